@@ -15,7 +15,7 @@ from core.models.vote_changes import vote_changes
 from core.raters.acceptable import why_not
 from core.text import markdown, shorten, with_interval
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import evidence, gold_of_reviews, navigation, provenance, widgets
+from pages.shared.kit import columns, evidence, gold_of_reviews, navigation, provenance, widgets
 from pages.shared.kit import style as look
 from pages.shared.models import checks as models_checks
 from pages.shared.models import choose as models_choose
@@ -121,7 +121,7 @@ def _compared(view: Dataset, fitted: list[Fitted], shown: Fitted, vote, theme) -
 def _vote_alone(view: Dataset) -> None:
     vote = cached.majority(view)
     frame = pd.DataFrame({"class": vote.classes, "prevalence": vote.prevalence})
-    st.dataframe(frame, hide_index=True, key="vote_only")
+    st.dataframe(frame, hide_index=True, column_config=columns.numbers("prevalence"), key="vote_only")
 
 
 def _page() -> None:

@@ -181,7 +181,13 @@ def _coverage(view: Dataset) -> None:
     )
     if len(pairs):
         widgets.heading("Pairs that lack overlap")
-        st.dataframe(pairs, hide_index=True, key="lacking_pairs", height=min(360, 36 * (len(pairs) + 1) + 2))
+        st.dataframe(
+            pairs,
+            hide_index=True,
+            column_config=kit_columns.counts("shared cases"),
+            key="lacking_pairs",
+            height=min(360, 36 * (len(pairs) + 1) + 2),
+        )
     classes = pd.DataFrame(
         {
             "class": found.classes,
@@ -202,7 +208,13 @@ def _coverage(view: Dataset) -> None:
         "Raters of one group are joined by cases. Where no case has three annotations, models need raters in odd "
         "cycles."
     )
-    st.dataframe(raters, hide_index=True, key="rater_coverage", height=min(360, 36 * (len(raters) + 1) + 2))
+    st.dataframe(
+        raters,
+        hide_index=True,
+        column_config=kit_columns.counts("group"),
+        key="rater_coverage",
+        height=min(360, 36 * (len(raters) + 1) + 2),
+    )
     with st.container(horizontal=True):
         widgets.download(raters, "Raters", "rater_coverage", "rater_coverage_table")
         met = pd.DataFrame(found.class_met, columns=list(found.classes))

@@ -167,7 +167,7 @@ def _by_risk(evaluation, metric: str) -> None:
         ]
     )
     widgets.heading("By expected risk of the case", "risk")
-    st.dataframe(frame, hide_index=True, key="by_risk")
+    st.dataframe(frame, hide_index=True, column_config=columns.fine(*frame.columns[1:]), key="by_risk")
 
 
 def add_predictions(view: Dataset) -> None:

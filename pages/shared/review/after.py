@@ -21,7 +21,7 @@ from core.review.summary import DIRECTIONS, Summary, bought, by_reviewer, summar
 from core.text import exact, markdown, number, plural, significant, with_interval
 from pages.shared.cache import access, sign_in
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import plausibility_models, provenance, state, widgets
+from pages.shared.kit import columns, plausibility_models, provenance, state, widgets
 
 
 def figures(store: ReviewStore, dataset: Dataset, model: PlausibilityModel, reliability: float) -> None:
@@ -125,7 +125,9 @@ def _people(dataset: Dataset, reviews: dict[str, CaseReview]) -> None:
         }
         for one in by_reviewer(dataset, reviews)
     ]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, key="review_people")
+    st.dataframe(
+        pd.DataFrame(rows), hide_index=True, column_config=columns.counts("reads", "of them blind"), key="review_people"
+    )
     st.caption("Only blind reads are compared; intervals are Wilson's, 95%, over cases.")
 
 
@@ -152,7 +154,7 @@ def _lists(found: Summary) -> None:
 
 def _counts(what: str, counts: dict[str, int], of: str, key: str) -> None:
     rows = [{what: words, of: count} for words, count in counts.items() if count]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, key=key)
+    st.dataframe(pd.DataFrame(rows), hide_index=True, column_config=columns.counts(of), key=key)
 
 
 def span(seconds: float) -> str:

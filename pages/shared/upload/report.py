@@ -26,7 +26,13 @@ def as_understood(reading: Reading) -> None:
     if not first.raters_identified:
         table = table.drop(columns="rater")  # names of nobody
     st.subheader("The first twenty annotations, as understood", anchor=False)
-    st.dataframe(table, hide_index=True, height=36 * min(11, len(table) + 1) + 2, key="understood")
+    st.dataframe(
+        table,
+        hide_index=True,
+        height=36 * min(11, len(table) + 1) + 2,
+        column_config={name: st.column_config.NumberColumn(format="plain") for name in ("rank", "score")},
+        key="understood",
+    )
     if reading.report.notes:
         st.caption(markdown(" · ".join(reading.report.notes)))
 
