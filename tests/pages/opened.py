@@ -102,16 +102,6 @@ def labels_of(table) -> list[str]:
     return [str(said.get(column, {}).get("label") or column) for column in shown]
 
 
-def without_format(table) -> list[str]:
-    """Columns of numbers that the screen shows as the browser likes: with other digits than the rest of the project."""
-    said = json.loads(table.proto.columns or "{}")
-    return [
-        column
-        for column in table.value.select_dtypes("number").columns
-        if not said.get(column, {}).get("hidden") and "format" not in (said.get(column, {}).get("type_config") or {})
-    ]
-
-
 def not_smoothed(app: AppTest) -> AppTest:
     """The Models page by plain maximum likelihood."""
     box = next(box for box in app.selectbox if box.key and box.key.startswith("smoothing-"))
