@@ -188,13 +188,6 @@ def _coverage(view: Dataset) -> None:
             key="lacking_pairs",
             height=min(360, 36 * (len(pairs) + 1) + 2),
         )
-    classes = pd.DataFrame(
-        {
-            "class": found.classes,
-            "expected cases": found.class_cases,
-            "of them with two raters or more": found.class_shared,
-        }
-    ).sort_values("of them with two raters or more", kind="stable")
     widgets.heading("Raters")
     raters = pd.DataFrame(
         {
@@ -222,6 +215,17 @@ def _coverage(view: Dataset) -> None:
         widgets.download(met, "Expected annotations by rater and class", "class_met", "class_met")
     sizes = [f"{count:,} with {n}" for n, count in enumerate(found.answers_per_case) if count]
     st.caption(f"Cases by their number of annotations: {', '.join(sizes[:12])}{' …' if len(sizes) > 12 else ''}.")
+    _coverage_of_classes(found)
+
+
+def _coverage_of_classes(found: Coverage) -> None:
+    classes = pd.DataFrame(
+        {
+            "class": found.classes,
+            "expected cases": found.class_cases,
+            "of them with two raters or more": found.class_shared,
+        }
+    ).sort_values("of them with two raters or more", kind="stable")
     widgets.heading("Classes")
     st.dataframe(
         classes,
