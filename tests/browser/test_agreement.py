@@ -92,11 +92,11 @@ def test_a_file_with_dates_is_followed_over_time_compared_and_shown_letter_for_l
     assert page.locator("main b, main i").count() == 0
     page.get_by_role("tab", name="Over time").click()
     settled(page)
-    expect(page.get_by_text(re.compile(r"SPA was .* \("))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"SPA was .* \(")).first).to_be_visible()
     expect(page.get_by_text(re.compile("n: cases with two annotations or more"))).to_be_visible()
     page.get_by_role("tab", name="Compare").click()
     settled(page)
-    expect(page.get_by_text(re.compile(r"the difference is -?\.\d+ \("))).to_be_visible()
+    expect(page.get_by_text(re.compile(r"the difference is -?\.\d+ \(")).first).to_be_visible()
     first = page.get_by_role("combobox", name=re.compile("First selection"))
     expect(first).to_be_in_viewport()
     first.click()
@@ -105,7 +105,7 @@ def test_a_file_with_dates_is_followed_over_time_compared_and_shown_letter_for_l
     expect(page.get_by_text(re.compile(r"resamples of the cases, seed 0"))).to_be_visible()
     assert "compare=" in page.url
     page.get_by_role("tab", name="Precision and sample size").click()
-    expect(page.get_by_text(re.compile("500 more annotations make it"))).to_be_visible()
+    expect(page.get_by_text(re.compile("500 more annotations make it")).first).to_be_visible()
 
 
 def test_the_table_behind_the_figure_can_be_taken_away(open_page, dashboard):

@@ -243,6 +243,7 @@ def test_somebody_of_the_benchmark_who_loses_the_connection_goes_on_when_the_doo
     async def story():
         walk = asyncio.create_task(load.person(deployed, 0, time.monotonic() + 30, told, 0.2, True))
         while not told.worked.get(0):
+            assert not walk.done(), told.errors
             await asyncio.sleep(0.05)
         deployed.kill("proxy")
         killed = time.monotonic()
