@@ -62,6 +62,15 @@ def _pool() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="chunk")
 
 
+def rest() -> None:
+    """End the threads of the pool, where nothing is under way; they begin again with the next work.
+
+    A process that forks has to: its child would wait for threads that it does not have.
+    """
+    _pool().shutdown()
+    _pool.cache_clear()
+
+
 class _Line:
     """What waits for a thread of the pool, in the order of when it came and of how far it stands back."""
 

@@ -53,6 +53,11 @@ def log(event: str, **fields: str | float | None) -> None:
     logging.getLogger(LOGGER).info(event, extra={_FIELDS: {"event": event, **fields}})
 
 
+def log_warning(event: str, **fields: str | float | None) -> None:
+    """Log an event that administrators should see: where nothing else is set up, its kind on the standard error."""
+    logging.getLogger(LOGGER).warning(event, extra={_FIELDS: {"event": event, **fields}})
+
+
 def log_error(event: str, error: BaseException) -> None:
     """Log that something failed: the class of the error and where, without its message."""
     logging.getLogger(LOGGER).error(event, extra={_FIELDS: {"event": event, **places_of(error)}})

@@ -215,7 +215,7 @@ _STEPS = {
     "install": ".venv/bin/python -m pip install --no-cache-dir --require-hashes -r requirements.lock",
     "postgres": ".venv/bin/python -m pip install --no-cache-dir 'psycopg[binary]==3.3.9'",
     "kernels": ".venv/bin/python -m core.warmup",
-    "serve": ".venv/bin/python -m streamlit run app.py --server.port",
+    "serve": ".venv/bin/python -m pages.shared.shell.server --server.port",
 }
 
 

@@ -4,11 +4,12 @@ The processes and the proxy are those that `deploy` configures, the reviews in a
 are installed (every commit synced to the disk), else in SQLite. ``--reviewers`` (4) record a step a second by the
 store, as a page does when somebody presses, on ``--cases`` (500) cases, and open a page by websocket through the proxy;
 ``--people`` (none) walk over all pages meanwhile as in `load.py`, each connected anew as a browser does, and ``--jobs``
-(none) of heavy work are under way. Each part (process 1, process 2, all processes at once, the proxy, the workers,
-Postgres) is killed with SIGKILL and started again after two seconds; workers are started by their process. Told for
-each: seconds from its start until everybody has a page again and a step was recorded, beside them how long the part
-itself took until it was healthy, who lost their connection; acknowledged reviews that are not in the record in the end,
-and figures of pages that a session alone never saw. Targets: 10 s from the part's return; none; none.
+(none) of heavy work are under way. Each part (process 1, process 2, all processes at once, process 1 with its parent,
+the proxy, the workers, Postgres) is killed with SIGKILL and started again after two seconds; what has a parent that
+lives, a process or a worker, is begun again by it at once. Told for each: seconds from its start until everybody has a
+page again and a step was recorded, beside them how long the part itself took until it was healthy, who lost their
+connection; acknowledged reviews that are not in the record in the end, and figures of pages that a session alone never
+saw. Targets: 10 s from the part's return; none; none.
 """
 
 import argparse
@@ -34,7 +35,7 @@ from tests.core.review.conftest import BINARIES, Server
 
 AWAY = 2.0
 MOST_WAIT = 60.0
-ALL = "all processes"
+ALL, WITH_PARENT = "all processes", "p1 with its parent"
 
 
 def made(n_cases: int) -> Dataset:
@@ -99,7 +100,7 @@ def workers_of(process: int) -> list[int]:
 
 async def a_worker(deployed: Deployed, name: str, digest: str) -> None:
     """Have heavy work begun and kill the worker that does it."""
-    processes = [deployed.running[part].pid for part in deployed.running if part != "proxy"]
+    processes = [deployed.serving(part) for part in deployed.running if part != "proxy"]
     async with deployed.connect(name) as socket:
         at_work = asyncio.create_task(Visitor(socket).run("reliability", f"data={digest}"))
         until = time.monotonic() + MOST_WAIT
@@ -123,15 +124,21 @@ async def kill_and_start(deployed: Deployed, part: str, away: float, postgres: S
         await asyncio.sleep(away)
         await asyncio.to_thread(postgres.start)
         return
-    processes = [f"p{place + 1}" for place in range(deployed.asked.processes)] if part == ALL else [part]
-    for process in processes:
-        deployed.kill(process)
-    await asyncio.sleep(away)
-    for process in processes:
-        if process == "proxy":
+    if part in ("proxy", WITH_PARENT):
+        deployed.kill(part.split()[0])
+        await asyncio.sleep(away)
+        if part == "proxy":
             deployed.start_proxy()
         else:
-            deployed.start_process(int(process[1:]) - 1)
+            deployed.start_process(0)
+        return
+    for process in all_processes(deployed) if part == ALL else [part]:
+        deployed.kill_serving(process)
+
+
+def all_processes(deployed: Deployed) -> list[str]:
+    """Names of the processes of the dashboard."""
+    return [f"p{place + 1}" for place in range(deployed.asked.processes)]
 
 
 @dataclass(frozen=True)
@@ -198,7 +205,7 @@ async def killed(
     store, acknowledged, waits = ReviewStore(), [], {}
     names = [f"reviewer{number}@clinic.example" for number in range(reviewers)]
     at_work = [asyncio.create_task(recorder(store, dataset, name, acknowledged, pause)) for name in names]
-    parts = [f"p{place + 1}" for place in range(deployed.asked.processes)] + [ALL, "proxy"]
+    parts = [*all_processes(deployed), ALL, WITH_PARENT, "proxy"]
     parts += ["worker"] * bool(heavy) + ["postgres"] * (postgres is not None)
     for part in parts:
         killed_at = time.monotonic()

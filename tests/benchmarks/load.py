@@ -199,7 +199,7 @@ def main(people: int = 50, seconds: float = 600.0, processes: int = 2, jobs: int
             print(f"alone       {spread(alone.seconds)}")
             print(f"all at once {spread(told.seconds)}; still at work {told.at_work}")
             print(f"errors {len(told.errors)} {sorted(set(told.errors))[:3]}; differing {told.differing(alone)}")
-            memory = {name: state_of(one.pid) for name, one in deployed.running.items() if name != "proxy"}
+            memory = {name: state_of(deployed.serving(name)) for name in deployed.running if name != "proxy"}
             share = busy / wall / (os.cpu_count() or 1)
             print(f"memory {memory}; the machine was {share:.0%} busy, load {os.getloadavg()[0]:.1f}")
         finally:

@@ -4,6 +4,7 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import ssl
 import subprocess
@@ -13,6 +14,8 @@ import tomllib
 import urllib.error
 import urllib.request
 from pathlib import Path
+
+import psutil
 
 from core.deployment.write import Deployment, write_deployment
 from core.first_start import compiled
@@ -125,7 +128,7 @@ class Deployed:
 
     def start_process(self, place: int) -> None:
         """Start one process of the dashboard."""
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.asked.ports[place])]
+        command = [sys.executable, "-m", "pages.shared.shell.server", "--server.port", str(self.asked.ports[place])]
         self._run(f"p{place + 1}", command)
 
     def start_proxy(self) -> None:
@@ -174,8 +177,22 @@ class Deployed:
             origin=self.url, ssl=self.tls, additional_headers={"Cookie": "; ".join(sent)}, open_timeout=60,
         )  # fmt: skip
 
+    def serving(self, name: str) -> int:
+        """Which process serves for a part of the dashboard: the child of the one that was started."""
+        until = time.monotonic() + 60
+        parent = psutil.Process(self.running[name].pid)
+        while not (found := parent.children()):
+            if time.monotonic() > until:
+                raise TimeoutError(self.log_text())
+            time.sleep(0.01)
+        return found[0].pid
+
+    def kill_serving(self, name: str) -> None:
+        """Kill the process that serves; its parent begins another one."""
+        os.kill(self.serving(name), signal.SIGKILL)
+
     def kill(self, name: str) -> None:
-        """Kill a part at once."""
+        """Kill a part at once, one of the dashboard with its parent: it is away until it is started again."""
         process = self.running.pop(name)
         process.kill()
         process.wait()

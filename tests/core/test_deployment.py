@@ -92,7 +92,8 @@ def test_image_and_machine_take_the_same_steps(written):
     assert len(steps) >= 2
     for step in steps:
         assert step.strip() in written["Dockerfile"], step
-    assert "-m streamlit run app.py --server.port" in written["plurality@.service"]
+    assert "-m pages.shared.shell.server --server.port" in written["plurality@.service"]
+    assert "SuccessExitStatus=143" in written["plurality@.service"], "asked to end, it says so as shells do"
     copied = set(re.findall(r"(?m)^COPY (\S+)", written["Dockerfile"]))
     assert copied == {"app.py", ".streamlit", "core", "pages", "sample_data", "requirements.lock"}
     assert all((ROOT / one).exists() for one in copied)

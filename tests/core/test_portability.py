@@ -264,6 +264,7 @@ NOT_EVERYWHERE |= {"msvcrt", "winreg", "winsound", "_winapi", "mmap"}
 BYTES = {"os", "Image", "archive", "_archive"}  # whose ``open`` knows no text
 REPLACING = {"core/results/disk.py", "core/_worker.py"}  # the worker's folder is its own until it has ended
 SIGNALS = {"core/results/disk.py"}
+FORKS = {"core/forks.py"}  # for a server of Linux; elsewhere it refuses, which is tested with it
 
 
 def called(node):
@@ -323,7 +324,7 @@ def file_faults(node, name, on, file):
         yield "removed otherwise than by discard"
     if name in ("memmap", "memory_map") or {"mmap_mode", "memory_map"} & set(given):
         yield "mapped into memory"
-    if name == "kill" and on == "os" and file not in SIGNALS:
+    if name == "kill" and on == "os" and file not in SIGNALS | FORKS:
         yield "os.kill"
     if name in ("fromtimestamp", "utcfromtimestamp"):
         yield "no moment before 1970 on Windows"
@@ -374,7 +375,11 @@ def faults(text, file="core/one.py"):
             f"imports {name}" for name in names if name in NOT_EVERYWHERE and not guarded(node, parents, does_without)
         ]
         if isinstance(node, ast.Attribute) and node.attr in POSIX_ONLY.get(getattr(node.value, "id", ""), "").split():
-            said += [] if guarded(node, parents, asks_first(node.attr)) else [f"{node.value.id}.{node.attr}"]
+            said += (
+                []
+                if file in FORKS or guarded(node, parents, asks_first(node.attr))
+                else [f"{node.value.id}.{node.attr}"]
+            )
         if isinstance(node, ast.Call):
             name, on = called(node)
             said += [*text_faults(node, name, on), *file_faults(node, name, on, file)]

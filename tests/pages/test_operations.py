@@ -67,6 +67,7 @@ def log(monkeypatch):
     monkeypatch.setattr("sys.stderr", stream)
     monkeypatch.setenv("PLURALITY_LOG", "json")
     operations.begin()
+    operations.started()
     yield stream.getvalue
     streamlit_logger.setup_formatter = before[-1]
     root.handlers, root.level = before[:2]

@@ -295,7 +295,7 @@ def preparation() -> Preparation:
 
 def load_early() -> None:
     """Load the kernels, where they are compiled, before the first page asks for them."""
-    if compiled():
+    if compiled() and not _loaded.is_set():
         _load_kernels()
         _loaded.set()
 

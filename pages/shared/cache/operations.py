@@ -36,7 +36,7 @@ numbers = _Numbers()
 
 
 def begin() -> None:
-    """Log as the settings say, from the start of the server."""
+    """Log as the settings say."""
     if current_settings().log != "json":
         return
     handler = logs.begin()
@@ -47,6 +47,10 @@ def begin() -> None:
 
     streamlit_logger.setup_formatter = lines
     streamlit_logger.update_formatter()
+
+
+def started() -> None:
+    """Say that the server begins."""
     logs.log("server_started", version=__version__)
 
 

@@ -5,14 +5,11 @@ knocks.
 """
 
 import hmac
-import importlib
 import json
-import pkgutil
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
 from http import HTTPStatus
-from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -185,6 +182,7 @@ async def lifespan(app: Any) -> AsyncIterator[None]:
     begin_running()
     offered.begin()
     operations.begin()
+    operations.started()
     if current_settings().several_processes:
         _loading.set()
         threading.Thread(target=_load, name="loading", daemon=True).start()
@@ -193,11 +191,11 @@ async def lifespan(app: Any) -> AsyncIterator[None]:
 
 
 def _load() -> None:
-    """All modules of pages, and their kernels: many sessions at once would load them against each other."""
+    """All that pages need: many sessions at once would load it against each other."""
     try:
-        for module in pkgutil.walk_packages([str(Path(__file__).parents[1])], f"{__package__.rpartition('.')[0]}."):
-            importlib.import_module(module.name)
-        importlib.import_module("pages.shared.cache.datasets").load_early()
+        from pages.shared.shell.loading import load  # seconds, in which the server answers already
+
+        load()
     finally:  # what cannot be loaded says so where it is needed
         _loading.clear()
 

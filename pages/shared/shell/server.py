@@ -1,0 +1,39 @@
+"""A process of a server for a team, there again at once. Run: ``python -m pages.shared.shell.server OPTION …``.
+
+The options are those of ``streamlit run app.py``. What pages need, modules and kernels, is loaded once, by a process
+that serves nobody; its child serves, and where that is killed, as one is that takes more memory than there is, the next
+one begins with all of it loaded. For systems that fork.
+"""
+
+import logging
+import sys
+from collections.abc import Sequence
+from functools import partial
+
+from streamlit.logger import get_logger
+from streamlit.web import cli
+
+from core.chunks import rest
+from core.forks import keep_at_work
+from pages.shared.cache import operations
+
+# It says of each function that keeps what it gives that no server runs yet.
+_SAYS = get_logger("streamlit.runtime.caching.cache_data_api")
+
+
+def main(options: Sequence[str]) -> None:
+    """Load all, then keep a child that serves."""
+    operations.begin()
+    usual = _SAYS.level
+    _SAYS.setLevel(logging.ERROR)
+    from pages.shared.shell.loading import load  # with what the level is for
+
+    load()
+    _SAYS.setLevel(usual)
+    rest()
+    code = keep_at_work(partial(cli.main, ["run", "app.py", *options]))
+    raise SystemExit(code if code >= 0 else 128 - code)  # of a signal as shells say it
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
