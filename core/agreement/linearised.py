@@ -175,7 +175,7 @@ def mind_rare_classes(found: Coefficient, counts: ClassCounts, few: int = FEW_OF
     if found.ci_low is None:
         return found
     usable, others = mostly_of_others(counts)
-    if others >= few:
+    if others >= few or (found.ci_low <= -1 and found.ci_high == 1):  # an interval of all there is hides nothing
         return found
     note = (
         f"{others:,} of {usable:,} cases are mostly of other classes than the commonest, too few: the interval tends "

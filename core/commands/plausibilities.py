@@ -331,8 +331,8 @@ def _gaussian_model(options, dataset: Dataset) -> tuple[GaussianScores, bool]:
             raise InputError(f"{options.prior!r} is not a prior.", "Give four numbers: m0,k0,a0,b0.") from None
         return GaussianScores(options.threshold, m0, k0, a0, b0), False
     prior = fit_prior(dataset)
-    if prior.at_bounds:
-        options.cautions.append(f"The fitted prior stands at the bound of {', '.join(prior.at_bounds)}.")
+    if caution := prior.undetermined():
+        options.cautions.append(caution)
     return prior.model(options.threshold), True
 
 

@@ -52,6 +52,25 @@ class FittedPrior:
         """The plausibility model with this prior."""
         return GaussianScores(threshold, self.m0, self.k0, self.a0, self.b0)
 
+    def undetermined(self) -> str:
+        """Which parameters the data leave open, and what that says of the scores, in words; nothing where none is."""
+        if not self.at_bounds:
+            return ""
+        names = [f"{name[0]}₀" for name in self.at_bounds]
+        ends = "it ends where the search did" if len(names) == 1 else "they end where the search did"
+        return f"The data do not determine {' and '.join(names)}: {ends}. {self._as_far_as_told()}".strip()
+
+    def _as_far_as_told(self) -> str:
+        said = {
+            "k0": "cases hardly differ" if self.k0 > 1 else "cases differ far more than the raters of a case",
+            "a0": "raters differ alike on all cases"
+            if self.a0 > 1
+            else "raters differ far more on some cases than on others",
+            "b0": "raters hardly differ on many cases",
+        }
+        told = [said[name] for name in self.at_bounds if name in said]
+        return f"As far as these scores tell, {' and '.join(told)}." if told else ""
+
 
 def log_marginal(scores: ScoreStatistics, m0: float, k0: float, a0: float, b0: float) -> tuple[float, np.ndarray]:
     """Marginal log-likelihood of all scores, and its gradient with respect to m0, ln κ0, ln a0, ln b0.

@@ -186,6 +186,11 @@ def _table(dataset: Dataset) -> _Table:
     if unit == 0:
         raise InputError("All scores are equal.", "Raters can be compared only where scores differ.")
     places, row = np.unique(case[shared], return_inverse=True)
+    lowest, highest = np.full(len(places), np.inf), np.full(len(places), -np.inf)
+    np.minimum.at(lowest, row, score)
+    np.maximum.at(highest, row, score)
+    if (lowest == highest).all():
+        raise NotApplicableError("No two scores of a case differ, so nothing tells raters apart.")
     return _Table(row, codes, (score - middle) / unit, used, middle, unit, len(places))
 
 

@@ -22,6 +22,7 @@ from pages.shared.cases import one_case
 from pages.shared.kit import widgets
 from pages.shared.models import checks as models_checks
 from pages.shared.models import compare as models_compare
+from pages.shared.models import parts as models_parts
 from pages.shared.raters import plan as raters_plan
 from tests.core.figures.fits import fit
 from tests.core.figures.test_checks import check
@@ -197,6 +198,30 @@ def test_bars_have_the_numbers_of_their_own_class_and_the_title_counts_those_bey
     assert list(dots.x) == pytest.approx([*0.9 * SHARES[:, 0], *0.9 * SHARES[:, 1], *0.9 * SHARES[:, 2], *[0.1] * 4])
     assert list(dots.marker.color[::4]) == ["#000002", "#000001", "#000003", LIGHT.rest]
     assert title(figure) == said
+
+
+@pytest.mark.parametrize(("n_rest", "said"), [(1, "the other too"), (2, "the others together too")])
+def test_one_class_is_not_said_to_be_alone_where_those_without_a_line_may_be_as_plausible(drawn, n_rest, said):
+    """As of three classes where one annotation names one of them."""
+    share = np.linspace(0.1, 0.9, 101)
+    draws = case_draws(np.array([1]), share[:, None], 1 - share, n_rest=n_rest)
+    ends = [np.array([at]) for at in np.quantile(share, [0.025, 0.5, 0.975])]
+    quantiles = SimpleNamespace(mean=ends[1], quantile=ends)
+    one_case._bars(Three, draws, quantiles, {1: 1.0}, np.array([0]), {}, LIGHT)
+    assert title(drawn["bars"]) == f"One class stays plausible, {said}"
+
+
+@pytest.mark.parametrize(("scale", "shown"), [(1.0, True), (1e-5, False)])
+def test_an_effect_that_tells_no_case_apart_is_said_and_not_drawn(monkeypatch, drawn, scale, shown):
+    said = []
+    monkeypatch.setattr(models_parts.st, "caption", said.append)
+    n = 4
+    effect = SimpleNamespace(name="difficulty", mean=scale * np.linspace(-1, 1, n), spread=None)
+    monkeypatch.setattr(models_parts.rater_figures, "effect_against_probability", lambda *_: "figure")
+    of = SimpleNamespace(fit=SimpleNamespace(effects=(effect,)), dataset=SimpleNamespace(case_ptr=np.arange(n + 1)))
+    models_parts._effects(of, "GLAD", LIGHT)
+    assert list(drawn) == ["effect-difficulty"] * shown
+    assert said == ["By GLAD no case differs from another in difficulty, to two digits."] * (not shown)
 
 
 @pytest.mark.parametrize(("n_rest", "last"), [(4, "5 other classes together"), (0, "the other class")])

@@ -1,6 +1,7 @@
 """Pages of scores: with a threshold and without, the numbers of the command line, and sentences that are true."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -121,6 +122,7 @@ def test_what_a_prior_at_its_bounds_says_is_true_of_two_cases_and_of_unanimous_o
     rows = [f"{case},{rater},{score}" for case, own in scores.items() for rater, score in zip("abc", own, strict=False)]
     app = opened("cases", kept("\n".join(["case,rater,score", *rows, ""])))
     assert told in [caption.value for caption in app.caption] and not app.exception
+    assert not re.search(r"(worth|by about|[ab]₀) \.00\b", words(app))
 
 
 def test_reliability_has_widths_predictors_and_the_curve_of_colleagues(essays):

@@ -164,6 +164,11 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
         found.quoted = coefficient(0.89, low, 1.0, 2, 4, "icc_2")
         words = home_numbers.sentence(SimpleNamespace(name="made", n_cases=2), found, certainty(1.0, 0.5))
         assert words == "made: it is not shown that raters agree on scores, and 1 of 2 cases stays uncertain"
+    found.quoted = coefficient(1.0, None, None, 20, 60, "icc_2")  # no two scores of a case differ
+    assert (
+        home_numbers.sentence(SimpleNamespace(name="made", n_cases=20), found, None)
+        == "made: raters agree on every score"
+    )
     said.clear()
     monkeypatch.setattr(home_numbers.cached_home, "score_mean", lambda data: (2.5, 2.25, 2.75))
     home_numbers.mean_score(None)

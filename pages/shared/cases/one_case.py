@@ -21,6 +21,7 @@ from pages.shared.kit import columns, plausibility_models, trusted_raters, widge
 from pages.shared.kit import style as look
 
 MOST_LINES = 8
+_PLAUSIBLE = 0.2  # a class whose line goes beyond
 TOP = 3
 OTHERS = "any other class"
 
@@ -177,15 +178,18 @@ def _bars(view: Dataset, draws, quantiles, point, by_mean: np.ndarray, colours: 
         bars = np.append(bars, max(0.0, 1 - bars.sum()))
         mean = np.append(mean, outside.mean())
         low, high = np.append(low, np.quantile(outside, 0.025)), np.append(high, np.quantile(outside, 0.975))
-    likely = int((quantiles.quantile[2][lines] > 0.2).sum())
+    likely = int((quantiles.quantile[2][lines] > _PLAUSIBLE).sum())
     title = {0: "No class stands out", 1: "One class stays plausible"}.get(likely, f"{likely} classes stay plausible")
+    if likely and n_outside and high[-1] > _PLAUSIBLE:  # of those together it is not known which
+        title += ", the other too" if n_outside == 1 else ", the others together too"
     widgets.plot(
         figures.plausibility_bars(names, bars, mean, low, high, values, line_colours, theme, title),
         "bars",
         "Plausibility of each class: bar is the point estimate, dots are draws, the line holds 95 percent",
     )
     st.caption(
-        "Bar: point estimate · dots: draws · line: 95% of draws, tick at their mean · stays plausible: line beyond .2",
+        "Bar: point estimate · dots: draws · line: 95% of draws, tick at their mean · stays plausible: line beyond "
+        f"{number(_PLAUSIBLE, 1)}",
         help=widgets.explained("plausibility"),
     )
 

@@ -40,6 +40,8 @@ def sentence(dataset: Dataset, found: Suitable | None, certain: CertaintyResult 
         words = f"{number(main.value)} of what varies in a score is the case, not the rater"
         if main.ci_low is None or main.ci_low <= 0:
             words = "it is not shown that raters agree on scores"
+        if main.value == 1.0:  # no two scores of a case differ, and there is no interval
+            words = "raters agree on every score"
     elif found.kind == "set":
         words = f"agreement on sets of labels is α = {number(main.value)}"
         uncertain = uncertain and f"{uncertain} about “{markdown(state.split(dataset))}”"

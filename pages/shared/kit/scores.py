@@ -10,7 +10,7 @@ from core.jobs import Job
 from core.plausibility.gaussian import METHOD, GaussianScores
 from core.plausibility.gaussian_prior import FittedPrior, fit_prior
 from core.raters.score_raters import ScoreRaters, score_raters
-from core.text import markdown, number, typed
+from core.text import markdown, number, small, typed
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, widgets
 
@@ -60,28 +60,12 @@ def about_prior(found: FittedPrior) -> None:
     spread = np.sqrt(found.b0 / found.a0)
     st.caption(
         f"Prior, fitted to {found.n_scores:,} scores of {found.n_cases:,} cases: mean {number(found.m0)}, worth "
-        f"{number(found.k0)} scores of a case; raters of a case differ by about {number(spread)} "
-        f"(a₀ {number(found.a0)}, b₀ {number(found.b0)}).",
+        f"{small(found.k0)} scores of a case (k₀); raters of a case differ by about {small(spread)} "
+        f"(a₀ {small(found.a0)}, b₀ {small(found.b0)}).",
         help=widgets.explained(METHOD),
     )
-    if found.at_bounds:
-        names = [f"{name[0]}₀" for name in found.at_bounds]
-        ends = "it ends where the search did" if len(names) == 1 else "they end where the search did"
-        why = _as_far_as_told(found)
-        st.caption(f"The data do not determine {' and '.join(names)}: {ends}. {why}".strip())
-
-
-def _as_far_as_told(found: FittedPrior) -> str:
-    """What a parameter at its bound says of the scores, in a sentence; nothing where only their mean is at one."""
-    said = {
-        "k0": "cases hardly differ" if found.k0 > 1 else "cases differ far more than the raters of a case",
-        "a0": "raters differ alike on all cases"
-        if found.a0 > 1
-        else "raters differ far more on some cases than on others",
-        "b0": "raters hardly differ on many cases",
-    }
-    told = [said[name] for name in found.at_bounds if name in said]
-    return f"As far as these scores tell, {' and '.join(told)}." if told else ""
+    if open_ones := found.undetermined():
+        st.caption(open_ones)
 
 
 def command(reliability: float) -> str:

@@ -24,6 +24,7 @@ MOST_ROWS = 500
 MOST_CODES = 6
 SPAM = 0.1
 ENOUGH = 10
+_TOLD_APART = 0.005  # standard deviation of an effect over cases
 _RATER_HELP = {
     "dependence": st.column_config.ProgressColumn(
         "follows the truth",
@@ -194,19 +195,28 @@ def cases(shown: Fitted, vote: RaterModelFit, theme) -> None:
     if found.selection.rows:
         _why(shown, int(order[found.selection.rows[0]]))
     widgets.download(_case_frame(shown, vote, order, by_vote, by_model), "Cases", "model_cases", "model_cases_table")
-    for effect in fit.effects:
-        if effect.mean.std() > 0:
-            widgets.plot(
-                rater_figures.effect_against_probability(
-                    fit,
-                    effect,
-                    np.diff(shown.dataset.case_ptr),
-                    theme,
-                    f"{effect.name.capitalize()} of cases by {plotly(name)}",
-                ),
-                f"effect-{effect.name}",
-                f"{effect.name} of every case against its probability",
-            )
+    _effects(shown, name, theme)
+
+
+def _effects(shown: Fitted, name: str, theme) -> None:
+    """Each effect of the cases against their probability, where two digits tell cases apart."""
+    for effect in shown.fit.effects:
+        if effect.mean.std() == 0:
+            continue
+        if effect.mean.std() < _TOLD_APART:
+            st.caption(f"By {markdown(name)} no case differs from another in {effect.name}, to two digits.")
+            continue
+        widgets.plot(
+            rater_figures.effect_against_probability(
+                shown.fit,
+                effect,
+                np.diff(shown.dataset.case_ptr),
+                theme,
+                f"{effect.name.capitalize()} of cases by {plotly(name)}",
+            ),
+            f"effect-{effect.name}",
+            f"{effect.name} of every case against its probability",
+        )
 
 
 def _effect_columns(fit: RaterModelFit) -> dict:
