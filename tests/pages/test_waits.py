@@ -2,9 +2,11 @@
 
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
+from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest
 
 from core import library
@@ -108,6 +110,31 @@ def test_a_page_is_drawn_anew_when_a_job_has_ended_or_has_more_of_its_result():
     assert not job_progress._has_news([(job, None, "half")])
     job._ended.set()
     assert job_progress._has_news([(other, None, None), (job, None, "half")])
+
+
+@pytest.mark.usefixtures("nothing_starts")
+@pytest.mark.parametrize(
+    ("ages", "seconds"), [((), 0.2), ((3.5,), 0.2), ((5.0,), 0.5), ((30.0,), 1.0), ((30.0, 1.0), 0.2)]
+)
+def test_what_has_been_at_work_for_long_is_looked_at_less_often(monkeypatch, ages, seconds):
+    """The browser is told so of the part that looks; a job that has just begun is looked at often all the same."""
+    told, enqueue = [], ScriptRunContext.enqueue
+
+    def noted(context, message):
+        if message.HasField("auto_rerun"):
+            told.append((message.auto_rerun.fragment_id, round(message.auto_rerun.interval, 2)))
+        enqueue(context, message)
+
+    app = framed("models").run()
+    waiting = jobs().unfinished()
+    assert len(waiting) >= 2
+    for job, age in zip(waiting, ages, strict=False):
+        monkeypatch.setattr(job, "started", time.monotonic() - age)
+    monkeypatch.setattr(ScriptRunContext, "enqueue", noted)
+    app.run()
+    assert not app.exception
+    (first, _), (then, last) = told
+    assert first == then and last == seconds
 
 
 def test_a_page_that_waits_for_nothing_looks_at_nothing(looked):

@@ -11,6 +11,9 @@ from dataclasses import dataclass, field
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
 from core.annotations.dataset import Dataset
 from core.annotations.rater_codes import with_names_in
@@ -20,6 +23,9 @@ from core.text import markdown, number
 from pages.shared.cache import datasets as cached
 
 _POLL_SECONDS = 0.2
+# For each look a browser goes through its whole page, a third of a core at five a second. So what has been at work for
+# longer is looked at less often: after so many seconds, every so many.
+_SLOWER = ((12.0, 1.0), (4.0, 0.5))
 _AT_ONCE_SECONDS = 0.3  # that a run waits, all in all
 _LEAST_SECONDS = 0.05  # and for each job
 _RUN = "_waits_of_run"
@@ -168,6 +174,22 @@ def _look(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> None:
     for job, place, _ in shown:
         if place is not None:
             _say(job, place)
+    _look_again_after(_interval([job for job, *_ in shown]))
+
+
+def _interval(jobs: list[Job]) -> float:
+    """Seconds until the next look, by how long the job that has begun last has been at work."""
+    begun = [job.started for job in jobs if job.started is not None and not job.finished]
+    age = time.monotonic() - max(begun) if begun else 0.0
+    return next((seconds for least, seconds in _SLOWER if age >= least), _POLL_SECONDS)
+
+
+def _look_again_after(seconds: float) -> None:
+    """The message of ``run_every`` once more: the browser sets its clock anew where the seconds are others."""
+    message = ForwardMsg()
+    message.auto_rerun.interval = seconds
+    message.auto_rerun.fragment_id = ThreadState.get().fragment_id
+    get_script_run_ctx().enqueue(message)
 
 
 def _has_news(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> bool:
