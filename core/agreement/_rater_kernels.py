@@ -100,8 +100,9 @@ def without_each_rater(rater_ptr, order, case_of, answer, ptr, class_code, count
     share = np.empty(n_classes)
     pool = np.empty(n_classes)
     for r in range(n_raters):
-        share[:] = mean_share
-        pool[:] = pooled
+        for k in range(n_classes):
+            share[k] = mean_share[k]
+            pool[k] = pooled[k]
         rated = all_rated
         usable = all_usable
         total_p, total_w, total_wp, total_n, disagreement = all_p, all_w, all_wp, all_n, all_disagreement

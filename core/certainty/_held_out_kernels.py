@@ -31,7 +31,8 @@ def log_ranking(seed, share, rest, n_rest, block_ptr, member, n_new):
     table = np.empty(TABLE_SIZE)
     value = np.empty(n_draws)
     for draw in range(n_draws):
-        lam[:n_named] = share[draw]
+        for place in range(n_named):
+            lam[place] = share[draw, place]
         total = 0.0
         for place in range(n_named, n_named + n_new):
             lam[place] = -np.log(1.0 - np.random.random())

@@ -172,7 +172,8 @@ def observed_information(counts, own, guess, mean, sd, information):
     step = 1e-4
     for j in range(own.shape[0]):
         for a in range(3):
-            there[:] = own[j]
+            for b in range(3):
+                there[b] = own[j, b]
             there[a] = own[j, a] + step
             slope_and_information(counts[j], there, guess, mean, sd, up, spare)
             there[a] = own[j, a] - step

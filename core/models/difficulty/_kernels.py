@@ -249,7 +249,8 @@ def value_and_gradient(place, centre, scale, n_alpha, tied, cooperative, prior, 
     slope = np.empty((n_alpha, 2))
     value, slope_logit = likelihood_and_slopes(theta[0], alpha, ptr, cell, count, delta, nodes, slope)
     value = with_prior(theta, alpha, tied, cooperative, prior, value, slope_logit, slope, gradient)
-    out[:] = gradient
+    for d in range(theta.size):
+        out[d] = gradient[d]
     if scale.shape[0] > 0:
         out[:] = 0.0
         times_symmetric(scale, gradient, out)

@@ -174,7 +174,8 @@ def attend(
             attends[n] = uniform < chance[n]
         else:
             if attends[n]:
-                new[:] = lam
+                for place in range(lam.size):
+                    new[place] = lam[place]
             else:
                 split_pool(gamma, own, named_by, lam, prior, pool, others, others_shape, new)
             odds = np.log(a) - np.log1p(-a) - gamma * log_guess[n]
@@ -184,7 +185,8 @@ def attend(
                 if attends[n]:
                     split_pool(0.0, own, named_by, lam, prior, pool, others, others_shape, new)
                 attends[n] = not attends[n]
-                lam[:] = new
+                for place in range(lam.size):
+                    lam[place] = new[place]
                 log_case[:] = np.nan
                 changed = True
             chance[n] = 1.0 if attends[n] else 0.0

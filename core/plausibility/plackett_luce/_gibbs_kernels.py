@@ -345,7 +345,8 @@ def gibbs(seed, rater_ptr, block_ptr, member, weight, n_named, n_rest, alpha, n_
             side,
         )
         if take:
-            lam[:] = proposal
+            for place in range(n_places):
+                lam[place] = proposal[place]
             accepted += 1
         if sweep >= n_burn and (sweep - n_burn) % thin == thin - 1:
             draw = (sweep - n_burn) // thin

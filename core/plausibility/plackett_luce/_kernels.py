@@ -41,6 +41,36 @@ def alike_before(entry_ptr, entry_class, entry_block, example, n_distinct, annot
 
 
 @njit(cache=True, nogil=True)
+def first_at_least(ascending, n, value):
+    """Place of the first of ``n`` ascending values that is not below one; ``n`` where all are."""
+    low = 0
+    high = n
+    while low < high:
+        middle = (low + high) // 2
+        if ascending[middle] < value:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
+def distinct(values, first, last):
+    """The values from ``first`` to ``last``, ascending, each once; numba's own takes seconds to compile."""
+    found = np.empty(last - first, values.dtype)
+    n = 0
+    for e in range(first, last):
+        place = first_at_least(found, n, values[e])
+        if place < n and found[place] == values[e]:
+            continue
+        for after in range(n, place, -1):
+            found[after] = found[after - 1]
+        found[place] = values[e]
+        n += 1
+    return found[:n].copy()
+
+
+@njit(cache=True, nogil=True)
 def local_blocks(entry_ptr, entry_class, entry_block, first, last, n_classes):
     """Annotations ``first`` to ``last`` as blocks over the classes named there; identical rankings counted together.
 
@@ -48,7 +78,7 @@ def local_blocks(entry_ptr, entry_class, entry_block, first, last, n_classes):
     block_ptr, member and how often each distinct ranking occurs.
     """
     n_entries = entry_ptr[last] - entry_ptr[first]
-    classes = np.unique(entry_class[entry_ptr[first] : entry_ptr[last]])
+    classes = distinct(entry_class, entry_ptr[first], entry_ptr[last])
     rater_ptr = np.zeros(last - first + 1, np.int64)
     block_ptr = np.zeros(n_entries + 1, np.int64)
     member = np.empty(n_entries, np.int64)
@@ -71,7 +101,7 @@ def local_blocks(entry_ptr, entry_class, entry_block, first, last, n_classes):
                 break
             if e == entry_ptr[a] or entry_block[e] != entry_block[e - 1]:
                 n_blocks += 1
-            member[n_members] = np.searchsorted(classes, entry_class[e])
+            member[n_members] = first_at_least(classes, classes.size, entry_class[e])
             n_members += 1
             block_ptr[n_blocks] = n_members
         n_raters += 1

@@ -81,7 +81,9 @@ def advance(
     weigh(which, attends, gamma, weight)
     corrected = set_copies(rater_ptr, block_ptr, member, weight, n_named, alpha, rest_alpha, whole, fraction, shape)
     if first == 0:
-        lam[:] = shape / shape.sum()
+        total = shape.sum()
+        for place in range(n_places):
+            lam[place] = shape[place] / total
     slot, n_slots = table_slots(block_ptr)
     tables = np.empty((2, n_slots, 3, TABLE_SIZE))
     side = np.zeros(1, np.int64)
@@ -201,7 +203,8 @@ def advance_cases(
         if sweep == 0:
             np.random.seed(seeds[case])
         else:
-            generator[:] = states[case]
+            for word in range(generator.size):
+                generator[word] = states[case, word]
         own = slice(case_ptr[case], case_ptr[case + 1])
         advance(
             rater_ptr[ranking_at[case] : ranking_at[case + 1]],
@@ -228,7 +231,8 @@ def advance_cases(
             rest,
             order,
         )
-        states[case] = generator
+        for word in range(generator.size):
+            states[case, word] = generator[word]
 
 
 @njit(cache=True, nogil=True)
