@@ -11,34 +11,34 @@ pytestmark = pytest.mark.browser
 
 
 def test_a_selection_holds_on_every_page_stands_in_the_address_and_can_be_taken_back(open_page, dashboard):
-    page = open_page(f"{dashboard.url}/agreement?data=skin")
+    page = open_page(f"{dashboard.url}/agreement?data=anaesthesia")
     settled(page)
     whole = page.get_by_role("heading", level=1).inner_text()
     page.get_by_role("button", name="Filter annotations").click()
     dialog = page.get_by_role("dialog")
     box = dialog.get_by_role("combobox", name="Raters")
-    for rater in ("R01", "R02", "R03"):
+    for rater in ("observer 1", "observer 2", "observer 3"):
         box.fill(rater)
         page.get_by_role("option", name=rater, exact=True).click()
     dialog.get_by_label("Name, to compare it with others").fill("first three")
     dialog.get_by_role("button", name="Use this selection").click()
     settled(page)
-    expect(page.get_by_text("3 of 12 raters")).to_be_visible()
+    expect(page.get_by_text("3 of 5 raters")).to_be_visible()
     assert page.get_by_role("heading", level=1).inner_text() != whole
     expect(page).to_have_url(re.compile("select="))
     address = page.url
     go_to(page, "Models")
-    expect(page.get_by_text("3 of 12 raters")).to_be_visible()
+    expect(page.get_by_text("3 of 5 raters")).to_be_visible()
     page.get_by_role("button", name="Clear filters").click()
     settled(page)
-    expect(page.get_by_text("3 of 12 raters")).to_have_count(0)
+    expect(page.get_by_text("3 of 5 raters")).to_have_count(0)
     expect(page).not_to_have_url(re.compile("select="))
     page.get_by_role("button", name="Filter annotations").click()
     page.get_by_role("dialog").get_by_role("button", name="first three").click()
     settled(page)
-    expect(page.get_by_text("3 of 12 raters")).to_be_visible()
+    expect(page.get_by_text("3 of 5 raters")).to_be_visible()
 
     other = open_page(address)
     settled(other)
-    expect(other.get_by_text("3 of 12 raters")).to_be_visible()
+    expect(other.get_by_text("3 of 5 raters")).to_be_visible()
     assert other.get_by_role("heading", level=1).inner_text() != whole
