@@ -68,7 +68,7 @@ class _Calls:
         except MemoryError:
             words = "The work needs more memory than there is. Ask for fewer draws, raters or cases, and start again."
             answer = {"error": error_as(PluralityError(words))}
-        except Exception as error:
+        except BaseException as error:  # a panic of a compiled library is no Exception; who asked waits for a word
             traceback.print_exc()
             words = f"The work failed with {type(error).__name__}: {error}. Please report it."
             answer = {"error": error_as(PluralityError(words))}

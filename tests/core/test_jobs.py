@@ -277,8 +277,7 @@ def watched():
     board = JobBoard(workers=1, is_connected=here.__contains__, unseen=0.0, given_up=60.0)
     job = board.join("key", "long", counting(steps, may_go), session="a")
     may_go.set()
-    while not steps:
-        time.sleep(0.001)
+    until(lambda: steps)
     return board, here, job, steps
 
 

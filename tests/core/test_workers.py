@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from core._lasting_worker import _Calls
 from core.agreement.bootstrap import bootstrap
 from core.certainty.held_out_readers import held_out_curve
 from core.certainty.top_sets import annotation_certainty
@@ -22,7 +23,7 @@ from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.processes import WorkerError
 from core.results.encoding import NotStorableError, to_bytes
-from core.workers import LOADED, WorkerPool
+from core.workers import LOADED, WorkerPool, error_of
 
 ROWS = "case,rater,rank,class\n" + "".join(
     f"{case},{'ab'[r % 2]}{r},{rank},{'xyzw'[(case + rank + (case * r % 7 == 1)) % 4]}\n"
@@ -99,6 +100,7 @@ def begun(pool, data, token, ended):
     thread = threading.Thread(target=run)
     thread.start()
     while not any(worker.calls for worker in pool._workers):
+        assert thread.is_alive(), ended
         time.sleep(0.01)
     return thread
 
@@ -127,6 +129,28 @@ def test_a_worker_that_is_killed_is_an_error_with_words_and_the_next_call_has_an
     thread.join(10)
     assert isinstance(ended[0], WorkerError) and "killed before it had finished" in str(ended[0])
     assert pool.call(bootstrap, classes, classes, n_replicates=9)
+
+
+class Panic(BaseException):
+    """As a compiled library raises that has come to its end; no Exception."""
+
+
+def test_work_that_ends_in_what_is_no_exception_is_an_error_with_words(capfd):
+    """Who asked would wait for ever; the worker goes on, and its log says where it was."""
+    calls, said = _Calls.__new__(_Calls), []
+    calls.tokens, calls.told = {"1": CancelToken()}, {}
+    calls.say = lambda **message: said.append(message)
+
+    def panics(path):
+        raise Panic("the end of the compiled part")
+
+    calls._dataset = panics
+    calls.do("1", "data", "asked", "given")
+    (answer,) = said
+    assert answer["call"] == "1" and calls.tokens == {}
+    words = str(error_of(answer["error"]))
+    assert "Panic: the end of the compiled part. Please report it." in words
+    assert "panics" in capfd.readouterr().err
 
 
 def alive(process):

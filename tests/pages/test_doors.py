@@ -158,8 +158,9 @@ def test_a_process_of_several_loads_all_before_the_first_page_and_opens_also_whe
         async with doors.lifespan(None):
             held = doors._loading.is_set()
             asked.set()
-            while doors._loading.is_set():
-                await asyncio.sleep(0.01)
+            async with asyncio.timeout(20):  # a limit outside would wait for this thread all the same
+                while doors._loading.is_set():
+                    await asyncio.sleep(0.01)
             return held
 
     with ThreadPoolExecutor(1) as apart:
