@@ -14,7 +14,7 @@ from pathlib import Path
 from .processes import COMMAND, NO_WINDOW, environment
 
 # Two processes, each with its parts in the order of need; `core.warmup` does them.
-CHILDREN = (("draws", "anchors", "raters"), ("reading", "summaries", "agreement", "models"))
+CHILDREN = (("draws", "anchors", "raters"), ("reading", "summaries", "others", "agreement", "models"))
 PARTS = tuple(dict.fromkeys(part for parts in CHILDREN for part in parts))
 
 

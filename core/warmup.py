@@ -118,21 +118,32 @@ def _draws() -> None:
 
 
 def _summaries() -> None:
-    """Draw from the other models, and make of draws and of single classes all that a case shows."""
+    """What a case shows: of single classes, and of draws, whichever model they are from."""
     rankings, dataset = _data()
+    methods("plausibility")[_opening()].make().point_shares(rankings)
+    _draw_from(_beside()[-1], TopSets(), Quantiles(), RiskLevels(np.zeros(rankings.n_classes, np.int8)))
+    MajorityVote().fit(dataset)
+
+
+def _others() -> None:
+    """Draw from the other models, and judge a classifier."""
+    rankings, _ = _data()
     class_risk = np.zeros(rankings.n_classes, np.int8)
     classifier = match_predictions(rankings, ["1", "1"], ["x", "y"], np.array([0.7, 0.2]), "none")
-    reducers = (TopSets(), Quantiles(), RiskLevels(class_risk), Metrics((classifier,), 3, class_risk))
-    for name, method in methods("plausibility").items():
-        if method.warm:
-            method.make().point_shares(as_taken(method, rankings)[0])
-        if method.warm and name != _opening():
-            _draw_from(name, *reducers)
-    MajorityVote().fit(dataset)
+    for name in _beside():
+        method = methods("plausibility")[name]
+        method.make().point_shares(as_taken(method, rankings)[0])
+        _draw_from(name, Metrics((classifier,), 3, class_risk))
 
 
 def _opening() -> str:
     return offered("plausibility", _data()[0])[0].name
+
+
+def _beside() -> list[str]:
+    """The models of rankings that are ready from the start, but the one that pages open with."""
+    opening = _opening()
+    return [name for name, method in methods("plausibility").items() if method.warm and name != opening]
 
 
 def _draw_from(name: str, *reducers: Reducer) -> None:
@@ -199,6 +210,7 @@ _PARTS: dict[str, Callable[[], None]] = {
     "reading": _reading,
     "draws": _draws,
     "summaries": _summaries,
+    "others": _others,
     "raters": _raters,
     "anchors": _anchors,
     "agreement": _agreement,

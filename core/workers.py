@@ -28,7 +28,7 @@ from .text import number
 
 IDLE = 300.0  # seconds after which a worker without work ends
 KEPT_DATA = 8
-LOADED = ("draws", "summaries")  # parts of `core.warmup` that a worker loads before anything is asked of it
+LOADED = ("draws", "summaries", "others")  # parts of `core.warmup` that a worker loads before anything is asked of it
 _BACKGROUND = getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)  # of Windows; elsewhere the child is nice by itself
 _POLL = 0.05
 _GRACE = 0.5  # seconds that cancelled work has to say so

@@ -10,7 +10,7 @@ from pages.shared.cache import datasets as cached
 _POLL_SECONDS = 1.0
 # What a page computes with; a page without data computes nothing.
 _NEEDS = {
-    "home": ("reading", "draws", "summaries", "agreement", "raters"),
+    "home": ("reading", "draws", "summaries", "others", "agreement", "raters"),
     "upload": ("reading",),
     "agreement": ("reading", "agreement"),
     "models": ("reading", "models"),
@@ -18,7 +18,7 @@ _NEEDS = {
     "ai_rater": ("reading", "agreement", "models"),
     "cases": ("reading", "draws", "summaries"),
     "review": ("reading", "draws", "summaries"),
-    "reliability": ("reading", "draws", "summaries"),
+    "reliability": ("reading", "draws", "summaries", "others"),
     "report": PARTS,
 }
 
