@@ -42,6 +42,7 @@ def test_cases_without_a_threshold_are_ordered_by_width_and_say_the_median(essay
     assert app.title[0].value == f"Half of the cases have a score known to ± {half:.1f} or better at this trust level"
     table = worklist(app)
     assert list(table.columns) == ["case", "score", "ci_width"]
+    assert app.get("space")  # for the buttons of the table, which cover the line above it otherwise
     assert table["ci_width"].to_numpy() == pytest.approx(np.sort(trust.width[0])[::-1])
     case = int(np.argmax(trust.width[0]))
     assert table["case"].iloc[0] == dataset.cases[case]

@@ -219,6 +219,7 @@ def _worklist(
         if cells:
             st.session_state["case"] = st.session_state[moves.CLICKED] = frame["case"].iloc[cells[0][0]]
 
+    st.space("medium")  # the buttons of the table stand above it
     st.dataframe(
         frame,
         hide_index=True,
