@@ -13,6 +13,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..evaluation.predictions import Predictions, open_predictions
 from ..evaluation.score_predictions import ScorePredictions, open_score_predictions
+from ..ingest.data_warnings import ONE_RATER
 from ..ingest.machine_answers import read_answers
 from ..machines.alternative_test import CURVE, AlternativeTest, MachineStanding, alternative_test, people_in_its_place
 from ..machines.annotation_scores import TITLES, Score
@@ -35,10 +36,13 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
     if unknown := [name for name in left_out if name not in dataset.raters]:
         raise InputError(f"There is no rater {unknown[0]!r} to leave out.", f"There is {', '.join(dataset.raters)}.")
     people = [name for name in dataset.raters if name not in {*names, *left_out}]
+    notes += _like_machines(people)
     score = options.score
     if score == "rmse" and dataset.kind == "class" and not dataset.ordinal:
         dataset, n = as_scores(dataset)
-        notes += [f"{n:,} annotations that are no numbers left out."] * bool(n)
+        notes += [f"{plural(n, 'annotation')} that {'is no number' if n == 1 else 'are no numbers'} left out."] * bool(
+            n
+        )
     how = {"epsilon": options.epsilon, "score": score, "q": options.fdr, "level": options.level, "seed": options.seed}
     found = alternative_test(dataset, names, people=people, **how, progress=progress)
     of_people: tuple[MachineStanding, ...] = ()
@@ -80,6 +84,15 @@ def _unannotated(dataset: Dataset, people: list[str], found: AlternativeTest) ->
         for one in found.machines
         if one.n_cases < n
     ]
+
+
+def _like_machines(people: list[str]) -> list[str]:
+    """A word on raters who count as people, though they are called like machines."""
+    found = [one.name for one in machine_like(people)]
+    if not found:
+        return []
+    listed = ", ".join(found[:5]) + (" and more" if len(found) > 5 else "")
+    return [f"Called like machines and counted as people: {listed}. --leave-out NAME,... takes them away."]
 
 
 def _missing(reading) -> list[str]:
@@ -265,7 +278,8 @@ def _read(path: Path, options) -> Dataset:
         raise InputError(f"There is no file {str(path)!r}.", "Give the file of the machine's annotations.")
     reading = read_answers(path)
     if reading.report is not None:
-        options.cautions.extend([*reading.report.warnings, *_missing(reading)])
+        options.cautions.extend(one for one in reading.report.warnings if one != ONE_RATER)  # of these it is true
+        options.cautions.extend(_missing(reading))
     return reading.dataset
 
 

@@ -10,6 +10,7 @@ from .answer_rules import cannot_tell
 from .look_alikes import look_alikes
 
 ONE_CASE = "There is only one case: what is found here says nothing of other cases, and no interval over cases exists."
+ONE_RATER = "There is only one rater, so agreement and rater models cannot be computed."
 
 
 def _holds_labels(name: str) -> bool:
@@ -70,7 +71,7 @@ def cautions_about(dataset: Dataset, wide: bool) -> list[str]:
     """Sentences on too few raters or annotations, look-alike classes, columns that are no raters, and dates."""
     cautions = [ONE_CASE] if dataset.n_cases == 1 else []
     if dataset.n_raters == 1:
-        cautions.append("There is only one rater, so agreement and rater models cannot be computed.")
+        cautions.append(ONE_RATER)
     elif len(dataset.cases_by_size) == 2:
         cautions.append(
             "Every case has exactly one annotation: agreement and accuracy cannot be estimated. "

@@ -11,7 +11,7 @@ from ..annotations.vocabulary import to_numbers
 from ..errors import InputError
 from ..evaluation.predictions import Predictions
 from ..evaluation.score_predictions import ScorePredictions
-from ..text import plural
+from ..text import plural, shorten
 
 APART = " (machine)"
 
@@ -24,8 +24,8 @@ def joined(people: Dataset, machines: Dataset) -> tuple[Dataset, tuple[str, ...]
     Parameters
     ----------
     people, machines : Dataset
-        Of one kind; where one side is scores, classes that are numbers are scores, too, and beside rankings a class is
-        a ranking of one.
+        Of one kind; where one side is scores, classes that are numbers are scores, too, beside rankings a class is
+        a ranking of one, and beside one label of sets (`Dataset.as_classes`) the machine's sets are split by it, too.
 
     Returns
     -------
@@ -52,7 +52,11 @@ def joined(people: Dataset, machines: Dataset) -> tuple[Dataset, tuple[str, ...]
     case = case_of[machines.case_of_annotation]
     kept = case >= 0
     if not kept.any():
-        raise InputError("The machine annotated no case of these data.", "Look at the case ids.")
+        raise InputError(
+            f"The machine annotated no case of these data: its cases are called {_some(machines.cases)}, those of the "
+            f"people {_some(people.cases)}.",
+            "Call the cases alike in both; a file that was not understood may have other names as its cases.",
+        )
     taken = set(people.raters)
     names = tuple(name + APART if name in taken else name for name in machines.raters)
     classes = tuple(dict.fromkeys((*people.classes, *machines.classes)))
@@ -67,7 +71,24 @@ def _of_one_kind(people: Dataset, machines: Dataset) -> tuple[Dataset, Dataset]:
         return as_scores(people)[0], as_scores(machines)[0]
     if kinds == {"class", "ranking"}:
         return _as_rankings(people), _as_rankings(machines)
+    if people.kind == "class" and machines.kind == "set":
+        return people, _by_label_of(people, machines)
     return people, machines
+
+
+def _by_label_of(people: Dataset, machines: Dataset) -> Dataset:
+    """The machine's sets as the people's were split: without a label, and with it, which none of them need name."""
+    label = people.classes[-1]
+    if people.classes != (f"not {label}", label):
+        return machines
+    if label not in machines.classes:
+        machines = replace(machines, classes=(*machines.classes, label))
+    return machines.as_classes(label)[0]
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(repr(shorten(name, 40)) for name in names[:2])
+    return f"{shown} …" if len(names) > 2 else shown
 
 
 def as_scores(dataset: Dataset) -> tuple[Dataset, int]:

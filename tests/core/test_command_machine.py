@@ -172,6 +172,31 @@ def test_bad_input_is_one_clear_line(run, files, arguments, said):
     assert said in words and words.count("\n") == 1
 
 
+def test_lists_of_records_by_machine_are_as_many_machines_and_words_are_said_of_what_looks_like_one(
+    run, made, tmp_path, capsys
+):
+    frame = made.to_frame("annotations")
+    frame["rater"] = frame["rater"].replace({"m0": "gpt-4", "m1": "gemini"})
+    machines = frame["rater"].isin(["gpt-4", "gemini"])
+    frame.to_csv(tmp_path / "all.csv", index=False)
+    frame[~machines].to_csv(tmp_path / "people.csv", index=False)
+    listed = frame[machines].rename(columns={"case": "id", "class": "label"})
+    given = {name: rows[["id", "label"]].to_dict("records") for name, rows in listed.groupby("rater")}
+    (tmp_path / "machines.json").write_text(json.dumps(given))
+    one = dict(zip(*listed[listed["rater"] == "gpt-4"][["id", "label"]].to_numpy().T.tolist(), strict=True))
+    (tmp_path / "one.json").write_text(json.dumps(one))
+    whole = run(tmp_path / "all.csv", "--machine", "gemini,gpt-4", "--no-people")
+    apart = run(tmp_path / "people.csv", tmp_path / "machines.json", "--no-people")
+    assert [(row["machine"], row["rho"]) for row in apart["machines"]] == [
+        (row["machine"], row["rho"]) for row in whole["machines"]
+    ]
+    assert whole["notes"] == apart["notes"] == []
+    (said,) = run(tmp_path / "all.csv", "--machine", "gpt-4", "--no-people")["notes"]
+    assert said.startswith("Called like machines and counted as people: gemini.")
+    assert main(["machine", str(tmp_path / "people.csv"), str(tmp_path / "one.json"), "--no-people"]) == 0
+    assert "only one rater" not in capsys.readouterr().err
+
+
 def test_two_cases_claim_nothing(run, tmp_path):
     file = tmp_path / "two.csv"
     file.write_text("case,rater,class\n1,a,x\n1,b,y\n1,m,x\n2,a,x\n2,b,x\n2,m,x\n")

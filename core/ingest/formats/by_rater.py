@@ -13,6 +13,8 @@ _WHY = "an object of raters, each an object of cases and annotations"
 _ONE = "an object of cases and the annotations of one rater, who is called as the file is"
 _LEAST = 10  # cases of an object of one rater, whose annotations repeat: a record of a table has fewer names, or others
 _QUESTION = "annotations"
+_CASES = frozenset({"case", "case_id", "item", "item_id", "task", "task_id", "id"})
+_SAID = frozenset({"label", "class", "score", "annotation", "answer"})
 # Names of columns: an object of these is a table written by column or by row, not annotations by rater.
 _COLUMNS = frozenset(
     {"case", "case_id", "item", "item_id", "task", "task_id", "id", "text", "rater", "rater_id", "annotator"}
@@ -32,6 +34,8 @@ def recognise(files: Sequence[JsonFile]) -> str | None:
 
 
 def _is_raters(value: object) -> bool:
+    if _is_listed(value):
+        return True
     if not isinstance(value, dict) or not value or not all(isinstance(given, dict) for given in value.values()):
         return False
     if not any(value.values()) or not _COLUMNS.isdisjoint(name.casefold() for name in value):
@@ -40,6 +44,30 @@ def _is_raters(value: object) -> bool:
         _COLUMNS.isdisjoint(case.casefold() for case in given) and all(map(_is_annotation, given.values()))
         for given in value.values()
     )
+
+
+def _is_listed(value: object) -> bool:
+    """Raters with lists of records of a case and its annotation, which they share: one list alone is a table."""
+    if not isinstance(value, dict) or len(value) < 2 or not _COLUMNS.isdisjoint(name.casefold() for name in value):
+        return False
+    if not all(isinstance(given, list) and given and all(map(_is_record, given)) for given in value.values()):
+        return False
+    seen = [{text_of(case) for case, _ in _answers(given)} for given in value.values()]
+    return any(seen[0] & other for other in seen[1:])
+
+
+def _is_record(value: object) -> bool:
+    if not isinstance(value, dict) or len(value) != 2:
+        return False
+    case, said = (name.casefold() for name in value)
+    return case in _CASES and said in _SAID and _is_annotation(list(value.values())[1])
+
+
+def _answers(given: object) -> list[tuple]:
+    """Cases and annotations of one rater, as an object or as a list of records."""
+    if isinstance(given, list):
+        return [tuple(record.values()) for record in given]
+    return list(given.items()) if isinstance(given, dict) else []
 
 
 def _is_one_rater(value: object) -> bool:
@@ -83,7 +111,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     asked = Questionnaire(("rater", "annotation"), [file.name for file in files])
     for file, line, value in records:
         for place, (rater, given) in enumerate(value.items(), 1):
-            for number, (case, annotation) in enumerate(given.items() if isinstance(given, dict) else (), 1):
+            for number, (case, annotation) in enumerate(_answers(given), 1):
                 asked.begin(line, (place, number), case, rater, file=file)
                 blocks = _blocks(annotation)
                 asked.answer(_QUESTION, blocks, kind) if blocks else asked.drop("no annotation")
@@ -91,9 +119,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
 
 
 def _kind(records: list[dict]) -> AnswerType:
-    values = [
-        value for record in records for given in record.values() if isinstance(given, dict) for value in given.values()
-    ]
+    values = [value for record in records for given in record.values() for _, value in _answers(given)]
     if any(isinstance(value, list) for value in values):
         return "ranking"
     numbers = [value for value in values if value is not None and value != ""]
@@ -115,7 +141,7 @@ METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),
     55,
     plainly="Annotations of each rater by case, as the Alternative Annotator Test publishes its sets.",
-    exactly="JSON: {rater: {case: annotation}}, or {case: annotation} of one rater; annotations are classes, numbers, "
-    "or lists of classes, first first.",
+    exactly="JSON: {rater: {case: annotation}}, {rater: [{case: …, label: …}, …]}, or {case: annotation} of one rater; "
+    "annotations are classes, numbers, or lists of classes, first first.",
     source="Data of Calderon, Reichart & Dror, The Alternative Annotator Test (2025)",
 )

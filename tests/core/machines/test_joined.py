@@ -48,7 +48,9 @@ def test_kinds_are_made_alike_where_they_can_be():
         joined(PEOPLE, scores)
     with pytest.raises(InputError, match="of the kind ranking"):
         joined(ranked, scores)
-    with pytest.raises(InputError, match="no case of these data"):
+    with pytest.raises(
+        InputError, match="no case of these data: its cases are called '9', those of the people '1', '2'"
+    ):
         joined(PEOPLE, classes("m", [("9", "gpt", "x")]))
 
 
@@ -81,3 +83,22 @@ def test_a_file_of_one_machine_takes_its_name():
     assert called(machine, "gpt").raters == ("gpt",)
     with pytest.raises(InputError, match="several raters"):
         called(PEOPLE, "gpt")
+
+
+def test_sets_of_a_machine_are_split_by_the_label_of_the_peoples():
+    def sets(raters, codes):
+        ptr = np.concatenate([[0], np.cumsum([len(part) for *_, part in codes])])
+        case, rater = (np.array([row[place] for row in codes]) for place in (0, 1))
+        code = np.concatenate([part for *_, part in codes]).astype(np.int64)
+        return Dataset.from_sets("s", ["1", "2"], raters, ["x", "y", "z"], case, rater, ptr, code)
+
+    people, machine = [(0, 0, [0, 2]), (1, 0, [1]), (0, 1, [1]), (1, 1, [0, 1])], [(0, 0, [1]), (1, 0, [0, 1])]
+    whole = sets(["ann", "bob", "gpt"], people + [(case, 2, labels) for case, _, labels in machine])
+    for label in "xyz":
+        found, names, notes = joined(sets(["ann", "bob"], people).as_classes(label)[0], sets(["gpt"], machine))
+        assert rows_of(found) == rows_of(whole.as_classes(label)[0]) and (names, notes) == (("gpt",), ())
+    other = classes("m", [("1", "gpt", "x"), ("2", "gpt", "y")]).as_sets()  # a label that no set of the machine names
+    found = joined(sets(["ann", "bob"], people).as_classes("z")[0], other)[0]
+    assert [row for row in rows_of(found) if row[1] == "gpt"] == [("1", "gpt", "not z"), ("2", "gpt", "not z")]
+    with pytest.raises(InputError, match="of the kind set"):
+        joined(PEOPLE, other)
