@@ -48,7 +48,7 @@ def _page() -> None:
         return
     review_start.named(name)
     review, decided, given, shown, away = widgets.tabs(
-        ["Review", "Decisions", "Assignments", "What reviews show", "Export"], "review_tabs"
+        ["Review", "Decisions", "Assignments", "What reviews show", "Export"], review_session.TABS
     )
     if review.open:
         with review:

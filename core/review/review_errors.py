@@ -29,14 +29,18 @@ class ConflictError(PluralityError):
     ----------
     version : int
         The version of the case now.
+    own : bool
+        Whether all that was done since is the reviewer's own, as in another window.
     """
 
-    def __init__(self, case_id: str, version: int):
-        self.version = version
-        super().__init__(
-            f"Somebody else has worked on case {case_id!r} since it was shown to you. Nothing was recorded. "
-            "Look at the case again and send once more."
+    def __init__(self, case_id: str, version: int, *, own: bool = False):
+        self.version, self.own = version, own
+        since = (
+            f"You have worked on case {case_id!r} in another window since it was shown here."
+            if own
+            else f"Somebody else has worked on case {case_id!r} since it was shown to you."
         )
+        super().__init__(f"{since} Nothing was recorded. Look at the case again and send once more.")
 
 
 class NotAllowedError(PluralityError):

@@ -108,7 +108,7 @@ class ReviewStore:
                 trail = _trail(connection, draft.dataset, draft.case_id)
                 review = review_of(draft.case_id, trail)
                 if review.version != seen:
-                    raise ConflictError(draft.case_id, review.version)
+                    raise _conflict(draft, seen, trail)
                 head = _head(connection, draft.dataset)
                 event = replace(admit(review, draft, self._clock()), number=head.number + 1)
                 row = _to_row(event, token) | {"previous": head.hash}
@@ -116,15 +116,15 @@ class ReviewStore:
                 connection.execute(events.insert().values(row | {"hash": event.hash}))
             return event
         except sa.exc.IntegrityError:
-            return self._lost_race(draft, token)
+            return self._lost_race(draft, seen, token)
 
-    def _lost_race(self, draft: Draft, token: str) -> Event:
+    def _lost_race(self, draft: Draft, seen: int, token: str) -> Event:
         """What another writer has done between our look and our write; its transaction is finished now."""
         with transaction(self.engine) as connection:
             if known := _of_token(connection, token):
                 return _same(known, draft)
             _check_session(connection, draft)
-            raise ConflictError(draft.case_id, len(_trail(connection, draft.dataset, draft.case_id)))
+            raise _conflict(draft, seen, _trail(connection, draft.dataset, draft.case_id))
 
     def assign(self, assignment: Assignment, *, token: str) -> Assignment:
         """Give cases to a person or a group; when this returns, it is in the record.
@@ -604,6 +604,12 @@ def _check_session(connection: sa.Connection, draft: Draft) -> None:
     dataset = connection.scalar(sa.select(sessions.c.dataset).where(sessions.c.id == draft.session))
     if dataset != draft.dataset:
         raise NotFoundError("The session is not there any more: its dataset was forgotten. Nothing was recorded.")
+
+
+def _conflict(draft: Draft, seen: int, trail: Sequence[Event]) -> ConflictError:
+    """What is said to who has not seen the end of a case's trail: not who was there, unless they were themselves."""
+    since = trail[seen:]
+    return ConflictError(draft.case_id, len(trail), own=all(event.reviewer == draft.reviewer for event in since))
 
 
 def _same(known: Event, draft: Draft) -> Event:

@@ -309,6 +309,24 @@ def test_two_people_who_start_the_same_queue_begin_with_different_cases():
     assert case_of(press(ada, "Start with 3")) != case_of(press(bo, "Start with 3"))
 
 
+def test_a_case_that_another_window_has_finished_stays_on_screen_as_it_is_now():
+    """The next case does not come without a step here, and the end of a session says how its cases stand."""
+    dataset = kept("windows", _SPLIT)
+    one, other = (signed(dataset.digest) for _ in range(2))
+    first = case_of(press(one, "Start with 3"))
+    assert case_of(press(other.run(), "Go on")) == first
+    for step in ("x", "Record my opinion", "Keep my opinion"):
+        press(one, step)
+    assert case_of(one) != first == case_of(other.run())
+    assert "Nothing is chosen yet" not in words(other) and "**You**: x (blind)" in words(other)
+    for _ in range(2):
+        for step in ("x", "Record my opinion", "Keep my opinion"):
+            press(one, step)
+    assert "Every case of this session is done: 2 closed, 1 in arbitration." in words(one)
+    press(one, "Export")
+    assert one.session_state["review_tabs"] == "Export"
+
+
 def test_a_press_for_a_case_that_has_left_the_screen_is_refused_aloud():
     """Its button stood in the browser still: the case in hand stays as it is, and so does the one that was meant."""
     dataset = kept("late", _SPLIT)

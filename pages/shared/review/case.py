@@ -186,8 +186,9 @@ def _plausible(current: CaseOnScreen, model: PlausibilityModel, reliability: flo
     else:
         one_case.plausibilities(people, people.case_index(current.case_id), model, reliability)
     title = plausibility_models.method(model.name).title
-    here = f"Why it is here: {markdown(queued)}. " if queued else ""
-    st.caption(f"{here}{title}, reliability γ {exact(reliability)}, as set on the Cases page.")
+    # A session keeps its reasons; γ may have changed since, on the Cases page or because β was estimated.
+    here = f" Why it is here, as the session began: {markdown(queued)}." if queued else ""
+    st.caption(f"By {title}, reliability γ = {exact(reliability)}, as set on the Cases page.{here}")
 
 
 def _sentence(current: CaseOnScreen) -> None:

@@ -1,5 +1,7 @@
 """A session on screen: progress, one case, the bar of steps at the bottom edge, and the list."""
 
+from collections import Counter
+
 import streamlit as st
 
 from core.plausibility.protocol import PlausibilityModel
@@ -7,6 +9,7 @@ from core.review.reviewer_session import Desk
 from core.review.sessions import STANDINGS, Session, SessionLine, SessionProgress, progress_of
 from core.review.states import STATES
 from core.text import markdown, plural, shorten
+from pages.shared.kit import widgets
 from pages.shared.review import after as review_after
 from pages.shared.review import case as review_case
 from pages.shared.review import moves as review_moves
@@ -47,6 +50,7 @@ _STYLE = """
 }
 </style>
 """
+TABS = "review_tabs"
 _MAIN = {
     "opinion": ("Record my opinion", "check", "Ctrl+Enter"),
     "keep": ("Keep my opinion", "check", "K"),
@@ -81,6 +85,8 @@ def show(title, desk: Desk, session: Session, model: PlausibilityModel, reliabil
     if listed:
         _list(desk, lines, progress)
         return
+    # What another window does with the case is shown on it: no other case comes without a step here.
+    st.session_state["review_case"] = case_id
     current = CaseOnScreen(desk, session, case_id, desk.case(case_id))
     review_presses.in_hand(current.place)
     if words := review_moves.last(current):
@@ -174,12 +180,26 @@ def _way(current: CaseOnScreen, lines: tuple[SessionLine, ...], by: int, label: 
     )
 
 
+def _ended(desk: Desk, lines: tuple[SessionLine, ...]) -> str:
+    """How the cases of a session stand at its end; the state of a case only where it was revealed to the reviewer."""
+    states = Counter(_state(desk, line) or STANDINGS[line.standing] for line in lines)
+    return f"Every case of this session is done: {', '.join(f'{n:,} {state}' for state, n in states.most_common())}."
+
+
+def _state(desk: Desk, line: SessionLine) -> str:
+    """The state of a case in words, where the reviewer may know it."""
+    return STATES[line.review.state] if desk.reviewer in line.review.revealed and line.standing == "done" else ""
+
+
+def _to_tab(name: str) -> None:
+    review_moves.leave()
+    widgets.open_tab(TABS, name)
+
+
 def _list(desk: Desk, lines: tuple[SessionLine, ...], progress: SessionProgress) -> None:
     """Every case with its standing and one's own opinion; of the panel's only what was revealed."""
     left = progress.total - progress.done
-    st.write(
-        f"{plural(left, 'case')} left." if left else "Every case of this session is done. Any can be gone back to."
-    )
+    st.write(f"{plural(left, 'case')} left." if left else f"{_ended(desk, lines)} Any can be gone back to.")
     with st.container(horizontal=True):
         if left:
             st.button(
@@ -193,11 +213,12 @@ def _list(desk: Desk, lines: tuple[SessionLine, ...], progress: SessionProgress)
             st.button(
                 "Another session", type="primary", icon=":material/add:", **noted(review_moves.leave), key="list_leave"
             )
+            for name, icon in (("Decisions", "rule"), ("Export", "download")):
+                st.button(name, icon=f":material/{icon}:", **noted(_to_tab, name), key=f"list_{name}")
     for line in lines:
         own = line.review.read_by(desk.reviewer)
-        shown = desk.reviewer in line.review.revealed
         words = f" · you said {markdown(own.opinion.words())}" if own else ""
-        state = f" · {STATES[line.review.state]}" if shown and line.standing == "done" else ""
+        state = f" · {known}" if (known := _state(desk, line)) else ""
         with st.container(horizontal=True, vertical_alignment="center", border=True):
             st.markdown(f"**{markdown(line.case_id)}** · {STANDINGS[line.standing]}{words}{state}", width="stretch")
             st.button(
