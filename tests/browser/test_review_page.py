@@ -48,7 +48,8 @@ def test_a_whole_session_by_mouse(open_page, opened):
     step(page, "Keep my opinion", f"{first}: opinion kept · the case is closed")
     second = arrive(page, other_than=first)
     choose(page, "Cannot be determined")
-    step(page, "Record my opinion", "You disagree.")
+    page.get_by_text("75%", exact=True).click()  # which then has the focus
+    until(page, lambda: page.keyboard.press("Control+Enter"), page.get_by_text("You disagree."))
     step(page, "Change it", "How sure are you?")
     choose(page, panel_of(second))
     step(page, "Change my opinion", "There is no reason for a change. Choose a reason or write a note.")

@@ -21,7 +21,8 @@ CONFIDENCES = (0.25, 0.5, 0.75, 0.9, 1.0)
 DISTRIBUTION = "a distribution"
 _PARTS = ("confidence", "reason", "note")
 
-# "/" goes to the search, Escape leaves it or the note, so that the keys of the buttons work again.
+# "/" goes to the search, Escape leaves it or the note, so that the keys of the buttons work again. A segmented control
+# that has the focus keeps Enter to itself, so Ctrl+Enter is sent again from outside it.
 _KEYS = """
 <script>
 if (!window.reviewKeys) {
@@ -35,6 +36,15 @@ if (!window.reviewKeys) {
       field.blur();
     }
   });
+  document.addEventListener("keydown", (event) => {
+    const held = event.key === "Enter" && (event.ctrlKey || event.metaKey);
+    if (!held || !event.target.closest("[data-react-aria-pressable]")) return;
+    event.preventDefault();
+    event.stopImmediatePropagation();
+    event.target.blur();
+    const { key, code, ctrlKey, metaKey } = event;
+    document.body.dispatchEvent(new KeyboardEvent("keydown", { key, code, ctrlKey, metaKey, bubbles: true }));
+  }, true);
 }
 </script>
 """
@@ -72,7 +82,6 @@ def ask(dataset: Dataset, key: str, first: Sequence[str], *, now: Opinion | None
             on_change=_add_found,
             args=(key, several),
         )
-    st.html(_KEYS, unsafe_allow_javascript=True)
     _chosen(state, key, several)
     return standing(key)
 
@@ -127,7 +136,6 @@ def ask_score(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opin
             width=320,
         )
         _cannot(state, key)
-    st.html(_KEYS, unsafe_allow_javascript=True)
     found = standing(key)
     if found is not None:
         st.markdown(f"Your opinion: **{markdown(found.words())}**")
@@ -144,6 +152,7 @@ def _step(dataset: Dataset) -> float:
 
 def remarks(key: str) -> None:
     """Confidence, reason and note."""
+    st.html(_KEYS, unsafe_allow_javascript=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.segmented_control(
             "How sure are you?",
