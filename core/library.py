@@ -42,6 +42,8 @@ class Kept:
     n_cases, n_raters, n_annotations : int
     kept_at : str
         ISO 8601, UTC.
+    raters_identified : bool
+        Whether the raters are told apart.
     damaged : bool
         Whether its description cannot be read: nothing is known of it then but its digest and the time of its folder,
         and it can be forgotten, or kept again from its file.
@@ -54,6 +56,7 @@ class Kept:
     n_raters: int
     n_annotations: int
     kept_at: str
+    raters_identified: bool = True
     damaged: bool = False
 
 
@@ -126,7 +129,8 @@ def _described(folder: Path) -> Kept:
         meta = json.loads((folder / _META).read_text(encoding="utf-8"))
         name, kind, kept_at = (str(meta[key]) for key in ("name", "kind", "kept_at"))
         n_cases, n_raters, n_annotations = (int(meta[key]) for key in ("n_cases", "n_raters", "n_annotations"))
-        return Kept(folder.name, name, kind, n_cases, n_raters, n_annotations, kept_at)
+        identified = bool(meta["raters_identified"])
+        return Kept(folder.name, name, kind, n_cases, n_raters, n_annotations, kept_at, identified)
     except (OSError, ValueError, LookupError, TypeError, AttributeError):
         since = utc(folder.stat().st_mtime).isoformat(timespec="microseconds")
         return Kept(folder.name, f"Damaged dataset {folder.name[:8]}", "", 0, 0, 0, since, damaged=True)

@@ -149,8 +149,8 @@ def _kept() -> None:
 def _facts_of(entry: library.Kept) -> str:
     if entry.damaged:
         return "Its description cannot be read. Forget it, or keep it again from its file."
-    size = f"{plural(entry.n_cases, 'case')} · {plural(entry.n_raters, 'rater')}"
-    return f"{size} · kept {entry.kept_at[:10]}"
+    raters = plural(entry.n_raters, "rater") if entry.raters_identified else "raters not named"
+    return f"{plural(entry.n_cases, 'case')} · {raters} · kept {entry.kept_at[:10]}"
 
 
 def _open_or_rename(entry: library.Kept) -> None:

@@ -177,7 +177,7 @@ class Acceptable(Result):
 
     @property
     def n_flagged(self) -> int:
-        """How many of them surely."""
+        """How many of them are flagged."""
         return int(self.flagged.sum())
 
     @property

@@ -52,7 +52,7 @@ class ToActOn(Result):
         return tuple(dict.fromkeys(flag.rater for flag in self.flags))
 
     def words(self) -> str:
-        """How many are below what is acceptable, how many of them surely, and what they cost, in a sentence or two."""
+        """How many are below what is acceptable, how many are flagged, and what these cost, in a sentence or two."""
         found = self.acceptable
         if found.acceptable is None or not found.n_judged:
             return f"Nothing can be said of how accurate the raters are: {found.why}."
@@ -68,7 +68,7 @@ class ToActOn(Result):
         n = int(found.n_annotations[found.flagged].sum())
         return (
             f"About {max(about, found.n_flagged):,} of {of} are below what is {bar}, {found.n_flagged:,} of them "
-            f"surely. {them} gave {plural(n, 'annotation')}, of which about {round(found.cost):,} are wrong: "
+            f"flagged. {them} gave {plural(n, 'annotation')}, of which about {round(found.cost):,} are wrong: "
             f"{share} of all that are expected to be wrong.{_checked(found.check)}"
         )
 

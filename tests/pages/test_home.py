@@ -93,6 +93,7 @@ def test_home_counts_no_raters_where_nobody_knows_who_they_are():
     app = home(kept('[[[["x"]],[["y"]]],[[["x"],["y"]],[["x"]]]]', "nameless"))
     sizes = [entry.value for entry in app.caption if entry.value.startswith("2 cases")]
     assert "2 cases · raters not named · 4 annotations · differential diagnoses (rankings)" in sizes
+    assert "2 cases · raters not named · kept" in words(app)
 
 
 @pytest.mark.parametrize("sample", [sample.name for sample in SAMPLES])

@@ -95,11 +95,13 @@ def test_plans_leave_with_their_cost_which_is_that_of_their_annotations(shown, l
 
 def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure():
     right, certainty = raters_plans.says(outcomes(), 0.5)
-    assert right.startswith("For its 60 annotations, 30.00 in all, **1 new rater on every case** buys most right cases")
+    assert right.startswith(
+        "For 60 annotations at a cost of 30.00, **1 new rater on every case** buys most right cases"
+    )
     assert "**1 new rater on every case** buys most certainty" in certainty and ".040" in right and ".200" in certainty
     second = raters_plans.says(outcomes(gain_right=(0.04, 0.2, 0.01)), None)[0]
-    assert second.startswith("For its 200 annotations, **50 more cases, 4 annotations each**")
-    assert raters_plans.says(outcomes(sure=(False, True, False)), None)[0].startswith("For its 200 annotations")
+    assert second.startswith("For 200 annotations, **50 more cases, 4 annotations each**")
+    assert raters_plans.says(outcomes(sure=(False, True, False)), None)[0].startswith("For 200 annotations")
     assert raters_plans.says(outcomes(sure=(False,) * 3), None) == [
         "No plan surely buys right cases.", "No plan surely buys certainty.",
     ]  # fmt: skip

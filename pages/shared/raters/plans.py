@@ -76,7 +76,8 @@ def _result(found: PlanOutcomes, cost: float | None) -> None:
         f"Median and {percent(found.level)} interval over {found.n_worlds:,} simulated worlds, seed {found.seed}; in "
         "brackets "
         f"where a plan that is carried out should end. Uncertain: below certainty {number(UNCERTAIN_BELOW, 1)} under "
-        "Dirichlet counts, γ = 1. New raters are like the present ones: raters who share mistakes go on to share them."
+        "Dirichlet counts, γ = 1. New raters are like the present ones: raters who share mistakes go on to share them. "
+        "Right: in worlds where raters err as the model takes them to; gold can show fewer cases right."
     )
     with st.container(horizontal=True):
         frame = found.to_frame()
@@ -118,9 +119,9 @@ def says(found: PlanOutcomes, cost: float | None) -> list[str]:
         each = np.where(sure, found.gain[1:, quantity] / n, -np.inf)
         best = int(each.argmax())
         gain = number(float(found.gain[best + 1, quantity]), digits)
-        price = f", {number(cost * n[best])} in all" if cost is not None else ""
+        price = f" at a cost of {number(cost * n[best])}" if cost is not None else ""
         sentences.append(
-            f"For its {plural(int(n[best]), 'annotation')}{price}, **{found.plans[best + 1].title}** buys most "
+            f"For {plural(int(n[best]), 'annotation')}{price}, **{found.plans[best + 1].title}** buys most "
             f"{words}: +{gain}."
         )
     return sentences
