@@ -68,7 +68,7 @@ class ToActOn(Result):
         n = int(found.n_annotations[found.flagged].sum())
         return (
             f"About {max(about, found.n_flagged):,} of {of} are below what is {bar}, {found.n_flagged:,} of them "
-            f"flagged. {them} gave {plural(n, 'annotation')}, of which about {round(found.cost):,} are wrong: "
+            f"flagged for it. {them} gave {plural(n, 'annotation')}, of which about {round(found.cost):,} are wrong: "
             f"{share} of all that are expected to be wrong.{_checked(found.check)}"
         )
 

@@ -36,7 +36,7 @@ def test_the_drifting_and_the_careless_rater_of_skin_stand_in_the_title_with_the
     app = opened("raters", "skin")
     assert app.title[0].value.replace("\\", "") == (
         "About 3 of 12 raters are below what is acceptable (.64 of annotations right, as the model judges), 1 of them "
-        "surely"
+        "flagged for it"
     )
     said = words(app)
     assert "This one gave 162 annotations, of which about 73 are wrong" in said

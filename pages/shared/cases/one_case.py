@@ -179,9 +179,11 @@ def _bars(view: Dataset, draws, quantiles, point, by_mean: np.ndarray, colours: 
         mean = np.append(mean, outside.mean())
         low, high = np.append(low, np.quantile(outside, 0.025)), np.append(high, np.quantile(outside, 0.975))
     likely = int((quantiles.quantile[2][lines] > _PLAUSIBLE).sum())
+    others = bool(n_outside) and bool(high[-1] > _PLAUSIBLE)
+    likely += others and n_outside == 1
     title = {0: "No class stands out", 1: "One class stays plausible"}.get(likely, f"{likely} classes stay plausible")
-    if likely and n_outside and high[-1] > _PLAUSIBLE:  # of those together it is not known which
-        title += ", the other too" if n_outside == 1 else ", the others together too"
+    if likely and others and n_outside > 1:  # of those together it is not known which
+        title = f"At least {title[0].lower()}{title[1:]}"
     widgets.plot(
         figures.plausibility_bars(names, bars, mean, low, high, values, line_colours, theme, title),
         "bars",

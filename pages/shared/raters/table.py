@@ -12,7 +12,7 @@ from core.raters.flags import RULES, SHORT
 from core.raters.monitoring import RaterTable
 from core.raters.rates import Rates
 from core.raters.to_act_on import ToActOn
-from pages.shared.kit import columns, widgets
+from pages.shared.kit import columns, presentation, widgets
 from pages.shared.kit import style as look
 
 PAGE = 50
@@ -102,8 +102,11 @@ def show(frame: pd.DataFrame, chosen_key: str, *, ranked: bool, acceptable: floa
     n_pages = max(1, -(-len(shown) // PAGE))
     page = 1
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"{len(shown):,} of {len(frame):,} raters. Choose a row to see that rater.", width="content")
-        if n_pages > 1:
+        controls = not presentation.on()  # an audience is told of nothing that is hidden
+        n_seen = len(shown) if controls else min(len(shown), PAGE)
+        choose = " Choose a row to see that rater." if controls else ""
+        st.caption(f"{n_seen:,} of {len(frame):,} raters.{choose}", width="content")
+        if n_pages > 1 and controls:
             st.caption("Page", width="content")
             page = st.number_input(
                 f"Page of {n_pages:,}",

@@ -113,7 +113,8 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
     share = round(100 * act.cost / act.expected_wrong.sum())
     assert found.words() == (
         f"About 3 of 30 raters are below what is acceptable ({act.acceptable:.2f} of annotations right, as the model "
-        f"judges), 3 of them flagged. These 3 gave {n:,} annotations, of which about {cost:,} are wrong: {share}% of "
+        f"judges), 3 of them flagged for it. "
+        f"These 3 gave {n:,} annotations, of which about {cost:,} are wrong: {share}% of "
         "all that are expected to be wrong."
     ).replace("(0.", "(.")
     wrong = (truth[data.case_of_annotation] != data.answer)[data.rater >= 27].sum()
