@@ -369,7 +369,10 @@ class HumanPanel:
         self, dataset: Dataset, machines: Sequence[str], people: Sequence[str] | None, score: Score | None
     ) -> None:
         if not dataset.raters_identified:
-            raise NotApplicableError("Annotations are anonymous, so nobody can be compared with a machine.")
+            raise NotApplicableError(
+                "Annotations are anonymous, so nobody can be compared with a machine. How good it is while the truth is "
+                "uncertain needs no names: add its predictions under Reliability, or give them to `sweep` and `sets`."
+            )
         code = {name: place for place, name in enumerate(dataset.raters)}
         for name in (*machines, *(people or ())):
             if name not in code:
