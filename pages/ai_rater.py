@@ -37,8 +37,12 @@ def _settings(dataset: Dataset, marked: tuple[Machine, ...]) -> tuple[float, str
 def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machines | None:
     """Machines and people; None where nothing can be compared, with what is missing on screen."""
     if not dataset.raters_identified:
-        st.info("These annotations are anonymous, so that no rater can be compared with a machine.",
-                icon=":material/block:")  # fmt: skip
+        st.info(
+            "These annotations are anonymous, so that no rater can be compared with a machine. How good its "
+            "predictions are while the truth is uncertain can be told without names, under Reliability.",
+            icon=":material/block:",
+        )
+        st.page_link("pages/reliability.py", label="Judge its predictions", icon=":material/trending_up:")
         return None
     machines = computed.with_classifiers(dataset, tuple(one.name for one in marked))
     if not machines.names:

@@ -370,8 +370,8 @@ class HumanPanel:
     ) -> None:
         if not dataset.raters_identified:
             raise NotApplicableError(
-                "Annotations are anonymous, so nobody can be compared with a machine. How good it is while the truth is "
-                "uncertain needs no names: add its predictions under Reliability, or give them to `sweep` and `sets`."
+                "Annotations are anonymous, so nobody can be compared with a machine. How good it is while the truth "
+                "is uncertain needs no names: add its predictions under Reliability, or to `sweep` and `sets`."
             )
         code = {name: place for place, name in enumerate(dataset.raters)}
         for name in (*machines, *(people or ())):

@@ -203,3 +203,9 @@ def test_a_machine_whose_leads_are_unknown_is_named_with_the_reason():
     app.session_state["ai_tabs"] = "By class and group"
     said = words(settle(app.run()))
     assert "gpt-5 is not here: " in said and "gpt-4 is not here" not in said
+
+
+def test_anonymous_annotations_are_no_dead_end():
+    app = opened("ai_rater", "dermatology")
+    assert "anonymous" in app.info[0].value and "Reliability" in app.info[0].value
+    assert [link.proto.page for link in app.get("page_link")][-1] == "reliability"
