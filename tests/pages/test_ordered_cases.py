@@ -12,7 +12,7 @@ from core.models.expected_class import expected_class, within_one
 from core.plausibility.ordinal_truth import OrdinalTruth
 from core.text import probability
 from tests.core.models.test_ordinal import panel
-from tests.pages.opened import opened, settle, words
+from tests.pages.opened import at, opened, settle, words
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +47,19 @@ def test_the_worklist_has_the_interval_of_the_expected_class_and_the_case_how_su
     assert f"at most one class from the median with probability {probability(near[there])}." in words(app)
     assert f"certainty {p[there].max():.2f}".replace("0.", ".") in words(app)
     assert "±" not in app.subheader[0].value  # it is no share of draws
+
+
+def test_home_is_drawn_anew_when_what_moves_its_count_of_uncertain_cases_is_there():
+    """As Cases is: or the two pages would name two numbers until somebody comes back."""
+    rows, _, _ = panel(40, 5, 3, 5)
+    lines = ["case,rater,class", *(f"c{case},r{rater},{'wxyz'[k]}" for case, rater, k in rows)]
+    dataset = read("\n".join(lines).encode(), name="seen on Home first").dataset
+    dataset = with_class_order(dataset, sorted(dataset.classes))
+    keep(dataset)
+    app = at("home", dataset.digest).run()
+    waited = [job.title for job, *_ in app.session_state["_waits_of_run"].shown.values()]
+    assert "Held-out scores of rater models" in waited
+    settle(app)
 
 
 def test_cases_and_home_open_on_the_order_where_it_describes_the_raters_best_until_somebody_chooses_otherwise(graded):

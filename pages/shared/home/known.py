@@ -64,7 +64,7 @@ class Views:
     @property
     def reliability(self) -> float:
         """The trust in the raters as the Cases page has it: as chosen there, else the one that pages open with."""
-        return reliability_slider.in_use(self.dataset, self.model)
+        return reliability_slider.in_use(self.dataset, self.model, waits=True)
 
     @property
     def opened(self) -> float:

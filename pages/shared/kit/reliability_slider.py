@@ -54,9 +54,12 @@ def opens(dataset: Dataset, model: PlausibilityModel) -> float:
     return _opening(dataset, model)[0]
 
 
-def in_use(dataset: Dataset, model: PlausibilityModel) -> float:
-    """The trust of pages that do not ask for it: as it was chosen on another, else where sliders open."""
-    opened, wanted = opens(dataset, model), st.session_state.get("reliability")
+def in_use(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False) -> float:
+    """The trust of pages that do not ask for it: as it was chosen on another, else where sliders open.
+
+    A page that ``waits`` is drawn anew when what moves it, or the model, is there.
+    """
+    opened, wanted = _opening(dataset, model, waits=waits)[0], st.session_state.get("reliability")
     if wanted is None or wanted == st.session_state.get(_OPENED):
         return opened
     offer = plausibility_models.method(model.name).reliability
