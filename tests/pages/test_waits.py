@@ -3,11 +3,13 @@
 import json
 import re
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
+from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
-from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1 import AppTest, local_script_runner
 
 from core import library
 from core.evaluation.predictions import open_predictions
@@ -135,6 +137,26 @@ def test_what_has_been_at_work_for_long_is_looked_at_less_often(monkeypatch, age
     assert not app.exception
     (first, _), (then, last) = told
     assert first == then and last == seconds
+
+
+@pytest.mark.usefixtures("nothing_starts")
+def test_a_look_after_a_run_that_was_broken_off_is_no_error(monkeypatch):
+    """The browser still asks for the part of the run before, whose places are gone until the next run draws them."""
+    app = framed("models").run()
+    (part,) = app._fragment_storage._fragments
+    told, enqueue = [], ScriptRunContext.enqueue
+    monkeypatch.setattr(local_script_runner, "RerunData", partial(RerunData, fragment_id_queue=[part]))
+    monkeypatch.setattr(
+        ScriptRunContext, "enqueue", lambda self, message: [told.append(message), enqueue(self, message)]
+    )
+    for broken_off in (False, True):
+        told.clear()
+        if broken_off:
+            app._fragment_storage.clear_outside_wrappers()
+        app.run()
+        assert not app.exception
+        assert any("progress" in str(message) for message in told) is not broken_off
+        assert any(message.HasField("auto_rerun") for message in told)
 
 
 def test_a_page_that_waits_for_nothing_looks_at_nothing(looked):

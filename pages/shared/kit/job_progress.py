@@ -6,11 +6,12 @@ that is, and draws the page anew when any of it has ended.
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.errors import StreamlitInvalidLayoutContextError
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
@@ -173,7 +174,8 @@ def _look(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> None:
         st.rerun()
     for job, place, _ in shown:
         if place is not None:
-            _say(job, place)
+            with suppress(StreamlitInvalidLayoutContextError):  # of a run that was broken off: the next one draws it
+                _say(job, place)
     _look_again_after(_interval([job for job, *_ in shown]))
 
 
