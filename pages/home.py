@@ -77,9 +77,10 @@ def _computed(dataset, views, found, title, figures, places, theme) -> None:
     wide, beside, second, *third = places
     with wide:
         certain = home_doors.cases(views, theme)
-    title.title(home_numbers.sentence(dataset, found, certain))
+    settled = None if views.provisional else certain
+    title.title(home_numbers.sentence(dataset, found, settled))
     with figures[2]:
-        home_numbers.uncertain(views, certain)
+        home_numbers.uncertain(views, certain, provisional=settled is None)
     sweep = None
     for place in third:
         with place:
@@ -88,7 +89,7 @@ def _computed(dataset, views, found, title, figures, places, theme) -> None:
         act = home_doors.raters(views, theme)
     if beside is not None:
         with beside:
-            next_steps.show(views, certain, act)
+            next_steps.show(views, settled, act)
     with figures[3]:
         if views.classifiers:
             home_numbers.classifier(views, sweep)

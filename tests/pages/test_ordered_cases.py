@@ -7,10 +7,12 @@ import pytest
 
 from core import read
 from core.annotations.ordering import with_class_order
+from core.jobs import Job
 from core.library import keep
 from core.models.expected_class import expected_class, within_one
 from core.plausibility.ordinal_truth import OrdinalTruth
 from core.text import probability
+from pages.shared.kit import opening
 from tests.core.models.test_ordinal import panel
 from tests.pages.opened import at, opened, settle, words
 
@@ -49,8 +51,8 @@ def test_the_worklist_has_the_interval_of_the_expected_class_and_the_case_how_su
     assert "±" not in app.subheader[0].value  # it is no share of draws
 
 
-def test_home_is_drawn_anew_when_what_moves_its_count_of_uncertain_cases_is_there():
-    """As Cases is: or the two pages would name two numbers until somebody comes back."""
+def test_home_is_drawn_anew_when_what_moves_its_count_of_uncertain_cases_is_there(monkeypatch):
+    """As Cases is: or the two pages would name two numbers until somebody comes back. Until then none is settled."""
     rows, _, _ = panel(40, 5, 3, 5)
     lines = ["case,rater,class", *(f"c{case},r{rater},{'wxyz'[k]}" for case, rater, k in rows)]
     dataset = read("\n".join(lines).encode(), name="seen on Home first").dataset
@@ -60,6 +62,18 @@ def test_home_is_drawn_anew_when_what_moves_its_count_of_uncertain_cases_is_ther
     waited = [job.title for job, *_ in app.session_state["_waits_of_run"].shown.values()]
     assert "Held-out scores of rater models" in waited
     settle(app)
+    settled = app.title[0].value
+    assert "uncertain" in settled and "provisional" not in words(app)
+    work = Job("still scored")
+    monkeypatch.setattr(opening, "at_work", lambda *_: [work])
+    app.run()
+    assert settled.startswith(app.title[0].value) and "uncertain" not in app.title[0].value
+    assert "provisional: model and γ are still being chosen from the data" in words(app)
+    assert "another opinion, the least certain first" not in words(app)
+    app.session_state["reliability"] = 2.0  # somebody's choice moves no more
+    app.run()
+    assert "uncertain" in app.title[0].value and "provisional" not in words(app)
+    work._ended.set()
 
 
 def test_cases_and_home_open_on_the_order_where_it_describes_the_raters_best_until_somebody_chooses_otherwise(graded):

@@ -67,6 +67,11 @@ class Views:
         return reliability_slider.in_use(self.dataset, self.model, waits=True)
 
     @property
+    def provisional(self) -> bool:
+        """Whether that trust, or the model, is still being chosen from the data."""
+        return reliability_slider.may_move(self.dataset, self.model)
+
+    @property
     def opened(self) -> float:
         """The trust that pages open with, about which classifiers are compared."""
         return opening.reliability(self.plausible, self.model, self.classes)[0]

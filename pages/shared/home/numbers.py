@@ -85,8 +85,8 @@ def agreement(found: Suitable | None, why: str) -> None:
     st.caption(_ends(main, in_percent=True) + beyond)
 
 
-def uncertain(views: home_known.Views, certain: CertaintyResult | None) -> None:
-    """Share of cases whose certainty stays low, with an interval over cases."""
+def uncertain(views: home_known.Views, certain: CertaintyResult | None, *, provisional: bool = False) -> None:
+    """Share of cases whose certainty stays low, with an interval over cases; ``provisional`` while γ may still move."""
     help_sign = widgets.explained("annotation certainty")
     if certain is None:
         st.metric("Uncertain cases", "–", help=help_sign)
@@ -99,6 +99,7 @@ def uncertain(views: home_known.Views, certain: CertaintyResult | None) -> None:
         f"{percent(share.low)} to {percent(share.high)}; {below:,} of {share.n:,} below certainty "
         f"{number(UNCERTAIN_BELOW, 1)} "
         f"({plausibility_models.method(views.model.name).title}, γ = {exact(views.reliability)})"
+        + ("; provisional: model and γ are still being chosen from the data" if provisional else "")
     )
 
 

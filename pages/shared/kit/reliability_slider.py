@@ -60,10 +60,20 @@ def in_use(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False) -
     A page that ``waits`` is drawn anew when what moves it, or the model, is there.
     """
     opened, wanted = _opening(dataset, model, waits=waits)[0], st.session_state.get("reliability")
-    if wanted is None or wanted == st.session_state.get(_OPENED):
+    if not _is_chosen():
         return opened
     offer = plausibility_models.method(model.name).reliability
     return min(max(float(wanted), offer.low), offer.high)
+
+
+def may_move(dataset: Dataset, model: PlausibilityModel) -> bool:
+    """Whether what pages open with, the trust or the model itself, is still being chosen from the data."""
+    return not _is_chosen() and bool(opening.at_work(*_views(dataset, model)))
+
+
+def _is_chosen() -> bool:
+    wanted = st.session_state.get("reliability")
+    return wanted is not None and wanted != st.session_state.get(_OPENED)
 
 
 def marks(dataset: Dataset, model: PlausibilityModel) -> None:
@@ -80,10 +90,14 @@ def _words(found: Opening, opened: float) -> str:
     return f"{found.reason} Pages open next to it, at γ = {number(opened)}."
 
 
-def _opening(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False) -> tuple[float, Opening | None]:
+def _views(dataset: Dataset, model: PlausibilityModel) -> tuple[Dataset, PlausibilityModel, Dataset]:
     view = plausibility_models.data_for(model.name, dataset, quietly=True)
     # Scores have no classes, and so no β.
-    classes = view if view.kind == "score" else cached.class_view(dataset, state.split(dataset))[0]
+    return view, model, view if view.kind == "score" else cached.class_view(dataset, state.split(dataset))[0]
+
+
+def _opening(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False) -> tuple[float, Opening | None]:
+    view, _, classes = _views(dataset, model)
     opened, found = opening.reliability(view, model, classes)
     for job in opening.at_work(view, model, classes) if waits else ():
         job_progress.redraw_after(job)
