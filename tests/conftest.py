@@ -1,5 +1,6 @@
 """What all tests share: kernels from the one cache, a home folder that is nobody's own, and what a run may take."""
 
+import gc
 import importlib
 import itertools
 import os
@@ -121,7 +122,19 @@ def one_child():
         yield
 
 
+@pytest.hookimpl(wrapper=True)
 def pytest_collection(session):
+    """No garbage is looked for while tests are imported, nor later among what they brought: it stays to the end."""
+    gc.disable()
+    try:
+        _import_own_part(session)
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
+def _import_own_part(session):
     """Each of several workers imports another part of the tests first: what it has rewritten, the others read."""
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     here = Path(__file__).parent
