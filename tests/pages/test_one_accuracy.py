@@ -59,10 +59,11 @@ class Tables(HTMLParser):
 
 
 @pytest.fixture(scope="module", params=["skin", "gold"])
-def said(request, tmp_path_factory):
+def said(request, tmp_path_factory, known_results):
     """The dataset, what the library finds, the page with its downloads, and the address."""
     patch = pytest.MonkeyPatch()
-    patch.setenv("PLURALITY_HOME", str(tmp_path_factory.mktemp("home")))
+    patch.setenv("PLURALITY_HOME", str(own := tmp_path_factory.mktemp("home")))
+    known_results(own)
     patch.setenv("PLURALITY_UNASKED_CASES", "100")
     buttons = {}
     patch.setattr(widgets.st, "download_button", lambda label, data=None, key=None, **_: buttons.update({key: data}))
@@ -144,8 +145,9 @@ def test_the_figure_of_raters_draws_it(said):
     assert f"Least accurate: {found.raters[least]}, {found.acceptable.said(least)}" in charts
 
 
-def test_home_draws_it_for_the_raters_that_it_shows(said):
+def test_home_draws_it_for_the_raters_that_it_shows(said, home, known_results):
     dataset, found, *_ = said
+    known_results(home)
     page = opened("home", "skin" if dataset.gold is None else dataset.digest)
     expected = dict(zip(found.raters, columns(found), strict=True))
     points = drawn(page, '"accuracy"')
