@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..evaluation.predictions import Predictions, open_predictions
 from ..evaluation.score_predictions import ScorePredictions, open_score_predictions
+from ..evaluation.set_predictions import is_of_label, open_label_predictions
 from ..ingest.data_warnings import ONE_RATER
 from ..ingest.machine_answers import read_answers
 from ..machines.alternative_test import CURVE, AlternativeTest, MachineStanding, alternative_test, people_in_its_place
@@ -205,7 +207,7 @@ def _table(found: AlternativeTest, worth: list[dict]) -> pd.DataFrame:
 def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarray], dict[str, Machine]]:
     """People and machines in one dataset, machines asked for, what to mind, their probabilities, marks by column."""
     reading = read_warned(options, machines_apart=True)
-    dataset = reading.dataset
+    dataset = whole = reading.dataset
     if dataset.kind == "set":  # a machine is compared label by label
         dataset = dataset.as_classes(split(options))[0]
     notes = _missing(reading)
@@ -227,13 +229,13 @@ def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarra
     if beside is not None and not files and not options.predictions and not asked:
         files = [(None, beside)]
     for title, file in files:
-        other = _read(file, options)
+        other = _read(file, options, whole.classes if whole.kind == "set" else ())
         whose = title or ("" if other.raters_identified else file.stem)
         dataset, names, more = joined(dataset, called(other, whose) if whose else other)
         of_files += [] if title else names
         asked += names if title else ()
         notes += more
-    dataset, probability = _with_predictions(dataset, options, asked, notes)
+    dataset, probability = _with_predictions(dataset, whole, options, asked, notes)
     asked = list(dict.fromkeys(asked or of_files))
     dataset, asked = _by_column(dataset, asked, [name for name, *_ in reading.machines], notes)
     if not asked:
@@ -273,10 +275,10 @@ def _beside(file: str) -> Path | None:
     return None
 
 
-def _read(path: Path, options) -> Dataset:
+def _read(path: Path, options, labels: tuple[str, ...]) -> Dataset:
     if not path.is_file():
         raise InputError(f"There is no file {str(path)!r}.", "Give the file of the machine's annotations.")
-    reading = read_answers(path)
+    reading = read_answers(path, labels=labels)
     if reading.report is not None:
         options.cautions.extend(one for one in reading.report.warnings if one != ONE_RATER)  # of these it is true
         options.cautions.extend(_missing(reading))
@@ -284,7 +286,7 @@ def _read(path: Path, options) -> Dataset:
 
 
 def _with_predictions(
-    dataset: Dataset, options, asked: list[str], notes: list[str]
+    dataset: Dataset, whole: Dataset, options, asked: list[str], notes: list[str]
 ) -> tuple[Dataset, dict[str, np.ndarray]]:
     """The data with classifiers as raters, too, but for those that have a rater's name, and their probabilities."""
     probability = {}
@@ -295,6 +297,8 @@ def _with_predictions(
             raise InputError(f"{entry!r} does not name a file of predictions.", "Write NAME=FILE.")
         opened: Callable[..., tuple[Predictions | ScorePredictions, ...]]
         opened = open_score_predictions if people.kind == "score" else open_predictions
+        if is_of_label(people, whole):
+            opened = partial(open_label_predictions, whole=whole)
         for predictions in opened(name, Path(path).read_bytes(), people):
             options.cautions.extend(predictions.notes)
             names: tuple[str, ...] = (predictions.name,)

@@ -27,7 +27,7 @@ from ..ingest.formats.matrix import is_matrix, read_matrix
 from ..ingest.formats.raw_table import RawTable
 from ..ingest.formats.records import read_records
 from ..ingest.formats.tables import open_table
-from ..ingest.machine_answers import read_answers
+from ..ingest.machine_answers import MACHINES, read_answers
 from ..result_base import Columns, Result
 from ..text import plural
 
@@ -452,7 +452,7 @@ _ROLES = {
     "class": {"class", "label", "prediction", "predicted", "predicted class", "condition", "category"},
     "score": {"score", "probability", "prob", "confidence", "p"},
     "rank": {"rank", "position", "place"},
-    "classifier": {"classifier", "predictor", "model", "system", "algorithm"},
+    "classifier": MACHINES,
     "case": {"case", "case id"},
 }
 

@@ -1,7 +1,8 @@
 """Predicted sets of labels, matched to a dataset: one set a case of each classifier."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from ..ingest.formats.raw_table import RawTable
 from ..ingest.formats.tables import open_table
 from ..result_base import Columns, Result
 from ..text import exact, plural
-from .predictions import columns_of, texts_of
+from .predictions import Predictions, columns_of, match_predictions, open_predictions, texts_of
 
 APPLIES_FROM = 0.5
 _LABELS = frozenset({"labels", "tags", "set"})
@@ -94,6 +95,50 @@ def open_set_predictions(name: str, content: bytes, dataset: Dataset) -> tuple[S
     who = texts_of(encode(raw.table[roles["classifier"]])) if named else np.full(len(cases), name, object)
     parts = [(str(title), who == title) for title in dict.fromkeys(who.tolist()) if title]
     return tuple(_matched(dataset, title, cases[rows], applies[rows], usable[rows]) for title, rows in parts)
+
+
+def open_label_predictions(name: str, content: bytes, dataset: Dataset, whole: Dataset) -> tuple[Predictions, ...]:
+    """Predictions of one label: predicted sets taken apart as `Dataset.as_classes` does, or a file of its two classes.
+
+    Parameters
+    ----------
+    name, content
+        See `open_set_predictions`.
+    dataset : Dataset
+        Sets taken apart by a label: without it, and with it.
+    whole : Dataset
+        The sets that it was made of; it may have more cases.
+
+    Raises
+    ------
+    InputError
+        The file holds neither sets of the labels nor predictions of the two classes.
+    """
+    try:
+        found = open_set_predictions(name, content, whole)
+    except InputError as error:
+        with suppress(InputError):
+            return open_predictions(name, content, dataset, whole)
+        raise error from None
+    code = whole.classes.index(dataset.classes[-1])
+    apart = []
+    for one in found:
+        cases = [whole.cases[place] for place in np.flatnonzero(one.predicted)]
+        names = [dataset.classes[int(applies)] for applies in one.applies[one.predicted, code]]
+        known = match_predictions(dataset, cases, names, -np.ones(len(cases)), one.name)
+        apart.append(replace(known, notes=(*one.notes, *known.notes)))
+    return tuple(apart)
+
+
+def is_of_label(dataset: Dataset, whole: Dataset) -> bool:
+    """Whether the classes of a dataset are a label of ``whole``, a dataset of sets, and its absence.
+
+    Parameters
+    ----------
+    dataset, whole : Dataset
+    """
+    label = dataset.classes[-1]
+    return whole.kind == "set" and dataset.classes == (f"not {label}", label) and label in whole.classes
 
 
 def _check_whole(across: list[str], dataset: Dataset, name: str) -> None:

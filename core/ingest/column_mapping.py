@@ -220,7 +220,7 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
     raters = rater_columns(columns, found.get("case"), found.get("group"), found.get("gold"))
     single_answer = "answer" in found and found["answer"] not in numbered_raters
     first_is_free = bool(columns) and columns[0] not in found.values() and not likeness(columns[0], "rater")
-    if "case" not in found and len(raters) > 2 and first_is_free:
+    if "case" not in found and first_is_free and (len(raters) > 2 or columns[0].strip().casefold() in IDS):
         found["case"], raters = columns[0], raters[1:]
         why["case"] = "it is the first column"
     if len(raters) < 2 or single_answer:

@@ -120,3 +120,52 @@ def test_predicted_sets_are_judged_over_plausible_truths_and_against_known_ones(
     assert "of sets of labels" in run(
         "sweep", "dirichlet", "anaesthesia", "--reliabilities", "1", "--gold", truth, status=2
     )
+
+
+@pytest.fixture(scope="module")
+def machine_files(tmp_path_factory):
+    """Sets of three people and a machine, all in one file, and the machine's in files of their own."""
+    rng = np.random.default_rng(5)
+    labels, cases = np.array(["car", "bus", "dog"]), [f"c{k}" for k in range(60)]
+    truth = rng.random((60, 3)) < 0.5
+
+    def seen(share):
+        found = truth ^ (rng.random((60, 3)) < share)
+        found[~found.any(axis=1), 0] = True  # nobody names nothing
+        return found
+
+    sets = {name: seen(share) for name, share in (("ann", 0.2), ("bob", 0.25), ("cem", 0.3), ("net", 0.1))}
+    rows = {name: ["; ".join(labels[row]) for row in found] for name, found in sets.items()}
+    folder = tmp_path_factory.mktemp("machine_sets")
+    together = pd.DataFrame(
+        [(case, name, row) for name, own in rows.items() for case, row in zip(cases, own, strict=True)]
+    )
+    together.columns = ["case", "rater", "labels"]
+    together.to_csv(folder / "all.csv", index=False)
+    together[together["rater"] != "net"].to_csv(folder / "people.csv", index=False)
+    pd.DataFrame({"case": cases, "labels": rows["net"]}).to_csv(folder / "texts.csv", index=False)
+    table = pd.DataFrame(sets["net"].astype(int), columns=labels)
+    table.insert(0, "id", cases)
+    table.to_csv(folder / "columns.csv", index=False)
+    one = np.where(sets["net"][:, 1], "bus", "not bus")
+    pd.DataFrame({"case": cases, "label": one}).to_csv(folder / "bus.csv", index=False)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("option", "file"),
+    [
+        ("--predictions", "texts.csv"),
+        ("--predictions", "columns.csv"),
+        ("--predictions", "bus.csv"),
+        ("--machine", "texts.csv"),
+        ("--machine", "columns.csv"),
+    ],
+)
+def test_sets_of_a_machine_count_as_though_they_stood_in_the_peoples_file(run, machine_files, option, file):
+    line = ("machine", machine_files / "people.csv", option, f"net={machine_files / file}", "--label", "bus")
+    found = json.loads(run(*line))["machines"]
+    expected = json.loads(run("machine", machine_files / "all.csv", "--machine", "net", "--label", "bus"))["machines"]
+    assert [one["rho"] for one in found] == [one["rho"] for one in expected] != [1.0]
+    assert found[0]["raters"] == expected[0]["raters"]
+    assert found[0]["n_cases"] == expected[0]["n_cases"] == 60

@@ -38,7 +38,17 @@ def files(made, tmp_path_factory):
     folder = tmp_path_factory.mktemp("machine")
     frame = made.to_frame("annotations")
     machines = frame["rater"].str.startswith("m")
-    names = ("all.csv", "set_human.json", "set_llm.json", "m0.csv", "net.csv", "m0.json", "column.csv")
+    names = (
+        "all.csv",
+        "set_human.json",
+        "set_llm.json",
+        "m0.csv",
+        "net.csv",
+        "m0.json",
+        "column.csv",
+        "id.csv",
+        "is.csv",
+    )
     found = {name: folder / name for name in names}
     frame.to_csv(found["all.csv"], index=False)
     for name, part in (("set_human.json", frame[~machines]), ("set_llm.json", frame[machines])):
@@ -51,6 +61,9 @@ def files(made, tmp_path_factory):
     alone[["case", "class"]].rename(columns={"class": "label"}).to_csv(found["m0.csv"], index=False)
     found["m0.json"].write_text(json.dumps(dict(zip(alone["case"], alone["class"].astype(int), strict=True))))
     alone[["case", "class"]].rename(columns={"class": "m0"}).to_csv(found["column.csv"], index=False)
+    said = alone[["case", "class"]].rename(columns={"case": "id"})
+    said.rename(columns={"class": "m0"}).to_csv(found["id.csv"], index=False)
+    said.rename(columns={"class": "answer"}).assign(model="m0").to_csv(found["is.csv"], index=False)
     scores = pd.DataFrame(np.eye(4)[alone["class"].astype(int) - 1], columns=["1", "2", "3", "4"])
     scores.insert(0, "case", alone["case"].to_numpy())
     scores.to_csv(found["net.csv"], index=False)
@@ -100,6 +113,8 @@ def test_numbers_are_those_of_the_library(run, made, files):
         ("{set_human.json}", "{m0.json}"),
         ("{set_human.json}", "--machine", "m0={column.csv}"),
         ("{set_human.json}", "{column.csv}"),
+        ("{set_human.json}", "{id.csv}"),
+        ("{set_human.json}", "{is.csv}"),
         ("{set_human.json}", "--predictions", "m0={net.csv}"),
         ("{all.csv}", "--machine", "m0", "--leave-out", "m1"),
     ],

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from .json_text import JsonFile, Progress, all_heads, all_records, most_are
-from .questionnaire import AnswerType, Questionnaire, text_of
+from .questionnaire import ODD, AnswerType, Questionnaire, text_of
 from .reader import Reader, reader_method
 from .source import Source
 
 NAME, TITLE = "by-rater", "Annotations by rater (JSON)"
 _WHY = "an object of raters, each an object of cases and annotations"
 _ONE = "an object of cases and the annotations of one rater, who is called as the file is"
-_LEAST = 10  # cases of an object of one rater, whose annotations repeat: a record of a table has fewer names, or others
+_LEAST = 10  # single classes; an object of one rater has so many and they repeat: a record of a table has fewer names
 _QUESTION = "annotations"
 _CASES = frozenset({"case", "case_id", "item", "item_id", "task", "task_id", "id"})
 _SAID = frozenset({"label", "class", "score", "annotation", "answer"})
@@ -90,6 +90,9 @@ def _is_annotation(value: object) -> bool:
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     """Every annotation of every rater. Numbers with decimals are scores, lists are rankings, all else are classes.
 
+    One list among ten single classes or more, and fewer than one in fifty, does not make rankings of all: it is left
+    out.
+
     Parameters
     ----------
     files : sequence of JsonFile
@@ -114,17 +117,27 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
             for number, (case, annotation) in enumerate(_answers(given), 1):
                 asked.begin(line, (place, number), case, rater, file=file)
                 blocks = _blocks(annotation)
-                asked.answer(_QUESTION, blocks, kind) if blocks else asked.drop("no annotation")
+                if kind != "ranking" and _names_several(annotation):
+                    asked.drop("several classes, where the other annotations name one")
+                else:
+                    asked.answer(_QUESTION, blocks, kind) if blocks else asked.drop("no annotation")
     return Source(NAME, TITLE, recognise(files) or _WHY, asked.questions())
 
 
 def _kind(records: list[dict]) -> AnswerType:
     values = [value for record in records for given in record.values() for _, value in _answers(given)]
-    if any(isinstance(value, list) for value in values):
+    plain = [value for value in values if not isinstance(value, list)]
+    n_several = sum(map(_names_several, values))
+    odd = ODD * n_several < len(values) or (n_several == 1 and len(plain) >= _LEAST)
+    if len(plain) < len(values) and not (plain and odd):
         return "ranking"
-    numbers = [value for value in values if value is not None and value != ""]
+    numbers = [value for value in plain if value is not None and value != ""]
     are_numbers = all(isinstance(value, int | float) and not isinstance(value, bool) for value in numbers)
     return "score" if are_numbers and any(value != int(value) for value in numbers if value == value) else "class"
+
+
+def _names_several(value: object) -> bool:
+    return isinstance(value, list) and sum(map(len, _blocks(value))) > 1
 
 
 def _blocks(value: object) -> list[list[str]]:

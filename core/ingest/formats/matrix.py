@@ -1,8 +1,9 @@
-"""Matrices of scores without a header: a row for each case, a column for each class (`np.savetxt`, `np.save`)."""
+"""Matrices of scores without a header: a row for each case, a column for each class (`np.savetxt`, `np.save`, JSON)."""
 
 import io
 
 import numpy as np
+import orjson
 
 from ...array_files import load_any
 from ...errors import InputError
@@ -18,12 +19,14 @@ _FIRST_BYTES = 1 << 20
 def is_matrix(content: bytes) -> bool:
     """Whether a file is nothing but rows of equally many numbers, some of them no whole numbers.
 
-    Whole numbers alone may be annotations, counts or codes, and are a table. Looks at the first rows only.
+    Whole numbers alone may be annotations, counts or codes, and are a table. Looks at the first rows of text only.
     """
     if content.startswith(NUMPY):
         return True
     if b"\x00" in content[:4096]:
         return False
+    if _begins_as_lists(content):
+        return _is_of_rows(_lists(content))
     lines = [line for line in content[:_FIRST_BYTES].splitlines()[: _HEAD + 1] if line.strip() and line[:1] != b"#"]
     if len(content) > _FIRST_BYTES and len(lines) > 1:
         lines = lines[:-1]  # the last may be cut
@@ -42,7 +45,7 @@ def read_matrix(name: str, content: bytes) -> np.ndarray:
     name : str
         Of the file, for messages.
     content : bytes
-        Text, a row on each line, or a NumPy array (`.npy`) of numbers.
+        Text, a row on each line, a NumPy array (`.npy`) of numbers, or JSON, a list for each row.
 
     Raises
     ------
@@ -52,6 +55,13 @@ def read_matrix(name: str, content: bytes) -> np.ndarray:
     shown = shorten(name, 60)
     if content.startswith(NUMPY):
         matrix = _array(shown, content)
+    elif _begins_as_lists(content):
+        if (rows := _lists(content)) is None:
+            raise InputError(
+                f"{shown}: the lists are not of equally many numbers each.",
+                "Write one list for each case, with one number for each class.",
+            )
+        matrix = np.array(rows, np.float64)
     else:
         text = to_utf8(content)[0]
         first = next((line for line in text.splitlines() if line.strip() and line[:1] != b"#"), b"")
@@ -81,6 +91,26 @@ def _array(shown: str, content: bytes) -> np.ndarray:
             "Predictions are an array of numbers with a row for each case and a column for each class.",
         )
     return np.asarray(array, np.float64)
+
+
+def _begins_as_lists(content: bytes) -> bool:
+    head = b"".join(content[:64].split())
+    return head.startswith((b"[[", b"\xef\xbb\xbf[["))
+
+
+def _lists(content: bytes) -> list | None:
+    """What JSON holds; None where it cannot be read, or is no list of lists of as many numbers each."""
+    try:
+        rows = orjson.loads(content.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError:
+        return None
+    n_columns = {len(row) if isinstance(row, list) else 0 for row in rows}
+    whole = len(n_columns) == 1 and min(n_columns) > 1
+    return rows if whole and all(type(value) in (int, float) for row in rows for value in row) else None
+
+
+def _is_of_rows(rows: list | None) -> bool:
+    return rows is not None and any(value % 1 for row in rows for value in row)
 
 
 def _delimiter(line: bytes) -> str | None:

@@ -17,7 +17,7 @@ from .raw_table import Dropped, RawTable, RowLocations
 from .source import Question
 
 AnswerType = Literal["class", "grade", "score", "ranking"]
-_ODD = 50  # one record in so many does not make sets of all
+ODD = 50  # one record in so many does not make sets, or rankings, of all
 
 
 def text_of(value: object) -> str:
@@ -229,7 +229,7 @@ class Questionnaire:
         kind: Kind | Literal["grade"] = "ranking" if asked.ranked or asked.kind == "ranking" else asked.kind
         several = asked.n_several > 0 and kind != "ranking"
         if several:
-            kind = "set" if _ODD * asked.n_several >= asked.n_answers else kind
+            kind = "set" if ODD * asked.n_several >= asked.n_answers else kind
             columns["annotation"] = pa.chunked_array([pa.array(annotation).cast(pa.string())])
         if kind == "ranking":
             columns["rank"] = pa.chunked_array([pa.array(np.array(asked.rank, np.int32)[keep]).cast(pa.string())])

@@ -330,6 +330,11 @@ def _matched(name: str, content: bytes, dataset: Dataset, whole: Dataset | None 
         from core.evaluation.set_predictions import open_set_predictions
 
         return open_set_predictions(name, content, dataset)
+    if whole is not None and whole.kind == "set":
+        from core.evaluation.set_predictions import is_of_label, open_label_predictions
+
+        if is_of_label(dataset, whole):
+            return open_label_predictions(name, content, dataset, whole)
     from core.evaluation.predictions import open_predictions
 
     return open_predictions(name, content, dataset, whole)

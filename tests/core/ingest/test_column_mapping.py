@@ -107,6 +107,9 @@ def test_a_column_for_each_rater_is_a_wide_table():
     assert (mapping.layout, mapping.case, mapping.group) == ("wide", "id", "site")
     assert mapping.raters == ("Anna", "Bob", "Carl")
     assert guess_mapping(["case", "rater 1", "rater 2"]).raters == ("rater 1", "rater 2")
+    two = guess_mapping(["id", "gpt"])
+    assert (two.case, two.raters) == ("id", ())
+    assert guess_mapping(["anna", "ben"]).raters == ("anna", "ben")
     assert guess_mapping(["case", "label_1", "label_2"]).raters == ("label_1", "label_2")
 
 

@@ -23,6 +23,8 @@ def saved(matrix, how: str) -> bytes:
     file = io.BytesIO()
     if how == "npy":
         np.save(file, matrix)
+    elif how == "json":
+        file.write(json.dumps(matrix.tolist(), indent=1).encode())
     elif how == "comma":
         np.savetxt(file, matrix, delimiter=",", fmt="%.4f", header="a comment")
     else:
@@ -49,7 +51,7 @@ def opened(*more: tuple[str, bytes]):
     return source, build_question(source, source.questions[0], "rankings").dataset
 
 
-@pytest.mark.parametrize("how", ["space", "comma", "npy"])
+@pytest.mark.parametrize("how", ["space", "comma", "npy", "json"])
 def test_a_matrix_dropped_with_the_rankings_is_a_classifier(scores, how):
     source, dataset = opened(("net.txt", saved(scores, how)))
     ((name, content),) = source.side.predictions
@@ -89,6 +91,14 @@ def test_another_shape_is_refused_with_both_shapes(rows, columns):
         b"",
         b"\n\n",
         b"a b\n.5 .5\n",
+        b"[[1, 2], [3, 4]]",
+        b"[[0.5, 0.5], [0.5]]",
+        b"[[0.5], [0.5]]",
+        b'[[0.5, "0.5"]]',
+        b"[[0.5, 0.5], [true, false]]",
+        b"[[0.5, 0.5], 3]",
+        b"[[0.5, 0.5]",
+        b"[[]]",
     ],
 )
 def test_whole_numbers_names_single_columns_and_ragged_rows_are_no_matrix(content):
@@ -100,6 +110,7 @@ def test_whole_numbers_names_single_columns_and_ragged_rows_are_no_matrix(conten
     [
         (b"0.5 0.5\n" * 30 + b"0.5\n", "net.txt: the rows of the matrix cannot be read"),
         (b"0.5 0.5\n0.5 nan\n", "row 2, column 2"),
+        (b"[[0.5, 0.5], [0.5]]", "equally many"),
         (saved(np.zeros(3), "npy"), r"shape \(3,\)"),
         (saved(np.array([["a"]]), "npy"), "<U1"),
         (b"\x93NUMPY\x01\x00broken", "cannot be read"),

@@ -170,3 +170,21 @@ def test_a_file_of_which_much_is_broken_is_refused():
     lines = [json.dumps(one).encode() for one in DOCCANO]
     with pytest.raises(InputError):
         read(b"\n".join([*lines[:4], b'{"id": 9,', b'{"id": 10,']))
+
+
+@pytest.mark.parametrize(
+    ("n", "n_lists", "kind"), [(20, 1, "class"), (200, 7, "class"), (20, 2, "ranking"), (4, 1, "ranking")]
+)
+def test_a_few_lists_among_single_classes_are_left_out_and_many_make_rankings(n, n_lists, kind):
+    given = {rater: {f"case {k}": "ab"[k % 2] for k in range(n)} for rater in ("anna", "ben")}
+    for k in range(n_lists):
+        given["ben"][f"case {k}"] = ["a", "b"]
+    given["anna"]["case 0"] = ["b"]  # a list of one is that one
+    reading = read(json.dumps(given).encode(), name="d")
+    odd = [one.reason for one in reading.report.dropped]
+    assert reading.dataset.kind == kind
+    if kind == "class":
+        assert reading.dataset.n_annotations == 2 * n - n_lists and len(odd) == n_lists
+        assert odd[0] == "rater 2, annotation 1: several classes, where the other annotations name one"
+    else:
+        assert odd == []
