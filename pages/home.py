@@ -89,7 +89,7 @@ def _computed(dataset, views, found, title, figures, places, theme) -> None:
         act = home_doors.raters(views, theme)
     if beside is not None:
         with beside:
-            next_steps.show(views, settled, act)
+            next_steps.show(views, settled, act, found)
     with figures[3]:
         if views.classifiers:
             home_numbers.classifier(views, sweep)

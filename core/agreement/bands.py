@@ -82,6 +82,18 @@ def beyond_chance(coefficient: Coefficient) -> bool:
     return found is not None and found.beyond_chance
 
 
+def perhaps_chance(coefficient: Coefficient) -> bool:
+    """Whether agreement beyond chance is not above 0, or its interval reaches 0; False where nothing is known of it.
+
+    Parameters
+    ----------
+    coefficient : Coefficient
+    """
+    if not beyond_chance(coefficient) or coefficient.value is None:
+        return False
+    return coefficient.value <= 0 or (coefficient.ci_low is not None and coefficient.ci_low <= 0)
+
+
 def _why_not(coefficient: Coefficient) -> str:
     if not beyond_chance(coefficient):
         return "undefined: the scales were made for coefficients beyond chance"

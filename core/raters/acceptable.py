@@ -20,6 +20,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ..agreement.bands import perhaps_chance
 from ..agreement.intervals import wilson
 from ..agreement.krippendorff import krippendorff_alpha
 from ..annotations.counts import raters_per_case
@@ -364,7 +365,7 @@ def why_not(dataset: Dataset) -> str:
     if why := why_no_order(dataset):
         return why
     alpha = krippendorff_alpha(dataset, _ABOVE_CHANCE)
-    if alpha.value is None or alpha.value <= 0 or (alpha.ci_low is not None and alpha.ci_low <= 0):
+    if alpha.value is None or perhaps_chance(alpha):
         return "the raters do not surely agree more than by chance"
     return ""
 

@@ -5,7 +5,7 @@ import pandas as pd
 
 from ..figures.raters import rater_over_time
 from ..raters.report_card import ReportCard
-from ..text import UNKNOWN, number, percent, plural, with_interval
+from ..text import UNKNOWN, number, percent, plural, probability, with_interval
 from .blocks import Block, Figure, Grid, Section, Words
 from .page import to_html
 
@@ -68,7 +68,7 @@ def _differences(card: ReportCard) -> list[Block]:
             "case": one.case,
             "annotation": one.answer,
             "the others": one.others,
-            "how sure": one.sure,
+            "certainty of the others": probability(one.sure),
             "of them agree": f"{one.n_agree:,} of {one.n_others:,}",
         }
         for one in card.differences

@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -60,6 +61,14 @@ def test_next_to_the_uncertain_cases_stands_what_to_do_with_them():
     assert "**No predictions**" in said and "uncertain cases**" in said and "flagged**" in said
     assert "uncertain case" not in sound.split("What to do next")[-1].split("**No gold**")[0]
     assert "flagged**" not in sound
+
+
+def test_where_agreement_may_be_chance_home_does_not_send_for_more_annotations():
+    rng = np.random.default_rng(7)
+    rows = [f"n{case},{rater},{'abc'[rng.integers(3)]}" for case in range(30) for rater in "xyz"]
+    step = words(home(kept("\n".join(["case,rater,class", *rows, ""])))).split("What to do next")[-1]
+    assert "**Agreement may be chance**" in step and "classes and instructions first" in step
+    assert "another opinion, the least certain first" not in step
 
 
 @pytest.mark.parametrize("sample", ["skin", "anaesthesia"])

@@ -172,6 +172,14 @@ def test_crossed_data_have_plans_to_compare_with_their_cost_and_no_dead_end():
     assert "buys most certainty" in words(app)
 
 
+def test_plans_say_what_they_assume_where_raters_may_agree_by_chance():
+    rng = np.random.default_rng(7)
+    rows = [f"n{case},{rater},{'abc'[rng.integers(3)]}" for case in range(30) for rater in "xyz"]
+    app = opened("raters", kept("\n".join(["case,rater,class", *rows, ""])))
+    app.session_state["rater_tabs"] = "Planning"
+    assert "Plans assume that raters are right more often than by chance." in words(app.run())
+
+
 def test_intervals_of_two_columns_of_one_table_are_drawn_on_one_axis_and_their_ends_are_hidden():
     frame = pd.DataFrame({"a": [0.6], "a0": [0.5], "a1": [0.7], "b": [0.6], "b0": [0.2], "b1": [0.9]})
     shown, config = columns.with_pictures(frame, ("a", "a0", "a1", "of a"), ("b", "b0", "b1", "of b"))

@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from core.agreement.bands import perhaps_chance
+from core.agreement.suitable import Suitable
 from core.certainty.top_sets import CertaintyResult
 from core.models.gold import gold_cases
 from core.raters.to_act_on import ToActOn
@@ -10,11 +12,16 @@ from pages.shared.home import known as home_known
 from pages.shared.home import numbers as home_numbers
 
 
-def show(views: home_known.Views, certain: CertaintyResult | None, act: ToActOn | None) -> None:
+def show(
+    views: home_known.Views, certain: CertaintyResult | None, act: ToActOn | None, agreement: Suitable | None
+) -> None:
     """A line for each; what is still being computed gets its line when it is known."""
     st.subheader("What to do next", anchor=False)
     below = certain.n_below(home_numbers.UNCERTAIN_BELOW) if certain is not None else 0
-    if below:
+    if below and agreement is not None and perhaps_chance(agreement.quoted):
+        why = "classes and instructions first: more annotations of this kind would not settle the cases"
+        _line("Agreement may be chance", why, "agreement", "Look")
+    elif below:
         _line(plural(below, "uncertain case"), "another opinion, the least certain first", "review", "Review")
     if act is not None and act.flags:
         flagged = len(act.flagged())

@@ -8,6 +8,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.top_sets import UNCERTAIN_BELOW
 from core.jobs import Job
 from core.models.dawid_skene import DawidSkene
+from core.raters.acceptable import why_not
 from core.raters.plan_outcomes import Plan, PlanOutcomes, plan_outcomes
 from core.text import number, percent, plural, with_interval
 from pages.shared.cache import datasets as cached
@@ -21,6 +22,8 @@ _CERTAINTY, _UNCERTAIN, _WIDTH, _RIGHT = range(4)
 def show(view: Dataset) -> None:
     """Three plans with their sizes, and what each buys."""
     widgets.heading("What would each plan buy?", "planning")
+    if why := why_not(view):
+        st.info(f"Plans assume that raters are right more often than by chance. Here that is not known: {why}.")
     plans, cost = _asked(view)
     content = view.coded
     key = (view.content_digest, "plan outcomes", tuple(plans), N_WORLDS, SEED)

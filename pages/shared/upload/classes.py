@@ -11,7 +11,7 @@ from core.annotations.ordering import may_be_ordered
 from core.ingest.answer_rules import Treatment, cannot_tell
 from core.ingest.look_alikes import look_alikes
 from core.ingest.saved_mappings import Choices
-from core.text import markdown, plural, shorten
+from core.text import markdown, shorten
 
 _MOST = 400
 
@@ -45,7 +45,7 @@ def treatment_of(dataset: Dataset, start: Choices, stamp: str) -> tuple[Treatmen
     scale = dataset.kind == "class" and may_be_ordered(dataset.classes)
     ordinal = _ordered(dataset, start, key) if scale else False
     with st.expander(
-        f"Classes: {plural(dataset.n_classes, 'class', 'classes')} · rename, merge, order, leave out",
+        f"Classes in the annotations: {dataset.n_classes:,} · rename, merge, order, leave out",
         key=f"classes-{key}",
     ):
         if not scale:
