@@ -28,7 +28,12 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
     firsts = [blocks[0] for blocks in rankings]
     votes = Counter(block[0] for block in firsts if len(block) == 1)
     n_answers, n_tied = len(firsts), sum(len(block) > 1 for block in firsts)
-    if n_answers == 1 and not n_tied:
+    if n_answers and dataset.classes == (
+        f"not {dataset.classes[-1]}",
+        dataset.classes[-1],
+    ):  # a label of sets, and its absence
+        sentence = _of_label(votes[1], n_answers, dataset.classes[-1])
+    elif n_answers == 1 and not n_tied:
         sentence = "There is one annotation only"
     elif not votes:
         sentence = f"{_count(n_answers, 'annotation')}, and no rater settled on a first choice"
@@ -51,6 +56,16 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
     if left_out:
         sentence += f"; {_word(left_out)} with a tied first choice {'is' if left_out == 1 else 'are'} not counted here"
     return sentence[0].upper() + sentence[1:] + "."
+
+
+def _of_label(n_with: int, n_answers: int, label: str) -> str:
+    if n_answers == 1:
+        return f"the one annotation {'names' if n_with else 'does not name'} {label}"
+    if not n_with:
+        return f"none of the {_word(n_answers)} annotations names {label}"
+    if n_with == n_answers:
+        return f"all {_word(n_answers)} annotations name {label}"
+    return f"{_word(n_with)} of {_word(n_answers)} annotations {'names' if n_with == 1 else 'name'} {label}"
 
 
 def distrusted(accuracy: np.ndarray, n_annotations: np.ndarray) -> np.ndarray:

@@ -155,7 +155,7 @@ def _by_beta(dataset: Dataset, beta: float) -> str:
 def _by_default(model: PlausibilityModel) -> str:
     default = _g(model.default_reliability)
     if isinstance(model, DirichletCounts | OrdinalTruth):
-        return f"γ = {default}, the default: how far raters share mistakes (β) has not been estimated."
+        return f"γ = {default}, the default: how far raters share mistakes (β) is not known."
     if isinstance(model, GaussianScores):
         return f"γ = {default}, the default: the scores of a case count as independent."
     return f"γ = {default}, the default: without gold nothing tells how sure the top class may be."

@@ -81,7 +81,7 @@ def test_two_classes_are_renamed_into_one_and_stay_so(open_page, dashboard):
     settled(page)
     drop(page, [("spots.csv", SPELLED)])
     expect(page.get_by_text("27 annotations · 3 classes")).to_be_visible()
-    page.get_by_text("Classes: 3 classes").click()
+    page.get_by_text("Classes in the annotations: 3").click()
     rename(page, 1, "lesion")
     expect(page.get_by_text("27 annotations · 2 classes")).to_be_visible()
     name = page.get_by_label("Name", exact=True)

@@ -273,6 +273,11 @@ def test_agreement_on_home_is_the_percentage_and_its_ends_and_beyond_chance_the_
             [(0.5, 0.7), (0.92, 1.0)],
             "Certainty rises from .60 to .96 with trust, and reaches .9 in every case at γ = 2",
         ),
+        (
+            [(0.5, 0.7), (0.92, 1.0), (0.95, 1.0)],
+            "Certainty rises from .60 to .97 with trust, and reaches .9 in every case at γ = 2",
+        ),
+        ([(0.92, 0.94), (0.95, 1.0)], "Certainty rises from .93 to .97 with trust; no case is below .9"),
         ([(0.8, 1.0), (1.0, 0.8)], "Certainty stays at .90 whatever the trust; 1 of 2 cases stays below .9"),
         ([(0.8, 0.85, 1.0)], "Certainty is below .9 in 2 of 3 cases at γ = 1"),
     ],
@@ -616,7 +621,7 @@ def test_the_part_on_classes_counts_them(said, labels):
     codes = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([0, 1, 2, 0])
     data = Dataset.from_classes("made", ("a", "b"), ("r", "s"), ("mole", "acne", "wart"), *codes)
     assert upload_classes.treatment_of(data, Choices(None), "stamp") == (None, None, False)
-    assert labels[0].startswith("Classes: 3 classes")
+    assert labels[0].startswith("Classes in the annotations: 3")
 
 
 def test_facts_of_a_file_are_each_of_their_own_whole(monkeypatch, said):

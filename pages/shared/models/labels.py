@@ -6,11 +6,15 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.evaluation.set_metrics import set_metrics
 from core.evaluation.set_predictions import SetPredictions, known_sets
+from core.jobs import Job
 from core.models.dawid_skene import DawidSkene
+from core.models.label_dependence import with_label_dependence
 from core.models.label_fits import LabelFits, fit_labels
+from core.models.tempering import dependence_note, doubt_note
 from core.text import markdown, number, plural, with_interval
 from pages.shared.kit import columns, job_progress, widgets
 
+SEED = 0
 _RESAMPLES = 400
 _OWN, _SHARED = "Each label alone", "Shared by all labels"
 
@@ -25,12 +29,7 @@ def show(dataset: Dataset) -> None:
         "Trust in a rater", [_SHARED, _OWN], default=_SHARED, required=True, key="label_trust", persist_state="session"
     )
     shares = shared == _SHARED
-    found: LabelFits | None = job_progress.result_of(
-        (dataset.content_digest, "labels", shares),
-        "Fitting every label",
-        lambda job: fit_labels(dataset.coded, DawidSkene(), shared=shares, token=job.token, progress=job.report),
-        of=dataset,
-    )
+    found = _fitted(dataset, shares)
     if found is None:
         return
     if not found.converged:
@@ -70,8 +69,30 @@ def show(dataset: Dataset) -> None:
     follows = "" if found.none is None else f", “{markdown(found.none)}” where no other applies"
     st.caption(
         f"The likeliest set of a case has all labels right with a mean probability of {number(mean)}, labels taken as "
-        f"independent given the annotations{follows}; n = {plural(len(found.cases), 'case')}."
+        f"independent given the annotations{follows}; n = {plural(len(found.cases), 'case')}. {_worth(dataset, found)}"
     )
+
+
+def _fitted(dataset: Dataset, shares: bool) -> LabelFits | None:
+    """The fit of every label at the β of all; None while it is computed, with that on screen."""
+    content = dataset.coded
+
+    def work(job: Job) -> LabelFits:
+        model = with_label_dependence(
+            content, DawidSkene(), seed=SEED, token=job.token, progress=lambda share: job.report(0.8 * share)
+        )
+        return fit_labels(
+            content, model, shared=shares, token=job.token, progress=lambda share: job.report(0.8 + 0.2 * share)
+        )
+
+    key = (dataset.content_digest, "labels at their β", shares, SEED)
+    return job_progress.result_of(key, "Fitting every label", work, of=dataset)
+
+
+def _worth(dataset: Dataset, found: LabelFits) -> str:
+    """How many independent annotations those of a case are worth, by held-out annotations of all labels."""
+    settings = found.fits[0].settings
+    return " ".join((*dependence_note(dataset, settings["beta"]), *doubt_note(settings["doubt"])))
 
 
 def _by_gold(dataset: Dataset, found: LabelFits) -> None:

@@ -24,8 +24,12 @@ def over_trust(sweep: SweepTable) -> str:
         words = f"Certainty neither rises nor falls clearly with trust ({before} to {after})"
     else:
         words = f"Certainty {'rises' if means[-1] > means[0] else 'falls'} from {before} to {after} with trust"
-    below = last.n_below(LEVEL)
+    counts = [result.n_below(LEVEL) for result in sweep.certainty]
+    below = counts[-1]
+    if not any(counts):
+        return f"{words}; no case is below {number(LEVEL, 1)}"
     if not below:
-        return f"{words}, and reaches {number(LEVEL, 1)} in every case at γ = {exact(sweep.reliabilities[-1])}"
+        place = max(place for place, count in enumerate(counts) if count) + 1
+        return f"{words}, and reaches {number(LEVEL, 1)} in every case at γ = {exact(sweep.reliabilities[place])}"
     stay = "stays" if below == 1 else "stay"
     return f"{words}; {below:,} of {plural(n_cases, 'case')} {stay} below {number(LEVEL, 1)}"

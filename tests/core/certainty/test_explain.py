@@ -25,6 +25,24 @@ def test_classes_are_told_by_how_they_split(answers, sentence, build):
     assert why(dataset, 0, len(answers)) == sentence
 
 
+@pytest.mark.parametrize(
+    ("sets", "sentence"),
+    [
+        (["bus", "bus", "bus"], "All three annotations name bus."),
+        (["dog", "dog", "dog"], "None of the three annotations names bus."),
+        (["bus", "dog", "dog"], "One of three annotations names bus."),
+        (["bus", "dog", "bus"], "Two of three annotations name bus."),
+        (["dog"], "The one annotation does not name bus."),
+    ],
+)
+def test_a_label_of_sets_is_told_as_named_or_not(sets, sentence):
+    code = [["dog", "bus"].index(name) for name in sets]
+    who = [f"r{k}" for k in range(len(sets))]
+    zero = np.zeros(len(sets), int)
+    whole = Dataset.from_sets("s", ["c"], who, ["dog", "bus"], zero, range(len(sets)), range(len(sets) + 1), code)
+    assert why(whole.as_classes("bus")[0], 0, len(sets)) == sentence
+
+
 def rankings(*annotations):
     """One case; every annotation is a list of (class, rank)."""
     entries = [entry for annotation in annotations for entry in annotation]

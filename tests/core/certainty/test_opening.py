@@ -77,7 +77,7 @@ def test_counts_open_at_the_exponent_of_dependence(crowd, beta, gamma):
 def test_counts_without_an_exponent_open_at_the_default_and_say_so(crowd):
     opening = opens_at(crowd, DirichletCounts())
     assert (opening.reliability, opening.source, names(opening)) == (1.0, "default", ["published"])
-    assert "has not been estimated" in opening.reason
+    assert "is not known" in opening.reason
 
 
 @pytest.mark.parametrize(
