@@ -48,18 +48,20 @@ def at_rest(page: Page) -> None:
 
 
 def in_theme(page: Page, theme: str) -> None:
-    """Let the computer ask for a theme, and wait until the page stands on a ground of it."""
+    """Let the computer ask for a theme, and wait until the page stands on a ground of it and is drawn for it."""
     page.emulate_media(color_scheme=theme)
     page.wait_for_function(
         """theme => {
             const app = document.querySelector("[data-testid=stApp]");
             if (!app) return false;
             const [red] = getComputedStyle(app).backgroundColor.match(/\\d+/g);
-            return (red < 128) === (theme === "dark");
+            if ((red < 128) !== (theme === "dark")) return false;
+            return !window.watchedGround || window.watchedGround === getComputedStyle(app).backgroundColor;
         }""",
         arg=theme,
         polling=50,
     )
+    settled(page)
 
 
 def go_to(page: Page, title: str) -> None:

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import answered, at_rest, go_to, settled, upload
+from tests.browser.steps import answered, at_rest, go_to, in_theme, settled, upload
 
 pytestmark = pytest.mark.browser
 
@@ -127,3 +127,22 @@ def test_on_a_narrow_dark_screen_nothing_is_cut_and_nothing_moves_sideways(open_
         at_rest(page)
         assert overflow(page) <= 1
         assert outside(page) == []
+
+
+def test_figures_are_drawn_anew_where_the_computer_goes_dark_and_light_again(open_page, dashboard):
+    page = open_page(f"{dashboard.url}/agreement?data=anaesthesia")
+    settled(page)
+    ink = page.locator(".js-plotly-plot .xtick text").first
+
+    def lightness() -> float:
+        return ink.evaluate(
+            "tick => getComputedStyle(tick).fill.match(/\\d+/g).map(Number).reduce((a, b) => a + b) / 3"
+        )
+
+    before = lightness()
+    in_theme(page, "dark")
+    at_rest(page)
+    assert before < 128 < lightness()
+    in_theme(page, "light")
+    at_rest(page)
+    assert lightness() == before

@@ -107,6 +107,11 @@ def test_a_score_that_a_colleague_might_have_given_closes_the_case_and_becomes_a
     assert "the mean 95% interval" in words(app)
 
 
+@pytest.mark.parametrize(("sample", "how"), [("essays", "you type a score"), ("street", "choose labels, or take them")])
+def test_how_a_review_goes_is_said_for_scores_and_for_sets(sample, how):
+    assert f"You read each case blind**: {how}" in words(open_page("review", sample)).replace("keys 1 to 9 ", "")
+
+
 def test_the_first_screen_says_what_waits_before_anybody_has_written_a_name():
     """How many cases are uncertain, wait for a second person, and are settled; and how a review goes."""
     dataset = kept("two cases")
@@ -114,7 +119,7 @@ def test_the_first_screen_says_what_waits_before_anybody_has_written_a_name():
     assert {card.label: card.value for card in app.metric} == {
         "Uncertain cases": "2", "Wait for a second person": "0", "Settled": "0"
     }  # fmt: skip
-    assert "You read each case blind" in words(app)
+    assert "You read each case blind**: keys 1 to 9 choose a class, Ctrl+Enter" in words(app)
     through_one_case(signed(dataset.digest), "x")
     app = open_page("review", dataset.digest)
     (review,) = ReviewStore().cases(dataset.digest).values()

@@ -31,6 +31,7 @@ _STYLE = """
 h1 { font-size: 1.7rem !important; line-height: 1.25 !important; padding: 0.2rem 0 0.4rem !important; }
 h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; padding-top: 0.2rem !important; }
 [data-testid="stCaptionContainer"] { color: inherit; opacity: .78; }
+.st-key-other_theme { display: none; }
 .st-key-story_bar { border-color: var(--st-primary-color, #0F766E); padding-top: .6rem; padding-bottom: .6rem;
   gap: .35rem; }
 .st-key-story_bar [data-testid="stMarkdownContainer"], .st-key-story_bar [data-testid="stMarkdownContainer"] p {
@@ -101,10 +102,36 @@ _STYLE_ON_DARK = """
 </style>
 """
 
+# A computer that goes dark in the evening recolours the page by itself, but not the figures, which were drawn for the
+# other ground: the page is run again.
+_WATCH = """
+<script>
+if (!window.watchedGround) {
+  const ground = () => {
+    const app = document.querySelector("[data-testid=stApp]");
+    return app ? getComputedStyle(app).backgroundColor : window.watchedGround;
+  };
+  window.watchedGround = ground();
+  const look = () => setTimeout(() => {
+    const now = ground();
+    if (now === window.watchedGround) return;
+    window.watchedGround = now;
+    document.querySelector(".st-key-other_theme button")?.click();
+  }, 300);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", look);
+  const app = document.querySelector("[data-testid=stApp]");
+  if (app) new MutationObserver(look).observe(app, { attributes: true, attributeFilter: ["class"] });
+}
+</script>
+"""
+
 
 def apply() -> None:
     """Styles of our own; as few as the design needs."""
     st.html(_STYLE + (_STYLE_ON_DARK if theme() is DARK else ""))
+    with st.container(key="other_theme"):
+        st.button("Draw in the other theme", key="drawn_in_theme")
+        st.html(_WATCH, unsafe_allow_javascript=True)
 
 
 def theme() -> Theme:

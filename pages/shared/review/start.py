@@ -47,12 +47,18 @@ _OF_SCORES = {"certainty": "Widest interval first"}
 SIZES = (5, 10, 20, 30, 50)
 MOST_NAMES, MOST_SESSIONS = 6, 5
 HOW = """
-1. **You read each case blind**: keys 1 to 9 choose a class, Ctrl+Enter records it.
+1. **You read each case blind**: {how}, Ctrl+Enter records it.
 2. **Then the panel's annotations are shown**: you keep your opinion (K) or change it (E).
 3. **Where you differ**, ask a second opinion (A) or send the case to arbitration (G).
 
 Every step is added to the record, and none is overwritten.
 """
+_BY_KIND = {
+    "class": "keys 1 to 9 choose a class",
+    "ranking": "keys 1 to 9 choose classes, first choice first",
+    "set": "keys 1 to 9 choose labels, or take them away",
+    "score": "you type a score",
+}
 _HELD = 24 * 3_600_000_000  # microseconds for which a session that was begun holds its cases
 _KEPT = "kept_for_review"
 
@@ -85,7 +91,7 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, reliabi
         settled = sum(states[one] for one in SETTLED)
         st.metric("Settled", f"{settled:,}")
         st.caption(f"of {plural(dataset.n_cases, 'case')}; {states['read']:,} begun")
-    st.markdown(HOW)
+    st.markdown(HOW.format(how=_BY_KIND[people.kind]))
     with cards[0]:
         if people.kind in ("set", "score"):
             st.metric("Cases", f"{dataset.n_cases:,}")
