@@ -67,10 +67,11 @@ def show(dataset: Dataset) -> None:
     _by_gold(dataset, found)
     mean = float(found.set_probability.mean())
     follows = "" if found.none is None else f", “{markdown(found.none)}” where no other applies"
-    st.caption(
+    likeliest = (
         f"The likeliest set of a case has all labels right with a mean probability of {number(mean)}, labels taken as "
-        f"independent given the annotations{follows}; n = {plural(len(found.cases), 'case')}. {_worth(dataset, found)}"
+        f"independent given the annotations{follows}; n = {plural(len(found.cases), 'case')}."
     )
+    st.caption(" ".join((likeliest, *_worth(dataset, found))))
 
 
 def _fitted(dataset: Dataset, shares: bool) -> LabelFits | None:
@@ -89,10 +90,10 @@ def _fitted(dataset: Dataset, shares: bool) -> LabelFits | None:
     return job_progress.result_of(key, "Fitting every label", work, of=dataset)
 
 
-def _worth(dataset: Dataset, found: LabelFits) -> str:
+def _worth(dataset: Dataset, found: LabelFits) -> tuple[str, ...]:
     """How many independent annotations those of a case are worth, by held-out annotations of all labels."""
     settings = found.fits[0].settings
-    return " ".join((*dependence_note(dataset, settings["beta"]), *doubt_note(settings["doubt"])))
+    return (*dependence_note(dataset, settings["beta"]), *doubt_note(settings["doubt"]))
 
 
 def _by_gold(dataset: Dataset, found: LabelFits) -> None:
