@@ -236,7 +236,7 @@ def test_what_another_process_waits_for_goes_on_when_everybody_here_has_gone_or_
     cached.results()
     begin_running()
     with child(WAITS, small().content_digest, name) as waiting:
-        assert waiting.stdout.readline() == "None\n", "it waits before anybody here begins, or a beat would hold the job"
+        assert waiting.stdout.readline() == "None\n", "it waits first, or a beat would hold the job"
         job = asked(work, name, board)
         until(lambda: job.progress == 0.5)
         board.beat()
