@@ -149,8 +149,8 @@ def _import_own_part(session):
 
 
 def pytest_xdist_auto_num_workers(config):
-    """One worker more than there are cores: what the browser's tests wait is time for the others."""
-    return (os.cpu_count() or 1) + 1
+    """Two workers more than there are cores: what the browser's tests wait is time for the others."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_collection_modifyitems(items):
