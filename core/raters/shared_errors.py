@@ -116,7 +116,8 @@ def shared_errors(
     Parameters
     ----------
     dataset : Dataset
-        One class an annotation, raters identified; of many raters the `MOST_RATERS` with most annotations.
+        One class an annotation, raters identified; of many raters `MOST_RATERS`: machines, then those with most
+        annotations.
     machines : tuple of str
         Raters who take no part in the fit.
     q : float
@@ -135,7 +136,7 @@ def shared_errors(
     check_whole(n_replicates, "The number of replicates", 20)
     if dataset.kind != "class" or not dataset.raters_identified or dataset.n_classes < 2:
         raise NotApplicableError("Shared errors need one class per annotation, two classes, and raters with names.")
-    raters = _chosen(dataset)
+    raters = _chosen(dataset, set(machines))
     said = _matrix(dataset, dataset, raters)
     here = said >= 0
     n_common = here.T.astype(float) @ here
@@ -243,9 +244,10 @@ def _rejected(p: np.ndarray, q: float) -> np.ndarray:
     return found
 
 
-def _chosen(dataset: Dataset) -> np.ndarray:
+def _chosen(dataset: Dataset, machines: set[str]) -> np.ndarray:
     n = np.bincount(dataset.rater, minlength=dataset.n_raters)
-    return np.sort(np.argsort(-n, kind="stable")[:MOST_RATERS])
+    person = np.array([name not in machines for name in dataset.raters])
+    return np.sort(np.lexsort((-n, person))[:MOST_RATERS])
 
 
 def _matrix(dataset: Dataset, some: Dataset, raters: np.ndarray) -> np.ndarray:

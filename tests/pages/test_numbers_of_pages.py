@@ -401,7 +401,7 @@ def test_who_shares_errors_leaves_with_every_pair_and_shows_those_beyond_chance(
     found = SharedErrors(names, np.array([False] * 3 + [True]), (matrix * 100).astype(int), matrix - 1, matrix,
                          1 - matrix, shares, 0.05, 2.4, 3, 0)  # fmt: skip
     monkeypatch.setattr(kit_shared_errors, "shared_errors", lambda *_, **__: found)
-    data = SimpleNamespace(raters=names, content_digest="", coded=SimpleNamespace(raters=names))
+    data = SimpleNamespace(raters=names, n_raters=4, content_digest="", coded=SimpleNamespace(raters=names))
     kit_shared_errors.show(data, (Machine("m", "M", "1"),), LIGHT, key="k")
     assert left["shared-k-table"].equals(found.to_frame()) and len(left["shared-k-table"]) == 6
     assert shown["shared-k-pairs"]["correlation"].tolist() == [matrix[1, 3]]
@@ -602,3 +602,30 @@ def test_no_chance_is_printed_as_certain_or_impossible():
     given = np.array([0.0, 1e-9, 0.0049, 0.005, 0.5, 0.9949, 0.995, 1 - 1e-9, 1.0, np.nan])
     printed = [columns.TWO % value for value in columns.never_quite(given)]
     assert printed == ["0.00", "0.01", "0.01", "0.01", "0.50", "0.99", "0.99", "0.99", "1.00", "nan"]
+
+
+def test_machines_are_drawn_among_those_who_share_errors_and_raters_without_a_pair_are_not(
+    monkeypatch, at_once, said, shown, left, drawn
+):
+    monkeypatch.setattr(kit_shared_errors.figures, "MOST_ROWS", 3)
+    names = ("alone", "a", "b", "c", "m*", "n")
+    told = np.zeros((6, 6), bool)
+    for one, other in ((1, 2), (1, 3), (1, 4), (2, 4), (3, 4)):
+        told[one, other] = told[other, one] = True
+    matrix = np.where(told, 0.25, np.nan)
+    shares = np.zeros((6, 6), bool)
+    shares[3, 4] = shares[4, 3] = True
+    found = SharedErrors(names, np.array([False] * 4 + [True] * 2), told * 40, matrix, matrix, matrix, shares, 0.05,
+                         4.0, 4, 4)  # fmt: skip
+    monkeypatch.setattr(kit_shared_errors, "shared_errors", lambda *_, **__: found)
+    data = SimpleNamespace(raters=names, n_raters=6, content_digest="", coded=SimpleNamespace(raters=names))
+    kit_shared_errors.show(data, (Machine("m*"), Machine("n")), LIGHT, key="k")
+    assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "c", "m*"]
+    assert said[2] == (
+        "Drawn: 3 of 6 raters; the others have no 30 cases in common with anybody, or fewer annotations or pairs "
+        "than these. Not drawn are the machines n."
+    )
+    monkeypatch.setattr(kit_shared_errors.figures, "MOST_ROWS", 60)
+    kit_shared_errors.show(data, (Machine("m*"), Machine("n")), LIGHT, key="k")
+    assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "b", "c", "m*"]
+    assert said[-2].startswith("Drawn: 4 of 6 raters; the others have no 30 cases in common with anybody. ")

@@ -8,8 +8,8 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.figures import machines as figures
 from core.machines.marks import Machine
-from core.raters.shared_errors import SharedErrors, shared_errors
-from core.text import number, plural, significant
+from core.raters.shared_errors import LEAST_CASES, SharedErrors, shared_errors
+from core.text import markdown, number, plural, significant
 from pages.shared.kit import columns, job_progress, widgets
 
 MOST_PAIRS = 50
@@ -41,11 +41,13 @@ def show(view: Dataset, machines: Sequence[Machine], theme, key: str) -> None:
     st.markdown(_sentence(found))
     family = {one.name: one.family for one in machines}
     families = [family.get(name, "") for name in found.raters]
-    order = sorted(range(len(found.raters)), key=lambda j: (bool(found.machine[j]), families[j], j))
+    order = _drawn(found, families)
     title = "Colour: agreement beyond what accuracy explains · ×: beyond chance"
     widgets.plot(
         figures.shared_errors_matrix(found, order, families, theme, title), f"shared-{key}", "Raters who share errors"
     )
+    if len(order) < view.n_raters:
+        st.caption(_which(found, order, view.n_raters))
     pairs = found.to_frame()
     if pairs["shares"].any():
         shown = pairs[pairs["shares"]].head(MOST_PAIRS)[["rater", "other", "correlation", "cases", "p"]]
@@ -64,6 +66,26 @@ def show(view: Dataset, machines: Sequence[Machine], theme, key: str) -> None:
         "them, and others may stand out beside them. Errors that all raters share cannot be seen without gold."
     )
     widgets.download(pairs, "Pairs", "shared_errors", f"shared-{key}-table")
+
+
+def _drawn(found: SharedErrors, families: Sequence[str]) -> list[int]:
+    """Who is drawn, families together and machines last; raters of whom no pair is told would be an empty row.
+
+    Where these are too many: machines, then those with most pairs that share errors, then with most pairs.
+    """
+    told = np.isfinite(found.residual) & ~np.eye(len(found.raters), dtype=bool)
+    n_told, n_shared = told.sum(axis=1), found.shares.sum(axis=1)
+    known = sorted(np.flatnonzero(n_told).tolist(), key=lambda j: (not found.machine[j], -n_shared[j], -n_told[j], j))
+    return sorted(known[: figures.MOST_ROWS], key=lambda j: (bool(found.machine[j]), families[j], j))
+
+
+def _which(found: SharedErrors, order: Sequence[int], n_raters: int) -> str:
+    few = f"the others have no {LEAST_CASES} cases in common with anybody"
+    if len(order) == figures.MOST_ROWS or n_raters > len(found.raters):
+        few += ", or fewer annotations or pairs than these"
+    said = f"Drawn: {len(order):,} of {plural(n_raters, 'rater')}; {few}."
+    left = [name for j, name in enumerate(found.raters) if found.machine[j] and j not in order]
+    return f"{said} Not drawn are the machines {', '.join(markdown(name) for name in left)}." if left else said
 
 
 def _sentence(found: SharedErrors) -> str:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.annotations.dataset import Dataset
 from core.errors import NotApplicableError
 from core.models.dawid_skene import DawidSkene
 from core.raters import shared_errors as module
@@ -105,3 +106,14 @@ def test_few_common_cases_and_odd_data_claim_nothing(five):
 def test_of_two_people_nobody_can_tell_who_is_wrong(five):
     with pytest.raises(NotApplicableError, match="three people"):
         shared_errors(five, machines=("p0", "p1", "p2"))
+
+
+def test_a_machine_with_few_annotations_is_among_the_raters_of_many(five, monkeypatch):
+    monkeypatch.setattr(module, "MOST_RATERS", 4)
+    kept = np.flatnonzero((five.rater != 4) | (five.case_of_annotation < 60))
+    few = Dataset.from_classes(
+        "few", five.cases, five.raters, five.classes, five.case_of_annotation[kept], five.rater[kept], five.answer[kept]
+    )
+    assert "p4" not in shared_errors(few, n_replicates=20).raters
+    found = shared_errors(few, machines=("p4",), n_replicates=20)
+    assert "p4" in found.raters and len(found.raters) == 4 and found.machine.sum() == 1
