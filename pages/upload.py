@@ -13,8 +13,8 @@ from core.ingest.column_mapping import LAYOUTS, Mapping, check_mapping
 from core.ingest.formats.detect import formats, open_source
 from core.ingest.formats.source import Question, Source
 from core.ingest.read_files import Reading, build_question
-from core.machines.marks import Machine
-from core.text import markdown, plural
+from core.machines.marks import Machine, machine_like
+from core.text import markdown, plural, shorten
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, navigation, predictions, state
@@ -139,6 +139,7 @@ def _done(digest: str) -> None:
     elif third.button("Keep on this computer", icon=":material/save:", key="keep"):
         cached.keep(reading)
         st.rerun()
+    _perhaps_machines(reading.dataset.raters)
     upload_last.said()
     if reading.report is not None:
         upload_report.facts(reading)
@@ -146,6 +147,22 @@ def _done(digest: str) -> None:
         upload_report.left_out(reading)
     upload_report.allowed(reading.dataset)
     st.subheader("Open another file", anchor=False)
+
+
+def _perhaps_machines(raters: tuple[str, ...]) -> None:
+    """A word on raters who are called like machines and count as people as long as nobody marks them."""
+    marked = {one.name for one in state.marked_machines()}
+    found = [one.name for one in machine_like(raters) if one.name not in marked]
+    if not found:
+        return
+    listed = markdown(", ".join(shorten(name, 24) for name in found[:6]) + (" …" if len(found) > 6 else ""))
+    of = f"{len(found):,} of {plural(len(raters), 'rater')} may be"
+    said = f"By their names {of} machines ({listed}). Until they are marked they count as people, on every page."
+    if len(found) == 1:
+        said = f"By its name {of} a machine ({listed}). Until it is marked it counts as a person, on every page."
+    st.info(said, icon=":material/smart_toy:")
+    label = f"Mark {'it' if len(found) == 1 else 'them'}, and see whether one may replace a rater"
+    st.page_link("pages/ai_rater.py", label=label, icon=":material/smart_toy:")
 
 
 def _page() -> None:

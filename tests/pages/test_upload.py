@@ -271,3 +271,13 @@ def test_another_file_is_not_offered_as_gold(rows):
     app = use(dropped(("crowd.csv", "\n".join(["case,rater,class", *crowd]).encode())))
     app = dropped(("next.csv", "\n".join(rows).encode()), app=done(app.switch_page("pages/upload.py").run()))
     assert "Gold of" not in texts(app) and not [one for one in app.button if one.key == "use_gold"]
+
+
+def test_raters_called_like_machines_are_named_until_they_are_marked():
+    app = use(dropped(("m.csv", b"case,rater,class\n1,a,x\n1,b,y\n1,gpt-4,x\n2,a,y\n2,b,y\n2,gpt-4,y")))
+    assert "By its name 1 of 3 raters may be a machine (gpt-4). Until it is marked it counts as a person," in texts(app)
+    belongings.mark_machines(app.session_state["data"], [Machine("gpt-4")])
+    assert "may be a machine" not in texts(app.run())
+    more = b"case,rater,class\n" + b"\n".join(b"1,gpt-%d,x\n2,gpt-%d,y" % (n, n) for n in range(7)) + b"\n1,a,x\n2,a,y"
+    app = use(dropped(("n.csv", more)))
+    assert "By their names 7 of 8 raters may be machines (gpt-0, gpt-1, gpt-2, gpt-3, gpt-4, gpt-5 …)." in texts(app)

@@ -67,6 +67,7 @@ def reviewer(store: ReviewStore, dataset: Dataset) -> str | None:
     """Who reviews; asked once, and offered again where somebody has reviewed these data before."""
     if name := st.session_state.get("reviewer"):
         return name
+    _put_forward()
     st.write("Write your name to begin. It stands beside every opinion that you record.")
     st.text_input(
         "Your name, as it will stand in the record", key="reviewer_field", max_chars=200, width=360, on_change=_sign
@@ -261,6 +262,18 @@ def _asked(desk: Desk, reviews: Mapping[str, CaseReview]) -> None:
             words = f"{plural(len(queued), 'case')} in arbitration, without an opinion of yours."
             _waits(words, desk, queued, {"Decide": ARBITRATION, "Read them blind first": BLIND_FIRST})
     review_assigned.form(desk, ARBITRATION, [Queued(one.case_id, "in arbitration") for one in disputed], "disputed")
+
+
+def _put_forward() -> None:
+    """What another page sent here, for whoever has yet to say who they are."""
+    data, title, cases = st.session_state.get("review_proposed", (None, "", ()))
+    said = ""
+    if cases and data == st.session_state["data"]:
+        said = f"{plural(len(cases), 'case')}: {markdown(title)}. They are offered first"
+    elif st.session_state.get("queue") == "sample":
+        said = "The random sample is drawn here"
+    if said:
+        st.info(f"{said}, once you have written your name.", icon=":material/rate_review:")
 
 
 def _proposed(desk: Desk, dataset: Dataset) -> None:
