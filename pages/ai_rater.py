@@ -6,7 +6,7 @@ from core.annotations.dataset import Dataset
 from core.machines.alternative_test import EPSILON, EPSILONS
 from core.machines.annotation_scores import TITLES
 from core.machines.marks import Machine, machine_like
-from core.machines.sentences import verdict
+from core.machines.sentences import silences, verdict
 from core.text import exact, markdown, typed
 from pages.shared.ai_rater import computed, marking, parts, rates, versions
 from pages.shared.kit import evidence, navigation, provenance, shared_errors, state, widgets
@@ -52,9 +52,20 @@ def _compared(dataset: Dataset, marked: tuple[Machine, ...]) -> computed.Machine
         return None
     if len(machines.people) < 2:
         marking.again(state.whole().dataset, marked)
-        st.info("The test needs two people or more beside the machine.", icon=":material/info:")
+        _too_few_people(len(machines.people))
         return None
     return machines
+
+
+def _too_few_people(n: int) -> None:
+    """Whom the test needs beside the machine, and where their annotations come in."""
+    found = "one of the raters is a person" if n else "every rater of these data is marked as a machine"
+    st.info(
+        f"The test needs two people or more beside the machine, and {found}. Open people's annotations of the same "
+        "cases together with this file.",
+        icon=":material/info:",
+    )
+    st.page_link("pages/upload.py", label="Open both files", icon=":material/upload_file:")
 
 
 def _page() -> None:
@@ -75,7 +86,7 @@ def _page() -> None:
     if result is None:
         return
     title.title(markdown(verdict(result.test)))
-    parts.verdicts(result)
+    parts.verdicts(result, silences(dataset, machines.people, result.test.machines))
     evidence.none_here(machines.names)
     settings = {"machines": list(machines.names), "epsilon": epsilon, "score": score, "seed": computed.SEED}
     asked = f"machine FILE --machine {','.join(machines.names)} --epsilon {typed(epsilon)} --score {score}"

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..annotations.counts import rater_case_pairs
 from ..annotations.dataset import Dataset
+from ..annotations.vocabulary import to_numbers
 from ..errors import InputError, NotApplicableError
 from ..evaluation.predictions import Predictions, open_predictions
 from ..evaluation.score_predictions import ScorePredictions, open_score_predictions
@@ -22,6 +22,7 @@ from ..machines.annotation_scores import TITLES, Score
 from ..machines.joined import as_scores, called, joined, of_predictions
 from ..machines.leads import leads
 from ..machines.marks import Machine, machine_like
+from ..machines.sentences import silences
 from ..machines.versions import version_drift
 from ..machines.worth import Worth, worth_readers
 from ..text import plural
@@ -38,8 +39,8 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
     if unknown := [name for name in left_out if name not in dataset.raters]:
         raise InputError(f"There is no rater {unknown[0]!r} to leave out.", f"There is {', '.join(dataset.raters)}.")
     people = [name for name in dataset.raters if name not in {*names, *left_out}]
-    notes += _like_machines(people)
     score = options.score
+    notes += _like_machines(people) + _numbers(dataset, score)
     if score == "rmse" and dataset.kind == "class" and not dataset.ordinal:
         dataset, n = as_scores(dataset)
         notes += [f"{plural(n, 'annotation')} that {'is no number' if n == 1 else 'are no numbers'} left out."] * bool(
@@ -51,7 +52,7 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
     if not options.no_people and 3 <= len(people) <= _MOST_PEOPLE:
         of_people = people_in_its_place(dataset, people=people, **how)
     worth = [_worth(dataset, name, tuple(people), options) for name in names]
-    notes += _unannotated(dataset, people, found)
+    notes += silences(dataset, people, found.machines)
     options.cautions.extend(notes)
     rows = [_row(one) | {"readers": readers} for one, readers in zip(found.machines, worth, strict=True)]
     for row in rows:
@@ -76,18 +77,6 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
     return answer, _table(found, worth)
 
 
-def _unannotated(dataset: Dataset, people: list[str], found: AlternativeTest) -> list[str]:
-    """Machines that are silent on cases of two people: what they would have been there counts neither way."""
-    codes = [place for place, name in enumerate(dataset.raters) if name in set(people)]
-    case, rater = rater_case_pairs(dataset)
-    n = int((np.bincount(case[np.isin(rater, codes)], minlength=dataset.n_cases) >= 2).sum())
-    return [
-        f"{one.machine} gave no annotation on {n - one.n_cases:,} of {plural(n, 'case')} with two people, left out."
-        for one in found.machines
-        if one.n_cases < n
-    ]
-
-
 def _like_machines(people: list[str]) -> list[str]:
     """A word on raters who count as people, though they are called like machines."""
     found = [one.name for one in machine_like(people)]
@@ -95,6 +84,15 @@ def _like_machines(people: list[str]) -> list[str]:
         return []
     listed = ", ".join(found[:5]) + (" and more" if len(found) > 5 else "")
     return [f"Called like machines and counted as people: {listed}. --leave-out NAME,... takes them away."]
+
+
+def _numbers(dataset: Dataset, score: Score | None) -> list[str]:
+    """A word on classes that are numbers and are only compared as equal or not, as long as nobody chose that."""
+    if score is not None or dataset.kind != "class" or dataset.n_classes < 3:
+        return []
+    if not np.isfinite(to_numbers(dataset.classes)).all():
+        return []
+    return ["Classes are numbers and count as equal or not. --score rmse compares how far apart they are."]
 
 
 def _missing(reading) -> list[str]:

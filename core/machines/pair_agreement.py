@@ -9,6 +9,7 @@ from ..annotations.dataset import Dataset
 from ..result_base import Result
 from .alternative_test import check_numbers, first_of_each
 from .annotation_scores import AnnotationScore, Score
+from .worth import FEWEST
 
 _CELLS = 1 << 22
 
@@ -27,7 +28,8 @@ class PairAgreement(Result):
     machine_people, machine_low, machine_high : float or None
         Pairs of the machine and a person.
     difference, low, high : float or None
-        The second less the first; interval by resampling cases, both on the same resamples.
+        The second less the first; interval by resampling cases, both on the same resamples. Fewer than ten cases have
+        no intervals.
     """
 
     machine: str
@@ -87,6 +89,11 @@ def pair_agreement(
     within = among_people(how, human, row)
     between = how.against(of_case[case], human, row, cases.size)
     both = np.column_stack([within, between, between - within])
+    if cases.size < FEWEST:
+        people_mean, machine_mean, difference = both.mean(axis=0).tolist()
+        return PairAgreement(
+            machine, int(cases.size), people_mean, machine_people=machine_mean, difference=difference
+        )  # fmt: skip
     rng = np.random.default_rng([abs(seed), seed < 0, cases.size])
     parts, step = [], max(1, _CELLS // cases.size)
     for low in range(0, n_resamples, step):

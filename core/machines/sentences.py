@@ -1,5 +1,11 @@
 """What may be said of the alternative annotator test in a sentence, no surer than the cases."""
 
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..annotations.counts import rater_case_pairs
+from ..annotations.dataset import Dataset
 from ..text import exact, number, percent, plural, with_interval
 from .alternative_test import PASSES, AlternativeTest, MachineStanding
 
@@ -74,3 +80,15 @@ def in_detail(one: MachineStanding, epsilon: float) -> str:
     if one.n_to_pass > one.n_cases:
         return f"{words} Were more cases like these, {one.n_to_pass:,} would do to pass in 80% of samples."
     return words
+
+
+def silences(dataset: Dataset, people: Sequence[str], machines: Sequence[MachineStanding]) -> list[str]:
+    """Machines that are silent on cases of two people: what they would have been there counts neither way."""
+    codes = [place for place, name in enumerate(dataset.raters) if name in set(people)]
+    case, rater = rater_case_pairs(dataset)
+    n = int((np.bincount(case[np.isin(rater, codes)], minlength=dataset.n_cases) >= 2).sum())
+    return [
+        f"{one.machine} gave no annotation on {n - one.n_cases:,} of {plural(n, 'case')} with two people, left out."
+        for one in machines
+        if one.n_cases < n
+    ]

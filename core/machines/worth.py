@@ -40,7 +40,7 @@ _CELLS = 1 << 22
 _MOST_PATTERNS = 20_000
 
 
-_FEWEST = 10  # cases, whose resamples tell how far others may differ
+FEWEST = 10  # cases, whose resamples tell how far others may differ
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -93,7 +93,7 @@ class Worth(Result):
     def words(self) -> str:
         """The number of readers with its interval."""
         value, low, high = (self.said(k) for k in (self.k, self.k_low, self.k_high))
-        if self.n_cases < _FEWEST:
+        if self.n_cases < FEWEST:
             return f"{value} (no interval)"
         return value if value == low == high else f"{value} ({low} to {high})"
 

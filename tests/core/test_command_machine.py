@@ -205,8 +205,10 @@ def test_lists_of_records_by_machine_are_as_many_machines_and_words_are_said_of_
     assert [(row["machine"], row["rho"]) for row in apart["machines"]] == [
         (row["machine"], row["rho"]) for row in whole["machines"]
     ]
-    assert whole["notes"] == apart["notes"] == []
-    (said,) = run(tmp_path / "all.csv", "--machine", "gpt-4", "--no-people")["notes"]
+    (note,) = whole["notes"]
+    assert apart["notes"] == [note] and note.startswith("Classes are numbers and count as equal or not.")
+    assert run(tmp_path / "all.csv", "--machine", "gemini,gpt-4", "--no-people", "--score", "accuracy")["notes"] == []
+    said, _ = run(tmp_path / "all.csv", "--machine", "gpt-4", "--no-people")["notes"]
     assert said.startswith("Called like machines and counted as people: gemini.")
     assert main(["machine", str(tmp_path / "people.csv"), str(tmp_path / "one.json"), "--no-people"]) == 0
     assert "only one rater" not in capsys.readouterr().err

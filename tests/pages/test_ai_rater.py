@@ -34,6 +34,23 @@ def address(made):
     return made.digest
 
 
+def test_where_nobody_is_left_to_compare_with_the_page_says_whose_annotations_are_missing():
+    for people, missing in (((), "every rater of these data is marked as a machine"), (("a",), "one of the raters is")):
+        rows = [f"{c},{r},{'xy'[c % 2]}" for c in range(4) for r in (*people, "gpt-4", "gpt-5")]
+        data = kept("\n".join(["case,rater,class", *rows]))
+        mark_machines(data, [Machine("gpt-4"), Machine("gpt-5")])
+        said = words(opened("ai_rater", data))
+        assert missing in said and "Open people's annotations of the same cases together with this file." in said
+
+
+def test_a_machine_that_is_silent_on_some_cases_is_said_to_be():
+    rows = [f"{c},{r},{'xy'[c % 2]}" for c in range(40) for r in ("a", "b", "gpt-4") if r != "gpt-4" or c < 32]
+    data = kept("\n".join(["case,rater,class", *rows]))
+    mark_machines(data, [Machine("gpt-4")])
+    said = words(opened("ai_rater", data))
+    assert "gpt-4 gave no annotation on 8 of 40 cases with two people, left out. Were those the hard cases," in said
+
+
 def test_machines_are_marked_by_a_press_and_kept():
     rows = [f"{c},{r},{'xy'[(c + (r == 'b')) % 2]}" for c in range(4) for r in ("a", "b", "gpt-4", "gpt-5")]
     data = kept("\n".join(["case,rater,class", *rows]))
@@ -63,7 +80,7 @@ def test_the_title_is_the_verdict_and_the_table_has_a_row_a_machine(address, mad
     assert rows["advantage ρ"].tolist() == [with_interval(m.rho, m.rho_low, m.rho_high) for m in found.machines]
     assert rows["worth in readers"].tolist() == [worth_readers(made, m, people).words() for m in ("m0", "m1")]
     assert [one.pass_share for one in found.machines] == [0.9995, 0]
-    assert rows["passes in resamples"].tolist() == [0.99, 0], "1.00 is for all of them"
+    assert rows["passes in resamples"].tolist() == [".99", ".00"], "1.00 is for all of them"
     assert rows["cases"].tolist() == [150, 150] and rows["cases to pass"].iloc[1] == "no number would do"
     passing = [one for one in people_in_its_place(made, people=people) if one.passes]
     assert f"Of 4 raters put through the same test {len(passing)} pass" in words(app)

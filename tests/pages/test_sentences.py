@@ -895,6 +895,32 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     assert listed["differs-m"].values.tolist() == [["c", "x", "y", 0.97, 4], ["b", "y", "x", 0.85, 3]]
     assert left["differs_table"]["case"].tolist() == ["c", "b"]
     assert shown["by-By the panel's class, decided cases"].values.tolist() == [["x", 2, 0.5, 0.1, 0.9, 0.75]]
+    nobody = replace(one, certainty=np.array([0.7, 0.6, 0.5, 0.5, 0.6]), by_class=())
+    monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (nobody,))
+    ai_parts.differs(None, 2.0)
+    assert said[-2] == (
+        "The panel is decided on none of 5 cases (certainty .80 or more at γ = 2). Its certainty is at most .70: "
+        "choose a lower one to see where it differs."
+    )
+    torn = replace(one, certainty=np.full(5, 0.4), by_quartile=tuple(
+        OnSomeCases(name, n, 0.5, 0.1, 0.9, 0.75) for name, n in (("least certain quarter", 4), ("second", 1))
+    ))  # fmt: skip
+    monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (torn,))
+    ai_parts.differs(None, 2.0)
+    assert said[-4] == "The panel is decided on none of 5 cases (certainty .80 or more at γ = 2)."
+    assert said[-1].endswith("Cases that are equally certain stand together, so that quarters differ in size.")
+
+
+def test_review_says_what_another_page_sent_before_anybody_has_written_a_name(said):
+    st.session_state.update({"data": "d", "review_proposed": ("d", "m* differs", ("a", "b"))})
+    review_start._put_forward()
+    assert said == ["2 cases: m* differs. They are offered first, once you have written your name."]
+    st.session_state.update({"data": "other", "queue": "sample"})
+    review_start._put_forward()
+    assert said[1:] == ["The random sample is drawn here, once you have written your name."]
+    del st.session_state["queue"]
+    review_start._put_forward()
+    assert len(said) == 2
 
 
 def test_machines_beside_people_and_each_other_keep_their_own_numbers(said, drawn, shown, left):
@@ -938,6 +964,14 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     ]
     assert said[-1].startswith("Intervals are 95% over cases; ε = .15. Of 3 raters put through the same test 2 pass, ")
     assert "with ρ .30 to .71." in said[-1]
+    assert frame["passes in resamples"].tolist() == [".99", ".70", ".70"]
+    alike = SimpleNamespace(test=test, worth=found.worth, by_log_score=(), people=(in_the_test("ann", True, 1.0),) * 2)
+    ai_parts.verdicts(alike, [f"m{n}* is silent." for n in range(6)])
+    assert "Of 2 raters put through the same test 2 pass, with ρ 1.00. " in said[-2]
+    assert said[-1] == (
+        "m0* is silent. m1* is silent. m2* is silent. m3* is silent. So did 2 other machines on some cases. "
+        "Were those the hard cases, ρ is too high."
+    )
 
 
 # Cases

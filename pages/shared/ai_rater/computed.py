@@ -13,7 +13,7 @@ from core.evaluation.score_predictions import ScorePredictions
 from core.jobs import Job
 from core.machines.alternative_test import AlternativeTest, MachineStanding, alternative_test, people_in_its_place
 from core.machines.annotation_scores import Score
-from core.machines.differs import Differences
+from core.machines.differs import DECIDED, Differences
 from core.machines.joined import joined, of_predictions
 from core.machines.leads import Lead
 from core.machines.marks import Machine
@@ -156,7 +156,7 @@ def _work(machines: Machines, epsilon: float, score: Score) -> tuple[tuple, Call
     return (machines.dataset.content_digest, "machines", m, p, machines.stamp, epsilon, score, SEED), work
 
 
-def differs(machines: Machines, gamma: float) -> tuple[Differences | str, ...]:
+def differs(machines: Machines, gamma: float, level: float = DECIDED) -> tuple[Differences | str, ...]:
     """Where each machine differs from a decided panel at a γ, or why that cannot be said.
 
     Parameters
@@ -164,8 +164,10 @@ def differs(machines: Machines, gamma: float) -> tuple[Differences | str, ...]:
     machines : Machines
     gamma : float
         Of the panel's certainty.
+    level : float
+        Certainty from which the panel is decided.
     """
-    return cached_differs(machines.dataset, *_coded(machines)[1:], gamma)
+    return cached_differs(machines.dataset, *_coded(machines)[1:], gamma, level)
 
 
 def leads(machines: Machines, score: Score, gamma: float) -> tuple[tuple[Lead, ...], dict[str, str]]:

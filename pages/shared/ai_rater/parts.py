@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.figures import machines as figures
 from core.machines.alternative_test import CURVE, AlternativeTest
-from core.machines.differs import Differences
+from core.machines.differs import DECIDED, Differences
 from core.machines.leads import Lead
 from core.machines.pair_agreement import PairAgreement
 from core.machines.sentences import outcome
@@ -18,36 +18,55 @@ from pages.shared.ai_rater.computed import differs as computed_differs
 from pages.shared.kit import columns, widgets
 
 MOST_DIFFERENCES = 500
+LEVELS = (0.5, 0.65, DECIDED, 0.95)  # certainty from which a panel may be called decided
+MOST_SILENT = 4
 _WIDTH = 120  # of pictures, where three stand in a row
 COMPARED = {"agreement": "agreement", "log": "log score of its probabilities", "squared": "squared distance"}
 BY = {"class": "panel's class", "certainty": "panel's certainty", "spread": "spread of scores", "group": "group"}
 
 
+_TO_PASS = (
+    "So many cases like these would do to pass in 80% of samples. That a machine may replace a rater is said where it "
+    "passes in 95% of resamples."
+)
 MAY = {"passes": "yes", "fails": "no", "open": "the cases do not tell", "untested": "too few cases"}
 GUESSES = "like whoever guesses"
 
 
-def verdicts(computed: Computed) -> None:
-    """A row for each machine: whether it may replace a rater, by how much, and what it is worth in readers."""
+def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
+    """A row for each machine: whether it may replace a rater, by how much, and what it is worth in readers.
+
+    Parameters
+    ----------
+    computed : Computed
+    silences : sequence of str
+        On which cases machines gave no annotation.
+    """
     found = computed.test
     shown = verdict_table(computed)
-    shown["passes in resamples"] = columns.never_quite(shown["passes in resamples"].to_numpy(float))
+    shares = columns.never_quite(shown["passes in resamples"].to_numpy(float)).tolist()
+    shown["passes in resamples"] = [number(share) if share == share else "–" for share in shares]
     st.dataframe(
         shown, hide_index=True, key="verdicts", width="stretch",
         column_config={
             "machine": st.column_config.TextColumn(pinned=True),
-            **columns.numbers("passes in resamples"),
             **columns.counts("cases"),
+            "cases to pass": st.column_config.TextColumn(help=_TO_PASS),
         },
     )  # fmt: skip
     said = [f"Intervals are 95% over cases; ε = {exact(found.epsilon)}."]
     known = [one for one in computed.people if one.rho is not None]
     if known:
         n = sum(bool(one.passes) for one in known)
-        ends = " to ".join(number(end(one.rho for one in known)) for end in (min, max))
+        ends = " to ".join(dict.fromkeys(number(end(one.rho for one in known)) for end in (min, max)))
         said.append(f"Of {plural(len(known), 'rater')} put through the same test {n:,} pass, with ρ {ends}.")
     said.append("It rewards being where most raters are: a machine that shares their errors passes.")
     st.caption(" ".join(said))
+    if silences:
+        more = len(silences) - MOST_SILENT
+        others = f" So did {plural(more, 'other machine')} on some cases." if more > 0 else ""
+        listed = " ".join(markdown(one) for one in silences[:MOST_SILENT])
+        st.caption(f"{listed}{others} Were those the hard cases, ρ is too high.")
 
 
 def verdict_table(computed: Computed) -> pd.DataFrame:
@@ -322,20 +341,21 @@ def differs(machines: Machines, gamma: float) -> None:
     gamma : float
         Of the panel's certainty.
     """
-    found = computed_differs(machines, gamma)
+    level = st.session_state.get("differs_level", DECIDED)
+    found = computed_differs(machines, gamma, level)
     known = [one for one in found if isinstance(one, Differences)]
     if not known:
         for said in dict.fromkeys(one for one in found if isinstance(one, str)):
             st.info(markdown(said), icon=":material/info:")
         return
-    names = [one.machine for one in known]
-    name = names[0] if len(names) == 1 else st.selectbox("Machine", names, key="differs_machine")
-    one = known[names.index(name)]
+    one = _which(known)
     order = one.order()
     n = len(order)
     decided = f"(certainty {number(one.level)} or more at γ = {exact(one.reliability)})"
     if not one.n_decided:
-        st.markdown(f"The panel is decided on none of {plural(len(one.cases), 'case')} {decided}.")
+        least = f" Its certainty is at most {number(one.certainty.max())}: choose a lower one to see where it differs."
+        lower = least if one.certainty.max() >= min(LEVELS) and one.level > min(LEVELS) else ""
+        st.markdown(f"The panel is decided on none of {plural(len(one.cases), 'case')} {decided}.{lower}")
     else:
         st.markdown(
             f"The panel is decided on **{one.n_decided:,}** of {plural(len(one.cases), 'case')} {decided}; "
@@ -347,9 +367,21 @@ def differs(machines: Machines, gamma: float) -> None:
             f"Review {plural(min(n, MOST_DIFFERENCES), 'case')}", icon=":material/rate_review:", key="review_differing",
             on_click=_propose, args=(one.machine, tuple(frame["case"])),
         )  # fmt: skip
-        widgets.open_case_table(frame, f"differs-{name}", shares=("certainty",))
+        widgets.open_case_table(frame, f"differs-{one.machine}", shares=("certainty",))
         widgets.download(one.to_frame(), "Cases", "machine_differs", "differs_table")
     _in_groups(one)
+
+
+def _which(known: Sequence[Differences]) -> Differences:
+    """The machine that the reader looks at; beside it from which certainty on a panel is decided."""
+    names = [one.machine for one in known]
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+        name = names[0] if len(names) == 1 else st.selectbox("Machine", names, key="differs_machine", width=320)
+        st.segmented_control(
+            "Panel decided from certainty", LEVELS, default=DECIDED, required=True, key="differs_level",
+            format_func=number, width="content",
+        )  # fmt: skip
+    return known[names.index(name)]
 
 
 def _in_groups(one: Differences) -> None:
@@ -376,7 +408,10 @@ def _in_groups(one: Differences) -> None:
                 table, hide_index=True, key=f"by-{title}",
                 column_config={name: st.column_config.NumberColumn(format="%.2f") for name in shares},
             )  # fmt: skip
-    st.caption("Raters count towards the class that leads them, so that their share is somewhat too high.")
+    said = "Raters count towards the class that leads them, so that their share is somewhat too high."
+    if (n := [group.n for group in one.by_quartile]) and max(n) > min(n) + 1:
+        said += " Cases that are equally certain stand together, so that quarters differ in size."
+    st.caption(said)
 
 
 def _propose(machine: str, cases: tuple[str, ...]) -> None:

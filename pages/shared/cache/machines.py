@@ -6,14 +6,16 @@ from pages.shared.cache.remembered import remembered
 
 
 @remembered
-def differs(dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], reliability: float):
+def differs(
+    dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], reliability: float, level: float
+):  # fmt: skip
     """Where each machine differs from a decided panel, or why that cannot be said; by raters without names."""
     from core.machines.differs import differences_from_panel
 
     found = []
     for name in machines:
         try:
-            found.append(differences_from_panel(dataset, name, people, reliability=reliability))
+            found.append(differences_from_panel(dataset, name, people, reliability=reliability, level=level))
         except NotApplicableError as error:
             found.append(str(error))
     return tuple(found)

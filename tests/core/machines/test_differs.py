@@ -98,3 +98,9 @@ def test_sentences_are_no_surer_than_the_cases(six):
         (None, None, "untested"),
     ):  # fmt: skip
         assert outcome(replace(one, passes=passes, pass_share=share)) == said
+
+
+def test_agreement_on_few_cases_has_no_interval():
+    found = pair_agreement(made([[0, 0], [1, 0]], [0, 1]), "m", ("p0", "p1"))
+    assert (found.n_cases, found.people, found.machine_people, found.difference) == (2, 0.5, 0.75, 0.25)
+    assert {found.people_low, found.machine_high, found.low, found.high} == {None}
