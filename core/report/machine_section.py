@@ -12,7 +12,7 @@ from ..machines.alternative_test import AlternativeTest, alternative_test
 from ..machines.joined import joined, of_predictions
 from ..machines.marks import machine_like
 from ..machines.rates import machine_rates, people_labels
-from ..machines.sentences import in_detail, verdict
+from ..machines.sentences import in_detail, silences, verdict
 from ..machines.versions import version_drift
 from ..machines.worth import worth_readers
 from ..text import number, plural, with_interval
@@ -44,6 +44,7 @@ def machines(request, sections, token, progress) -> list:
             Figure(lambda theme: figures.against_raters(tested, found.epsilon, theme, title), "Machines against raters")
         )
     blocks += [Words(in_detail(one, found.epsilon)) for one in found.machines]
+    blocks += [Words(one, "note") for one in silences(dataset, people, found.machines)]
     drift = version_drift(dataset, machine_like(names), people, n_resamples=N_RESAMPLES, seed=request.seed)
     blocks += [Words(one.words()) for one in drift]
     blocks += _rates(dataset, names, people)

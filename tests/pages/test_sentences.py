@@ -816,6 +816,11 @@ def test_empty_sets_are_counted_among_the_test_cases():
     )
     none = some_sets(size=np.array([0, 0, 1, 2, 1, 3, 0]), voted=None, true=None)
     assert reliability_sets._words(none, 3.0).endswith("the truth in .810 (.710 to .860).")
+    below = some_sets(size=none.size, voted=None, true=None, aggregated=share(0.7))
+    assert reliability_sets._words(below, 3.0).endswith(
+        "the truth in .700 (.600 to .750). That is less than promised: the promise is one on average, and by chance "
+        "the sets of one choice of 2 calibration cases hold the truth more or less often."
+    )
 
 
 def test_the_numbers_of_sets_stand_under_their_own_names():

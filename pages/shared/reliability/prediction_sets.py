@@ -163,6 +163,11 @@ def _words(sets: PredictionSets, value: float) -> str:
         words += f"; the majority vote in {number(sets.voted.value, 3)}"
     if sets.true is not None:
         words += f"; gold in {number(sets.true.value, 3)} of {plural(sets.true.n, 'case')}"
+    if share.high < 1 - sets.alpha:
+        words += (
+            f". That is less than promised: the promise is one on average, and by chance the sets of one choice of "
+            f"{plural(sets.n_calibration, 'calibration case')} hold the truth more or less often"
+        )
     empty = int((sets.size[sets.part == TEST] == 0).sum())
     return f"{words}." + (f" {plural(empty, 'set is', 'sets are')} empty: no class scores enough." if empty else "")
 
