@@ -85,7 +85,7 @@ def _rows(
     frame = pd.DataFrame(
         {
             "case": [dataset.cases[place] for place in shown],
-            "certainty": columns.never_quite(result.certainty[shown, 0]),
+            "certainty": columns.never_quite(columns.short_of_certain(result.certainty[shown, 0])),
             "most plausible": [_most_plausible(result, int(place), letters) for place in shown],
         }
     )
@@ -180,7 +180,7 @@ def _worklist(
 def _header(dataset: Dataset, order: np.ndarray | None, case: int, result: CertaintyResult) -> None:
     left, right = st.columns([5, 3], vertical_alignment="center")
     buttons = right.container(horizontal=True, horizontal_alignment="right", wrap=False)
-    value, error = result.certainty[0, 0], result.se[0, 0]
+    value, error = float(columns.short_of_certain(result.certainty[0, 0])), result.se[0, 0]
     left.subheader(
         f"Case {markdown(shorten(dataset.cases[case], 60))} · "
         f"certainty {probability(value)}{f' ± {small(error)}' if error else ''} · "

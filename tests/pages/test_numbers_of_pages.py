@@ -602,3 +602,9 @@ def test_no_chance_is_printed_as_certain_or_impossible():
     given = np.array([0.0, 1e-9, 0.0049, 0.005, 0.5, 0.9949, 0.995, 1 - 1e-9, 1.0, np.nan])
     printed = [columns.TWO % value for value in columns.never_quite(given)]
     assert printed == ["0.00", "0.01", "0.01", "0.01", "0.50", "0.99", "0.99", "0.99", "1.00", "nan"]
+
+
+def test_no_case_below_what_is_certain_is_printed_as_if_it_were_there():
+    given = np.array([0.2, 0.889, 0.8949, 0.896, 0.8999, 0.9, 0.95])
+    printed = [columns.TWO % value for value in columns.short_of_certain(given)]
+    assert printed == ["0.20", "0.89", "0.89", "0.89", "0.89", "0.90", "0.95"]
