@@ -333,7 +333,9 @@ def test_certainty_against_gold_has_its_range_and_says_from_how_many_cases_it_de
     least = anchors.LEAST_GOLD
     n = least - few
     ends = {name: np.ones(3) for name in ("log_loss", "log_loss_low", "log_loss_high", "ece")}
-    curve = SimpleNamespace(**vars(CURVE) | ends | {"n_cases": n, "diagram": lambda reliability: ()})
+    curve = SimpleNamespace(
+        scored="certainty", **vars(CURVE) | ends | {"n_cases": n, "diagram": lambda reliability: ()}
+    )
     monkeypatch.setattr(anchors.opening, "truth", lambda *_: curve)
     anchors._truth(None, None, 4.0, LIGHT)
     assert drawn["truth_loss"].layout.title.text == "Least log loss at γ = 3.00 (1.50 to 6.25)"
