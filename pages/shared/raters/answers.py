@@ -98,7 +98,7 @@ def all_on_the_scale(view: Dataset) -> None:
     """Of ordered classes, once models are fitted: which raters read clearly higher or lower than the panel."""
     found = _ordinal_fit(view)
     if found is not None and (said := severity_sentence(found)):
-        st.markdown(f"By the ordinal model: {markdown(said)}", help=widgets.explained(ORDINAL))
+        st.markdown(f"By the ordinal model, {markdown(said[0].lower() + said[1:])}", help=widgets.explained(ORDINAL))
 
 
 def _ordinal_fit(view: Dataset) -> RaterModelFit | None:
