@@ -286,6 +286,7 @@ def _raters() -> list[click.Parameter]:
     return [
         *_file(),
         click.Option(["--gold"], metavar="FILE", help="case,class (or case,score) of gold cases, to judge by."),
+        click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
         click.Option(["--acceptable"], type=float, metavar="A", help="Accuracy; from the data where not given."),
         click.Option(["--fdr"], type=float, default=0.05, metavar="Q", help="False discovery rate of those flagged."),
         click.Option(["--judged-by"], type=click.Choice(("gold", "model")), help="Gold where there is enough of it."),
@@ -427,6 +428,7 @@ def _report() -> list[click.Parameter]:
     return [
         *_file(),
         *_draws(),
+        click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
         click.Option(["--out"], required=True, metavar="FILE", help="The HTML file to write."),
         click.Option(["--sections"], metavar="A,B", help=f"Of {', '.join(SECTIONS)}; all where not given."),
         click.Option(["--model"], type=click.Choice(names), help="Of plausibilities."),

@@ -57,6 +57,12 @@ def shorten(text: object, length: int = 40) -> str:
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
+def as_name(text: object) -> str:
+    """A name in a sentence: in quotation marks where it would read as a quantity, as a grade called 2 does."""
+    said = str(text)
+    return f"“{said}”" if re.fullmatch(r"[-+−]?[\d.,]+%?", said.strip()) else said
+
+
 def utc(seconds: float) -> datetime:
     """The moment so many seconds after 1970-01-01 UTC, or before, where Windows has no `datetime.fromtimestamp`."""
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)

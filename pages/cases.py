@@ -1,6 +1,7 @@
 """Cases: the worklist, least certain first, and one case with what the raters said and what the truth could be."""
 
 import zlib
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -82,23 +83,23 @@ def _rows(
     dataset: Dataset, result: CertaintyResult, shown: np.ndarray, scale: class_scale.CaseScale | None, letters: int
 ) -> pd.DataFrame:
     """The worklist as on screen: of ordered classes with where the true class stands."""
+    names = result.classes if scale is None else without_shared_words(result.classes)
     frame = pd.DataFrame(
         {
             "case": [dataset.cases[place] for place in shown],
-            "certainty": columns.never_quite(result.certainty[shown, 0]),
-            "most plausible": [_most_plausible(result, int(place), letters) for place in shown],
+            "certainty": columns.never_quite(columns.short_of_certain(result.certainty[shown, 0])),
+            "most plausible": [_most_plausible(result, int(place), letters, names) for place in shown],
         }
     )
     if scale is not None:
         ends = zip(scale.mean[shown], scale.low[shown], scale.high[shown], strict=True)
-        names = without_shared_words(result.classes)
         frame.insert(2, "expected", [expected_said(names, *one) for one in ends])
     return frame
 
 
-def _most_plausible(result: CertaintyResult, case: int, letters: int) -> str:
+def _most_plausible(result: CertaintyResult, case: int, letters: int, names: Sequence[str]) -> str:
     """The class that comes first, or "x or y", "x or others" where none is likelier than all others together."""
-    top, *level = (result.classes[code] if code >= 0 else "" for code in result.leading(case))
+    top, *level = (names[code] if code >= 0 else "" for code in result.leading(case))
     if not level:
         return top or one_case.OTHERS
     if not top:
@@ -180,7 +181,7 @@ def _worklist(
 def _header(dataset: Dataset, order: np.ndarray | None, case: int, result: CertaintyResult) -> None:
     left, right = st.columns([5, 3], vertical_alignment="center")
     buttons = right.container(horizontal=True, horizontal_alignment="right", wrap=False)
-    value, error = result.certainty[0, 0], result.se[0, 0]
+    value, error = float(columns.short_of_certain(result.certainty[0, 0])), result.se[0, 0]
     left.subheader(
         f"Case {markdown(shorten(dataset.cases[case], 60))} · "
         f"certainty {probability(value)}{f' ± {small(error)}' if error else ''} · "

@@ -42,7 +42,7 @@ MOST_FLAGS, MOST_LISTED = 12, 100
 _RATES = (0.01, 0.05, 0.1, 0.2)
 
 
-def _all(table: RaterTable, act: ToActOn, blind: Rates | None, theme) -> None:
+def _all(view: Dataset, table: RaterTable, act: ToActOn, blind: Rates | None, theme) -> None:
     why = act.acceptable.why_no_order or act.acceptable.why
     raters_table.show(
         raters_table.frame_of(table, act, blind), "rater", ranked=not why, acceptable=act.acceptable.acceptable
@@ -57,6 +57,8 @@ def _all(table: RaterTable, act: ToActOn, blind: Rates | None, theme) -> None:
         widgets.plot(figures.accuracy_against_pool(act, theme, title), "pool", "Accuracy of raters against the pool")
         if known.sum() > figures.MOST_LINES:
             st.caption(f"The {figures.MOST_LINES} raters flagged or least accurate, of {int(known.sum()):,}.")
+    if not why:
+        raters_answers.all_on_the_scale(view)
     if act.flags:
         _flags(table, act)
     st.caption(
@@ -71,7 +73,9 @@ def _all(table: RaterTable, act: ToActOn, blind: Rates | None, theme) -> None:
 
 def _flags(table: RaterTable, act: ToActOn) -> None:
     """Every flag with what speaks for it."""
-    with st.expander(f"All {plural(len(act.flags), 'flag')} with the evidence", expanded=len(act.flags) <= MOST_FLAGS):
+    n = len(act.flags)
+    title = "The flag with its evidence" if n == 1 else f"All {plural(n, 'flag')} with the evidence"
+    with st.expander(title, expanded=n <= MOST_FLAGS):
         for flag in act.flags[:MOST_LISTED]:
             name = markdown(table.raters[flag.rater])
             st.markdown(f":material/flag: **{name}** · {flag.title}: {markdown(flag.words)}")
@@ -290,7 +294,7 @@ def _page() -> None:
 def _tabs(dataset: Dataset, view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
     shared = state.whole().dataset.digest
     parts = {
-        "All raters": lambda: _all(table, act, raters_blind.agreement(view, shared), theme),
+        "All raters": lambda: _all(view, table, act, raters_blind.agreement(view, shared), theme),
         "One rater": lambda: _one(view, table, act, theme),
         "Who overlaps with whom": lambda: _coverage(view),
         "Shared errors": lambda: shared_errors.show(view, (), theme, "raters"),

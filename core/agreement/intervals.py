@@ -127,4 +127,6 @@ def wilson(p: float, n_eff: float, t: float) -> tuple[float, float]:
     centre = p + t2 / (2 * n_eff)
     half = t * np.sqrt(p * (1 - p) / n_eff + t2 / (4 * n_eff * n_eff))
     scale = 1 + t2 / n_eff
-    return float(max(0.0, (centre - half) / scale)), float(min(1.0, (centre + half) / scale))
+    low, high = max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
+    # At the ends exactly: what a rounding error leaves would be told as "over 99%".
+    return float(low if p > 0 else 0.0), float(high if p < 1 else 1.0)

@@ -85,6 +85,8 @@ class Suitable(Result):
                 return f"Agreement of the scores cannot be computed: {_why(quoted)}"
             said = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
             cases = plural(quoted.n_cases, "case")
+            if quoted.value < 1 and (quoted.ci_low is None or quoted.ci_low <= 0):
+                return f"It is not shown that raters agree on scores: intraclass correlation {said}; n = {cases}"
             return f"Of what varies in a score, {said} is the case and not the rater; n = {cases}"
         if percent.value is None:
             return f"Agreement cannot be computed: {_why(percent)}"

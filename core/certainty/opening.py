@@ -135,10 +135,10 @@ def _g(value: float) -> str:
 
 
 def _by_gold(truth: TruthCurve) -> str:
-    loss = number(truth.cross_validated, 3)
+    loss, n = number(truth.cross_validated, 3), plural(truth.n_cases, "case")
     ends = {truth.reliability[0]: " It is the lowest γ tried.", truth.reliability[-1]: " It is the highest γ tried."}
     return (
-        f"γ = {_g(truth.best)} has the least log loss of certainty on the {plural(truth.n_cases, 'case')} with gold "
+        f"γ = {_g(truth.best)} has the least log loss of {truth.scored} on the {n} with gold "
         f"({loss}, cross-validated).{ends.get(truth.best, '')}"
     )
 

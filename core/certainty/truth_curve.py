@@ -3,6 +3,9 @@
 Over the cases whose class is known: the binary log loss of "the top-1 class is the truth" with the annotation certainty
 as its probability, the expected calibration error (ECE) over ten equal bins of certainty, and the reliability diagram.
 Where several classes are on top by the same count, each of them is the top-1 class with the same probability.
+
+Under the ordinal truth the top-1 class itself changes with γ, and the loss of its certainty is least where prevalence
+alone names it, and is rightly unsure. There the log loss is that of the true class, a proper score.
 """
 
 from collections.abc import Callable, Sequence
@@ -59,6 +62,7 @@ class TruthCurve(Result):
     certainty, right : ndarray, shape (n_points,)
         Means over cases.
     log_loss, log_loss_low, log_loss_high, ece, ece_low, ece_high : ndarray, shape (n_points,)
+        The log loss is that of `scored`.
         The ECE of a sample lies above that of all cases; so does its interval, by the bootstrap.
     best : float
         γ of the least log loss.
@@ -105,6 +109,11 @@ class TruthCurve(Result):
     def n_cases(self) -> int:
         """Cases whose class is known and that have an annotation."""
         return len(self.case)
+
+    @property
+    def scored(self) -> str:
+        """What the log loss is of: the certainty of the top-1 class, or the true class where that moves with γ."""
+        return "the true class" if self.model == OrdinalTruth.name else "certainty"
 
     def place_of(self, reliability: float) -> int:
         """Place of the point next to a reliability, in ln γ."""
@@ -161,7 +170,7 @@ def truth_curve(
     points = _checked(GRID if reliabilities is None else reliabilities, n_draws)
     source = _source(dataset, model, cases, n_draws, seed, token)
     n_all = len(points) + 2 * _LADDER
-    found: dict[float, tuple[np.ndarray, np.ndarray]] = {}
+    found: dict[float, tuple[np.ndarray, ...]] = {}
 
     def add(values: Sequence[float]) -> None:
         for value in values:
@@ -170,7 +179,7 @@ def truth_curve(
                 progress(min(1.0, len(found) / n_all))
 
     add(points)
-    add(_between(points, [binary_log_loss(*found[value], least_doubt).mean() for value in points]))
+    add(_between(points, [_loss(found[value], least_doubt).mean() for value in points]))
     if progress is not None:
         progress(1.0)
     exact = isinstance(model, DirichletCounts | PrIRN | OrdinalTruth)
@@ -198,7 +207,7 @@ def _between(points: list[float], losses: list[float]) -> list[float]:
 
 
 def _source(dataset, model, cases, n_draws, seed, token):
-    """A function from γ to the doubt and the rightness of every gold case."""
+    """A function from γ to the doubt and the rightness of every gold case, and of ordered classes P(true class)."""
     gold = dataset.gold[cases]
     if isinstance(model, DirichletCounts):
         counts = class_counts(dataset)
@@ -209,9 +218,10 @@ def _source(dataset, model, cases, n_draws, seed, token):
     if isinstance(model, OrdinalTruth):
         fitted = model if model.fitted is not None else replace(model, fitted=model.fit(dataset, token=token))
 
-        def at(reliability: float) -> tuple[np.ndarray, np.ndarray]:
+        def at(reliability: float) -> tuple[np.ndarray, ...]:
             chance = fitted.probability(dataset, reliability, token)[cases]
-            return 1 - chance.max(axis=1), (chance.argmax(axis=1) == gold).astype(np.float64)
+            right = (chance.argmax(axis=1) == gold).astype(np.float64)
+            return 1 - chance.max(axis=1), right, chance[np.arange(len(gold)), gold]
 
         return at
     chosen = dataset.select(cases=[dataset.cases[case] for case in cases])
@@ -226,6 +236,12 @@ def _source(dataset, model, cases, n_draws, seed, token):
         return 1 - share, np.where(top >= 0, top == gold, ~named / n_rest)
 
     return drawn
+
+
+def _loss(found: tuple[np.ndarray, ...], least_doubt: float) -> np.ndarray:
+    """The log loss of every case: of P(true class) where that is there, else of certainty."""
+    doubt, right, *of_truth = found
+    return -np.log(np.maximum(of_truth[0], least_doubt)) if of_truth else binary_log_loss(doubt, right, least_doubt)
 
 
 def _is_named(dataset: Dataset, gold: np.ndarray) -> np.ndarray:
@@ -270,7 +286,7 @@ def _exact(ptr, code, weight, cases, gold, dataset, model, token):
 def _curve(name, dataset, cases, found, seed, exact, least_doubt) -> TruthCurve:
     values = np.array(sorted(found))
     doubt, right = (np.array([found[value][part] for value in values]) for part in (0, 1))
-    losses = binary_log_loss(doubt, right, least_doubt)
+    losses = np.array([_loss(found[value], least_doubt) for value in values])
     n = len(cases)
     mean = losses.mean(axis=1)
     se = losses.std(axis=1, ddof=1) / np.sqrt(n)

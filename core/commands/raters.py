@@ -16,7 +16,7 @@ from ..raters.score_gold import score_gold
 from ..raters.score_raters import score_raters
 from ..raters.to_act_on import ToActOn, raters_to_act_on
 from .fits import with_gold
-from .inputs import progress, read_warned, split, stamp
+from .inputs import progress, read_warned, split, stamp, with_declared_order
 from .plausibilities import read_bytes
 
 
@@ -29,6 +29,7 @@ def raters(options) -> tuple[dict, pd.DataFrame]:
     if whole.kind == "score" and options.threshold is None:
         return _of_scores(options, whole)
     dataset, n_left_out = whole.as_classes(split(options))
+    dataset = with_declared_order(dataset, options)
     if options.gold:
         dataset = with_gold(dataset, options)
     table = monitor(dataset, level=options.level, seed=options.seed, progress=progress)

@@ -9,7 +9,7 @@ from ..errors import InputError
 from ..methods import as_taken, method_named, offered
 from ..report.build import SECTIONS, ReportRequest, build_report
 from ..review.store import head_of_reviews
-from .inputs import progress, read_file, read_warned, split, stamp
+from .inputs import progress, read_file, read_warned, split, stamp, with_declared_order
 from .plausibilities import chosen_model, fitted_once, read_classifiers, read_predictors
 
 
@@ -20,6 +20,8 @@ def report(options) -> tuple[dict, pd.DataFrame]:
     every = read_file(options) if reading.machines and not options.with_machines else None  # machines, too
     if dataset.kind == "set" and options.label is None:
         raise InputError("Sets of labels are reported label by label.", "Give --label NAME.")
+    if dataset.kind == "class":
+        dataset = with_declared_order(dataset, options)
     if options.model is None:
         options.model = offered("plausibility", dataset)[0].name
     model = chosen_model(options)

@@ -29,7 +29,7 @@ def held_out_readers(curve: HeldOutCurve, theme: Theme, title: str) -> go.Figure
 
 
 def certainty_loss(curve: TruthCurve, theme: Theme, title: str) -> go.Figure:
-    """Log loss of certainty as P(the top class is the truth) against γ, with its 95% interval over cases.
+    """Log loss of certainty as P(the top class is the truth), or of the true class, against γ, with its 95% interval.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def certainty_loss(curve: TruthCurve, theme: Theme, title: str) -> go.Figure:
     """
     around = _around(theme, curve.reliability, curve.log_loss_low, curve.log_loss_high)
     line = _line(theme, curve.reliability, curve.log_loss, curve.ece, "γ %{x:.3g}: %{y:.3f}, ECE %{customdata:.3f}")
-    return _against_reliability([around, line], curve, theme, title, "log loss of certainty")
+    return _against_reliability([around, line], curve, theme, title, f"log loss of {curve.scored}")
 
 
 def reliability_diagram(bins: tuple[ReliabilityBin, ...], theme: Theme, title: str) -> go.Figure:

@@ -18,7 +18,7 @@ from .aggregated_tables import contingency_rows, count_rows, pattern_rows
 from .answer_rules import AS_POSITIONS, Treatment, positions, take_apart, treat
 from .column_mapping import Mapping, Repeats, check_mapping
 from .companion_files import SideFiles, with_side_files
-from .data_warnings import cautions_about, repeated, unsure
+from .data_warnings import cautions_about, repeated, unnamed, unsure
 from .formats.raw_table import Dropped, RawTable
 from .label_columns import annotation_of, drop_whole, label_rows, labels_apart, likely_sign, none_of
 from .long_rows import Rows, drop, long_rows, transposed_rows, wide_rows
@@ -357,6 +357,8 @@ def _finished(
     if mapping.gold is not None:
         dataset = _with_gold(dataset, raw, mapping.gold, rows, case_code, treatment, cautions)
     cautions += [*unsure(dataset.classes), *cautions_about(dataset, mapping.layout == "wide")]
+    if dataset.kind == "set":
+        cautions += unnamed([each.reason for each in rows.dropped])
     return dataset
 
 

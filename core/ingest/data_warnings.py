@@ -5,8 +5,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..annotations.dataset import LABEL_SIGNS, MISSING_TIME, Dataset
+from ..annotations.none_of_these import NONE_APPLIES
 from ..text import plural
 from .answer_rules import cannot_tell
+from .formats.raw_table import UNANSWERED
 from .look_alikes import look_alikes
 
 ONE_CASE = "There is only one case: what is found here says nothing of other cases, and no interval over cases exists."
@@ -54,6 +56,24 @@ def repeated(n_repeats: int, n_same: int, n_annotations: int | None) -> list[str
     elif not n_same and 5 * n_repeats > n_annotations:
         caution += " If they are labels of one annotation, say that an annotation is a set of labels."
     return [caution]
+
+
+def unnamed(dropped: Sequence[str]) -> list[str]:
+    """Of sets of labels, the sentence on annotations that name none and are left out: it may be that no label applies.
+
+    Parameters
+    ----------
+    dropped : sequence of str
+        Why rows were left out.
+    """
+    n = sum(reason == "no annotation" or reason.endswith(UNANSWERED) for reason in dropped)
+    if not n:
+        return []
+    who, them = ("1 annotation names", "it is") if n == 1 else (f"{n:,} annotations name", "they are")
+    return [
+        f"{who} no label, and {them} left out: the file does not say whether no label applies or nothing was "
+        f"annotated. Where no label applies, write {NONE_APPLIES!r} in the file."
+    ]
 
 
 def unsure(classes: Sequence[str]) -> list[str]:

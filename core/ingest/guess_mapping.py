@@ -46,7 +46,7 @@ def likeliest_mapping(raw: RawTable, classes: Collection[str] = ()) -> Mapping:
             return found
     if (found := _counts(raw, guess, classes)) is not None:
         return found
-    guess = _long_by_content(raw, guess)
+    guess = _left_over(raw, _long_by_content(raw, guess))
     if guess.layout == "long" and guess.case and guess.rater and guess.answer and guess.rank is None:
         confidence = next((column for column in columns if likeness(column, "confidence") == 2), None)
         if confidence not in (None, guess.answer) and _several_classes(raw, guess):
@@ -248,6 +248,38 @@ def _long_by_content(raw: RawTable, guess: Mapping) -> Mapping:
     }
     role: dict[str, Any] = {"group": guess.group, "gold": guess.gold}
     return Mapping("long", case=guess.case, rater=rater, answer=answer, **role, why=why)
+
+
+def _left_over(raw: RawTable, guess: Mapping) -> Mapping:
+    """The same with its case or annotation, where no column is called so and those that are left can be only that.
+
+    Of two such columns the cases are those of which no rater has one twice; annotations are of fewer values.
+    """
+    missing = [role for role in ("case", "answer") if getattr(guess, role) is None]
+    if guess.layout != "long" or guess.rater is None or guess.rank is not None or not missing:
+        return guess
+    taken = {guess.case, guess.rater, guess.answer, guess.time, guess.group, guess.gold}
+    left = [column for column in raw.columns if column not in taken]
+    if len(left) != len(missing):
+        return guess
+    part = raw.table.slice(0, _LOOKED_AT)
+    names = [guess.case or left[0], guess.answer or left[-1]]
+    rater, *coded = (encode(part[column]) for column in (guess.rater, *names))
+    if len(missing) == 2 and _rows_told(rater, coded[1]) > _rows_told(rater, coded[0]):
+        names, coded = names[::-1], coded[::-1]
+    case, answer = coded
+    if not (_rows_told(rater, case) == 1 > _rows_told(rater, answer) and len(case.values) > len(answer.values)):
+        return guess
+    why = {"case": f"no two rows of one {guess.rater!r} have the same {names[0]!r}"}
+    why["answer"] = f"it is the column beside {names[0]!r} and {guess.rater!r}"
+    found = dict(zip(("case", "answer"), names, strict=True))
+    return replace(guess, **found, why=guess.why | {role: why[role] for role in missing})
+
+
+def _rows_told(rater: Any, other: Any) -> float:
+    """Share of the rows that a rater and another column tell apart."""
+    pairs = rater.code.astype(np.int64) * (len(other.values) + 1) + other.code
+    return len(np.unique(pairs)) / len(pairs)
 
 
 def _several_classes(raw: RawTable, guess: Mapping) -> bool:

@@ -8,6 +8,7 @@ doi:10.1214/12-SS102, give the frame.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -106,7 +107,8 @@ class HeldOut(Result):
     temper_prevalence : bool
         Whether π is taken to the power of β as well; see `better_tempering`.
     case_score : ndarray, shape (n_cases,), or None
-        ln p(annotations of the case) under a fit without it, at β = 1; NaN of a case without annotations.
+        ln p(annotations of the case) under a fit without it, at β = 1; NaN of a case without annotations. None where
+        cases were not held out, or a fold of them leaves nothing to estimate.
     """
 
     by_case: np.ndarray
@@ -350,7 +352,8 @@ def both_temperings(
         _tell(progress, done / n_jobs)
     by_case = None
     if cases:
-        by_case = _held_out_cases(data, model, token)
+        with suppress(NotApplicableError):  # of annotations there is a score all the same
+            by_case = _held_out_cases(data, model, token)
         _tell(progress, 1.0)
     plain, warm = (
         HeldOut(part / data.n_sets, data.n_of_case, BETAS, by_case, flag)

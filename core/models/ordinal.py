@@ -343,7 +343,7 @@ def severity_sentence(fit: RaterModelFit, most: int = 2) -> str:
         return f"No rater of {n:,} reads higher or lower than the panel beyond the 95% interval."
     furthest = apart[np.argsort(-np.abs(at[apart]), kind="stable")][:most]
     named = "; ".join(f"{fit.raters[j]} {reads(fit, int(j))}" for j in furthest)
-    who = "1 rater reads" if apart.size == 1 else f"{apart.size:,} raters read"
+    who = "1 reads" if apart.size == 1 else f"{apart.size:,} read"
     return f"Of {n:,} raters {who} higher or lower than the panel beyond their 95% intervals: {named}."
 
 

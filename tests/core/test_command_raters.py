@@ -147,3 +147,11 @@ def test_rankings_that_count_for_nothing_are_counted(run, tmp_path):
     file.write_text("\n".join(["case,rater,rank,class", *lines, "9,a,1,x", "9,a,1,y", "8,d,1,z", "8,d,1,y"]))
     assert json.loads(run("raters", file))["left_out"] == 2
     assert json.loads(run("reliability", "dirichlet", file))["left_out"] == 2
+
+
+def test_how_many_classes_off_raters_are_needs_an_order_that_is_declared(run, files):
+    names = ("--classes", ",".join(sorted(set(pd.read_csv(files[0])["class"]))))
+    plain = json.loads(run("raters", files[0], *names))["raters"]
+    ordered = json.loads(run("raters", files[0], *names, "--ordinal"))["raters"]
+    assert not any("classes_off" in row for row in plain)
+    assert all("classes_off" in row for row in ordered)

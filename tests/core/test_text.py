@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from core.tables import to_csv
 from core.text import (
+    as_name,
     exact,
     html_text,
     markdown,
@@ -123,6 +124,22 @@ def test_a_table_may_have_two_columns_of_one_name():
 
 def test_an_empty_table_is_its_header():
     assert to_csv(pd.DataFrame({"a": [], "b": []})).decode("utf-8-sig") == "a,b\r\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("2", "“2”"),
+        ("-1.5", "“-1.5”"),
+        ("1,000", "“1,000”"),
+        ("50%", "“50%”"),
+        ("grade 2", "grade 2"),
+        ("", ""),
+        ("2b", "2b"),
+    ],
+)
+def test_a_name_that_is_a_number_is_told_from_one(name, text):
+    assert as_name(name) == text
 
 
 def test_long_text_is_cut_with_an_ellipsis():

@@ -201,6 +201,12 @@ def test_ordered_classes_have_severities_and_an_expected_class_and_others_do_not
     low, high = (frame[f"expected class {end}"].map(ordered.classes.index) for end in ("low", "high"))
     assert (low <= high).all()
     assert (frame["probability"] - 1e-9 <= frame["within one class"]).all() and frame["within one class"].max() <= 1
+    named = replace(ordered, classes=tuple(f"BI-RADS {place}" for place in range(ordered.n_classes)))
+    keep(named)
+    graded = choose(opened("models", named.digest), "ordinal")
+    same = next(frame.value for frame in graded.dataframe if "expected class" in frame.value.columns)
+    # from 0, as the classes are: "BI-RADS 2" is no 3
+    np.testing.assert_allclose(same["expected class"], frame["expected class"] - 1, atol=0.02)
     app.session_state["model_tabs"] = "Raters"
     app = settle(app.run())
     frame = next(frame.value for frame in app.dataframe if "severity" in frame.value.columns)

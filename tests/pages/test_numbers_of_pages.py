@@ -629,3 +629,9 @@ def test_machines_are_drawn_among_those_who_share_errors_and_raters_without_a_pa
     kit_shared_errors.show(data, (Machine("m*"), Machine("n")), LIGHT, key="k")
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "b", "c", "m*"]
     assert said[-2].startswith("Drawn: 4 of 6 raters; the others have no 30 cases in common with anybody. ")
+
+
+def test_no_case_below_what_is_certain_is_printed_as_if_it_were_there():
+    given = np.array([0.2, 0.889, 0.8949, 0.896, 0.8999, 0.9, 0.95])
+    printed = [columns.TWO % value for value in columns.short_of_certain(given)]
+    assert printed == ["0.20", "0.89", "0.89", "0.89", "0.89", "0.90", "0.95"]

@@ -10,9 +10,10 @@ from core.annotations.ordering import with_class_order
 from core.jobs import Job
 from core.library import keep
 from core.models.expected_class import expected_class, within_one
+from core.models.ordinal import Ordinal, severity_sentence
 from core.plausibility.ordinal_truth import OrdinalTruth
 from core.text import probability
-from pages.shared.kit import opening
+from pages.shared.kit import opening, plausibility_models
 from tests.core.models.test_ordinal import panel
 from tests.pages.opened import at, opened, settle, words
 
@@ -93,6 +94,31 @@ def test_cases_and_home_open_on_the_order_where_it_describes_the_raters_best_unt
     app = settle(offer.click().run())
     assert app.selectbox(key="model").value == "ordinal-truth"
     assert not any(button.key == "use_order" for button in app.button)
+
+
+def test_few_held_out_annotations_are_told_where_they_choose_the_ordinal_model(graded, monkeypatch):
+    dataset, _ = graded
+    keep(dataset)
+    assert "hardly enough" not in words(opened("cases", dataset.digest))
+    monkeypatch.setattr(plausibility_models, "FEWEST_TO_TELL", dataset.n_annotations + 1)
+    said = words(opened("cases", dataset.digest))
+    assert (
+        f"describes these raters best ({dataset.n_annotations:,}, hardly enough to tell models apart), so the" in said
+    )
+
+
+def test_raters_says_who_reads_higher_or_lower_than_the_panel():
+    """In the list of all raters as on the page of one; where no order is declared, nothing is said of it."""
+    rows, _, _ = panel(150, 5, 4, 6, severe=1.5)
+    lines = ["case,rater,class", *(f"c{case},r{rater},{'wxyz'[k]}" for case, rater, k in rows)]
+    plain = read("\n".join(lines).encode(), name="no order").dataset
+    dataset = with_class_order(plain, sorted(plain.classes))
+    keep(dataset)
+    settle(opened("cases", dataset.digest))  # where the models are scored
+    said = words(opened("raters", dataset.digest))
+    assert f"By the ordinal model, o{severity_sentence(Ordinal().fit(dataset)).split(':')[0][1:]}" in said
+    keep(plain)
+    assert "By the ordinal model" not in words(opened("raters", plain.digest))
 
 
 def test_counts_open_where_the_order_is_not_declared_or_another_model_describes_the_raters_better(graded):

@@ -116,6 +116,7 @@ def sweep(*levels) -> SimpleNamespace:
         ((1.0, 0.89, 0.4), "and 2 of 3 cases stay uncertain"),
         ((0.5, 0.89, 0.4), "and all 3 cases stay uncertain"),
         ((0.5,), "and the one case stays uncertain"),
+        ((0.5, 0.5), "and both cases stay uncertain"),
     ],
 )
 def test_home_counts_uncertain_cases_in_the_right_number(values, ends):
@@ -267,8 +268,8 @@ def test_agreement_on_home_is_the_percentage_and_its_ends_and_beyond_chance_the_
 @pytest.mark.parametrize(
     ("levels", "words"),
     [
-        ([(0.5, 0.7), (0.8, 1.0)], "Certainty rises from .60 to .90 with trust; 1 of 2 cases stays below .9"),
-        ([(0.8, 1.0), (0.5, 0.7)], "Certainty falls from .90 to .60 with trust; 2 of 2 cases stay below .9"),
+        ([(0.5, 0.7), (0.8, 1.0)], "Certainty rises from .60 to .90 with trust; 1 of 2 cases stays below .9 at γ = 2"),
+        ([(0.8, 1.0), (0.5, 0.7)], "Certainty falls from .90 to .60 with trust; 2 of 2 cases stay below .9 at γ = 2"),
         (
             [(0.5, 0.7), (0.92, 1.0)],
             "Certainty rises from .60 to .96 with trust, and reaches .9 in every case at γ = 2",
@@ -278,7 +279,7 @@ def test_agreement_on_home_is_the_percentage_and_its_ends_and_beyond_chance_the_
             "Certainty rises from .60 to .97 with trust, and reaches .9 in every case at γ = 2",
         ),
         ([(0.92, 0.94), (0.95, 1.0)], "Certainty rises from .93 to .97 with trust; no case is below .9"),
-        ([(0.8, 1.0), (1.0, 0.8)], "Certainty stays at .90 whatever the trust; 1 of 2 cases stays below .9"),
+        ([(0.8, 1.0), (1.0, 0.8)], "Certainty stays at .90 whatever the trust; 1 of 2 cases stays below .9 at γ = 2"),
         ([(0.8, 0.85, 1.0)], "Certainty is below .9 in 2 of 3 cases at γ = 1"),
     ],
 )
@@ -332,7 +333,9 @@ def test_certainty_against_gold_has_its_range_and_says_from_how_many_cases_it_de
     least = anchors.LEAST_GOLD
     n = least - few
     ends = {name: np.ones(3) for name in ("log_loss", "log_loss_low", "log_loss_high", "ece")}
-    curve = SimpleNamespace(**vars(CURVE) | ends | {"n_cases": n, "diagram": lambda reliability: ()})
+    curve = SimpleNamespace(
+        scored="certainty", **vars(CURVE) | ends | {"n_cases": n, "diagram": lambda reliability: ()}
+    )
     monkeypatch.setattr(anchors.opening, "truth", lambda *_: curve)
     anchors._truth(None, None, 4.0, LIGHT)
     assert drawn["truth_loss"].layout.title.text == "Least log loss at γ = 3.00 (1.50 to 6.25)"
@@ -730,7 +733,7 @@ def test_flags_that_stand_in_the_table_alone_are_counted(monkeypatch, said, labe
     )  # fmt: skip
     table = SimpleNamespace(raters=("ann", "bob"), false_alarms=0.02, notes=("A note.",))
     flags = tuple(Flag(place % 2, "drift", 0.01, f"words {place}") for place in range(page.MOST_LISTED + 7))
-    page._all(table, SimpleNamespace(acceptable=judged, flags=flags), None, LIGHT)
+    page._all(None, table, SimpleNamespace(acceptable=judged, flags=flags), None, LIGHT)
     assert labels == [f"All {page.MOST_LISTED + 7} flags with the evidence"]
     assert sum(":material/flag:" in words for words in said) == page.MOST_LISTED
     assert ":material/flag: **bob** · Got worse over time: words 3" in said
@@ -738,8 +741,10 @@ def test_flags_that_stand_in_the_table_alone_are_counted(monkeypatch, said, labe
     (honest,) = [words for words in said if "honest rater" in words]
     assert "with a probability of 2% at most" in honest
     assert "for 1 rater with 20 gold annotations or more; for the others by the other raters" in honest
+    page._flags(table, SimpleNamespace(flags=flags[:1]))
+    assert labels[1:] == ["The flag with its evidence"]
     labels.clear()
-    page._all(table, SimpleNamespace(acceptable=judged, flags=()), None, LIGHT)
+    page._all(None, table, SimpleNamespace(acceptable=judged, flags=()), None, LIGHT)
     assert labels == []  # no box without anything in it
 
 

@@ -113,6 +113,20 @@ def test_a_file_that_was_guessed_right_is_not_remembered():
     assert recall(source, source.questions[0]) is None
 
 
+def test_a_column_of_0_and_1_for_each_label_keeps_its_raters_until_somebody_says_that_there_are_none():
+    pairs = [(case, rater) for case in range(6) for rater in ("ann", "bob")]
+    rows = "".join(f"i{case},{rater},{case % 2},{int(rater == 'ann')}\n" for case, rater in pairs)
+    app = dropped(("labels.csv", ("image,reader,edema,nodule\n" + rows).encode()))
+    assert "Rater “ann” gave case “i0” “nodule”." in texts(app)
+    assert "6 cases · 2 raters · 12 annotations" in texts(app)
+    case = widget(app, "selectbox", "case_column")
+    assert (case.label, case.value) == ("Case", "image")
+    assert widget(app, "selectbox", "rater_column").value == "reader"
+    assert widget(app, "multiselect", "across").value == ["edema", "nodule"]
+    widget(app, "selectbox", "rater_column").set_value("(none: annotations are anonymous)").run()
+    assert "6 cases · raters not named" in texts(app)
+
+
 def test_classes_alike_are_merged_into_the_commonest_spelling():
     rows = b"".join(
         b"%d,%s,%s\n" % (case, rater, b"Yes" if case == 1 else b"yes") for case in (1, 2) for rater in (b"a", b"b")

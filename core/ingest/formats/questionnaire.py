@@ -13,7 +13,7 @@ from ...annotations.dataset import Kind
 from ...errors import InputError
 from ...text import plural
 from ..column_mapping import Mapping
-from .raw_table import Dropped, RawTable, RowLocations
+from .raw_table import UNANSWERED, Dropped, RawTable, RowLocations
 from .source import Question
 
 AnswerType = Literal["class", "grade", "score", "ranking"]
@@ -216,7 +216,7 @@ class Questionnaire:
         file = np.array(self._file, np.int32)
         places = RowLocations(self._words, tuple(np.array(n, np.int64) for n in self._numbers), self._files, file)
         reasons = [(place, reason) for place, reason in self._dropped.items() if concerned[place]] + asked.dropped
-        reasons += [(int(place), "no answer to this question") for place in np.flatnonzero(unanswered)]
+        reasons += [(int(place), UNANSWERED) for place in np.flatnonzero(unanswered)]
         dropped = tuple(Dropped(int(line[place]), f"{places.of(place)}: {reason}") for place, reason in reasons)
 
         columns = {"case": self._case.taken(annotation)}

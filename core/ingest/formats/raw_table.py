@@ -6,6 +6,8 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+UNANSWERED = "no answer to this question"  # why an annotation of a program is left out
+
 
 class Dropped(NamedTuple):
     """A row of the file that is not used. Where lines say little the reason begins with the place."""

@@ -13,7 +13,7 @@ from core.figures.theme import class_colours
 from core.plausibility.protocol import PlausibilityModel
 from core.reducers.metrics import score_case
 from core.reducers.risk import level_masses
-from core.text import html_text, markdown, number, percent, plotly, probability, shorten, small
+from core.text import as_name, html_text, markdown, number, percent, plotly, probability, shorten, small
 from pages.shared.cache import datasets as cached
 from pages.shared.cases import class_scale, label_table
 from pages.shared.cases import content as case_facts
@@ -144,9 +144,9 @@ def _doubted(dataset: Dataset, case: int) -> str:
 
 
 def _summary(result, risk) -> None:
+    certainty = [float(columns.short_of_certain(result.certainty[0, 0])), *result.certainty[0, 1:]]
     sets = [
-        f"top-{top + 1} {probability(result.certainty[0, top])}"
-        f"{f' ± {small(result.se[0, top])}' if result.se[0, top] else ''}"
+        f"top-{top + 1} {probability(certainty[top])}{f' ± {small(result.se[0, top])}' if result.se[0, top] else ''}"
         for top in range(result.certainty.shape[1])
         if np.isfinite(result.certainty[0, top])
     ]
@@ -246,7 +246,7 @@ def _few_corners(view: Dataset, draws, by_mean: np.ndarray, names: dict[int, str
     if len(names) == 1 and draws.n_rest == 1:
         other = next(name for code, name in enumerate(view.classes) if code not in names)
     low, high = np.quantile(share, [0.025, 0.975])
-    title = f"{plotly(shorten(listed[0], 14))}: {percent(low)} to {percent(high)} plausible"
+    title = f"{plotly(as_name(shorten(listed[0], 14)))}: {percent(low)} to {percent(high)} plausible"
     widgets.plot(
         figures.interval((listed[0], other), share, theme, title), "simplex", "Draws of the plausibility of two classes"
     )
@@ -260,18 +260,18 @@ def _triangle(
     corners = corners / corners.sum(axis=1, keepdims=True)
     leading = (corners.argmax(axis=1)[:, None] == np.arange(3)).mean(axis=0)
     best = int(np.argmax(leading))
-    name = plotly(shorten(names[best], 22))
+    name = plotly(as_name(shorten(names[best], 22)))
     apart = leading[best] - leading
     level = apart <= 2 * np.sqrt((leading[best] + leading - apart**2) / len(corners))
     tied = [names[k] for k in np.argsort(-leading, kind="stable") if level[k]]
     if outside > 0.005 and len(tied) > 1 and (top not in names or top in tied):
         title = "Near tie of all three"
         if len(tied) == 2:
-            title = f"Near tie: {', '.join(plotly(shorten(name, 16)) for name in tied)}"
+            title = f"Near tie: {', '.join(plotly(as_name(shorten(name, 16))) for name in tied)}"
     elif outside > 0.005 and not alone:
         title = "No class surely comes first"
     elif outside > 0.005 and top in names:
-        title = f"{plotly(shorten(top, 22))} is the most plausible class"
+        title = f"{plotly(as_name(shorten(top, 22)))} is the most plausible class"
     elif outside > 0.005:  # of what is renormalised no share of draws is said: it is not the case's certainty
         title = f"{name} is the most plausible of these three"
     else:

@@ -17,6 +17,7 @@ from core.text import markdown, number, percent, plural, shorten, with_interval
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.home import numbers as home_numbers
+from pages.shared.kit import columns
 
 _STILL = {"staticPlot": True, "displayModeBar": False}
 
@@ -63,12 +64,13 @@ def cases(views: home_known.Views, theme) -> CertaintyResult | None:
 
 def least_certain(certain: CertaintyResult) -> str:
     """Which case is the most ambiguous, or how many are as ambiguous as each other to two digits."""
-    value = certain.certainty[:, 0]
+    value = columns.short_of_certain(certain.certainty[:, 0])
     least = int(np.nanargmin(value))
     said = number(float(value[least]))
     n_same = sum(number(one) == said for one in value.tolist())
     if n_same == len(value) > 1:
-        return f"All {len(value):,} cases are equally certain: {said}"
+        every = "Both" if len(value) == 2 else f"All {len(value):,}"
+        return f"{every} cases are equally certain: {said}"
     if n_same > 1:
         return f"{n_same:,} cases are the most ambiguous, certainty {said}"
     return f"Most ambiguous: {markdown(shorten(certain.cases[least], 24))}, certainty {said}"

@@ -14,7 +14,7 @@ from core.evaluation.sweep_table import SweepTable
 from core.figures import agreement as agreement_figures
 from core.figures.classifiers import metric_title
 from core.models.gold import gold_cases
-from core.text import exact, markdown, number, percent, plural, shorten, with_interval
+from core.text import as_name, exact, markdown, number, percent, plural, shorten, with_interval
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.kit import opening, plausibility_models, predictions, state, widgets
@@ -29,7 +29,7 @@ def sentence(dataset: Dataset, found: Suitable | None, certain: CertaintyResult 
         stay = "stays" if below == 1 else "stay"
         part = f"{below:,} of" if below < dataset.n_cases else "all"
         uncertain = f"{part} {plural(dataset.n_cases, 'case')} {stay} uncertain" if below else "every case is certain"
-        uncertain = uncertain.replace("all 1 case", "the one case")
+        uncertain = uncertain.replace("all 1 case", "the one case").replace("all 2 cases", "both cases")
     if found is None:
         words = "no case was annotated twice, so nothing tells how far raters agree"
         return f"{name}: {words}"
@@ -168,7 +168,7 @@ def prevalence(views: home_known.Views) -> None:
     code = pick(range(view.n_classes), key=lambda k: shares[k].value)
     share = shares[code]
     with place:
-        name = markdown(shorten(view.classes[code], 28))
+        name = markdown(as_name(shorten(view.classes[code], 28)))
         st.metric(f"Prevalence of {name}", percent(share.value), help=widgets.explained("prevalence"))
         st.caption(f"{percent(share.low)} to {percent(share.high)} by {source}; n = {plural(share.n, 'case')}")
 

@@ -6,7 +6,7 @@ from core.annotations.dataset import Dataset
 from core.plausibility.ordinal_truth import OrdinalTruth
 from pages.shared.kit import plausibility_models
 
-_WHY = ":material/linear_scale: By held-out annotations the ordinal model describes these raters best"
+_SIGN = ":material/linear_scale:"
 
 
 def say(dataset: Dataset, name: str) -> None:
@@ -20,10 +20,13 @@ def say(dataset: Dataset, name: str) -> None:
     """
     if OrdinalTruth.name not in plausibility_models.offered(dataset) or not plausibility_models.order_counts(dataset):
         return
+    few = plausibility_models.too_few_to_tell(dataset)
+    why = f"{_SIGN} By held-out annotations the ordinal model describes these raters best"
+    why += f" ({few:,}, hardly enough to tell models apart)" if few else ""
     if name == OrdinalTruth.name:
-        st.caption(f"{_WHY}, so the order of the classes counts here.")
+        st.caption(f"{why}, so the order of the classes counts here.")
         return
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"{_WHY}; here the order of the classes does not count.", width="content")
+        st.markdown(f"{why}; here the order of the classes does not count.", width="content")
         st.button("Let the order count", type="tertiary", on_click=plausibility_models.use, args=(OrdinalTruth.name,),
                   key="use_order")  # fmt: skip

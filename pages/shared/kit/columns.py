@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.certainty.top_sets import UNCERTAIN_BELOW
 from core.figures import cells
 from pages.shared.kit import style
 
@@ -90,6 +91,15 @@ def never_quite(values: np.ndarray) -> np.ndarray:
     """
     short_of_one = np.where((values < 1) & (values >= 0.995), 0.99, values)
     return np.where((values > 0) & (values < 0.005), 0.01, short_of_one)
+
+
+def short_of_certain(certainty: np.ndarray) -> np.ndarray:
+    """Certainty for two digits, where a case just short of `UNCERTAIN_BELOW` must not be printed as if it were there.
+
+    It is .89 instead, beside the word that it is uncertain.
+    """
+    least = UNCERTAIN_BELOW - 0.01
+    return np.where((certainty < UNCERTAIN_BELOW) & (certainty > least), least, certainty)
 
 
 def as_numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:

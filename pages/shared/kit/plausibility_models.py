@@ -8,6 +8,7 @@ from core.certainty.top_sets import CertaintyResult, annotation_certainty
 from core.jobs import Job
 from core.methods import AS_IS, Method, Option, can_use, method_named
 from core.methods import offered as methods_offered
+from core.models.choose import FEWEST_TO_TELL
 from core.models.ordinal import METHOD as ORDINAL
 from core.plausibility.ordinal_truth import OrdinalTruth
 from core.plausibility.protocol import PlausibilityModel
@@ -49,6 +50,12 @@ def order_counts(dataset: Dataset) -> bool:
     """Whether held-out annotations have chosen the ordinal model of raters; False until they are scored."""
     judged = cached.known_result(choice_key(dataset), CHOICE, dataset)
     return judged is not None and judged[0].chosen == ORDINAL.name
+
+
+def too_few_to_tell(dataset: Dataset) -> int:
+    """How many annotations were held out, where they hardly tell models apart; else 0."""
+    judged = cached.known_result(choice_key(dataset), CHOICE, dataset)
+    return 0 if judged is None or judged[0].n_hidden >= FEWEST_TO_TELL else judged[0].n_hidden
 
 
 def choose_model(place, dataset: Dataset) -> str:

@@ -8,7 +8,7 @@ from core.annotations.dataset import Dataset
 from core.figures import models as figures
 from core.figures import rater_models as rater_figures
 from core.models.catalogue import Fitted
-from core.models.expected_class import class_values, expected_class, in_class_names, within_one
+from core.models.expected_class import class_values, expected_class, in_class_names, within_one, without_shared_words
 from core.models.explain import explain
 from core.models.hierarchical import METHOD as HIERARCHICAL
 from core.models.ordinal import METHOD as ORDINAL
@@ -226,7 +226,7 @@ def _effect_columns(fit: RaterModelFit) -> dict:
             help="Mean of the class probabilities, "
             + (
                 "in the numbers of the classes."
-                if class_values(fit.classes) is not None
+                if class_values(without_shared_words(fit.classes)) is not None
                 else "the lowest class being 1."
             ),
             format="%.2f",
@@ -250,7 +250,8 @@ def _in_class_names(fit: RaterModelFit, frame: pd.DataFrame) -> pd.DataFrame:
         return frame
     ends = {f"expected class {end}": frame[f"expected class {end}"].astype(int) for end in ("low", "high")}
     named = {name: [shorten(fit.classes[place - 1], 24) for place in places] for name, places in ends.items()}
-    return frame.assign(**{"expected class": in_class_names(fit.classes, frame["expected class"].to_numpy())}, **named)
+    numbers = without_shared_words(fit.classes)  # of "BI-RADS 0" and its like, as on Cases
+    return frame.assign(**{"expected class": in_class_names(numbers, frame["expected class"].to_numpy())}, **named)
 
 
 def _case_frame(shown: Fitted, vote: RaterModelFit, order: np.ndarray, by_vote, by_model) -> pd.DataFrame:

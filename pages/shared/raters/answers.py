@@ -6,7 +6,8 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.models.ordinal import METHOD as ORDINAL
-from core.models.ordinal import reads
+from core.models.ordinal import reads, severity_sentence
+from core.models.result import RaterModelFit
 from core.raters.monitoring import RaterTable
 from core.raters.report_card import ReportCard
 from core.text import markdown, number, plural, shorten, with_interval
@@ -87,8 +88,19 @@ def on_the_scale(view: Dataset, table: RaterTable, rater: str) -> None:
             f"**{markdown(rater)}** is {with_interval(float(off.value[place]), *ends)} classes off on average, as the "
             f"others see the truth; n = {plural(int(off.n[place]), 'annotation')}."
         )
-    judged = opening.choice(view) if view.ordinal else None
-    found = None if judged is None else next((one.fit for one in judged[0].standings if one.candidate is ORDINAL), None)
+    found = _ordinal_fit(view)
     if found is not None and rater in found.raters:
         words = reads(found, found.raters.index(rater))
         st.markdown(f"By the ordinal model **{markdown(rater)}** {markdown(words)}.", help=widgets.explained(ORDINAL))
+
+
+def all_on_the_scale(view: Dataset) -> None:
+    """Of ordered classes, once models are fitted: which raters read clearly higher or lower than the panel."""
+    found = _ordinal_fit(view)
+    if found is not None and (said := severity_sentence(found)):
+        st.markdown(f"By the ordinal model, {markdown(said[0].lower() + said[1:])}", help=widgets.explained(ORDINAL))
+
+
+def _ordinal_fit(view: Dataset) -> RaterModelFit | None:
+    judged = opening.choice(view) if view.ordinal else None
+    return None if judged is None else next((one.fit for one in judged[0].standings if one.candidate is ORDINAL), None)

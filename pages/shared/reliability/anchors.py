@@ -81,7 +81,7 @@ def _truth(view: Dataset, model: PlausibilityModel, value: float, theme) -> None
         )
         return
     title = f"Least log loss at γ = {number(curve.best)} ({number(curve.low)} to {number(curve.high)})"
-    widgets.plot(figures.certainty_loss(curve, theme, title), "truth_loss", "Log loss of certainty against γ")
+    widgets.plot(figures.certainty_loss(curve, theme, title), "truth_loss", f"Log loss of {curve.scored} against γ")
     bins = curve.diagram(value)
     widgets.plot(
         figures.reliability_diagram(bins, theme, f"Certainty at γ = {number(value)} against how often it is right"),

@@ -32,4 +32,5 @@ def over_trust(sweep: SweepTable) -> str:
         place = max(place for place, count in enumerate(counts) if count) + 1
         return f"{words}, and reaches {number(LEVEL, 1)} in every case at γ = {exact(sweep.reliabilities[place])}"
     stay = "stays" if below == 1 else "stay"
-    return f"{words}; {below:,} of {plural(n_cases, 'case')} {stay} below {number(LEVEL, 1)}"
+    last_one = exact(sweep.reliabilities[-1])
+    return f"{words}; {below:,} of {plural(n_cases, 'case')} {stay} below {number(LEVEL, 1)} at γ = {last_one}"

@@ -56,7 +56,7 @@ Every step is added to the record, and none is overwritten.
 _BY_KIND = {
     "class": "keys 1 to 9 choose a class",
     "ranking": "keys 1 to 9 choose classes, first choice first",
-    "set": "keys 1 to 9 choose labels, or take them away",
+    "set": "keys 1 to 9 set a label or clear it",
     "score": "you type a score",
 }
 _HELD = 24 * 3_600_000_000  # microseconds for which a session that was begun holds its cases

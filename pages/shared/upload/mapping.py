@@ -129,6 +129,8 @@ def _chosen_by_hand(question: Question, start: Mapping, stamp: str) -> Mapping:
         return _long(pick, guess)
     if layout in ("wide", "patterns"):
         return _raters_across(pick, guess, layout)
+    if layout == "labels":
+        return _labels_across(pick, guess)
     return _across(pick, guess, layout)
 
 
@@ -249,6 +251,17 @@ def _raters_across(pick: _Picker, guess: Mapping, layout: str) -> Mapping:
             separators = _separators(guess, pick.key)
     _reasons(guess)
     return replace(guess, case=case, raters=raters, count=count, group=group, gold=gold, separators=separators)
+
+
+def _labels_across(pick: _Picker, guess: Mapping) -> Mapping:
+    case = pick.one("Case", guess.case, None, "case_column")
+    rater = pick.one("Rater", guess.rater, ANONYMOUS, "rater_column")
+    with st.expander("More columns: date, group", key=f"more-{pick.key}"):
+        time = pick.one("Date of the annotation", guess.time, NOBODY, "time_column")
+        group = pick.one("Group of the case", guess.group, NOBODY, "group_column")
+    across = pick.several("Labels (one column of 0 and 1 each)", guess.across, (case, rater, time, group), "across")
+    _reasons(guess)
+    return replace(guess, case=case, rater=rater, time=time, group=group, across=across)
 
 
 def _across(pick: _Picker, guess: Mapping, layout: str) -> Mapping:

@@ -129,3 +129,10 @@ def test_the_reference_error_is_that_of_the_jackknife_of_the_examples():
     assert by_rater(dataset_of(panel, 4, 5)).each[0].se == pytest.approx(
         jackknife(lambda cases: slow_share(cases, 0), panel), rel=0.01
     )
+
+
+def test_the_interval_of_all_or_none_ends_there_exactly():
+    """Of 80 in 80 a rounding error below 1 would be told as "over 99%"."""
+    for n in range(1, 400):
+        assert wilson(1.0, n, 1.959963984540054)[1] == 1.0
+        assert wilson(0.0, n, 1.959963984540054)[0] == 0.0

@@ -206,3 +206,13 @@ def test_an_interval_without_width_is_none_and_says_why():
             assert one.ci_low is None or one.ci_high - one.ci_low > 1e-9
             if one.value is not None and one.ci_low is None and one.name in ("percent", "krippendorff_alpha"):
                 assert one.se is None and one.note == "undetermined interval: the estimated standard error is 0"
+
+
+def test_scores_of_which_agreement_is_not_shown_are_not_said_to_agree():
+    """Two cases leave a correlation of any size; an interval above 0 says how much of what varies is the case."""
+    few = coefficients_for(scores_of([[1.52, 2.11], [3.74, 3.35]])).words()
+    assert few.startswith("It is not shown that raters agree on scores: intraclass correlation .92 (-")
+    assert few.endswith("n = 2 cases")
+    level = np.arange(20.0)[:, None]
+    many = coefficients_for(scores_of((level + np.random.default_rng(0).normal(size=(20, 3))).tolist())).words()
+    assert many.startswith("Of what varies in a score, .9") and many.endswith("n = 20 cases")

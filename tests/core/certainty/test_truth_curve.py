@@ -6,14 +6,16 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from core.certainty.calibration import binary_log_loss, expected_calibration_error, reliability_bins
+from core.certainty.calibration import LEAST_DOUBT, binary_log_loss, expected_calibration_error, reliability_bins
 from core.certainty.top_sets import annotation_certainty
 from core.certainty.truth_curve import truth_curve
 from core.errors import InputError, NotApplicableError
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian import GaussianScores
+from core.plausibility.ordinal_truth import OrdinalTruth
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.prirn import PrIRN
+from tests.core.models.test_ordinal import panel
 
 
 def world(build, n_cases, n_raters, n_classes, seed, copies=1, alpha=1.0):
@@ -167,3 +169,18 @@ def test_sides_of_a_threshold_have_no_gold(score):
 def test_reliabilities_that_are_none_are_refused(build, gammas):
     with pytest.raises(InputError):
         truth_curve(world(build, 5, 3, 2, 0), DirichletCounts(), gammas)
+
+
+def test_of_ordered_classes_the_least_log_loss_is_that_of_the_true_class(build):
+    """Where prevalence alone names the top class, its certainty is low and comes true, and says nothing of a case."""
+    rows, _, truth = panel(300, 6, 3, 8, severe=1.5)
+    data = replace(build(rows, 4), ordinal=True, gold=truth.astype(np.int32))
+    model = OrdinalTruth()
+    fitted = replace(model, fitted=model.fit(data))
+    curve = truth_curve(data, model)
+    assert curve.scored == "the true class" and truth_curve(data, DirichletCounts()).scored == "certainty"
+    for place, gamma in enumerate(curve.reliability):
+        chance = fitted.probability(data, float(gamma))[curve.case, data.gold[curve.case]]
+        assert curve.log_loss[place] == pytest.approx(-np.log(np.maximum(chance, LEAST_DOUBT)).mean())
+    assert curve.best == curve.reliability[curve.log_loss.argmin()]
+    assert curve.right[curve.place_of(curve.best)] > curve.right[0] + 0.1  # annotations count at the best

@@ -132,6 +132,31 @@ def test_two_columns_of_raters_stay_raters_where_cases_repeat_or_classes_differ(
         assert read(("image,Erster,Zweiter\n" + rows).encode()).report.mapping.layout == "wide"
 
 
+def test_what_no_name_says_is_said_by_what_raters_have_once():
+    """Beside the rater, cases are what no rater has twice, and annotations the rest, in whatever order they stand."""
+    pairs = [(f"p{place}", rater, str(1 + (place + len(rater)) % 3)) for place in range(8) for rater in ("ann", "bo")]
+    for order, header in (((0, 1, 2), "product,reviewer,stars"), ((2, 1, 0), "stars,reviewer,product")):
+        rows = "".join(",".join(pair[spot] for spot in order) + "\n" for pair in pairs)
+        reading = read((header + "\n" + rows).encode())
+        mapping = reading.report.mapping
+        assert (mapping.layout, mapping.case, mapping.rater, mapping.answer) == ("long", "product", "reviewer", "stars")
+        assert mapping.why["case"] == "no two rows of one 'reviewer' have the same 'product'"
+        assert reading.dataset.classes == ("1", "2", "3")
+    stars = "".join(",".join((case, rater, answer)) + "\n" for case, rater, answer in pairs)
+    for header in ("case,reviewer,stars\n", "product,reviewer,rating\n"):
+        mapping = read((header + stars).encode()).report.mapping
+        assert (mapping.case, mapping.answer) == tuple(header[:-1].split(",")[::2])
+
+
+def test_columns_that_may_both_be_cases_are_asked_about():
+    """Where rows of a rater are told apart by both columns or by neither, nothing is guessed."""
+    both = "".join(f"a{n},{rater},b{n}\n" for n in range(5) for rater in ("ann", "bo"))
+    neither = "".join(f"a{n % 2},{rater},b{n % 2}\n" for n in range(5) for rater in ("ann", "bo"))
+    for rows in (both, neither):
+        with pytest.raises(InputError, match="No column was recognised as the case"):
+            read(("product,reviewer,stars\n" + rows).encode())
+
+
 def test_a_date_in_a_wide_table_is_no_rater():
     assert guess_mapping(["case", "date", "Anna", "Bob"]).raters == ("Anna", "Bob")
     reading = read(b"case,date,Anna,Bob\n1,2024-01-01,x,y\n", layout="wide")

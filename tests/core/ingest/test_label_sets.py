@@ -150,6 +150,25 @@ def test_what_is_no_annotation_is_left_out_with_its_reason(tmp_path):
     assert without.dataset.classes == ("comedy", "drama")
 
 
+def test_annotations_without_a_label_are_told_since_no_label_may_apply(tmp_path):
+    """Empty cells and choices alike; not of single classes, where empty is no annotation, nor where 0 says so."""
+    (warning,) = of_file(tmp_path, TOGETHER + "c,r1,\nc,r2,\n").report.warnings
+    assert warning == (
+        "2 annotations name no label, and they are left out: the file does not say whether no label applies or nothing "
+        "was annotated. Where no label applies, write 'none of these' in the file."
+    )
+    records = [
+        {"id": n, "text": "t", "label": label, "username": "ann"} for n, label in enumerate((["a", "b"], [], ["a"]))
+    ]
+    lines = "\n".join(map(json.dumps, records))
+    assert "1 annotation names no label, and it is left out" in " ".join(
+        of_file(tmp_path, lines, "d.jsonl").report.warnings
+    )
+    assert not of_file(tmp_path, "case,rater,class\na,r1,x\na,r2,y\nb,r1,x\nb,r2,\n").report.warnings
+    said = " ".join(of_file(tmp_path, COLUMNS + "c,r1,0,0,0\nc,r2,1,0,0\n").report.warnings)
+    assert "1 annotation with 0" in said and "name no label" not in said
+
+
 def test_a_label_that_stands_twice_counts_once_and_empty_places_are_nothing(tmp_path):
     reading = of_file(tmp_path, TOGETHER.replace("war;drama", "war;war;drama;"))
     assert labels_of(reading.dataset) == LABELS

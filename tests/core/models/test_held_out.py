@@ -193,6 +193,16 @@ def test_the_score_of_held_out_cases_is_the_likelihood_under_a_fit_without_them(
             assert found[case] == pytest.approx(log(weight.sum()), abs=1e-6)
 
 
+def test_where_whole_cases_cannot_be_held_out_annotations_have_the_same_score(build):
+    """A fold of two cases leaves one with all, or nothing to fit: then there is no score of cases, and no refusal."""
+    dataset = build([(0, 0, 0), (0, 1, 1), (0, 2, 1), (0, 3, 2), (1, 0, 2), (1, 1, 1), (1, 2, 2), (1, 3, 0)], 3)
+    data = prepare(dataset)
+    data = replace(data, fold_of_case=np.zeros(2, np.int8))
+    plain, both = held_out(data, OneCoin()), held_out(data, OneCoin(), cases=True)
+    assert both.case_score is None
+    assert (plain.by_case == both.by_case).all()
+
+
 def test_the_best_beta_is_the_larger_of_equals_and_errors_cluster_by_case():
     n = np.array([2, 1, 0])
     held = HeldOut(np.array([[-2.0, -2.0], [-1.0, -1.0], [0.0, 0.0]]), n, np.array([0.5, 1.0]))

@@ -217,7 +217,7 @@ def test_severities_are_said_with_the_nearer_end_first_and_those_furthest_from_t
     assert reads(fit, 1) == "reads .44 classes lower than the panel (.19 to .64)"
     assert reads(fit, 3) == "reads .10 classes lower than the panel (−.15 to .30)"
     assert severity_sentence(fit) == (
-        "Of 3 raters 2 raters read higher or lower than the panel beyond their 95% intervals: bob reads .44 classes "
+        "Of 3 raters 2 read higher or lower than the panel beyond their 95% intervals: bob reads .44 classes "
         "lower than the panel (.19 to .64); ann reads .31 classes higher than the panel (.11 to .56)."
     )
     assert severity_sentence(fit, 1).endswith(": bob reads .44 classes lower than the panel (.19 to .64).")
