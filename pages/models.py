@@ -131,6 +131,8 @@ def _vote_alone(view: Dataset) -> None:
     ).sort_values("share of cases", ascending=False, kind="stable", ignore_index=True)
     first = frame.iloc[0]
     share = with_interval(first["share of cases"], first["ci_low"], first["ci_high"])
+    n_first = int((frame["share of cases"] > first["share of cases"] - 1e-9).sum())
+    names = markdown(shorten(first["class"], 60)) if n_first == 1 else f"{n_first:,} classes alike"
     n_never = int((frame["share of cases"] == 0).sum())
     never = (
         f" {plural(n_never, 'class', 'classes')} of {len(frame):,} {'wins' if n_never == 1 else 'win'} no case."
@@ -138,7 +140,7 @@ def _vote_alone(view: Dataset) -> None:
         else ""
     )
     st.markdown(
-        f"Most common by majority vote: **{markdown(shorten(first['class'], 60))}**, {share} of "
+        f"Most common by majority vote: **{names}**, {share} of "
         f"{plural(shares[0].n, 'case')} with annotations; a tied case is split.{never}"
     )
     ends = {"ci_low": "95% from", "ci_high": "to"}

@@ -230,3 +230,5 @@ def test_without_raters_the_classes_stand_by_their_share_with_intervals():
     said = words(app)
     assert "Most common by majority vote: **angry**, .67 (.39 to .86) of 12 cases with annotations" in said
     assert "1 class of 3 wins no case." in said
+    tied = "\n".join(["case,calm,angry,sad", *(f"{i},{i % 2 * 3},{3 - i % 2 * 3},0" for i in range(12))])
+    assert "**2 classes alike**, .50 (" in words(opened("models", kept(tied, "tied moods")))
