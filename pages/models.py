@@ -13,8 +13,8 @@ from core.models.models_agree import models_agree
 from core.models.rater_summary import rater_summary
 from core.models.vote_changes import vote_changes
 from core.raters.acceptable import why_not
-from core.text import markdown, shorten, with_interval
-from pages.shared.cache import datasets as cached
+from core.text import markdown, plural, shorten, with_interval
+from pages.shared.cache.home import vote_shares
 from pages.shared.kit import columns, evidence, gold_of_reviews, navigation, provenance, widgets
 from pages.shared.kit import style as look
 from pages.shared.models import checks as models_checks
@@ -119,9 +119,40 @@ def _compared(view: Dataset, fitted: list[Fitted], shown: Fitted, vote, theme) -
 
 
 def _vote_alone(view: Dataset) -> None:
-    vote = cached.majority(view)
-    frame = pd.DataFrame({"class": vote.classes, "prevalence": vote.prevalence})
-    st.dataframe(frame, hide_index=True, column_config=columns.numbers("prevalence"), key="vote_only")
+    """The share of each class by majority vote, the commonest first; classes that win no case are counted alone."""
+    shares = vote_shares(view)
+    frame = pd.DataFrame(
+        {
+            "class": view.classes,
+            "share of cases": [share.value for share in shares],
+            "ci_low": [share.low for share in shares],
+            "ci_high": [share.high for share in shares],
+        }
+    ).sort_values("share of cases", ascending=False, kind="stable", ignore_index=True)
+    first = frame.iloc[0]
+    share = with_interval(first["share of cases"], first["ci_low"], first["ci_high"])
+    n_first = int((frame["share of cases"] > first["share of cases"] - 1e-9).sum())
+    names = markdown(shorten(first["class"], 60)) if n_first == 1 else f"{n_first:,} classes alike"
+    n_never = int((frame["share of cases"] == 0).sum())
+    never = (
+        f" {plural(n_never, 'class', 'classes')} of {len(frame):,} {'wins' if n_never == 1 else 'win'} no case."
+        if n_never
+        else ""
+    )
+    st.markdown(
+        f"Most common by majority vote: **{names}**, {share} of "
+        f"{plural(shares[0].n, 'case')} with annotations; a tied case is split.{never}"
+    )
+    ends = {"ci_low": "95% from", "ci_high": "to"}
+    st.dataframe(
+        frame[frame["share of cases"] > 0].rename(columns=ends),
+        hide_index=True,
+        column_config=columns.fine("share of cases", *ends.values()),
+        key="vote_only",
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        widgets.download(frame, "Shares of classes", "vote_shares", "vote_shares_table")
+        st.page_link("pages/cases.py", label="Which cases are uncertain?", icon=":material/view_list:")
 
 
 def _page() -> None:

@@ -12,7 +12,7 @@ from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.figures import raters as figures
 from core.jobs import Job
-from core.methods import can_use
+from core.methods import any_of, can_use
 from core.models.dawid_skene import DawidSkene
 from core.raters.acceptable import GOLD_EACH
 from core.raters.coverage import Coverage, coverage
@@ -155,10 +155,15 @@ def _over_time(table: RaterTable, act: ToActOn, place: int, theme) -> None:
         return
     rater = table.raters[place]
     if drift.alarm is None:
-        title = f"{plotly(shorten(rater, 24))} shows no drift: accuracy {act.acceptable.said(place)}"
+        title = f"{plotly(shorten(rater, 24))} shows no drift: accuracy {number(drift.accuracy)} by the other raters"
     else:
         title = f"{plotly(shorten(rater, 24))} got worse: {number(drift.before)} before, {number(drift.after)} after"
     widgets.plot(figures.rater_over_time(drift, theme, title), "drift", "Accuracy over time and the control chart")
+    if act.acceptable.judge_of(place) == "gold":
+        st.caption(
+            f"Windows and chart count as right what the other raters find; by gold accuracy is "
+            f"{act.acceptable.said(place)}."
+        )
     if drift.n_undated:
         st.caption(f"{plural(drift.n_undated, 'annotation')} without a date left out.")
 
@@ -241,6 +246,21 @@ def _coverage_of_classes(found: Coverage) -> None:
     widgets.download(classes, "Classes", "class_coverage", "class_coverage_table")
 
 
+def _instead(dataset: Dataset, reason: str) -> None:
+    """Why raters cannot be compared, and where to go on."""
+    st.info(f"Raters cannot be compared with these data: {reason}.", icon=":material/block:")
+    if not dataset.raters_identified:
+        st.markdown(
+            "Without names it can still be told how far annotations agree, and which cases are uncertain. "
+            "If the file says who annotated, open it again and choose that column as the rater."
+        )
+    with st.container(horizontal=True):
+        if any_of("coefficient", dataset).possible:
+            st.page_link("pages/agreement.py", label="How much do the raters agree?", icon=":material/handshake:")
+        st.page_link("pages/cases.py", label="Which cases are uncertain?", icon=":material/view_list:")
+        st.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")
+
+
 def _page() -> None:
     dataset = widgets.require_data().dataset
     theme = look.theme()
@@ -248,7 +268,7 @@ def _page() -> None:
     title.title("How are the raters doing?")
     verdict = can_use(PAIRS, dataset)
     if not verdict.possible:
-        st.info(f"Raters cannot be compared with these data: {verdict.reason}.", icon=":material/block:")
+        _instead(dataset, verdict.reason)
         return
     if dataset.kind == "score" and raters_scores.as_scores():
         raters_scores.show(dataset, title, theme)

@@ -8,6 +8,8 @@ import numpy as np
 from ..text import exact, number
 from .metrics import Evaluation
 
+SURE = 0.95  # probability from which one classifier is said to be better than another
+
 
 @dataclass(frozen=True, slots=True)
 class Leader:
@@ -42,7 +44,7 @@ def leaders(evaluations: Sequence[Evaluation], metric: str) -> list[Leader]:
     return found
 
 
-def verdict(reliabilities: Sequence[float], evaluations: Sequence[Evaluation], metric: str, sure: float = 0.95) -> str:
+def verdict(reliabilities: Sequence[float], evaluations: Sequence[Evaluation], metric: str, sure: float = SURE) -> str:
     """One sentence: who leads, whether always, and how surely.
 
     Parameters

@@ -127,7 +127,7 @@ def build_dataset(
     first, entry_ptr, again, same = _repeats_treated(rows, raw, kind, repeats, cautions)
     tell(0.7)
     case_code, case_names = compact(rows.case_code, rows.case.values)
-    side = _side(rows, raw, mapping, case_code, len(case_names), raters_identified) | {"ordinal": ordinal}
+    side = _side(rows, raw, mapping, case_code, len(case_names), raters_identified, cautions) | {"ordinal": ordinal}
     dataset = _assembled(name, kind, rows, case_code, case_names, numbers, first, entry_ptr, classes is None, side)
     tell(0.9)
     dataset = _finished(dataset, raw, mapping, rows, case_code, treatment, cautions)
@@ -263,13 +263,19 @@ def _said_again(rows: Rows) -> int:
 
 
 def _side(
-    rows: Rows, raw: RawTable, mapping: Mapping, case_code: np.ndarray, n_cases: int, raters_identified: bool
+    rows: Rows,
+    raw: RawTable,
+    mapping: Mapping,
+    case_code: np.ndarray,
+    n_cases: int,
+    raters_identified: bool,
+    cautions: list[str],
 ) -> dict:
-    """What a dataset holds of its raters and cases beside the annotations."""
+    """What a dataset holds of its raters and cases beside the annotations; what is unsure of it joins ``cautions``."""
     columns_of_raters = mapping.layout in ("wide", "patterns", "contingency")
     return {
         "raters_identified": raters_identified and (columns_of_raters or mapping.rater is not None),
-        "case_group": _groups(raw, mapping, rows, case_code, n_cases),
+        "case_group": _groups(raw, mapping, rows, case_code, n_cases, cautions),
     }
 
 
@@ -334,13 +340,20 @@ def _accounted(rows: Rows, raw: RawTable) -> tuple[int, int, tuple[Dropped, ...]
     return raw.n_rows, n_kept, dropped
 
 
-def _groups(raw: RawTable, mapping: Mapping, rows: Rows, case_code: np.ndarray, n_cases: int) -> tuple[str, ...] | None:
+def _groups(
+    raw: RawTable, mapping: Mapping, rows: Rows, case_code: np.ndarray, n_cases: int, cautions: list[str]
+) -> tuple[str, ...] | None:
+    """The group of each case, that of its first row; cases whose rows differ are told."""
     if mapping.group is None:
         return None
     group = encode(raw.table[mapping.group])
     names = np.array([*group.values, ""], dtype=object)
     of_case = np.full(n_cases, len(group.values), np.int32)
-    of_case[case_code[::-1]] = group.code[rows.row[::-1]]
+    of_row = group.code[rows.row]
+    of_case[case_code[::-1]] = of_row[::-1]
+    n_differ = len(np.unique(case_code[(of_row >= 0) & (of_row != of_case[case_code])]))
+    if n_differ:
+        cautions.append(f"Column {mapping.group!r} gives {plural(n_differ, 'case')} several groups; the first counts.")
     return tuple(names[of_case])
 
 

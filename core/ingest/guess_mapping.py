@@ -1,21 +1,26 @@
 """The likeliest mapping of a plain table: by the names of its columns, and by what stands below them."""
 
+import re
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..annotations.dataset import MISSING_TIME
 from ..annotations.vocabulary import encode, to_numbers
 from .aggregated_tables import MOST_ANSWERS
 from .column_mapping import IDS, SHOWN, Layout, Mapping, guess_mapping, likeness, rater_columns
 from .counts_or_raters import weigh
 from .formats.raw_table import RawTable
 from .label_columns import label_columns, sign_of_labels
+from .times import to_seconds
 
 _LOOKED_AT = 5_000
 _FEW = 10
+_DATE = re.compile(r"\d{4}([./-])\d\d?\1\d\d?(?:\D|$)|\d\d?([./-])\d\d?\2(?:\d{4}|\d\d)(?:\D|$)")
 _SIGNS = ((">", "="), ("≻", "~"), ("≻", "="))
 _TOTALS = frozenset(["total", "totals", "sum", "all", "n", "count", "annotations", "votes"])
 _MOST_COLUMNS = 500  # tables of more columns are not looked into
@@ -46,7 +51,7 @@ def likeliest_mapping(raw: RawTable, classes: Collection[str] = ()) -> Mapping:
             return found
     if (found := _counts(raw, guess, classes)) is not None:
         return found
-    guess = _left_over(raw, _long_by_content(raw, guess))
+    guess = _groups_of_cases(raw, _left_over(raw, _long_by_content(raw, guess)))
     if guess.layout == "long" and guess.case and guess.rater and guess.answer and guess.rank is None:
         confidence = next((column for column in columns if likeness(column, "confidence") == 2), None)
         if confidence not in (None, guess.answer) and _several_classes(raw, guess):
@@ -226,27 +231,33 @@ def _total(numbers: np.ndarray, columns: Sequence[str]) -> str | None:
 
 
 def _long_by_content(raw: RawTable, guess: Mapping) -> Mapping:
-    """One row per annotation where the values of two columns say so; else the guess itself.
+    """One row per annotation where the values of two columns say so, with a column of dates or without; else the guess.
 
     Cases repeat, the columns share no value, and one of them tells the rows of each case apart: it names the raters.
     """
-    if guess.layout != "wide" or guess.case is None or len(guess.raters) != 2:
+    if guess.layout != "wide" or guess.case is None or len(guess.raters) not in (2, 3):
         return guess
     part = raw.table.slice(0, _LOOKED_AT)
-    case, *others = (encode(part[column]) for column in (guess.case, *guess.raters))
+    dates = [column for column in guess.raters if len(guess.raters) == 3 and _dates(raw, column)]
+    between = [column for column in guess.raters if column not in dates]
+    if len(between) != 2:
+        return guess
+    case, *others = (encode(part[column]) for column in (guess.case, *between))
     if len(np.unique(case.code)) * 2 > len(case.code) or set(others[0].values) & set(others[1].values):
         return guess
     pairs = (case.code.astype(np.int64) * (len(other.values) + 1) + other.code for other in others)
     tells = [len(np.unique(pair)) == len(case.code) for pair in pairs]
     if tells[0] == tells[1]:
         return guess
-    rater, answer = guess.raters if tells[0] else guess.raters[::-1]
+    rater, answer = between if tells[0] else between[::-1]
     shared = {role: reason for role, reason in guess.why.items() if role != "raters"}
     why = shared | {
         "rater": f"{guess.case!r} repeats, and no two rows of one have the same {rater!r}",
         "answer": f"it is the column beside {guess.case!r} and {rater!r}",
     }
-    role: dict[str, Any] = {"group": guess.group, "gold": guess.gold}
+    if dates:
+        why["time"] = "it holds dates"
+    role: dict[str, Any] = {"group": guess.group, "gold": guess.gold, "time": dates[0] if dates else None}
     return Mapping("long", case=guess.case, rater=rater, answer=answer, **role, why=why)
 
 
@@ -280,6 +291,30 @@ def _rows_told(rater: Any, other: Any) -> float:
     """Share of the rows that a rater and another column tell apart."""
     pairs = rater.code.astype(np.int64) * (len(other.values) + 1) + other.code
     return len(np.unique(pairs)) / len(pairs)
+
+
+def _dates(raw: RawTable, column: str) -> bool:
+    """Whether all that is given in a column are dates, written as such: numbers since 1970 may be anything."""
+    given = [text for text in _head(raw, column) if text]
+    if not given or not all(_DATE.match(text) for text in given):
+        return False
+    return bool((to_seconds(pa.chunked_array([pa.array(given, pa.string())])) != MISSING_TIME).all())
+
+
+def _groups_of_cases(raw: RawTable, guess: Mapping) -> Mapping:
+    """The guess without its column of groups where most cases have several of them: it says something of the raters."""
+    if guess.layout != "long" or guess.case is None or guess.group is None:
+        return guess
+    case, group = (encode(raw.table[column].slice(0, _LOOKED_AT)) for column in (guess.case, guess.group))
+    given = (group.code >= 0) & (case.code >= 0)
+    pair = np.unique(case.code[given].astype(np.int64) * len(group.values) + group.code[given])
+    n_rows = np.bincount(case.code[given], minlength=len(case.values))
+    n_groups = np.bincount(pair // max(len(group.values), 1), minlength=len(case.values))
+    repeated = n_rows > 1
+    if repeated.sum() < _FEW or (n_groups[repeated] > 1).mean() <= 0.5:
+        return guess
+    why = guess.why | {"group": f"not taken, {guess.group!r} differs between the rows of most cases"}
+    return replace(guess, group=None, why=why)
 
 
 def _several_classes(raw: RawTable, guess: Mapping) -> bool:

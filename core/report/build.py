@@ -162,9 +162,14 @@ def build_report(
     elif len(sections) > 1:
         built.insert(0, _summary(request, built, todo))
     dataset = request.dataset
-    size = f"{plural(dataset.n_cases, 'case')}, {plural(dataset.n_raters, 'rater')}"
+    size = f"{plural(dataset.n_cases, 'case')}, {_raters(dataset)}"
     footer = f"Made with Plurality from {size}. Nothing in this file is loaded from elsewhere."
     return to_html(f"{dataset.name}: ground truth and its uncertainty", built, footer)
+
+
+def _raters(dataset: Dataset) -> str:
+    """How many raters, where annotations say whose they are."""
+    return plural(dataset.n_raters, "rater") if dataset.raters_identified else "raters not named"
 
 
 def _possible(request: ReportRequest, sections: Sequence[str]) -> tuple[str, ...]:
@@ -187,10 +192,7 @@ def _answer(section: Section) -> tuple[str, str] | None:
 def _summary(request: ReportRequest, built: Sequence[Section], todo: Sequence[Words]) -> Section:
     """What was asked, what each section answers first, and what to do; one page of print."""
     dataset = request.dataset
-    size = (
-        f"{plural(dataset.n_cases, 'case')}, {plural(dataset.n_raters, 'rater')}, "
-        f"{plural(dataset.n_annotations, 'annotation')}"
-    )
+    size = f"{plural(dataset.n_cases, 'case')}, {_raters(dataset)}, {plural(dataset.n_annotations, 'annotation')}"
     asked = f"Of {size}: {request.selected or 'all annotations'}, at reliability γ = {exact(request.reliability)}."
     answers = [answer for section in built if (answer := _answer(section))]
     blocks: list[Block] = [Words(asked)]

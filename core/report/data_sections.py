@@ -25,6 +25,8 @@ from .blocks import Figure, Grid, Words
 _FIRST = 6  # names that a sentence lists
 _OPTIONS = ("alpha", "ties", "epsilon")
 
+_MOST_CLASSES = 20  # listed by prevalence
+
 
 def agreement(request, sections, token, progress) -> list:
     """Coefficients with intervals, and agreement case by case.
@@ -94,10 +96,13 @@ def raters(request, sections, token, progress) -> list:
     verdict = can_use(DAWID_SKENE, view)
     if not verdict.possible:
         frame = pd.DataFrame({"class": vote.classes, "prevalence by majority vote": vote.prevalence})
+        frame = frame.sort_values(frame.columns[1], ascending=False, kind="stable")
         return [
             *words,
-            Words(f"Dawid-Skene is not possible: {verdict.reason}."),
-            Grid(frame, "Prevalence by majority vote."),
+            Words(f"Rater models are not possible: {verdict.reason}."),
+            Grid(
+                frame[frame.iloc[:, 1] > 0], "Prevalence by majority vote, of classes that win a case.", _MOST_CLASSES
+            ),
         ]
     table = monitor(view, seed=request.seed, token=token, progress=progress)
     found = raters_to_act_on(table, token=token)
@@ -163,10 +168,11 @@ def provenance(request, sections, token, progress) -> list:
         See `core.chunks.map_chunks`; not used here.
     """
     dataset = request.dataset
+    raters = f"{dataset.n_raters:,}" if dataset.raters_identified else "not named"
     rows = [
         ("name", dataset.name),
         ("digest of the content", dataset.digest),
-        ("cases, raters, annotations", f"{dataset.n_cases:,}, {dataset.n_raters:,}, {dataset.n_annotations:,}"),
+        ("cases, raters, annotations", f"{dataset.n_cases:,}, {raters}, {dataset.n_annotations:,}"),
         ("selection", request.selected or "all annotations"),
         ("version", __version__),
         ("seed", str(request.seed)),

@@ -112,11 +112,11 @@ def test_three_figures_have_an_interval_and_the_first_its_range(sample):
     said = words(app)
     assert len(re.findall(r"\d%? to \.?\d", said)) >= 3
     assert "annotations each" in said
-    assert len(app.get("plotly_chart")) == 3 + any(label.startswith("Best classifier") for label in figures(app))
+    assert len(app.get("plotly_chart")) == 3 + any("classifier" in label for label in figures(app))
 
 
 def test_with_predictions_the_best_classifier_stands_there_and_without_them_the_prevalence():
-    assert any(label.startswith("Best classifier") for label in figures(home("skin")))
+    assert any("classifier" in label for label in figures(home("skin")))
     app = home("anaesthesia")
     assert any(label.startswith("Prevalence of ") for label in figures(app))
     assert "by a model of raters" in words(app)

@@ -219,7 +219,22 @@ def test_where_the_majority_vote_opens_no_model_stands_chosen_and_one_can_be():
     app = opened("models", kept("case,rater,class\nA,x,one\nA,y,two\nB,x,two\nB,y,two\n"))
     assert app.session_state["models_chosen"] == [] and "Majority vote opens, because no rater model" in words(app)
     assert title(app) == "Majority vote: no rater model can be judged on these data" and "Dawid-Skene" not in words(app)
-    vote = next(frame.value for frame in app.dataframe if "prevalence" in frame.value.columns)
-    assert dict(zip(vote["class"], vote["prevalence"], strict=True)) == {"one": 0.25, "two": 0.75}
+    vote = next(frame.value for frame in app.dataframe if "share of cases" in frame.value.columns)
+    assert dict(zip(vote["class"], vote["share of cases"], strict=True)) == {"one": 0.25, "two": 0.75}
     mine = choose(app, "dawid-skene")
     assert title(mine).endswith("(Dawid-Skene)") and "Chosen by you. By held-out scores: Majority vote" in words(mine)
+
+
+def test_without_raters_the_classes_stand_by_their_share_with_intervals():
+    """Of 419 classes the alphabet put those that nobody has first."""
+    rows = [f"{i},{i % 3 // 2 * 3},{3 - i % 3 // 2 * 3},0" for i in range(1, 12)]
+    rows = ["case,calm,angry,sad", "0,0,2,1", *rows]
+    app = opened("models", kept("\n".join(rows), "counts of moods"))
+    (table,) = (each.value for each in app.dataframe if "share of cases" in each.value)
+    assert table["class"].tolist() == ["angry", "calm"] and np.allclose(table["share of cases"], [2 / 3, 1 / 3])
+    assert (table["95% from"] < table["share of cases"]).all() and (table["share of cases"] < table["to"]).all()
+    said = words(app)
+    assert "Most common by majority vote: **angry**, .67 (.39 to .86) of 12 cases with annotations" in said
+    assert "1 class of 3 wins no case." in said
+    tied = "\n".join(["case,calm,angry,sad", *(f"{i},{i % 2 * 3},{3 - i % 2 * 3},0" for i in range(12))])
+    assert "**2 classes alike**, .50 (" in words(opened("models", kept(tied, "tied moods")))

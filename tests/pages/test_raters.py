@@ -191,3 +191,9 @@ def test_intervals_of_two_columns_of_one_table_are_drawn_on_one_axis_and_their_e
     assert [config[name] for name in ("a0", "a1", "b0", "b1")] == [None] * 4
     many = pd.concat([frame] * 501, ignore_index=True)
     assert columns.with_pictures(many, ("a", "a0", "a1", "of a"))[1] == {}
+
+
+def test_anonymous_annotations_are_no_dead_end():
+    app = opened("raters", "dermatology")
+    assert "anonymous" in app.info[0].value and "choose that column as the rater" in words(app)
+    assert [link.proto.page for link in app.get("page_link")][-3:] == ["agreement", "cases", "upload"]

@@ -384,9 +384,12 @@ def test_ones_decisions_are_found_by_person_and_state_and_undone():
     app.multiselect(key="decisions_states").set_value(["read"]).run()
     assert [row[1] for row in listed()] == ["y"]
     bo = tab(signed(dataset.digest, "Bo"), "Decisions")
-    bo.selectbox(key="decisions_by").set_value("Ada").run()
-    assert not any("decision" in table.value for table in bo.dataframe)
-    assert "2 decisions of others on cases that you have not read" in words(bo)
+    for who in (None, "Ada"):  # everybody's at first, as Bo has none
+        assert bo.selectbox(key="decisions_by").value == who
+        assert not any("decision" in table.value for table in bo.dataframe)
+        assert "2 decisions of others on cases that you have not read" in words(bo)
+        assert "No decision fits" not in words(bo)
+        bo.selectbox(key="decisions_by").set_value("Ada").run()
     bo.toggle(key="decisions_all").set_value(True).run()
     assert len(next(table.value for table in bo.dataframe if "decision" in table.value)) == 2
 

@@ -188,6 +188,10 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
         "Best classifier, top-1 accuracy: .70",
         ".61 to .78 over plausible truths at γ = 3: net; ahead of each other one with P ≥ .97",
     ]
+    said.clear()
+    evaluation.better[0, 1, 0] = 0.6  # ahead in the mean alone: no best one is named
+    home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
+    assert said[0] == "Highest of 2 classifiers, top-1 accuracy: .70" and said[1].endswith("P ≥ .60")
 
 
 def test_the_model_that_opens_and_the_majority_vote_have_each_their_own_accuracy_by_gold(monkeypatch, said):
@@ -680,23 +684,45 @@ def test_lists_of_classes_and_risks_beside_a_file_of_records_do_not_name_the_dat
     assert functions_of("upload")._name(uploads, source, SimpleNamespace(name="q")) == "ddx"
 
 
+def test_what_is_not_available_stands_once_for_each_reason(said, monkeypatch):
+    reasons = {"Pairwise agreement": "the annotations are anonymous", "Rater models": "the annotations are anonymous"}
+    found = [SimpleNamespace(title=title, possible=False, reason=reason) for title, reason in reasons.items()]
+    found += [
+        SimpleNamespace(title="Fleiss", possible=True, reason=""),
+        SimpleNamespace(title="ICC", possible=False, reason="no score"),
+    ]
+    monkeypatch.setattr(upload_report, "verdicts", lambda data: found)
+    upload_report.allowed(None)
+    assert said == [
+        ":material/block: Not available for these data: **Pairwise agreement, Rater models** "
+        "(the annotations are anonymous).",
+        ":material/block: Not available for these data: **ICC** (no score).",
+    ]
+
+
 # Raters
 
 
 @pytest.mark.parametrize(
     ("alarm", "words"),
-    [(None, "ann shows no drift: accuracy .80 (.70 to .90)"), (7, "ann got worse: .91 before, .52 after")],
+    [(None, "ann shows no drift: accuracy .37 by the other raters"), (7, "ann got worse: .91 before, .52 after")],
 )
-def test_a_rater_got_worse_from_before_to_after(monkeypatch, said, drawn, alarm, words):
+@pytest.mark.parametrize("judge", ["gold", "model"])
+def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(
+    monkeypatch, said, drawn, alarm, words, judge
+):
     page = functions_of("raters")
     titles = []
-    found = SimpleNamespace(alarm=alarm, before=0.91, after=0.52, n_undated=3)
+    found = SimpleNamespace(alarm=alarm, before=0.91, after=0.52, n_undated=3, accuracy=0.37)
     monkeypatch.setitem(page._over_time.__globals__, "drift_of", lambda *_, **__: found)
     draw = SimpleNamespace(rater_over_time=lambda drift, theme, title: titles.append(title))
     monkeypatch.setitem(page._over_time.__globals__, "figures", draw)
-    act = SimpleNamespace(acceptable=SimpleNamespace(said=lambda place: (".80 (.70 to .90)", "other")[place]))
+    said_of = {"said": lambda place: (".80 (.70 to .90)", "other")[place], "judge_of": lambda place: judge}
+    act = SimpleNamespace(acceptable=SimpleNamespace(**said_of))
     page._over_time(SimpleNamespace(panel=None, raters=("ann", "bob")), act, 0, LIGHT)
-    assert titles == [words] and said == ["3 annotations without a date left out."]
+    assert titles == [words] and said[-1] == "3 annotations without a date left out."
+    by_gold = "Windows and chart count as right what the other raters find; by gold accuracy is .80 (.70 to .90)."
+    assert said[:-1] == [by_gold] * (judge == "gold")
 
 
 @pytest.mark.parametrize(

@@ -32,10 +32,8 @@ def share_of(count: float, n: int) -> Share:
 @remembered
 def vote_shares(dataset: Dataset) -> tuple[Share, ...]:
     """Share of each class among the cases by majority vote, ties split; intervals over cases."""
-    fit = cached.majority(dataset)
-    rated = np.diff(dataset.case_ptr) > 0
-    n = int(rated.sum())
-    return tuple(share_of(float(total), n) for total in fit.class_probability[rated].sum(axis=0))
+    n = int((np.diff(dataset.case_ptr) > 0).sum())
+    return tuple(share_of(share * n, n) for share in cached.majority(dataset).prevalence.tolist())
 
 
 @remembered

@@ -140,7 +140,7 @@ def _doubted(dataset: Dataset, case: int) -> str:
     if not names:
         return ""
     lower = ", ".join(names.values())
-    return f" Over all cases, with the majority vote of the panel less often than their peers: {lower}."
+    return f" Over all cases these agree with the majority vote of the panel less often than their peers: {lower}."
 
 
 def _summary(result, risk) -> None:

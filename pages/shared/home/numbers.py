@@ -7,7 +7,7 @@ from core.agreement.intervals import Coefficient
 from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import UNCERTAIN_BELOW, CertaintyResult
-from core.evaluation.choice import at_least, leaders
+from core.evaluation.choice import SURE, at_least, leaders
 from core.evaluation.gold_accuracy import gold_accuracy
 from core.evaluation.metrics import first_metric, metric_names
 from core.evaluation.sweep_table import SweepTable
@@ -135,6 +135,8 @@ def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
         st.metric(title, "–", help=widgets.explained("top3 accuracy"))
         st.caption("Not computed yet." if sweep is None else "No classifier predicts a case of these data.")
         return
+    if leader.p is not None and leader.p < SURE:
+        title = f"Highest of {len(evaluation.values)} classifiers, {metric_title(metric)}"
     value = evaluation.values[leader.name][metric]
     st.metric(title, number(value.mean), help=widgets.explained("top3 accuracy"))
     lead = "" if leader.p is None else f"; ahead of each other one with P ≥ {number(at_least(leader.p))}"

@@ -21,7 +21,7 @@ _STEPS = {"second_opinion": "second opinion asked", "arbitration": "sent to arbi
 
 
 def show(desk: Desk) -> None:
-    """The list, filtered; one's own at first."""
+    """The list, filtered; at first one's own, or everybody's where one has none."""
     dataset = desk.dataset
     reviews = desk.store.cases(dataset.digest)
     if not reviews:
@@ -35,7 +35,8 @@ def show(desk: Desk) -> None:
         )
         st.toggle("Show them; I will count as having seen these cases", key="decisions_all")
     if not found:
-        st.info("No decision fits these filters.", icon=":material/search_off:")
+        if not hidden:
+            st.info("No decision fits these filters.", icon=":material/search_off:")
         return
     frame = decision_table(dataset, found)
     picked = st.dataframe(
@@ -61,7 +62,8 @@ def _chosen(desk: Desk, reviews: dict[str, CaseReview]) -> list[Decision]:
     people = dict.fromkeys(one.reviewer for one in decisions(reviews))
     left, middle, right = st.columns([3, 4, 3], vertical_alignment="bottom")
     names = [desk.reviewer, *(name for name in people if name != desk.reviewer), None]
-    who = left.selectbox("By", names, format_func=lambda name: _called(desk, name), key="decisions_by")
+    at_first = 0 if desk.reviewer in people else names.index(None)
+    who = left.selectbox("By", names, at_first, format_func=lambda name: _called(desk, name), key="decisions_by")
     states = middle.multiselect("Cases that are", list(STATES), format_func=STATES.get, key="decisions_states")
     days = right.date_input("Between these days (UTC)", (), key="decisions_days")
     since, until = _span(days)

@@ -144,6 +144,9 @@ def left_out(reading: Reading) -> None:
 
 def allowed(dataset: Dataset) -> None:
     """What is impossible with these data, and why."""
+    missing: dict[str, list[str]] = {}
     for verdict in verdicts(dataset):
         if not verdict.possible:
-            st.markdown(f":material/block: **{verdict.title}** is not possible: {verdict.reason}.")
+            missing.setdefault(verdict.reason, []).append(verdict.title)
+    for reason, titles in missing.items():
+        st.markdown(f":material/block: Not available for these data: **{', '.join(titles)}** ({reason}).")

@@ -4,7 +4,9 @@ import pytest
 
 from core.errors import InputError
 from core.ingest import column_mapping
+from core.ingest.build_dataset import build_dataset
 from core.ingest.column_mapping import Mapping, check_mapping, guess_mapping, is_known_column
+from core.ingest.formats.detect import open_source
 from core.ingest.read_files import read
 
 CASES = [
@@ -242,3 +244,42 @@ def test_a_name_is_taken_apart_once_however_many_roles_and_checks_ask(monkeypatc
     guess_mapping(["case", *names])
     assert [column_mapping.is_known_column(name) for name in names] == [False] * 500
     assert sorted(asked) == sorted(["case", *names])
+
+
+def _table(n_cases: int, groups: str, dates: str = "2026-01-{:02}") -> bytes:
+    """Three raters on each case, under German names; ``groups``: whose they are."""
+    rows = [
+        (case, f"P{(case + rater) % 7}", "Zyste" if (case * 3 + rater) % 4 else "Nävus", dates.format(1 + case % 28))
+        for case in range(n_cases)
+        for rater in range(3)
+    ]
+    of = {"raters": lambda case, rater: "AB"[int(rater[1]) % 2], "cases": lambda case, rater: "AB"[case % 2]}[groups]
+    lines = ["Fall,Prüfer,Klasse,Datum,site", *(",".join(map(str, [*row, of(*row[:2])])) for row in rows)]
+    return "\n".join(lines).encode()
+
+
+def said_of(content: bytes, mapping: Mapping) -> tuple[str, ...]:
+    """What a file read with that mapping is warned of."""
+    return build_dataset(open_source([("visits.csv", content)]).questions[0].raw, mapping, "visits")[1].warnings
+
+
+def test_a_column_of_groups_that_differ_within_cases_is_not_taken_for_groups_of_cases():
+    by_hand = Mapping("long", case="Fall", rater="Prüfer", answer="Klasse", group="site")
+    header = b"case,rater,class,date,site"
+    of_raters, of_cases = (_table(30, whose).split(b"\n", 1)[1] for whose in ("raters", "cases"))
+    guessed = read(header + b"\n" + of_raters)
+    assert guessed.dataset.case_group is None
+    assert "group: not taken, 'site' differs between the rows of most cases" in guessed.report.mapping.reasons()
+    assert set(read(header + b"\n" + of_cases).dataset.case_group or ()) == {"A", "B"}
+    chosen = said_of(_table(30, "raters"), by_hand)
+    assert "Column 'site' gives 30 cases several groups; the first counts." in chosen
+    assert not any("several groups" in one for one in said_of(_table(30, "cases"), by_hand))
+
+
+def test_columns_of_unknown_names_are_told_by_what_they_hold_with_dates_or_without():
+    mapping = read("\n".join(line.rsplit(",", 1)[0] for line in _table(30, "raters").decode().split("\n")).encode())
+    mapping = mapping.report.mapping
+    found = (mapping.layout, mapping.case, mapping.rater, mapping.answer, mapping.time)
+    assert found == ("long", "Fall", "Prüfer", "Klasse", "Datum")
+    numbers = "\n".join(line.rsplit(",", 1)[0] for line in _table(30, "raters", "1{:02}").decode().split("\n"))
+    assert read(numbers.encode()).report.mapping.time is None  # whole numbers may be anything

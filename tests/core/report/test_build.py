@@ -545,3 +545,14 @@ def test_the_section_on_reviews_says_what_was_assigned_also_before_anybody_revie
     content = build_report(request, ("reviews",)).decode()
     assert "&lt;b&gt;Mia" in content and "<b>Mia" not in content and "taken back" not in content
     assert review_section.reviews(request_of(dataset), (), CancelToken(), None) == []
+
+
+def test_without_names_of_raters_none_are_counted_and_the_commonest_class_comes_first():
+    """A report of 419 classes began with sixty of the alphabet that hardly anybody has."""
+    rows = ["case,calm,angry,sad", *(f"{i},{i % 3 // 2 * 3},{3 - i % 3 // 2 * 3},0" for i in range(12))]
+    request = request_of(read("\n".join(rows).encode(), name="counts of moods").dataset)
+    page = build_report(request, ["raters", "data"]).decode()
+    assert "12 cases, raters not named" in page and "3 raters" not in page and "12, not named, 36" in page
+    said, table = data_sections.raters(request, ["raters"], None, None)[-2:]
+    assert said.text == "Rater models are not possible: the annotations are anonymous."
+    assert table.table["class"].tolist() == ["angry", "calm"]
