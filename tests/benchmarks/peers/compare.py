@@ -6,7 +6,7 @@
 Pairs in alternating processes, so that what else the machine does hits both alike; medians of five; the ratio (theirs
 by ours) is the median of the ratios of pairs. Growth is the exponent between the two largest sizes, of our CPU seconds:
 1 is linear. The results of both are compared before anything is printed. A peer that takes longer than ``--longest``
-seconds at one size is left out of the larger ones. ``--large`` adds 10,000,000 annotations.
+seconds at one size, or fails at it, is left out of the larger ones. ``--large`` adds 10,000,000 annotations.
 """
 
 import argparse
@@ -58,6 +58,10 @@ TASKS = {
     "csv/polars": Task("polars", file="csv"),
     "jsonl/orjson": Task("orjson", file="jsonl"),
 }
+
+
+class FailedError(SystemExit):
+    """A process that ended with an error; what it said."""
 
 
 @dataclass
@@ -135,7 +139,7 @@ def run(
     command = [python, str(HERE / "measure.py"), side, task, str(n), str(folder), str(out), str(least)]
     done = subprocess.run(command, capture_output=True, text=True, cwd=HERE, timeout=most)
     if done.returncode:
-        raise SystemExit(f"{task} by {side} at {n:,}:\n{done.stderr}")
+        raise FailedError(f"{task} by {side} at {n:,}:\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1]), np.load(out)
 
 
@@ -148,8 +152,15 @@ def measured(task: str, n: int, pairs: int, python: str | None, folder: Path) ->
         sides = [("ours", sys.executable)] + ([("theirs", python)] if python else [])
         results = {}
         for side, who in sides if pair % 2 == 0 else sides[::-1]:
-            numbers, results[side] = run(who, side, task, n, folder)
-            getattr(row, side).append(numbers)
+            try:
+                numbers, results[side] = run(who, side, task, n, folder)
+            except FailedError as failed:
+                if side == "ours":
+                    raise
+                print(failed, file=sys.stderr)
+                python, row.theirs = None, []
+            else:
+                getattr(row, side).append(numbers)
         if python and (wrong := differs(wanted, results["ours"], results["theirs"])):
             raise SystemExit(f"{task} at {n:,} differs from {wanted.peer}: {wrong}.")
     return row
@@ -195,7 +206,7 @@ def main() -> None:
             for n in sizes:
                 row = measured(task, n, asked.pairs, python, Path(folder))
                 print(line(row, before), flush=True)
-                if row.theirs and row.median("theirs", "cpu") > asked.longest:
+                if not row.theirs or row.median("theirs", "cpu") > asked.longest:
                     python = None
                 before = row
     print(f"\nLoad at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores.")
