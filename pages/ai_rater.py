@@ -104,12 +104,17 @@ def _parts(machines: computed.Machines, marked: tuple[Machine, ...], result: com
     def by_part() -> None:
         parts.by_part(*computed.leads(machines, score, gamma()), result.test.epsilon, theme)
 
+    def differs() -> None:
+        parts.differs(machines, gamma())
+        if dataset.kind != "score" and computed.may_move(dataset, machines.people):
+            st.caption("Provisional: γ is still being chosen from the data, and with it which panels are decided.")
+
     of = {one.name: one for one in (*machine_like(machines.names), *marked)}
     marked_or_named = [of.get(name, Machine(name)) for name in machines.names]
     tabs = {
         "Against each rater": lambda: parts.replaces(result, theme),
         "By class and group": by_part,
-        "Where it differs": lambda: parts.differs(machines, gamma()),
+        "Where it differs": differs,
         "Worth in readers": lambda: parts.worth(result, theme, dataset.kind == "ranking"),
         "Versions": lambda: versions.show(machines, marked_or_named, score, theme),
         "Rates": lambda: rates.show(machines),

@@ -108,6 +108,14 @@ def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, mad
     assert (data, title) == (address, "m0 differs") and set(cases) <= set(made.cases)
 
 
+def test_which_panels_are_decided_is_provisional_while_the_trust_is_chosen_and_no_longer(address, monkeypatch):
+    app = opened("ai_rater", address)
+    app.session_state["ai_tabs"] = "Where it differs"
+    assert "Provisional" not in words(settle(app.run())), "all is chosen"
+    monkeypatch.setattr("pages.shared.ai_rater.computed.may_move", lambda *_: True)
+    assert "Provisional: γ is still being chosen from the data" in words(settle(app.run()))
+
+
 def test_predictions_of_a_marked_machine_are_its_probabilities_and_no_further_machine(address, made):
     rows = [f"{made.cases[made.case_of_annotation[a]]},{made.classes[made.answer[a]]},0.9997"
             for a in range(made.n_annotations) if made.raters[made.rater[a]] == "m0"]  # fmt: skip

@@ -118,9 +118,17 @@ def _with_rater(dataset: Dataset, machine: Dataset | Predictions | ScorePredicti
 
 
 def reliability(dataset: Dataset, people: tuple[str, ...]) -> float:
-    """The γ at which pages of counts open on the people's annotations."""
+    """The γ at which pages of counts open on the people's annotations; drawn anew when what moves it is there."""
     view = cached.class_view(dataset.select(raters=people), None)[0]
+    for job in opening.at_work(view, DirichletCounts(), view):
+        job_progress.redraw_after(job)
     return opening.reliability(view, DirichletCounts(), view)[0]
+
+
+def may_move(dataset: Dataset, people: tuple[str, ...]) -> bool:
+    """Whether that γ is still being chosen from the data."""
+    view = cached.class_view(dataset.select(raters=people), None)[0]
+    return bool(opening.at_work(view, DirichletCounts(), view))
 
 
 def of(machines: Machines, epsilon: float, score: Score) -> Computed | None:
