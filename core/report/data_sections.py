@@ -95,15 +95,7 @@ def raters(request, sections, token, progress) -> list:
     vote = MajorityVote().fit(view)
     verdict = can_use(DAWID_SKENE, view)
     if not verdict.possible:
-        frame = pd.DataFrame({"class": vote.classes, "prevalence by majority vote": vote.prevalence})
-        frame = frame.sort_values(frame.columns[1], ascending=False, kind="stable")
-        return [
-            *words,
-            Words(f"Rater models are not possible: {verdict.reason}."),
-            Grid(
-                frame[frame.iloc[:, 1] > 0], "Prevalence by majority vote, of classes that win a case.", _MOST_CLASSES
-            ),
-        ]
+        return [*words, Words(f"Rater models are not possible: {verdict.reason}."), _votes_alone(vote)]
     table = monitor(view, seed=request.seed, token=token, progress=progress)
     found = raters_to_act_on(table, token=token)
     fit, judged = table.panel.fit, found.acceptable
@@ -139,6 +131,13 @@ def raters(request, sections, token, progress) -> list:
         ),
         Grid(frame, _caption(judged), 40),
     ]
+
+
+def _votes_alone(vote) -> Grid:
+    """Classes by the share of cases that they win, where no model can say more."""
+    frame = pd.DataFrame({"class": vote.classes, "prevalence by majority vote": vote.prevalence})
+    frame = frame.sort_values(frame.columns[1], ascending=False, kind="stable")
+    return Grid(frame[frame.iloc[:, 1] > 0], "Prevalence by majority vote, of classes that win a case.", _MOST_CLASSES)
 
 
 def _caption(judged) -> str:
