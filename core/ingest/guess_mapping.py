@@ -283,7 +283,7 @@ def _left_over(raw: RawTable, guess: Mapping) -> Mapping:
         return guess
     why = {"case": f"no two rows of one {guess.rater!r} have the same {names[0]!r}"}
     why["answer"] = f"it is the column beside {names[0]!r} and {guess.rater!r}"
-    found = dict(zip(("case", "answer"), names, strict=True))
+    found: dict[str, Any] = dict(zip(("case", "answer"), names, strict=True))
     return replace(guess, **found, why=guess.why | {role: why[role] for role in missing})
 
 

@@ -83,7 +83,17 @@ def in_detail(one: MachineStanding, epsilon: float) -> str:
 
 
 def silences(dataset: Dataset, people: Sequence[str], machines: Sequence[MachineStanding]) -> list[str]:
-    """Machines that are silent on cases of two people: what they would have been there counts neither way."""
+    """Machines that are silent on cases of two people: what they would have been there counts neither way.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of people and machines.
+    people : sequence of str
+        Names of the raters who are no machines.
+    machines : sequence of MachineStanding
+        As the test has them.
+    """
     codes = [place for place, name in enumerate(dataset.raters) if name in set(people)]
     case, rater = rater_case_pairs(dataset)
     n = int((np.bincount(case[np.isin(rater, codes)], minlength=dataset.n_cases) >= 2).sum())

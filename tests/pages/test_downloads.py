@@ -302,6 +302,18 @@ def models(tables):
     return tables("models", ROWS, *({"model_tabs": tab, "all_cases": True} for tab in tabs))
 
 
+def test_shares_of_classes_without_named_raters_leave_with_those_that_win_no_case(tables):
+    rows = [f"{i},{i % 3 // 2 * 3},{3 - i % 3 // 2 * 3},0" for i in range(1, 12)]
+    frames, _ = tables("models", "\n".join(["case,calm,angry,sad", "0,0,2,1", *rows]))
+    shares = frames["vote_shares_table"]
+    assert shares["class"].tolist() == ["angry", "calm", "sad"]
+    share, z2, n = np.array([8, 4, 0]) / 12, 1.959963984540054**2, 12
+    middle, half = share + z2 / (2 * n), np.sqrt(z2 * (share * (1 - share) / n + z2 / (4 * n**2)))
+    same(shares["share of cases"], share)
+    same(shares["ci_low"], (middle - half) / (1 + z2 / n))
+    same(shares["ci_high"], (middle + half) / (1 + z2 / n))
+
+
 @pytest.fixture(scope="module")
 def fitted(models, data):
     """The fit that the page's own settings give, with its intervals, and the vote."""

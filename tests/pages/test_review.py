@@ -107,7 +107,7 @@ def test_a_score_that_a_colleague_might_have_given_closes_the_case_and_becomes_a
     assert "the mean 95% interval" in words(app)
 
 
-@pytest.mark.parametrize(("sample", "how"), [("essays", "you type a score"), ("street", "choose labels, or take them")])
+@pytest.mark.parametrize(("sample", "how"), [("essays", "you type a score"), ("street", "set a label or clear it")])
 def test_how_a_review_goes_is_said_for_scores_and_for_sets(sample, how):
     assert f"You read each case blind**: {how}" in words(open_page("review", sample)).replace("keys 1 to 9 ", "")
 
