@@ -137,12 +137,15 @@ def test_a_job_of_the_board_is_done_by_a_cluster_with_its_progress_and_is_cancel
     board, reached = JobBoard(), threading.Event()
 
     def work(job):
-        for _ in cluster.each(time.sleep, [0.01, 0.01, 5.0, 5.0], token=job.token, progress=job.report):
-            if job.progress == 0.5:
+        def told(share):
+            job.report(share)
+            if share == 0.5:
                 reached.set()
 
+        list(cluster.each(time.sleep, [0.01, 0.01, 5.0, 5.0], token=job.token, progress=told))
+
     job = board.join("work", "Work", work, session="somebody", cost=1)
-    assert reached.wait(20)
+    assert reached.wait(20) and job.progress == 0.5
     board.cancel(job.key, "somebody")
     assert job.wait(1.3) and job.state == "cancelled"
 
