@@ -1,11 +1,14 @@
 """Pages as they are once their kernels are compiled; that they wait for them is tested where it is said."""
 
+from functools import cache
 from types import SimpleNamespace
 
 import pytest
 import streamlit as st
+from streamlit.components.v2 import manifest_scanner
 from streamlit.delta_generator import DeltaGenerator
 
+from pages.shared.cache import datasets
 from pages.shared.kit import widgets
 from tests.pages.opened import note_runs
 
@@ -20,10 +23,33 @@ def noted_runs():
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def packages_looked_through_once():
+    """Each new app looks through all installed packages for components, which takes longer than most pages do."""
+    found = cache(manifest_scanner.scan_component_manifests)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def kernels_loaded_as_needed():
+    """A server loads all of them before they are asked for: a worker of the tests asks for some."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(datasets, "_load_kernels", datasets._keep_for_good)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def compiled(monkeypatch):
     """Whatever is not compiled yet is compiled where a test calls it."""
     monkeypatch.setattr("core.first_start.compiled", lambda: True)
+
+
+@pytest.fixture
+def known(home, known_results):
+    """What other tests have computed of the same data is found; for tests of what is shown, not of what is stored."""
+    known_results(home)
 
 
 @pytest.fixture(autouse=True)

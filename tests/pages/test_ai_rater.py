@@ -21,6 +21,8 @@ from pages.shared.cache.datasets import open_dataset
 from tests.core.machines.conftest import simulated
 from tests.pages.opened import APP, kept, opened, settle, words
 
+pytestmark = pytest.mark.usefixtures("known")
+
 
 @pytest.fixture(scope="module")
 def made():

@@ -14,6 +14,8 @@ from pages.shared.cases.list_columns import MOST, widths
 from tests.pages.opened import done, kept, opened, settle, words
 from tests.pages.test_upload import dropped, use
 
+pytestmark = pytest.mark.usefixtures("known")
+
 _number = count()
 
 

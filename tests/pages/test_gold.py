@@ -1,6 +1,7 @@
 """Gold on pages: from a column, and from finished arbitrations by a switch."""
 
 import numpy as np
+import pytest
 
 from core.annotations.dataset import Dataset
 from core.belongings import add_predictions
@@ -9,6 +10,8 @@ from core.review.events import Draft
 from core.review.opinions import Opinion
 from core.review.store import close_stores, open_store
 from tests.pages.opened import kept, opened, settle, words
+
+pytestmark = pytest.mark.usefixtures("known")
 
 
 def _rows(n_cases, gold=None):

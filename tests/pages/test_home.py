@@ -18,10 +18,7 @@ from tests.pages.opened import APP, kept, opened, settle, words
 SCORES = "case,rater,score\n" + "".join(f"{i // 3},{i % 3},{i * 0.7 % 5 + i // 3:.1f}\n" for i in range(60))
 
 
-@pytest.fixture(autouse=True)
-def known(home, known_results):
-    """What other tests have computed of a sample is found."""
-    known_results(home)
+pytestmark = pytest.mark.usefixtures("known")
 
 
 def home(data: str) -> AppTest:

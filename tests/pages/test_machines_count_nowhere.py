@@ -8,6 +8,8 @@ from core.machines.marks import Machine
 from core.review.store import ReviewStore, close_stores
 from tests.pages.opened import kept, opened, settle, words
 
+pytestmark = pytest.mark.usefixtures("known")
+
 # People are split on "torn" and of one mind on "clear"; with the machines it would be the other way round. "one" has
 # one person and two machines, "none" machines alone.
 ANNOTATIONS = {

@@ -19,6 +19,8 @@ from pages.shared.models.parts import _rater_frame, extremes
 from tests.core.figures.fits import fit
 from tests.pages.opened import kept, not_smoothed, opened, settle, words
 
+pytestmark = pytest.mark.usefixtures("known")
+
 
 def choose(app, *names):
     return settle(app.multiselect(key="models_chosen").set_value(list(names)).run())

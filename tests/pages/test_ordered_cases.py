@@ -17,6 +17,8 @@ from pages.shared.kit import opening, plausibility_models
 from tests.core.models.test_ordinal import panel
 from tests.pages.opened import at, opened, settle, words
 
+pytestmark = pytest.mark.usefixtures("known")
+
 
 @pytest.fixture(scope="module")
 def graded():

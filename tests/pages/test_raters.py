@@ -21,6 +21,8 @@ from pages.shared.raters import blind as raters_blind
 from pages.shared.raters import table as raters_table
 from tests.pages.opened import kept, opened, settle, words
 
+pytestmark = pytest.mark.usefixtures("known")
+
 
 @pytest.fixture(scope="module")
 def table():

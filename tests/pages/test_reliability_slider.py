@@ -2,10 +2,14 @@
 
 from dataclasses import replace
 
+import pytest
+
 from core.certainty.opening import Mark, Opening
 from core.methods import method_named
 from pages.shared.kit import reliability_slider
 from tests.pages.opened import kept, opened, words
+
+pytestmark = pytest.mark.usefixtures("known")
 
 CROWD = "\n".join(
     ["case,rater,class,gold"]

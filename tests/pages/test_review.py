@@ -20,6 +20,8 @@ from pages.shared.review.opinion import keys_of
 from tests.pages.opened import at, settle
 from tests.pages.test_pages import ODD_DATA, assert_sound, open_page
 
+pytestmark = pytest.mark.usefixtures("known")
+
 
 @pytest.fixture(autouse=True)
 def closed():

@@ -21,6 +21,8 @@ from core.report.build import SECTIONS
 from pages.shared.kit import widgets
 from tests.pages.opened import kept, opened, settle, words
 
+pytestmark = pytest.mark.usefixtures("known")
+
 ESSAYS = "essays"
 
 

@@ -13,6 +13,8 @@ from core.library import keep
 from core.text import with_interval
 from tests.pages.opened import opened, settle, words
 
+pytestmark = pytest.mark.usefixtures("known")
+
 
 def test_predicted_sets_are_judged_by_jaccard_and_by_label_over_plausible_truths():
     street = load_sample("street").select(cases=load_sample("street").cases[:40])
