@@ -9,12 +9,13 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from .processes import COMMAND, NO_WINDOW, environment
 
 # Two processes, each with its parts in the order of need; `core.warmup` does them.
-CHILDREN = (("draws", "anchors", "raters"), ("reading", "summaries", "others", "agreement", "models"))
+CHILDREN = (("draws", "anchors", "raters"), ("summaries", "points", "reading", "others", "agreement", "models"))
 PARTS = tuple(dict.fromkeys(part for parts in CHILDREN for part in parts))
 
 
@@ -64,7 +65,12 @@ class Preparation:
             command = (*COMMAND[:-1], f"{__package__}.warmup", *parts)
             pipe = subprocess.PIPE  # the end of its input ends the child
             with subprocess.Popen(
-                command, env=environment(), stdin=pipe, stdout=pipe, creationflags=NO_WINDOW
+                command,
+                env=environment(),
+                stdin=pipe,
+                stdout=pipe,
+                creationflags=NO_WINDOW,
+                start_new_session=True,  # see `core.processes.stand_back`
             ) as child:
                 for line in child.stdout or ():
                     self._report([line.decode().strip()])
@@ -78,3 +84,9 @@ class Preparation:
         with self._changed:
             self._ready.update(parts)
             self._changed.notify_all()
+
+
+@cache
+def begin() -> Preparation:
+    """That of this process, which is begun where it was not: a server does so before it loads what it serves."""
+    return Preparation()

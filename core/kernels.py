@@ -4,7 +4,7 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-SMALL = 4096
+SMALL = 600_000
 _LOADING = threading.RLock()
 
 

@@ -23,7 +23,7 @@ from .agreement.specific import specific_agreement
 from .annotations.counts import class_counts
 from .annotations.dataset import Dataset
 from .certainty.held_out_readers import held_out_curve
-from .evaluation.predictions import match_predictions
+from .evaluation.predictions import Predictions, match_predictions
 from .first_start import PARTS, mark
 from .ingest.read_files import read
 from .kernels import SMALL
@@ -34,7 +34,9 @@ from .models.held_out import held_out, held_out_shares, held_out_votes, prepare
 from .models.joint import pair_table
 from .models.majority import MajorityVote
 from .models.tap import TAP
+from .plausibility.plackett_luce._gibbs_kernels import gibbs
 from .plausibility.plackett_luce.gibbs import PlackettLuce
+from .processes import stand_back
 from .rankings.leave_one_out import leave_one_out
 from .raters.drift import change_point, drift_of
 from .raters.monitoring import monitor
@@ -48,8 +50,6 @@ from .reducers.quantiles import Quantiles
 from .reducers.risk import RiskLevels
 from .reducers.sets import TopSets
 
-# A small file is read without machine code; this one is not small.
-_LONG = "case,rater,class\n" + "".join(f"{row // 3},{row % 3},{'xyz'[row % 3]}\n" for row in range(SMALL + 1))
 _TABLE = b"case,rater,rank,class\n1,a,1,x\n1,a,1,y\n1,b,1,x\n1,c,1,y\n2,a,1,y\n2,b,1,y\n2,c,1,z\n"
 
 _RECORDS = b'[{"case": 1, "rater": "a", "label": "x"}, {"case": 1, "rater": "b", "label": "y"}]'
@@ -80,6 +80,7 @@ def warm_up(parts: Sequence[str] = PARTS, done: Callable[[str], None] = lambda p
 def main(parts: Sequence[str]) -> None:
     """Compile these parts, all without names, and print each that is ready."""
     if parts:
+        stand_back()  # the server and the browser come first: a page is there before its kernels are
         threading.Thread(target=_end_with_the_parent, daemon=True).start()
     warm_up(parts or PARTS, lambda part: print(part, flush=True))
 
@@ -97,9 +98,10 @@ def _data() -> tuple[Dataset, Dataset]:
 
 
 def _reading() -> None:
-    read(_TABLE)
+    """A small file is read without machine code; this one is not small."""
+    rows = "".join(f"{row // 3},{row % 3},{'xyz'[row % 3]}\n" for row in range(SMALL + 1))
+    read(f"case,rater,class\n{rows}".encode())
     read(_RECORDS)
-    read(_LONG.encode())
 
 
 def _dated() -> Dataset:
@@ -113,15 +115,25 @@ def _dated() -> Dataset:
 
 
 def _draws() -> None:
-    """Draw from the model that pages of rankings open with; nothing is made of the draws."""
+    """Draw from the model that pages of rankings open with; nothing is made of the draws.
+
+    The sampler goes first, of no rater: what it has in common with what else is compiled is then compiled once.
+    """
+    nobody = np.zeros(1, np.int64)
+    gibbs(np.uint32(0), nobody, nobody, nobody[:0], np.ones(0), 1, 0, 1.0, 0, 1, 1, 3)
     _draw_from(_opening(), WholeCases())
+
+
+def _points() -> None:
+    """The most plausible shares by that model; it has much in common with its draws."""
+    methods("plausibility")[_opening()].make().point_shares(_data()[0])
 
 
 def _summaries() -> None:
     """What a case shows: of single classes, and of draws, whichever model they are from."""
     rankings, dataset = _data()
-    methods("plausibility")[_opening()].make().point_shares(rankings)
-    _draw_from(_beside()[-1], TopSets(), Quantiles(), RiskLevels(np.zeros(rankings.n_classes, np.int8)))
+    class_risk = np.zeros(rankings.n_classes, np.int8)
+    _draw_from(_beside()[-1], TopSets(), Quantiles(), RiskLevels(class_risk), Metrics((_classifier(),), 3, class_risk))
     MajorityVote().fit(dataset)
 
 
@@ -129,11 +141,14 @@ def _others() -> None:
     """Draw from the other models, and judge a classifier."""
     rankings, _ = _data()
     class_risk = np.zeros(rankings.n_classes, np.int8)
-    classifier = match_predictions(rankings, ["1", "1"], ["x", "y"], np.array([0.7, 0.2]), "none")
     for name in _beside():
         method = methods("plausibility")[name]
         method.make().point_shares(as_taken(method, rankings)[0])
-        _draw_from(name, Metrics((classifier,), 3, class_risk))
+        _draw_from(name, Metrics((_classifier(),), 3, class_risk))
+
+
+def _classifier() -> Predictions:
+    return match_predictions(_data()[0], ["1", "1"], ["x", "y"], np.array([0.7, 0.2]), "none")
 
 
 def _opening() -> str:
@@ -209,6 +224,7 @@ def _raters() -> None:
 _PARTS: dict[str, Callable[[], None]] = {
     "reading": _reading,
     "draws": _draws,
+    "points": _points,
     "summaries": _summaries,
     "others": _others,
     "raters": _raters,

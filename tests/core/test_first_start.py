@@ -8,6 +8,7 @@ import pytest
 
 from core import first_start, warmup
 from core.first_start import CHILDREN, PARTS, Preparation, compiled, mark
+from core.plausibility.plackett_luce._gibbs_kernels import gibbs
 
 SAYS_ALL = "import sys\nfor part in sys.argv[2:]: print(part, flush=True)"
 WAITS_AFTER_THE_FIRST = "import sys\nprint(sys.argv[2], flush=True)\nsys.stdin.read()"
@@ -43,7 +44,7 @@ def test_a_part_is_ready_before_those_that_come_after_it(monkeypatch):
     child(monkeypatch, WAITS_AFTER_THE_FIRST)
     preparation = Preparation()
     assert preparation.wait([parts[0] for parts in CHILDREN], timeout=60)
-    assert preparation.missing(("reading", "draws", "anchors", "models")) == ["anchors", "models"]
+    assert preparation.missing(("summaries", "draws", "anchors", "models")) == ["anchors", "models"]
     assert not preparation.wait(timeout=0.1) and not compiled()
 
 
@@ -71,6 +72,21 @@ def test_all_parts_leave_the_mark_and_some_of_them_do_not(monkeypatch):
     assert told == list(PARTS[:-1]) and not compiled()
     warmup.warm_up()
     assert compiled()
+
+
+def test_it_is_begun_once_however_often_it_is_asked_for(monkeypatch):
+    child(monkeypatch, SAYS_ALL)
+    first_start.begin.cache_clear()
+    try:
+        assert first_start.begin() is first_start.begin()
+        assert first_start.begin().wait(timeout=60)
+    finally:
+        first_start.begin.cache_clear()
+
+
+def test_what_is_compiled_of_the_sampler_first_is_what_pages_call():
+    warmup._draws()
+    assert len(gibbs.signatures) == 1
 
 
 def test_waiting_ends_at_once_when_the_part_comes(monkeypatch):

@@ -145,7 +145,7 @@ def set_copies(rater_ptr, block_ptr, member, weight, n_named, alpha, rest_alpha,
     return corrected
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def mark_ranked(rater_ptr, block_ptr, member, n_places):
     """Which places each distinct ranking names, bool, shape (n_distinct, n_places)."""
     ranked = np.zeros((rater_ptr.size - 1, n_places), np.bool_)
@@ -155,7 +155,7 @@ def mark_ranked(rater_ptr, block_ptr, member, n_places):
     return ranked
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def propose(
     rater_ptr,
     block_ptr,
@@ -211,7 +211,7 @@ def propose(
                     if n > 0:
                         spent = walk_table(member, start, stop, n, 1.0, mine[0], mine[1], count, exposure, elapsed)
                     before = elapsed if n == 0 else 0.0
-                    spent += walk_table(member, start, stop, 1, f, mine[0], mine[2], count, exposure, before)
+                    spent += walk_table(member, start, stop, np.int64(1), f, mine[0], mine[2], count, exposure, before)
             else:
                 spent = walk_large(member, start, stop, whole[rater], lam, after[b], exposure, elapsed)
             elapsed += spent
@@ -222,7 +222,7 @@ def propose(
         proposal[k] = scaled_gamma(shape[k], exposure[k])
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def try_proposal(
     rater_ptr,
     block_ptr,
@@ -276,7 +276,7 @@ def try_proposal(
     return take, new if take else current
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def keep_draw(lam, n_rest, rest_shape, share, order, largest):
     """Normalised λ into a row of ``share``, with its leading places; returns the share of the rest."""
     total = 0.0

@@ -58,7 +58,7 @@ def first_at_least(ascending, n, value):
 def distinct(values, first, last):
     """The values from ``first`` to ``last``, ascending, each once; numba's own takes seconds to compile."""
     found = np.empty(last - first, values.dtype)
-    n = 0
+    n = np.int64(0)
     for e in range(first, last):
         place = first_at_least(found, n, values[e])
         if place < n and found[place] == values[e]:
@@ -84,7 +84,7 @@ def local_blocks(entry_ptr, entry_class, entry_block, first, last, n_classes):
     member = np.empty(n_entries, np.int64)
     multiplicity = np.zeros(last - first, np.int64)
     example = np.empty(last - first, np.int64)
-    n_raters = 0
+    n_raters = np.int64(0)
     n_blocks = 0
     n_members = 0
     for a in range(first, last):

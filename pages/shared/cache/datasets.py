@@ -26,7 +26,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.annotations.rater_codes import with_names
 from core.errors import NotFoundError, PluralityError
-from core.first_start import Preparation, compiled
+from core.first_start import Preparation, begin, compiled
 from core.ingest import samples
 from core.ingest.case_facts import joined
 from core.ingest.read_files import Reading
@@ -279,7 +279,7 @@ def _keep_for_good() -> None:
 @st.cache_resource(show_spinner=False)
 def preparation() -> Preparation:
     """The kernels of this server: compiled by child processes on the very first start, loaded in the background."""
-    found = Preparation()
+    found = begin()
 
     def load() -> None:
         time.sleep(_WARM_UP_DELAY)  # let the first page come first

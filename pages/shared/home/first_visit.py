@@ -24,7 +24,7 @@ from pages.shared.kit import style as look
 SAMPLE, CASE = "skin", "skin-080"
 TRUSTS = (1, 2, 3, 5, 10, 20)
 _LINES = 3
-_NEEDS = ("reading", "draws", "summaries", "others")
+_NEEDS = ("draws", "points", "summaries", "others")
 _POLL_SECONDS = 1.0
 _QUESTIONS = (
     ("How much do raters agree?", "Coefficients with intervals, by rater, class and time"),

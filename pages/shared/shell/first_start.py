@@ -1,24 +1,27 @@
 """The first start on a computer, on the page itself: what is compiled, how far it is, and the page when it is ready."""
 
+import threading
 from collections.abc import Sequence
+from functools import cache
 
 import streamlit as st
 
 from core.first_start import PARTS
 from pages.shared.cache import datasets as cached
+from pages.shared.shell.loading import load_modules
 
-_POLL_SECONDS = 1.0
-# What a page computes with; a page without data computes nothing.
+_POLL_SECONDS = 0.5
+# What a page computes with; a page without data computes nothing, and samples are read without machine code.
 _NEEDS = {
-    "home": ("reading", "draws", "summaries", "others", "agreement", "raters"),
+    "home": ("draws", "points", "summaries", "others", "agreement", "raters"),
     "upload": ("reading",),
-    "agreement": ("reading", "agreement"),
-    "models": ("reading", "models"),
-    "raters": ("reading", "raters"),
-    "ai_rater": ("reading", "agreement", "models"),
-    "cases": ("reading", "draws", "summaries"),
-    "review": ("reading", "draws", "summaries"),
-    "reliability": ("reading", "draws", "summaries", "others"),
+    "agreement": ("agreement",),
+    "models": ("models",),
+    "raters": ("raters",),
+    "ai_rater": ("agreement", "models"),
+    "cases": ("draws", "points", "summaries"),
+    "review": ("draws", "points", "summaries"),
+    "reliability": ("draws", "points", "summaries", "others"),
     "report": PARTS,
 }
 
@@ -41,7 +44,14 @@ def shown(title: str, name: str) -> bool:
         return False
     st.title(title)
     _note(parts)
+    _load_meanwhile()
     return True
+
+
+@cache
+def _load_meanwhile() -> None:
+    """What the page imports, before it asks for it."""
+    threading.Thread(target=load_modules, name="loading", daemon=True).start()
 
 
 @st.fragment(run_every=_POLL_SECONDS)

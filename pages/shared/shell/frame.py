@@ -19,8 +19,6 @@ def sidebar() -> None:
     """The dataset in use, under the navigation, with a way to change it."""
     if presentation.on():
         return
-    if first_start.waits(("reading",)):
-        return
     reading = state.whole()
     with st.sidebar:
         sign_in.shown()
@@ -82,6 +80,7 @@ def run(page, name: str) -> None:
     if elsewhere != name:
         st.switch_page(f"pages/{elsewhere}.py")
     if first_start.shown(page.title, name):
+        _load_what_draws(name)
         return
     if state.current() is not None:  # an address that does not fit is said before the page, not after
         cached.prepare()

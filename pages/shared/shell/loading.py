@@ -9,6 +9,11 @@ from pages.shared.cache import datasets
 
 def load() -> None:
     """Import all modules of pages, and have their kernels, where they are compiled."""
+    load_modules()
+    datasets.load_early()
+
+
+def load_modules() -> None:
+    """Import all modules of pages."""
     for module in pkgutil.walk_packages([str(Path(__file__).parents[1])], f"{__package__.rpartition('.')[0]}."):
         importlib.import_module(module.name)
-    datasets.load_early()
