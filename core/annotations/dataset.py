@@ -897,7 +897,8 @@ def _by_label(dataset: Dataset, label: float | str | None) -> Dataset:
     if not isinstance(label, str):
         raise InputError(
             "These annotations name several labels, not one class each.",
-            f"Choose one of the labels, such as {dataset.classes[0]!r}: each annotation then has it or not.",
+            f"Choose one of the labels, such as {dataset.classes[0]!r} (--label on the command line): each annotation "
+            "then has it or not.",
         )
     classes, answer = (f"not {label}", label), dataset.names_label(label).astype(np.int32)
     side: dict[str, Any] = {"class_risk": None, "gold_sets": None}

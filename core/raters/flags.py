@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..multiplicity import holm
 from ..result_base import Columns, Result, rows
 from ..text import number, percent
 from .carelessness import FAR, Carelessness
@@ -106,23 +107,6 @@ def raise_flags(evidence: dict[str, Evidence], false_alarms: float) -> tuple[Fla
             if found.may is None or found.may[rater]
         ]
     return tuple(sorted(flags, key=lambda flag: (flag.rater, list(RULES).index(flag.rule))))
-
-
-def holm(p: np.ndarray, level: float) -> np.ndarray:
-    """Positions rejected by Holm's step-down at a family-wise ``level``, ascending; NaN are no tests."""
-    tested = np.flatnonzero(np.isfinite(p))
-    order = tested[np.argsort(p[tested], kind="stable")]
-    passed = p[order] <= level / (tested.size - np.arange(tested.size))
-    n = int(np.argmin(passed)) if not passed.all() else tested.size
-    return np.sort(order[:n])
-
-
-def benjamini_hochberg(p: np.ndarray, q: float) -> np.ndarray:
-    """Positions rejected at a false discovery rate of ``q``, ascending; NaN are no tests."""
-    tested = np.flatnonzero(np.isfinite(p))
-    order = tested[np.argsort(p[tested], kind="stable")]
-    passed = np.flatnonzero(p[order] <= q * np.arange(1, order.size + 1) / max(order.size, 1))
-    return np.sort(order[: passed[-1] + 1 if passed.size else 0])
 
 
 def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence:

@@ -15,11 +15,12 @@ import numpy as np
 
 from ..annotations.dataset import MISSING_TIME, Dataset
 from ..errors import NotApplicableError
+from ..multiplicity import holm
 from ..options import check_level
 from ..result_base import Columns, Result
 from ..text import number
 from .accuracy_windows import FEWEST
-from .flags import FALSE_ALARMS, holm
+from .flags import FALSE_ALARMS
 from .score_raters import ScoreRaters
 
 N_WINDOWS = 8

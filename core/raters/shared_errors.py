@@ -26,9 +26,9 @@ from ..chunks import CancelToken
 from ..errors import NotApplicableError
 from ..models.dawid_skene import DawidSkene
 from ..models.families import families, members, pair_excess
+from ..multiplicity import benjamini_hochberg
 from ..options import check_whole
 from ..result_base import Columns, Result
-from .flags import benjamini_hochberg
 
 LEAST_CASES = 30
 MOST_RATERS = 120

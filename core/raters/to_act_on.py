@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..chunks import CancelToken
+from ..multiplicity import benjamini_hochberg
 from ..result_base import Columns, Result
 from ..text import number, percent, plural, with_interval
 from .acceptable import FALSE_DISCOVERIES, Acceptable, GoldCheck, Judge, acceptable_of
-from .flags import KINDS, RULES, Flag, benjamini_hochberg, flag_columns
+from .flags import KINDS, RULES, Flag, flag_columns
 from .monitoring import RaterTable
 from .one_class import OneClass, one_class
 

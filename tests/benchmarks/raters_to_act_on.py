@@ -37,8 +37,8 @@ from core.models.dawid_skene import DawidSkene
 from core.models.em_model import EmModel
 from core.models.one_coin import OneCoin
 from core.models.tap import TAP
+from core.multiplicity import benjamini_hochberg
 from core.raters.acceptable import acceptable_of, gold_rates
-from core.raters.flags import benjamini_hochberg
 from core.raters.leave_one_rater_out import panel_of
 from core.raters.one_class import one_class
 

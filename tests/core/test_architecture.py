@@ -46,7 +46,7 @@ LAYERS = (
     ("first_start",),
     ("cluster",),
     ("runners",),
-    ("chunks", "kernels", "seeds", "processes", "forks"),
+    ("chunks", "kernels", "multiplicity", "seeds", "processes", "forks"),
     ("array_files",),
     ("tables", "result_base"),
     ("options", "people", "logs"),

@@ -137,7 +137,7 @@ def test_the_rater_who_reads_higher_is_named_and_nobody_of_a_panel_that_agrees(b
     assert low < 1.1 < high and low > 0.5
     for few in ([(c, r, c % 3) for c in range(9) for r in range(4)], [(0, 0, 0), (0, 1, 1), (1, 0, 2), (1, 1, 2)]):
         quiet = Ordinal().fit(ordered(build(few, 3)))
-        assert "reads higher or lower than the panel beyond the 95% interval." in severity_sentence(quiet)
+        assert "surely reads higher or lower than the panel." in severity_sentence(quiet)
         assert severity_sentence(quiet).startswith("No rater of ")
     one_class = replace(fit, parameters=fit.parameters | {"severity": np.full(8, -3.4)})
     assert reads(one_class, 0) == "names “class 0” or its neighbours whatever the case"
@@ -217,10 +217,26 @@ def test_severities_are_said_with_the_nearer_end_first_and_those_furthest_from_t
     assert reads(fit, 1) == "reads .44 classes lower than the panel (.19 to .64)"
     assert reads(fit, 3) == "reads .10 classes lower than the panel (−.15 to .30)"
     assert severity_sentence(fit) == (
-        "Of 3 raters 2 read higher or lower than the panel beyond their 95% intervals: bob reads .44 classes "
+        "Of 3 raters 2 read higher or lower than the panel (false discovery rate .05): bob reads .44 classes "
         "lower than the panel (.19 to .64); ann reads .31 classes higher than the panel (.11 to .56)."
     )
     assert severity_sentence(fit, 1).endswith(": bob reads .44 classes lower than the panel (.19 to .64).")
+
+
+def test_among_a_hundred_raters_who_read_as_the_panel_does_seldom_is_anybody_named():
+    """Of their intervals five miss the panel in the mean, and each was a rater by name."""
+    rng, n_named, n_missed = np.random.default_rng(3), 0, 0
+    for _ in range(200):
+        width = rng.uniform(0.1, 0.6, 100)
+        at = rng.normal(0, width)
+        ends = {"severity_low": at - 1.96 * width, "severity_high": at + 1.96 * width}
+        fit = SimpleNamespace(
+            raters=tuple(map(str, range(100))), classes=("low", "mid", "high"), n_annotations=np.full(100, 9),
+            parameters={"severity": at} | ends,
+        )  # fmt: skip
+        n_missed += ((ends["severity_low"] > 0) | (ends["severity_high"] < 0)).any()
+        n_named += not severity_sentence(fit).startswith("No rater of 100 surely reads")
+    assert n_missed > 190 and n_named <= 200 * 0.09  # .05, and two standard errors and a half
 
 
 @pytest.fixture

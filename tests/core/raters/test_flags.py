@@ -6,8 +6,9 @@ from scipy.special import gammaln
 from scipy.stats import betabinom, binom
 from scipy.stats import t as student
 
+from core.multiplicity import holm
 from core.raters.carelessness import beta_binomial_tail, carelessness
-from core.raters.flags import Evidence, holm, raise_flags
+from core.raters.flags import Evidence, raise_flags
 from core.raters.monitoring import monitor
 from core.raters.tempo import _p_fast, tempo
 from tests.benchmarks.rater_monitoring import SETTINGS, flagged, simulate

@@ -9,8 +9,8 @@ from core.annotations.dataset import Dataset
 from core.errors import InputError
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
+from core.multiplicity import benjamini_hochberg
 from core.raters import one_class as module
-from core.raters.flags import benjamini_hochberg
 from core.raters.leave_one_rater_out import panel_of
 from core.raters.one_class import one_class, poisson_binomial_tail
 from tests.core.raters.raters_simulated import names, rebuilt, rows, simulated
