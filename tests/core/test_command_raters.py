@@ -155,3 +155,18 @@ def test_how_many_classes_off_raters_are_needs_an_order_that_is_declared(run, fi
     ordered = json.loads(run("raters", files[0], *names, "--ordinal"))["raters"]
     assert not any("classes_off" in row for row in plain)
     assert all("classes_off" in row for row in ordered)
+
+
+def test_raters_of_scores_stand_by_how_far_they_are_from_the_others_to_either_side(run, tmp_path):
+    """One who scores 3 lower stands before one who scores 2 higher."""
+    rng, rows = np.random.default_rng(0), []
+    for case in range(60):
+        truth = rng.normal(50, 10)
+        for rater, severity in zip("abcdef", (0, 2, 0, -3, 0, 0), strict=True):
+            rows.append((case, rater, round(truth + severity + rng.normal(0, 0.5), 2)))
+    pd.DataFrame(rows, columns=["case", "rater", "score"]).to_csv(tmp_path / "scores.csv", index=False)
+    answer = json.loads(run("raters", tmp_path / "scores.csv"))
+    assert [row["rater"] for row in answer["raters"][:2]] == ["d", "b"]
+    assert answer["raters"][0]["severity"] < -2 < 1 < answer["raters"][1]["severity"]
+    sizes = [abs(row["severity"]) for row in answer["raters"]]
+    assert sizes == sorted(sizes, reverse=True)

@@ -130,6 +130,12 @@ def test_step_five_the_classifier_looked_better_than_it_is(sweep):
     assert "classifier A" in claim.words
     assert f"in {value.point:.0%} of cases" in claim.words
     assert value.point > value.ci_high
+    behind = value.point - value.mean
+    better = replace(value, point=0.99, mean=0.99 - behind / 2, ci_high=0.98)
+    two = replace(sweep.evaluation[1], classifiers=("A", "B"), values={
+        "A": {"top3_accuracy": value}, "B": {"top3_accuracy": better},
+    })  # fmt: skip
+    assert "classifier A" in story.looked_better(two, 3.0).words, "which loses most, not which has most"
     assert not story.looked_better(
         replace(sweep.evaluation[1], values={name: {"top3_accuracy": replace(value, point=value.mean)}
                                              for name in sweep.evaluation[1].classifiers}), 3.0

@@ -50,6 +50,7 @@ from pages.shared.agreement import top as agreement_top
 from pages.shared.ai_rater import parts as ai_parts
 from pages.shared.cases import one_case, review_status
 from pages.shared.home import doors as home_doors
+from pages.shared.home import next_steps
 from pages.shared.home import numbers as home_numbers
 from pages.shared.home import waiting as home_waiting
 from pages.shared.kit import job_progress, trusted_raters, widgets
@@ -1267,6 +1268,21 @@ def test_decisions_that_become_a_rater_are_counted_beside_those_that_cannot(monk
     monkeypatch.setattr(after.access, "forget_reviews", lambda digest: 12)
     after._erase(SimpleNamespace(digest="digest"))
     assert told == ["3 decisions added; 2 could not be.", "12 steps erased."]
+
+
+def test_cases_closed_without_arbitration_are_those_closed_less_those_decided(monkeypatch, said):
+    counted = {False: ["a", "b"], True: ["a", "b", "c", "d", "e"]}
+    monkeypatch.setattr(after, "results", lambda reviews, closed=False: counted[closed])
+    after._further_rater(SimpleNamespace(), {})
+    assert said[-1] == "2 cases decided by arbitration, 3 closed without it."
+
+
+def test_of_raters_that_are_flagged_home_counts_raters_and_flags_apart(monkeypatch, said):
+    monkeypatch.setattr(next_steps, "gold_cases", lambda classes: [1])
+    monkeypatch.setattr(st, "page_link", lambda *_, **__: None)
+    act = SimpleNamespace(flags=(1, 2, 3, 4, 5), flagged=lambda: (0, 3))
+    next_steps.show(SimpleNamespace(classes=None, classifiers=()), None, act, None)
+    assert said[1] == "**2 raters flagged**  \n:small[5 flags with evidence]"
 
 
 def test_second_opinions_and_disputes_that_wait_are_counted_apart(monkeypatch, said):

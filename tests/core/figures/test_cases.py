@@ -199,7 +199,8 @@ def test_a_scale_has_each_class_in_its_order_with_its_probability_and_the_expect
     assert figure.layout.yaxis.range[0] > figure.layout.yaxis.range[1]  # the lowest on top
     assert list(line.y) == [1, 2] and list(diamond.y) == pytest.approx([1.35])
     low, mid, high = bars.marker.color
-    assert low != mid == high  # those within the interval are darker
+    opacity = [float(one.rstrip(")").rpartition(",")[2]) for one in (low, mid, high)]
+    assert low != mid == high and opacity[0] < opacity[1] == opacity[2]  # those within the interval are darker
     assert "expected class mid to high" in diamond.hovertemplate
     graded = class_scale(("0", "1", "2"), p, named, (2.35, 2, 3), ["#111111"] * 3, LIGHT, "t").data[2]
     assert "(1 to 2)" in graded.hovertemplate and "between" not in graded.hovertemplate

@@ -107,6 +107,15 @@ def test_gold_probabilities_are_worth_more_than_any_panel_of_one_class():
     assert (agree.value, agree.k) == (1.0, 1.0)
 
 
+def test_the_largest_panel_is_what_three_cases_of_four_have_beside_the_reader_who_is_foretold():
+    """Of 12 cases with 3, 5 and 9 people each a third: 2 beside the one left out, not the 4 of the median case."""
+    people = np.repeat([3, 5, 9], 4)
+    case = np.repeat(np.arange(12), people + 1)
+    rater = np.concatenate([np.r_[np.arange(n), 9] for n in people])
+    data = Dataset.from_classes("u", list(map(str, range(12))), list("abcdefghim"), ["x", "y"], case, rater, case % 2)
+    assert worth_readers(data, "m", tuple("abcdefghi"), n_resamples=100).k_max == 2
+
+
 @pytest.mark.parametrize(
     ("panel", "value", "k"),
     [

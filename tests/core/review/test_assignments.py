@@ -122,6 +122,11 @@ def test_exports_hold_assignments(store, dataset):
     assert [(one["whom"], one["due"], len(one["cases"])) for one in told["assignments"]] == [
         ("night", None, 3), ("bob", "2020-01-01", 3)
     ]  # fmt: skip
+    assert [one["withdrawn"] for one in told["assignments"]] == [False, False]
+    store.withdraw(dataset.digest, found[0].number, "mia", token="3")
+    whole = store.cases(dataset.digest), store.head(dataset.digest), store.assignments(dataset.digest)
+    told = json.loads(trail_json(dataset, *whole))
+    assert [(one["whom"], one["withdrawn"]) for one in told["assignments"]] == [("night", True), ("bob", False)]
 
 
 def test_of_a_group_it_is_said_what_each_member_has_done_and_what_all_have(store, dataset):
