@@ -9,6 +9,7 @@ import streamlit as st
 from core.cluster import elsewhere
 from core.review.database import store_url
 from core.settings import current_settings
+from core.text import html_text
 from core.version import __version__
 from pages.shared.kit import navigation
 
@@ -39,7 +40,14 @@ rows = {
     "Results in memory, at most (PLURALITY_MEMORY_MB)": f"{settings.memory_mb:,} MB",
     "Processors": str(os.cpu_count()),
 }
-st.dataframe({"setting": list(rows), "value": list(rows.values())}, hide_index=True, key="settings")
+st.html(  # a table cut its second column off on a telephone
+    "<style>dl.settings {display: grid; grid-template-columns: fit-content(28rem) 1fr; gap: .45rem 1.5rem; padding: 0}"
+    ".settings dt {opacity: .75} dl.settings dd {margin: 0; overflow-wrap: anywhere}"
+    "@media (max-width: 640px) {dl.settings {grid-template-columns: 1fr; gap: 0} dl.settings dd {margin: 0 0 .6rem}}"
+    "</style><dl class='settings'>"
+    + "".join(f"<dt>{html_text(name)}</dt><dd>{html_text(value)}</dd>" for name, value in rows.items())
+    + "</dl>"
+)
 if settings.images is not None and not settings.images.is_dir():
     st.warning(
         "The folder of images is not there: no image is shown. Set PLURALITY_IMAGES to a folder on this computer.",

@@ -45,12 +45,10 @@ def _answers(card: ReportCard) -> list[Block]:
     rows = [
         {
             "class by the others": name,
-            "share": float(card.own.share[code, code]),
-            "ci_low": float(card.own.low[code, code]),
-            "ci_high": float(card.own.high[code, code]),
+            "share": _share(card, code),
             "expected annotations": round(float(card.own.n[code])),
-            "share of the pool": float(card.pool.share[code, code]),
-            "bias": float(card.bias[code]),
+            "share of the pool": number(float(card.pool.share[code, code])),
+            "bias": number(float(card.bias[code])),
         }
         for code, name in enumerate(card.classes)
     ]
@@ -58,6 +56,11 @@ def _answers(card: ReportCard) -> list[Block]:
         rows = [rows[code] for code in np.argsort(-np.asarray(card.own.n), kind="stable")]
     caption = "Where the other raters find a class: how often this rater does, and how often the pool does."
     return [Grid(pd.DataFrame(rows), caption, _LISTED)]
+
+
+def _share(card: ReportCard, code: int) -> str:
+    value, low, high = (float(one[code, code]) for one in (card.own.share, card.own.low, card.own.high))
+    return UNKNOWN if np.isnan(value) else with_interval(value, low, high)
 
 
 def _differences(card: ReportCard) -> list[Block]:

@@ -33,6 +33,12 @@ def test_a_workbook_holds_numbers_as_numbers_and_formulas_as_text():
     assert rows[3] == ("é", None, 3, None)
 
 
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan, None])
+def test_what_is_no_number_leaves_its_cell_of_a_workbook_empty(value):
+    found = sheet_of(tables.to_xlsx(pd.DataFrame({"x": [1.5, value], "n": [1, 2]})))
+    assert found == [("x", "n"), (1.5, 1), (None, 2)]
+
+
 SETTINGS = {"data": "=skin", "seed": 3, "reliabilities": [1.0, 2.5], "select": "", "model": None, "name": "Zoë"}
 
 

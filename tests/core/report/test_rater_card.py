@@ -12,6 +12,7 @@ from core.raters.monitoring import monitor
 from core.raters.report_card import Disagreement, report_card
 from core.raters.to_act_on import raters_to_act_on
 from core.report.rater_card import _answers, _differences, _over_time, _summary, rater_report
+from core.text import UNKNOWN, number
 
 
 @pytest.fixture(scope="module")
@@ -45,16 +46,15 @@ def test_answers_by_class_are_the_raters_own_beside_the_share_of_the_pool(table,
     assert sorted(found["class by the others"]) == sorted(card.classes)
     assert found["expected annotations"].is_monotonic_decreasing  # of many classes the page prints the first
     found = found.set_index("class by the others").loc[list(card.classes)]
-    numbers = {
-        "share": own.share.diagonal(),
-        "ci_low": own.low.diagonal(),
-        "ci_high": own.high.diagonal(),
-        "expected annotations": np.round(own.n),
-        "share of the pool": card.pool.share.diagonal(),
-        "bias": card.bias,
-    }
-    for name, expected in numbers.items():
-        np.testing.assert_array_equal(found[name], expected, err_msg=name)
+    ends = zip(own.share.diagonal(), own.low.diagonal(), own.high.diagonal(), strict=True)
+    assert found["share"].tolist() == [f"{number(at)} ({number(low)} to {number(high)})" for at, low, high in ends]
+    assert len(set(found["share"])) > 20
+    np.testing.assert_array_equal(found["expected annotations"], np.round(own.n))
+    assert found["share of the pool"].tolist() == [number(one) for one in card.pool.share.diagonal()]
+    assert found["bias"].tolist() == [number(one) for one in card.bias]
+    unknown = np.full_like(own.share, np.nan)
+    (grid,) = _answers(replace(card, own=replace(own, share=unknown, low=unknown, high=unknown)))
+    assert set(grid.table["share"]) == {UNKNOWN}
 
 
 @pytest.fixture(scope="module")

@@ -201,6 +201,17 @@ def test_undo_takes_back_ones_own_last_event_and_stays_in_the_trail(case):
     assert [event.kind for event in case.review.events] == ["opinion", "reveal", "keep", "undo", "change", "undo"]
 
 
+def test_one_takes_back_ones_own_skip_and_not_that_of_another(case):
+    case.do("Ann", "opinion", X)
+    case.do("Bob", "skip")
+    before = case.review.state
+    case.do("Bob", "undo")
+    assert [(event.kind, event.undoes) for event in case.review.events[1:]] == [("skip", None), ("undo", 2)]
+    assert case.review.state == before
+    with pytest.raises(NotAllowedError, match="Somebody else"):
+        case.do("Bob", "undo")
+
+
 def test_nobody_undoes_what_another_did_or_has_acted_on(case):
     with pytest.raises(NotAllowedError, match="nothing"):
         case.do("Ann", "undo")
