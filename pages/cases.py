@@ -98,12 +98,17 @@ def _rows(
 
 
 def _most_plausible(result: CertaintyResult, case: int, letters: int, names: Sequence[str]) -> str:
-    """The class that comes first, or "x or y", "x or others" where none is likelier than all others together."""
+    """The class that comes first, or "x or y", "x or others" where none is likelier than all others together.
+
+    Of a label and its absence neither has to be named: "even".
+    """
     top, *level = (names[code] if code >= 0 else "" for code in result.leading(case))
     if not level:
         return top or one_case.OTHERS
     if not top:
         return "no class leads"
+    if names[0] == f"not {names[-1]}":
+        return "even"
     return f"{shorten(top, letters)} or {shorten(level[0], letters) or 'others'}"
 
 

@@ -128,14 +128,24 @@ def _numbers(view: Dataset, model: PlausibilityModel, sweep: SweepTable) -> None
     widgets.download(cases, "Certainty of every case", "certainty_by_case", "sweep_cases")
 
 
-def _classifiers(dataset: Dataset, view: Dataset) -> tuple[tuple, tuple]:
-    """Classifiers of classes, and those of sets; files of them are taken in. Certainty of sets is of one label."""
+def _classifiers(dataset: Dataset, view: Dataset, first, last) -> tuple[tuple, tuple]:
+    """Classifiers of classes, and those of sets; files of them are taken in. Certainty of sets is of one label.
+
+    Where a session finds some already, what is asked of them comes first, and the card for further ones below it. It
+    stays there: one that moved while a file is chosen would close.
+    """
+    judged = dataset if dataset.kind == "set" else view
+    key = f"_card_below-{st.session_state['data']}"
+    with last if st.session_state.setdefault(key, bool(predictions.classifiers(judged))) else first:
+        if dataset.kind == "set":
+            set_classifiers.add(dataset)
+        else:
+            classifier_view.add_predictions(view)
+    found = predictions.classifiers(judged)
     if dataset.kind == "set":
-        set_classifiers.add(dataset)
-        return (), predictions.classifiers(dataset)
-    classifier_view.add_predictions(view)
-    found = predictions.classifiers(view)
-    evidence.none_here(one.name for one in found)
+        return (), found
+    with first:
+        evidence.none_here(one.name for one in found)
     return found, ()
 
 
@@ -155,12 +165,19 @@ def _page() -> None:
     model = trusted_raters.asked_for(view, model, len(reliabilities))
     if model is None:
         return
-    classifiers, sets = _classifiers(dataset, view)
-    sweep = sweeps.sweep(view, model, reliabilities, classifiers)
-    if sweep is None:
-        _so_far(sweeps.so_far(view, model, reliabilities, classifiers), len(reliabilities), view.n_classes, theme)
-        return
-    title.title(headline.over_trust(sweep))
+    first, found, last = st.container(), st.container(), st.container()
+    classifiers, sets = _classifiers(dataset, view, first, last)
+    with found:
+        sweep = sweeps.sweep(view, model, reliabilities, classifiers)
+        if sweep is None:
+            _so_far(sweeps.so_far(view, model, reliabilities, classifiers), len(reliabilities), view.n_classes, theme)
+            return
+        title.title(headline.over_trust(sweep))
+        _found(dataset, view, model, reliabilities, opened, sweep, classifiers, sets, theme)
+
+
+def _found(dataset, view, model, reliabilities, opened, sweep, classifiers, sets, theme) -> None:
+    """What the sweep says, a tab for each question."""
     provenance.show(
         dataset,
         [model.name, "certainty", *(["classifiers"] if classifiers else [])],

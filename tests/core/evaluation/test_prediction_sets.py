@@ -15,6 +15,7 @@ from core.evaluation.prediction_sets import (
     QUARTERS,
     TEST,
     KeptPlausibilities,
+    _share,
     corrected_threshold,
     possible_promise,
     prediction_sets,
@@ -91,6 +92,20 @@ def test_voted_labels_break_the_promise_and_drawn_labels_keep_it():
         assert found[name][0] == pytest.approx(0.95, abs=4 * found[name][1] + 0.002)
         assert found[name][2] == pytest.approx(2.03, abs=0.05)
     assert found["votes"][2] == pytest.approx(1.005, abs=0.01)
+
+
+def test_shares_of_a_case_between_0_and_1_tell_more_than_as_many_that_are_yes_or_no():
+    """Wilson's interval of as many yeses and noes as have the variance that the shares have."""
+    z, shares = 1.959963984540054, np.tile([0.6, 0.8], 50)
+    n = 100 * 0.7 * 0.3 / shares.var(ddof=1)
+    centre, half = 0.7 + z**2 / (2 * n), z * np.sqrt(0.7 * 0.3 / n + z**2 / (4 * n**2))
+    found = _share(shares, 0.95)
+    assert (found.value, found.n) == (pytest.approx(0.7), 100)
+    assert [found.low, found.high] == pytest.approx(
+        [(centre - half) / (1 + z**2 / n), (centre + half) / (1 + z**2 / n)]
+    )
+    either = _share(np.repeat([0.0, 1.0], [30, 70]), 0.95)
+    assert either.value == pytest.approx(0.7) and either.high - either.low > 4 * (found.high - found.low)
 
 
 def test_the_interval_of_aggregated_coverage_holds_that_on_new_cases():
