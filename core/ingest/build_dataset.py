@@ -18,7 +18,7 @@ from .aggregated_tables import contingency_rows, count_rows, pattern_rows
 from .answer_rules import AS_POSITIONS, Treatment, positions, take_apart, treat
 from .column_mapping import Mapping, Repeats, check_mapping
 from .companion_files import SideFiles, with_side_files
-from .data_warnings import cautions_about, repeated, unnamed, unsure
+from .data_warnings import cautions_about, of_several_files, repeated, unnamed, unsure
 from .formats.raw_table import Dropped, RawTable
 from .label_columns import annotation_of, drop_whole, label_rows, labels_apart, likely_sign, none_of
 from .long_rows import Rows, drop, long_rows, transposed_rows, wide_rows
@@ -253,6 +253,9 @@ def _repeats_treated(
     if repeats == "keep":
         n_same = _said_again(rows) if n_repeats and kind == "class" else 0
         cautions += repeated(n_repeats, n_same, rows.row.size if kind == "class" else None)
+        if n_repeats and raw.places is not None and raw.places.file is not None and len(raw.places.files) > 1:
+            file = raw.places.file[rows.row]
+            cautions += of_several_files(rows.case_code, rows.rater_code, file, rows.rater.values, raw.places.files)
     return first, entry_ptr, n_repeats, n_same
 
 

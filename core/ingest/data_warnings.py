@@ -6,7 +6,7 @@ import numpy as np
 
 from ..annotations.dataset import LABEL_SIGNS, MISSING_TIME, Dataset
 from ..annotations.none_of_these import NONE_APPLIES
-from ..text import plural
+from ..text import plural, shorten
 from .answer_rules import cannot_tell
 from .formats.raw_table import UNANSWERED
 from .look_alikes import look_alikes
@@ -56,6 +56,35 @@ def repeated(n_repeats: int, n_same: int, n_annotations: int | None) -> list[str
     elif not n_same and 5 * n_repeats > n_annotations:
         caution += " If they are labels of one annotation, say that an annotation is a set of labels."
     return [caution]
+
+
+def of_several_files(
+    case: np.ndarray, rater: np.ndarray, file: np.ndarray, raters: Sequence[str], files: Sequence[str]
+) -> list[str]:
+    """The sentence on raters who annotate the same cases in several files: they may be namesakes, or a machine.
+
+    Parameters
+    ----------
+    case, rater, file : ndarray of int, shape (n_rows,)
+        Codes of each row.
+    raters, files : sequence of str
+        Their names.
+    """
+    pair = rater.astype(np.int64) * (int(case.max(initial=0)) + 1) + case
+    each = np.unique(pair * len(files) + file) // len(files)  # a pair as often as there are files that hold it
+    twice = np.unique(each[1:][each[1:] == each[:-1]])
+    if not twice.size:
+        return []
+    who, n_cases = np.unique(twice // (int(case.max()) + 1), return_counts=True)
+    most = int(who[n_cases.argmax()])
+    named = [shorten(files[code], 40) for code in np.unique(file[(rater == most) & np.isin(pair, twice)])]
+    where = f"{', '.join(named[:-1])} and {named[-1]}" if len(named) < 4 else f"{len(named)} files"
+    others = f", as {plural(len(who) - 1, 'other rater')} do" if len(who) > 2 else ", as another rater does"
+    return [
+        f"{shorten(raters[most], 40)} annotates {plural(int(n_cases.max()), 'case')} in more than one file ({where})"
+        f"{others if len(who) > 1 else ''}, and counts as one rater. A namesake, or a machine, needs a name of its own "
+        "in its file."
+    ]
 
 
 def unnamed(dropped: Sequence[str]) -> list[str]:
