@@ -44,14 +44,14 @@ def shown(title: str, name: str) -> bool:
         return False
     st.title(title)
     _note(parts)
-    _load_meanwhile()
+    _load_meanwhile(name)
     return True
 
 
 @cache
-def _load_meanwhile() -> None:
+def _load_meanwhile(name: str) -> None:
     """What the page imports, before it asks for it."""
-    threading.Thread(target=load_modules, name="loading", daemon=True).start()
+    threading.Thread(target=load_modules, args=(("kit", name),), name="loading", daemon=True).start()
 
 
 @st.fragment(run_every=_POLL_SECONDS)

@@ -2,6 +2,7 @@
 
 import importlib
 import pkgutil
+from collections.abc import Sequence
 from pathlib import Path
 
 from pages.shared.cache import datasets
@@ -13,7 +14,14 @@ def load() -> None:
     datasets.load_early()
 
 
-def load_modules() -> None:
-    """Import all modules of pages."""
+def load_modules(rooms: Sequence[str] = ()) -> None:
+    """Import the modules of pages.
+
+    Parameters
+    ----------
+    rooms : sequence of str, optional
+        Folders of ``pages/shared`` whose modules are wanted; all where none is named.
+    """
     for module in pkgutil.walk_packages([str(Path(__file__).parents[1])], f"{__package__.rpartition('.')[0]}."):
-        importlib.import_module(module.name)
+        if not rooms or module.name.split(".")[2] in rooms:
+            importlib.import_module(module.name)
