@@ -24,7 +24,8 @@ settings.load_profile("plurality")
 # Seconds of all workers together that each kind of test may take, about twice what it took on two cores; beyond it
 # the run fails in CI.
 BUDGETS = {"core": 3000, "pages": 1500, "browser": 3600}
-# The longest files. One of the browser's alone begins with the largest sample: what it computes, the others find.
+# The longest files, those of the browser, which mostly wait, between those that compute. One alone begins with the
+# largest sample: what it computes, the others find.
 LONGEST = [
     f"tests/{file}.py"
     for file in (
@@ -52,8 +53,6 @@ LONGEST = [
         "browser/test_agreement",
     )
 ]
-LONG = 12  # what one of them takes of the others
-LAST_BROWSER = 0.8  # of the time of all others, after which no further one of the browser begins
 MOST_COMPILING = 600  # seconds
 MOST_REPEATED_PRESSES = 10  # in CI; a press without effect is one that a user would have made in vain
 MOST_SECOND_TRIES = 1  # in CI, of browser tests that failed and then passed: a race to be found, not to be hidden
@@ -155,27 +154,18 @@ def pytest_xdist_auto_num_workers(config):
 
 
 def pytest_collection_modifyitems(items):
-    """The longest files come first: no worker waits for the last one. Those of the browser are spread among the others.
-
-    What several browsers show at once waits for each other, and while it waits it is drawn again and again.
-    """
-    place = _places(dict.fromkeys(item.nodeid.split("::")[0] for item in items))
-    items.sort(key=lambda item: place[item.nodeid.split("::")[0]])
+    """The longest files come first, then what is left of the browser's: no worker waits for the last one."""
+    items.sort(key=lambda item: _place(item.nodeid.split("::")[0]))
     if os.environ.get("CI"):
         for item in items:
             if item.nodeid.startswith("tests/browser/"):
                 item.add_marker(pytest.mark.flaky(reruns=1))
 
 
-def _places(files):
-    files = sorted(files, key=lambda file: LONGEST.index(file) if file in LONGEST else len(LONGEST))
-    seeing = [file.startswith("tests/browser/") for file in files]
-    browsers = [file for file, sees in zip(files, seeing, strict=True) if sees]
-    others = [file for file, sees in zip(files, seeing, strict=True) if not sees]
-    begin = [0, *itertools.accumulate(LONG if file in LONGEST else 1 for file in others)]
-    return {file: LAST_BROWSER * n / len(browsers) for n, file in enumerate(browsers)} | {
-        file: at / begin[-1] for file, at in zip(others, begin, strict=False)
-    }
+def _place(file: str) -> int:
+    if file in LONGEST:
+        return LONGEST.index(file)
+    return len(LONGEST) + (not file.startswith("tests/browser/"))
 
 
 def pytest_runtest_logreport(report):
