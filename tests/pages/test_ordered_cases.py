@@ -1,6 +1,7 @@
 """Cases and Reliability of ordered classes: the ordinal truth beside counts, in the order of the classes."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from core.models.ordinal import Ordinal, severity_sentence
 from core.plausibility.ordinal_truth import OrdinalTruth
 from core.text import probability
 from pages.shared.kit import opening, plausibility_models
+from pages.shared.raters import answers as raters_answers
 from tests.core.models.test_ordinal import panel
 from tests.pages.opened import at, opened, settle, words
 
@@ -117,10 +119,41 @@ def test_raters_says_who_reads_higher_or_lower_than_the_panel():
     dataset = with_class_order(plain, sorted(plain.classes))
     keep(dataset)
     settle(opened("cases", dataset.digest))  # where the models are scored
-    said = words(opened("raters", dataset.digest))
-    assert f"By the ordinal model, o{severity_sentence(Ordinal().fit(dataset)).split(':')[0][1:]}" in said
+    app, fit = opened("raters", dataset.digest), Ordinal().fit(dataset)
+    said = words(app)
+    (table,) = [one.value for one in app.dataframe if "severity" in one.value]
+    assert abs(table["severity"]).is_monotonic_decreasing and table["rater"].iloc[0] == "r0"
+    for rater, n, *numbers in table.itertuples(index=False, name=None):
+        place = fit.raters.index(rater)
+        assert n == fit.n_annotations[place]
+        assert numbers == pytest.approx(
+            [
+                fit.parameters[name + end][place]
+                for name in ("severity", "spread", "slip")
+                for end in ("", "_low", "_high")
+            ]
+        )
+    assert f"By the ordinal model, o{severity_sentence(fit).split(':')[0][1:]}" in said
     keep(plain)
     assert "By the ordinal model" not in words(opened("raters", plain.digest))
+
+
+def test_the_table_of_how_raters_read_leaves_with_each_number_under_its_own_name(
+    left, shown, said, labels, monkeypatch
+):
+    names = ("severity", "spread", "slip")
+    parts = [name + end for name in names for end in ("", "_low", "_high")]
+    fit = SimpleNamespace(
+        raters=("ann", "bob", "cem"), n_annotations=np.array([9, 0, 7]), classes=("low", "mid", "high"),
+        parameters={part: np.array([0.1, 0.9, -0.4]) + place / 100 for place, part in enumerate(parts)},
+    )  # fmt: skip
+    monkeypatch.setattr(raters_answers, "_ordinal_fit", lambda view: fit)
+    raters_answers.all_on_the_scale(None)
+    frame = left["scale_raters_table"]
+    assert frame["rater"].tolist() == ["cem", "ann"] and frame["annotations"].tolist() == [7, 9]
+    for place, part in enumerate(parts):
+        assert frame[part].tolist() == pytest.approx([-0.4 + place / 100, 0.1 + place / 100])
+    assert shown["scale_raters"].equals(frame) and labels == ["How each rater reads the scale"]
 
 
 def test_counts_open_where_the_order_is_not_declared_or_another_model_describes_the_raters_better(graded):

@@ -7,6 +7,7 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.models.ordinal import METHOD as ORDINAL
 from core.models.ordinal import reads, severity_sentence
+from core.models.ordinal_density import NAMES
 from core.models.result import RaterModelFit
 from core.raters.monitoring import RaterTable
 from core.raters.report_card import ReportCard
@@ -95,10 +96,33 @@ def on_the_scale(view: Dataset, table: RaterTable, rater: str) -> None:
 
 
 def all_on_the_scale(view: Dataset) -> None:
-    """Of ordered classes, once models are fitted: which raters read clearly higher or lower than the panel."""
+    """Of ordered classes, once models are fitted: who reads clearly higher or lower than the panel, and all raters."""
     found = _ordinal_fit(view)
-    if found is not None and (said := severity_sentence(found)):
-        st.markdown(f"By the ordinal model, {markdown(said[0].lower() + said[1:])}", help=widgets.explained(ORDINAL))
+    if found is None or not (said := severity_sentence(found)):
+        return
+    st.markdown(f"By the ordinal model, {markdown(said[0].lower() + said[1:])}", help=widgets.explained(ORDINAL))
+    with st.expander("How each rater reads the scale"):
+        frame = scale_frame(found)
+        shown = columns.counts("annotations") | columns.numbers(*NAMES)
+        for name in NAMES:
+            shown |= columns.ends(f"{name}_low", f"{name}_high")
+        rows = min(360, 36 * (len(frame) + 1) + 2)
+        st.dataframe(frame, hide_index=True, height=rows, column_config=shown, key="scale_raters")
+        st.caption(
+            "Severity: classes that a rater reads higher (lower where negative) than the panel. Spread: how widely, in "
+            "classes. Slip: the share of annotations that do not look at the case."
+        )
+        widgets.download(frame, "Raters on the scale", "scale_raters", "scale_raters_table")
+
+
+def scale_frame(fit: RaterModelFit) -> pd.DataFrame:
+    """Severity, spread and slip of each rater with their intervals, those furthest from the panel first."""
+    parts = [f"{name}{end}" for name in NAMES for end in ("", "_low", "_high")]
+    frame = pd.DataFrame(
+        {"rater": fit.raters, "annotations": fit.n_annotations} | {part: fit.parameters[part] for part in parts}
+    )
+    order = np.argsort(-np.abs(fit.parameters["severity"]), kind="stable")
+    return frame.iloc[order[fit.n_annotations[order] > 0]].reset_index(drop=True)
 
 
 def _ordinal_fit(view: Dataset) -> RaterModelFit | None:
