@@ -31,6 +31,7 @@ HOLDS = {
         "truth, wherever these are from."
     ),
 }
+FEW_DIFFER = "So few labels differ that errors which were not seen are allowed for in the interval."
 WHOLE = "Every case is labelled, so the machine is not used; the interval is for more cases like these."
 
 
@@ -375,7 +376,7 @@ def _notes(method: str, n: int, n_rest: int, found: list, careful: bool) -> tupl
     if careful and n < T_BELOW:
         notes.append(f"{plural(n, 'label')}: the interval is Student's t.")
     if any(one[3] for one in found):
-        notes.append("So few labels differ that errors which were not seen are allowed for in the interval.")
+        notes.append(FEW_DIFFER)
     return tuple(notes)
 
 

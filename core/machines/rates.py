@@ -11,13 +11,17 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
-from ..evaluation.corrected_rates import CorrectedRate, class_rate
+from ..evaluation.corrected_rates import FEW_DIFFER, CorrectedRate, class_rate
 from ..result_base import Columns, Result
 from ..review.opinions import Opinion
 from ..review.random_sample import ReviewedBy
 from ..review.states import CaseReview
+from ..text import with_interval
 
 ACCURACY = "accuracy"
+AGREEMENT = "agreement with a person"  # the accuracy where people's annotations are the labels: they hold errors
+RIGHT = "being right"  # the accuracy where what reviewers decided counts as the truth
+MOST_NAMED = 5  # rates in a note
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -224,8 +228,33 @@ def machine_rates(
     for code, name in enumerate(dataset.classes):
         y = np.where(labelled, labels[:, code], np.nan)
         found.append(_rate(machine, name, True, y, given[:, code], labelled, chance, level))
-    notes = tuple(dict.fromkeys(note for one in found for note in one.corrected.notes))
-    return MachineRates(tuple(found), chance is not None, int(labelled.sum()), int(said.sum()), notes)
+    return MachineRates(
+        tuple(found), chance is not None, int(labelled.sum()), int(said.sum()), _notes(found, chance is not None)
+    )
+
+
+def rate_words(rate: CorrectedRate) -> str:
+    """``.27 (.24 to .29)``; with a third digit where an interval would read as never or always.
+
+    Parameters
+    ----------
+    rate : CorrectedRate
+    """
+    near_an_end = rate.ci_high < 0.01 or rate.ci_low > 0.99
+    return with_interval(rate.estimate, rate.ci_low, rate.ci_high, digits=3 if near_an_end else 2)
+
+
+def _notes(found: Sequence[MachineRate], sampled: bool) -> tuple[str, ...]:
+    """Each note once; that of labels that hardly differ says of which rates, unless it is true of all."""
+    notes = dict.fromkeys(note for one in found for note in one.corrected.notes)
+    accuracy = RIGHT if sampled else AGREEMENT
+    few = [one.of if one.is_class else accuracy for one in found if FEW_DIFFER in one.corrected.notes]
+    if few and len(few) < len(found):
+        first, rest = few[:MOST_NAMED], len(few) - MOST_NAMED
+        named = [*first, f"{rest:,} more"] if rest > 0 else first
+        listed = " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
+        notes = {f"Of {listed}: {note[0].lower()}{note[1:]}" if note == FEW_DIFFER else note: None for note in notes}
+    return tuple(notes)
 
 
 def _rate(

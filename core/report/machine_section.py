@@ -6,12 +6,11 @@ import pandas as pd
 
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError, PluralityError
-from ..evaluation.corrected_rates import CorrectedRate
 from ..figures import machines as figures
 from ..machines.alternative_test import AlternativeTest, alternative_test
 from ..machines.joined import joined, of_predictions
 from ..machines.marks import machine_like
-from ..machines.rates import machine_rates, people_labels
+from ..machines.rates import AGREEMENT, machine_rates, people_labels, rate_words
 from ..machines.sentences import in_detail, silences, verdict
 from ..machines.versions import version_drift
 from ..machines.worth import worth_readers
@@ -70,10 +69,10 @@ def _rates(dataset: Dataset, machines: Sequence[str], people: Sequence[str]) -> 
             continue
         rows = [
             {
-                "rate of": one.of if one.is_class else f"{name} agrees with a person",
+                "rate of": one.of if one.is_class else AGREEMENT,
                 "machine alone": "–" if one.alone is None else number(one.alone),
-                "people's labels alone": _said(one.people),
-                "corrected": _said(one.corrected),
+                "people's labels alone": rate_words(one.people),
+                "corrected": rate_words(one.corrected),
             }
             for one in found.rates
         ]
@@ -81,10 +80,6 @@ def _rates(dataset: Dataset, machines: Sequence[str], people: Sequence[str]) -> 
         blocks.append(Grid(pd.DataFrame(rows), f"Rates among all cases of {name}: people labelled {cases}; 95%."))
         blocks.append(Words(_HOLD, "note"))
     return blocks
-
-
-def _said(rate: CorrectedRate) -> str:
-    return with_interval(rate.estimate, rate.ci_low, rate.ci_high)
 
 
 _HOLD = (

@@ -202,7 +202,7 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
     app = settle(app.run())
     found = machine_rates(whole, "gpt", people_labels(whole, ("a", "b")))
     shown = table(app, "corrected")
-    assert shown["rate of"].tolist() == ["gpt agrees with a person", "x", "y"]
+    assert shown["rate of"].tolist() == ["agreement with a person", "x", "y"]
     assert shown["corrected"].tolist() == [
         with_interval(one.corrected.estimate, one.corrected.ci_low, one.corrected.ci_high) for one in found.rates
     ]
@@ -216,7 +216,7 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
         desk.send(desk.draft(one.case_id, "opinion", opinion=Opinion.of_class("x")), seen=0, token=one.case_id)
     app = settle(app.run())
     app = settle(next(box for box in app.segmented_control if box.key == "rates_source").set_value("sample").run())
-    assert table(app, "corrected")["rate of"].tolist()[0] == "gpt is right"
+    assert table(app, "corrected")["rate of"].tolist()[0] == "being right"
     assert "20 with a label by a random sample" in words(app) and "of it still to be read" in words(app)
     close_stores()
 

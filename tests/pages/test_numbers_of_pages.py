@@ -315,7 +315,7 @@ def test_rates_of_a_machine_stand_beside_those_of_the_labels_alone(shown, left):
     said = ["rate of", "machine alone", "labels alone", "corrected", "weight of the machine λ"]
     table = shown["machine_rates"]
     assert table[said].values.tolist() == [
-        ["gpt agrees with a person", "–", ".60 (.50 to .80)", ".65 (.55 to .85)", 0.4],
+        ["agreement with a person", "–", ".60 (.50 to .80)", ".65 (.55 to .85)", 0.4],
         ["x", ".31", ".20 (.10 to .40)", ".25 (.15 to .45)", 0.7],
     ]
     assert table[["people at", "people from", "people to"]].values.tolist() == [[0.6, 0.5, 0.8], [0.2, 0.1, 0.4]]

@@ -7,9 +7,9 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.errors import NotApplicableError
-from core.machines.rates import MachineRates, machine_rates, people_labels, sample_labels
+from core.machines.rates import AGREEMENT, RIGHT, MachineRates, machine_rates, people_labels, rate_words, sample_labels
 from core.review.random_sample import ReviewedBy, reviewed_by
-from core.text import markdown, number, plural, with_interval
+from core.text import markdown, number, plural
 from pages.shared.ai_rater.computed import Machines
 from pages.shared.cache import access
 from pages.shared.kit import columns, gold_of_reviews, state, widgets
@@ -73,13 +73,13 @@ def _draw() -> None:
 
 def _table(found: MachineRates, source: str) -> None:
     """Each rate in words and as an interval in its row, all on one axis: of the labels alone, and corrected."""
-    near = "agrees with a person" if source == "people" else "is right"  # people's errors are in their annotations
+    near = AGREEMENT if source == "people" else RIGHT
     rows = [
         {
-            "rate of": one.of if one.is_class else f"{one.machine} {near}",
+            "rate of": one.of if one.is_class else near,
             "machine alone": "–" if one.alone is None else number(one.alone),
-            "labels alone": with_interval(one.people.estimate, one.people.ci_low, one.people.ci_high),
-            "corrected": with_interval(one.corrected.estimate, one.corrected.ci_low, one.corrected.ci_high),
+            "labels alone": rate_words(one.people),
+            "corrected": rate_words(one.corrected),
             "weight of the machine λ": one.corrected.weight,
         }
         for one in found.rates

@@ -7,8 +7,8 @@ import pytest
 
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
-from core.evaluation.corrected_rates import class_rate
-from core.machines.rates import ACCURACY, machine_rates, people_labels, review_labels, sample_labels
+from core.evaluation.corrected_rates import FEW_DIFFER, class_rate
+from core.machines.rates import ACCURACY, machine_rates, people_labels, rate_words, review_labels, sample_labels
 from core.review.opinions import UNDETERMINED, Opinion
 from core.review.random_sample import ReviewedBy
 
@@ -52,6 +52,39 @@ def test_rates_are_those_of_the_methods_and_hold_the_truth(made):
     frame = found.to_frame()
     assert frame["corrected_estimate"].tolist() == [one.corrected.estimate for one in found.rates]
     assert frame["weight"].tolist() == [one.corrected.weight for one in found.rates] and frame["weight"].any()
+
+
+def of_labels(counts):
+    """Cases that one person and a machine label alike, so many of each class."""
+    answer = np.repeat(np.arange(len(counts)), counts)
+    n, classes = len(answer), [f"class {n}" for n in range(len(counts))]
+    case, rater = np.tile(np.arange(n), 2), np.repeat([0, 1], n)
+    cases = [f"c{n}" for n in range(n)]
+    data = Dataset.from_classes("few", cases, ["a", "m"], classes, case, rater, np.tile(answer, 2))
+    return machine_rates(data, "m", people_labels(data, ("a",)))
+
+
+def test_labels_that_hardly_differ_are_told_of_the_rates_they_concern():
+    found = of_labels([300, 299, 1])
+    told = [one.of for one in found.rates if FEW_DIFFER in one.corrected.notes]
+    assert told == [ACCURACY, "class 2"]
+    assert found.notes[-1] == (
+        "Of agreement with a person and class 2: so few labels differ that errors which were not seen are allowed for "
+        "in the interval."
+    )
+    many = of_labels([300, *[1] * 9])  # five are named, the others counted
+    assert "Of agreement with a person, class 1, class 2, class 3, class 4 and 5 more: so few" in many.notes[-1]
+    assert FEW_DIFFER in of_labels([2, 2]).notes  # all of them: no name is needed
+
+
+def test_what_was_never_seen_is_not_said_to_be_never():
+    found = of_labels([300, 700, 1])
+    never, always = found.rates[3].people, found.rates[0].people
+    assert rate_words(never) == f"{never.estimate:.3f} ({never.ci_low:.3f} to {never.ci_high:.3f})".replace("0.", ".")
+    assert never.ci_high > 0.001 and always.estimate == 1 and always.ci_low < 1
+    assert rate_words(always) == f"1.000 (.{always.ci_low:.3f}"[:7] + f"{always.ci_low:.3f}"[1:] + " to 1.000)"
+    middle = found.rates[1].people
+    assert rate_words(middle) == f".30 (.{100 * middle.ci_low:.0f} to .{100 * middle.ci_high:.0f})"
 
 
 def test_of_several_annotations_of_a_case_the_machines_first_counts(made):

@@ -225,7 +225,7 @@ def test_machines_and_their_rates_stand_in_rows_of_their_own(monkeypatch):
     }
     same(first, expected)
     columns = {
-        "rate of": ["lyra-1 agrees with a person", *whole.classes],
+        "rate of": ["agreement with a person", *whole.classes],
         "machine alone": ["–", *(text(each.alone) for each in rates[1:])],
     }
     for name, side in (("people's labels alone", "people"), ("corrected", "corrected")):
