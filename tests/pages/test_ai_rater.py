@@ -83,7 +83,7 @@ def test_the_title_is_the_verdict_and_the_table_has_a_row_a_machine(address, mad
     assert rows["worth in readers"].tolist() == [worth_readers(made, m, people).words() for m in ("m0", "m1")]
     assert [one.pass_share for one in found.machines] == [0.9995, 0]
     assert rows["passes in resamples"].tolist() == [".99", ".00"], "1.00 is for all of them"
-    assert rows["cases"].tolist() == [150, 150] and rows["cases to pass"].iloc[1] == "no number would do"
+    assert rows["cases"].tolist() == [150, 150] and rows["cases to pass"].iloc[1] == "none would do"
     passing = [one for one in people_in_its_place(made, people=people) if one.passes]
     assert f"Of 4 raters put through the same test {len(passing)} pass" in words(app)
 

@@ -993,7 +993,7 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     assert frame["advantage ρ"].iloc[0] == ".60 (.50 to .65)"
     assert frame["worth in readers"].tolist() == [".5 (.2 to more than 1)", "–", "–"]
     assert frame["by its probabilities"].tolist() == ["less than none (.2 to more than 1)", "–", "–"]
-    assert frame["cases to pass"].tolist() == ["44", "no number would do", "–"]
+    assert frame["cases to pass"].tolist() == ["44", "none would do", "–"]
     test.by_chance = True
     assert ai_parts.verdict_table(found)["may replace a rater"].tolist() == [
         *["like whoever guesses"] * 2,

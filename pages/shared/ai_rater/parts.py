@@ -83,7 +83,7 @@ def verdict_table(computed: Computed) -> pd.DataFrame:
         }
         if logs:
             row["by its probabilities"] = logs[one.machine].words() if one.machine in logs else "–"
-        needed = "–" if not one.raters else "no number would do" if one.n_to_pass is None else f"{one.n_to_pass:,}"
+        needed = "–" if not one.raters else "none would do" if one.n_to_pass is None else f"{one.n_to_pass:,}"
         rows.append(row | {"passes in resamples": one.pass_share, "cases": one.n_cases, "cases to pass": needed})
     return pd.DataFrame(rows)
 

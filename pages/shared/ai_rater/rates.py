@@ -14,7 +14,7 @@ from pages.shared.ai_rater.computed import Machines
 from pages.shared.cache import access
 from pages.shared.kit import columns, gold_of_reviews, state, widgets
 
-_WIDTH = 130  # of pictures, so that the table fits at 1,280 pixels
+_WIDTH = 118  # of pictures, so that the table fits at 1,280 pixels
 SOURCES = {"people": "People's annotations", "sample": "The random sample of Review"}
 
 
@@ -96,7 +96,7 @@ def _table(found: MachineRates, source: str) -> None:
     order = ["rate of", "machine alone", "labels alone", "labels alone, 95%", "corrected", "corrected, 95%"]
     st.dataframe(
         shown, hide_index=True, key="machine_rates", column_order=[*order, "weight of the machine λ"],
-        column_config={"weight of the machine λ": weight} | pictures,
+        column_config={"weight of the machine λ": weight, "rate of": st.column_config.Column(width=175)} | pictures,
     )  # fmt: skip
     widgets.download(found.to_frame(), "Rates", "machine_rates", "machine_rates_table")
 
