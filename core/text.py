@@ -3,6 +3,7 @@
 import html
 import math
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 # Streamlit replaces typographic pairs, emoji and icon codes and bare addresses after backslash escapes are gone,
@@ -80,6 +81,16 @@ def plural(count: int, noun: str, nouns: str | None = None) -> str:
         For any other number; with an s at the end of ``noun`` where it is not given.
     """
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``; empty of nothing.
+
+    Parameters
+    ----------
+    names : sequence of str
+    """
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def number(value: float | None, digits: int = 2, zero: bool = False) -> str:

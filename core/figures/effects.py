@@ -5,7 +5,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from ..models.difficulty.names import Switches
-from ..text import plotly
+from ..text import listed, plotly
 from .theme import Theme, figure_of, scatter, with_opacity
 
 # Field of `Switches`, letter without it, what it is when on and when off, why.
@@ -99,7 +99,7 @@ def formula(on: Switches) -> str:
 def _listed(on: Switches) -> str:
     names = [name for name, *_ in (*reversed(_CASE_EFFECTS), *_RATER_EFFECTS) if not getattr(on, name)]
     names = ["differences between raters" if name == "ability" else name for name in names]
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+    return listed(names)
 
 
 def _arrows(theme: Theme) -> list[dict]:

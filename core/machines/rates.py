@@ -16,7 +16,7 @@ from ..result_base import Columns, Result
 from ..review.opinions import Opinion
 from ..review.random_sample import ReviewedBy
 from ..review.states import CaseReview
-from ..text import with_interval
+from ..text import listed, with_interval
 
 ACCURACY = "accuracy"
 AGREEMENT = "agreement with a person"  # the accuracy where people's annotations are the labels: they hold errors
@@ -251,9 +251,8 @@ def _notes(found: Sequence[MachineRate], sampled: bool) -> tuple[str, ...]:
     few = [one.of if one.is_class else accuracy for one in found if FEW_DIFFER in one.corrected.notes]
     if few and len(few) < len(found):
         first, rest = few[:MOST_NAMED], len(few) - MOST_NAMED
-        named = [*first, f"{rest:,} more"] if rest > 0 else first
-        listed = " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
-        notes = {f"Of {listed}: {note[0].lower()}{note[1:]}" if note == FEW_DIFFER else note: None for note in notes}
+        named = listed([*first, f"{rest:,} more"] if rest > 0 else first)
+        notes = {f"Of {named}: {note[0].lower()}{note[1:]}" if note == FEW_DIFFER else note: None for note in notes}
     return tuple(notes)
 
 

@@ -17,7 +17,7 @@ from scipy.special import ndtri
 from ..agreement.intervals import wilson
 from ..annotations.dataset import Dataset
 from ..result_base import Columns, Result, rows
-from ..text import number, percent, plural, with_interval
+from ..text import listed, number, percent, plural, with_interval
 from .alternative_test import LEAST_CASES, check_numbers, first_of_each
 from .annotation_scores import AnnotationScore, Score
 from .marks import Machine
@@ -202,7 +202,8 @@ def in_order(machines: Sequence[Machine]) -> tuple[tuple[Machine, ...], str]:
         of_version.setdefault(one.version.casefold(), []).append(one)
     alone = [group[0] for version, group in of_version.items() if version and len(group) == 1]
     reasons = [
-        f"{_listed(group)} {'have the same' if version else 'have no' if len(group) > 1 else 'has no'} version"
+        f"{listed([one.name for one in group])} "
+        f"{'have the same' if version else 'have no' if len(group) > 1 else 'has no'} version"
         for version, group in of_version.items()
         if len(group) > 1 or not version
     ]
@@ -213,11 +214,6 @@ def _place(version: str) -> tuple:
     """Numbers by size, words by letters, a word after its number alone: 3.5 < 4 < 4o < 10 < 2024-05-13."""
     parts = re.findall(r"\d+|[a-z]+", version.casefold())
     return tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts)
-
-
-def _listed(machines: Sequence[Machine]) -> str:
-    names = [one.name for one in machines]
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _drift(

@@ -13,6 +13,7 @@ from core.text import (
     as_name,
     exact,
     html_text,
+    listed,
     markdown,
     number,
     percent,
@@ -209,3 +210,7 @@ def test_settings_are_told_in_full_with_separators(value, text):
 )
 def test_numbers_have_one_style(said, text):
     assert said == text
+
+
+def test_names_are_listed_with_and_before_the_last():
+    assert [listed(names) for names in ([], ["a"], ["a", "b"], ("a", "b", "c"))] == ["", "a", "a and b", "a, b and c"]
