@@ -56,9 +56,22 @@ def late_njit(**options: Any) -> Callable[[Callable[..., Any]], LateKernel]:
     return lambda py_func: LateKernel(py_func, options)
 
 
-def for_size(kernel: Any, size: int) -> Callable[..., Any]:
-    """The kernel for data of this size: as Python where they are small and its machine code is not loaded yet.
+class Walked:
+    """What kernels have walked as Python in this process; as much as `SMALL` costs what loading machine code does.
 
+    Attributes
+    ----------
+    total : int
+        Entries and bytes.
+    """
+
+    total = 0
+
+
+def for_size(kernel: Any, size: int) -> Callable[..., Any]:
+    """The kernel for data of this size: as Python until loading its machine code would have cost no more.
+
+    So a single small file needs no machine code, and whoever reads many, or one that is not small, has it.
     Only for kernels of whole numbers, whose results do not depend on it.
 
     Parameters
@@ -68,4 +81,7 @@ def for_size(kernel: Any, size: int) -> Callable[..., Any]:
         How many entries or bytes it walks.
     """
     python = getattr(kernel, "py_func", kernel)  # without numba's compiler a kernel is Python already
-    return python if size <= SMALL and not getattr(kernel, "signatures", ()) else kernel
+    if getattr(kernel, "signatures", ()):
+        return kernel
+    Walked.total += size
+    return python if Walked.total <= SMALL else kernel

@@ -13,7 +13,7 @@ from numba.core.registry import CPUDispatcher
 
 from core.annotations._kernels import counting_sort, scan_lines, scan_records
 from core.ingest._repeat_kernels import repeated_pairs
-from core.kernels import SMALL, for_size, late_njit
+from core.kernels import SMALL, Walked, for_size, late_njit
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL_FILE = "case,rater,class\n1,a,x\n1,b,y\n2,a,x\n2,b,x\n2,a,y\n"
@@ -44,11 +44,20 @@ class Kernel:
         return "as machine code"
 
 
-def test_a_kernel_runs_as_python_where_data_are_small_and_its_code_is_not_loaded():
+def test_a_kernel_runs_as_python_where_data_are_small_and_its_code_is_not_loaded(monkeypatch):
+    monkeypatch.setattr(Walked, "total", 0)
+    assert for_size(Kernel(["(int32,)"]), 2 * SMALL)() == "as machine code"
     assert for_size(Kernel([]), SMALL)() == "as Python"
+    monkeypatch.setattr(Walked, "total", 0)
     assert for_size(Kernel([]), SMALL + 1)() == "as machine code"
-    assert for_size(Kernel(["(int32,)"]), 1)() == "as machine code"
     assert for_size(len, 1) is len
+
+
+def test_many_small_files_are_worth_machine_code(monkeypatch):
+    """Each alone is not; together they would cost more than loading it."""
+    monkeypatch.setattr(Walked, "total", 0)
+    ran = [for_size(Kernel([]), SMALL // 4)() for _ in range(6)]
+    assert ran == ["as Python"] * 4 + ["as machine code"] * 2
 
 
 def test_a_late_kernel_is_machine_code_from_its_first_call_and_so_are_those_that_it_calls():
