@@ -147,9 +147,9 @@ def _by_beta(dataset: Dataset, beta: float) -> str:
     if beta >= 1:
         return "γ = 1: by held-out annotations, those of a case are as good as independent (β = 1)."
     n = round(float(np.median(np.diff(dataset.case_ptr))))
-    so = f", {n} of a case as about {_g(beta * n)} independent ones." if n > 1 else "."
+    so = f", {n} as about {_g(beta * n)}." if n > 1 else "."
     why = "raters share mistakes, or too little is known of each"
-    return f"γ = β = {_g(beta)}: {why}; n annotations count as {_g(beta)} n{so}"
+    return f"γ = β = {_g(beta)}: {why}; n annotations of a case count here as {_g(beta)} n{so}"
 
 
 def _by_default(model: PlausibilityModel) -> str:

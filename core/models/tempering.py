@@ -149,8 +149,8 @@ def dependence_note(dataset: Dataset, beta: float) -> tuple[str, ...]:
     said = number(worth, 0) if worth >= _SPEAKS_OF else number(worth, 1).removesuffix(".0")
     independent = "independent one" if said == "1" else "independent ones"
     return (
-        f"{typical:,} annotations of a case are worth about {said} {independent} (β {significant(beta, 2)}): raters "
-        "make the same mistakes, or too little is known of each.",
+        f"To this model {typical:,} annotations of a case are worth about {said} {independent} (β "
+        f"{significant(beta, 2)}): raters make the same mistakes, or too little is known of each.",
     )
 
 

@@ -66,7 +66,7 @@ def test_it_takes_a_hundred(crowd, n, source):
 def test_counts_open_at_the_exponent_of_dependence(crowd, beta, gamma):
     opening = opens_at(crowd, DirichletCounts(), beta=beta)
     assert (opening.reliability, opening.source) == (gamma, "beta")
-    shared = "n annotations count as .2 n, 4 of a case as about .8 independent ones" in opening.reason
+    shared = "n annotations of a case count here as .2 n, 4 as about .8." in opening.reason
     assert shared == ("raters share mistakes, or too little is known of each" in opening.reason)
     assert shared == (beta < 1)
     assert ("as good as independent" in opening.reason) == (beta >= 1)
