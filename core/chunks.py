@@ -21,6 +21,7 @@ from .errors import Cancelled
 Chunk = TypeVar("Chunk")
 Result = TypeVar("Result")
 _inside = threading.local()
+_N_CORES = os.cpu_count() or 1
 
 
 class CancelToken:
@@ -59,7 +60,7 @@ def chunk_ranges(n_cases: int, size: int) -> list[tuple[int, int]]:
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=os.cpu_count() or 1, thread_name_prefix="chunk")
+    return ThreadPoolExecutor(max_workers=_N_CORES, thread_name_prefix="chunk")
 
 
 def rest() -> None:
@@ -153,7 +154,7 @@ def map_chunks(
     try:
         for chunk in waiting:
             running.append(_line.submit(token.lag, partial(guarded, chunk)))
-            if len(running) >= 2 * (os.cpu_count() or 1):
+            if len(running) >= 2 * _N_CORES:
                 break
         done = 0
         while running:
