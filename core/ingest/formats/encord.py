@@ -1,7 +1,9 @@
 """Encord, JSON of label rows: classifications of data units, each with who made it."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ...text import shorten
 from .json_text import JsonFile, Progress, all_records, most_are
 from .questionnaire import Questionnaire, text_of
 from .reader import Reader, reader_method
@@ -27,24 +29,36 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     """Every radio or checklist classification of a label row; one question for each name.
 
     Who made it is the classification's own ``createdBy``: several people may have labelled one row, and where a project
-    has a row for each of them the same ``data_hash`` comes again. Text answers and objects drawn are no classes.
+    has a row for each of them the same ``data_hash`` comes again. Text answers and objects drawn are no classes;
+    the notes count them.
     """
     asked = Questionnaire(("label row", "classification"), [file.name for file in files])
+    left: Counter[str] = Counter()
     for file, number, line, record in all_records(files, progress):
         row = record if isinstance(record, dict) else {}
         case = text_of(row.get("data_title")) or text_of(row.get("data_hash"))
-        found = list(_classifications(row))
+        found = list(_classifications(row, left))
+        n_objects = _n_objects(row)
+        if n_objects:
+            left["objects drawn"] += n_objects
         if not found:
             asked.begin(line, (number, 0), case, "", file=file)
             asked.drop("it has no classification")
         for place, (who, when, name, block) in enumerate(found, 1):
             asked.begin(line, (number, place), case, who, when, file=file, only=name)
             asked.answer(name, [block] if block else [])
-    return Source(NAME, TITLE, recognise(files) or "said so", asked.questions())
+    notes = [f"Left out: {what} ({count:,})." for what, count in sorted(left.items())]
+    return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes))
 
 
-def _classifications(row: dict) -> Iterator[tuple[str, str, str, list[str]]]:
-    """Maker, time, name and classes of each; nested ones stand beside the outer."""
+def _n_objects(row: dict) -> int:
+    """Objects drawn on data units, each once in however many frames it stands."""
+    objects = row.get("object_answers")
+    return len(objects) if isinstance(objects, dict) else 0
+
+
+def _classifications(row: dict, left: Counter[str]) -> Iterator[tuple[str, str, str, list[str]]]:
+    """Maker, time, name and classes of each; nested ones stand beside the outer, written text adds to ``left``."""
     made = _made(row)
     answers = row.get("classification_answers")
     for key, answer in answers.items() if isinstance(answers, dict) else ():
@@ -59,12 +73,13 @@ def _classifications(row: dict) -> Iterator[tuple[str, str, str, list[str]]]:
                 continue
             given = one.get("answers")
             given = given if isinstance(given, list) else [] if given is None else [given]
+            name = text_of(one.get("name")) or text_of(one.get("value")) or "classification"
             if given and not any(isinstance(part, dict) for part in given):
-                continue  # written text
+                left[f"text written as {shorten(name, 60)}"] += 1
+                continue
             names = [
                 text_of(part.get("name")) or text_of(part.get("value")) for part in given if isinstance(part, dict)
             ]
-            name = text_of(one.get("name")) or text_of(one.get("value")) or "classification"
             yield who, when, name, [text for text in names if text]
 
 

@@ -2,8 +2,10 @@
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from ...text import shorten
 from ..companion_files import SideFiles
 from .content_columns import CaseTexts
 from .questionnaire import Questionnaire, text_of
@@ -24,14 +26,17 @@ def recognise(columns: Sequence[str]) -> str | None:
 def read(raw: RawTable) -> Source:
     """Every task is a question, named by its label; pictures in answers are left out, a task of several answers ties.
 
-    A volunteer who is not logged in has a name of their own (``not-logged-in-…``), as Zooniverse gives it. Marks on the
-    image, texts and transcriptions are no classes and are dropped rows.
+    The choices of a survey are classes, and so are the options of each drop-down list. A volunteer who is not logged in
+    has a name of their own (``not-logged-in-…``), as Zooniverse gives it. Marks on the image, what a survey asks about
+    a choice and what is typed into a list are no classes: they are counted in the notes. A text task cannot be told
+    from a question, and is offered as one.
     """
     named = ("classification_id", "user_name", "created_at", "annotations", "subject_ids", "subject_data")
     cells = {name: raw.table[name].to_pylist() for name in named if name in raw.columns}
     nothing = [""] * raw.table.num_rows
     number, who, when, said, subjects, facts = (cells.get(name, nothing) for name in named)
     asked, shown, known = Questionnaire(("row",)), CaseTexts(), set()
+    left: Counter[str] = Counter()
     for row in range(raw.table.num_rows):
         asked.begin(int(raw.line[row]), (row + 1,), subjects[row], who[row], when[row])
         shown.add(subjects[row], _facts(facts[row], subjects[row]))
@@ -43,27 +48,58 @@ def read(raw: RawTable) -> Source:
         if not isinstance(tasks, list):
             asked.drop("the annotations are no list of tasks")
             continue
-        for name, block in _answers(tasks):
+        given = list(_answers(tasks, left))
+        for name, block in given:
             asked.answer(name, [block] if block else [])
-    return Source(
-        NAME, TITLE, recognise(raw.columns) or "said so", asked.questions(raw.notes), SideFiles(shown.table())
-    )
+        if not given:
+            asked.drop("none of its tasks has an answer that is a class")
+    notes = [*raw.notes, *(f"Left out: {what} ({count:,})." for what, count in sorted(left.items()))]
+    return Source(NAME, TITLE, recognise(raw.columns) or "said so", asked.questions(notes), SideFiles(shown.table()))
 
 
-def _answers(tasks: list) -> Iterator[tuple[str, list[str]]]:
-    """Name and classes of each question task; tasks within a combined one stand beside it."""
+def _answers(tasks: list, left: Counter[str]) -> Iterator[tuple[str, list[str]]]:
+    """Name and classes of each question task; tasks within a combined one stand beside it.
+
+    What is no class is counted in ``left``, under the words that say what it is.
+    """
     for task in tasks:
         if not isinstance(task, dict):
             continue
         value, name = task.get("value"), text_of(task.get("task_label")) or text_of(task.get("task"))
         if isinstance(value, list) and value and all(isinstance(one, dict) and "task" in one for one in value):
-            yield from _answers(value)
+            yield from _answers(value, left)
             continue
         given = value if isinstance(value, list) else [value]
-        if any(isinstance(one, dict) for one in given):  # marks on the image
-            continue
-        texts = [_PICTURE.sub("", text_of(one)).strip() for one in given]
-        yield name, [text for text in texts if text]
+        nested = [one for one in given if isinstance(one, dict)]
+        if not nested:
+            texts = [_PICTURE.sub("", text_of(one)).strip() for one in given]
+            yield name, [text for text in texts if text]
+        elif any("choice" in one for one in nested):
+            yield name, _chosen(nested, name, left)
+        elif any("option" in one for one in nested):
+            yield from _from_lists(nested, name, left)
+        else:
+            left[f"marks on the image of {shorten(name, 60)}"] += len(nested)
+
+
+def _chosen(identified: list[dict], name: str, left: Counter[str]) -> list[str]:
+    """The choices of a survey, each with its own questions, such as how many animals there are."""
+    for one in identified:
+        about = one.get("answers")
+        for question in about if isinstance(about, dict) else ():
+            left[f"{shorten(question, 60)} of each choice of {shorten(name, 60)}"] += 1
+    return [text for one in identified if (text := text_of(one.get("choice")).strip())]
+
+
+def _from_lists(chosen: list[dict], name: str, left: Counter[str]) -> Iterator[tuple[str, list[str]]]:
+    """The options of drop-down lists, each a question; a list without a name is called after its task."""
+    for place, one in enumerate(chosen, 1):
+        label = text_of(one.get("select_label")) or (name if len(chosen) == 1 else f"{name} {place}")
+        if one.get("option"):
+            text = (text_of(one.get("label")) or text_of(one.get("value"))).strip()
+            yield label, [text] if text else []
+        elif text_of(one.get("value")):
+            left[f"what was typed into {shorten(label, 60)}"] += 1
 
 
 def _facts(cell: str, subject: str) -> dict[str, str]:
@@ -87,6 +123,6 @@ METHOD = reader_method(
     Reader(NAME, TITLE, "table", recognise, read),
     81,
     plainly="Classifications of a Zooniverse project, one row a volunteer and subject.",
-    exactly="CSV of classifications: `annotations` holds the value of each task as JSON, `subject_ids` the subject.",
+    exactly="CSV of classifications: `annotations` holds the value of each question, survey or drop-down task as JSON.",
     source="Zooniverse Panoptes, classifications export CSV",
 )

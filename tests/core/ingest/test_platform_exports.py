@@ -56,6 +56,41 @@ def test_zooniverse_combined_tasks_stand_beside_each_other_and_marks_are_no_clas
     content = delimited([HEAD, volunteer("1", "ann", "s1", combined, marks)])
     names = [question.name for question in open_source([("c.csv", content)]).questions]
     assert names == ["Any?", "How many?"]
+    assert "Left out: marks on the image of Mark them (1)." in opened(("c.csv", content), question="Any?").report.notes
+
+
+def test_zooniverse_surveys_have_choices_and_what_is_asked_about_them_is_told():
+    def animal(name, **about):
+        return {"choice": name, "answers": about, "filters": {}}
+
+    rows = [
+        volunteer("1", "ann", "s1", {"task": "T0", "value": [animal("LION", HOWMANY="1")]}),
+        volunteer("2", "bob", "s1", {"task": "T0", "value": [animal("LION"), animal("ZEBRA", HOWMANY="2")]}),
+        volunteer("3", "ann", "s2", {"task": "T0", "value": [{"x": 1, "y": 2}]}),
+    ]
+    reading = opened(("c.csv", delimited([HEAD, *rows])))
+    assert answers(reading.dataset) == [("s1", "ann", [["LION"]]), ("s1", "bob", [["LION", "ZEBRA"]])]
+    assert "Left out: HOWMANY of each choice of T0 (2)." in reading.report.notes
+    assert reasons(reading) == [(4, "row 3: none of its tasks has an answer that is a class")]
+
+
+def test_zooniverse_lists_are_a_question_each_and_what_is_typed_is_told():
+    def listed(country, typed):
+        option = {"select_label": "Country", "option": True, "value": "1a2b", "label": country}
+        return task([option, {"select_label": "Town", "option": typed == "Lima", "value": typed}], "Where?")
+
+    rows = [volunteer("1", "ann", "s1", listed("Chile", "Arica")), volunteer("2", "bob", "s1", listed("Peru", "Lima"))]
+    content = delimited([HEAD, *rows])
+    reading = opened(("c.csv", content), question="Country")
+    assert answers(reading.dataset) == [("s1", "ann", "Chile"), ("s1", "bob", "Peru")]
+    assert "Left out: what was typed into Town (1)." in reading.report.notes
+    assert answers(opened(("c.csv", content), question="Town").dataset) == [("s1", "bob", "Lima")]
+
+
+def test_zooniverse_marks_alone_are_refused_with_the_reason():
+    content = delimited([HEAD, volunteer("1", "ann", "s1", task([{"x": 1.5, "tool": 0}], "Mark them"))])
+    with pytest.raises(InputError, match="none of its tasks has an answer that is a class"):
+        open_source([("c.csv", content)])
 
 
 REDCAP = [
@@ -140,7 +175,7 @@ def test_encord_classifications_are_answers_of_who_made_them():
     rows = [
         label_row("a.png", ("k1", "ann@x", "Grade", [option("Low")]), ("k2", "bob@x", "Grade", [option("High")])),
         label_row("b.png", ("k3", "", "Grade", [option("Low")]), ("k4", "bob@x", "Note", "as before"), units=older),
-        label_row("c.png"),
+        label_row("c.png") | {"object_answers": {"o1": {}, "o2": {}}},
         label_row("a.png", ("k5", "ann@x", "Signs", [option("Edge"), option("Colour")])),
     ]
     content = json.dumps(rows)
@@ -152,6 +187,7 @@ def test_encord_classifications_are_answers_of_who_made_them():
         ("b.png", "bob@x", "Low"),
     ]
     assert reasons(reading) == [(1, "label row 3, classification 0: it has no classification")]
+    assert reading.report.notes == ("Left out: objects drawn (2).", "Left out: text written as Note (1).")
     signs = opened(("labels.json", content), question="Signs").dataset
     assert answers(signs) == [("a.png", "ann@x", [["Colour", "Edge"]])]
 
