@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.annotations.dataset import Dataset
 from core.figures.machines import versions_in_order
 from core.figures.theme import LIGHT
 from core.machines.marks import Machine
@@ -114,3 +115,32 @@ def test_the_sentence_lists_the_steps_alone_and_rules_out_no_more_than_the_farth
         "F: no version surely agrees more or less with people than the one before; a difference of .31 cannot be ruled "
         "out (40 cases). Annotations changed on 10% between a and b and 25% between b and c."
     )
+
+
+def changed_for_the_better(n_better, n_cases=60):
+    """Two people who say 0 everywhere; the first version errs on some cases, the second on none."""
+    case, rater = np.divmod(np.arange(n_cases * 4), 4)
+    answer = ((rater == 2) & (case < n_better)).astype(int)
+    cases = [f"c{place}" for place in range(n_cases)]
+    return Dataset.from_classes("d", cases, ["p0", "p1", "m0", "m1"], ["yes", "no"], case, rater, answer)
+
+
+def test_a_few_changes_for_the_better_are_no_sure_rise_and_enough_of_them_are():
+    """By signs four of four have p = .125, six of six .03."""
+    found = {n: version_drift(changed_for_the_better(n), family("1", "2"), PEOPLE[:2])[0] for n in (0, 4, 6)}
+    assert "no version surely" in found[4].words() and "rose by" in found[6].words()
+    assert found[4].changes[0].low <= 0 < found[4].changes[0].difference < found[4].changes[0].high
+    (same,) = found[0].changes
+    assert same.low < same.difference == 0 < same.high and not same.sure
+
+
+def test_changes_that_go_either_way_by_chance_are_seldom_called_a_sure_one():
+    """Four changes, each for the better or the worse: at .05 more than 26 of 300 have a probability of .003."""
+    sure, rng = 0, np.random.default_rng(5)
+    for _ in range(300):
+        data = changed_for_the_better(0)
+        answer = data.answer.copy().reshape(60, 4)
+        answer[np.arange(4), 2 + rng.integers(0, 2, 4)] = 1
+        (found,) = version_drift(replace(data, answer=answer.ravel()), family("1", "2"), PEOPLE[:2], n_resamples=300)
+        sure += found.changes[0].sure
+    assert sure <= 26
