@@ -170,7 +170,12 @@ def _worth(
     except NotApplicableError as error:
         return empty | {"why": str(error)}
     curve = [
-        {"readers": k, "score": value, "low": low, "high": high}
+        {
+            "readers": k,
+            "score": value,
+            "low": low if found.has_interval else None,
+            "high": high if found.has_interval else None,
+        }
         for k, (value, low, high) in enumerate(
             zip(found.panel.tolist(), found.panel_low.tolist(), found.panel_high.tolist(), strict=True)
         )
@@ -180,8 +185,8 @@ def _worth(
         "k_max": found.k_max,
         "score": found.score,
         "machine_score": found.value,
-        "machine_low": found.low,
-        "machine_high": found.high,
+        "machine_low": found.low if found.has_interval else None,
+        "machine_high": found.high if found.has_interval else None,
         "n_cases": found.n_cases,
         "curve": curve,
         "why": None,
@@ -191,7 +196,8 @@ def _worth(
 def _readers(found: Worth) -> dict:
     """Numbers of readers; null where they are beyond what can be told, which ``words`` say."""
     ends = {"k": found.k, "low": found.k_low, "high": found.k_high}
-    return {name: value if math.isfinite(value) else None for name, value in ends.items()}
+    told = {name for name in ends if name == "k" or found.has_interval}
+    return {name: value if name in told and math.isfinite(value) else None for name, value in ends.items()}
 
 
 def _table(found: AlternativeTest, worth: list[dict]) -> pd.DataFrame:

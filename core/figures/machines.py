@@ -175,6 +175,8 @@ def beside_people(
 def worth_in_readers(found: Sequence[Worth], theme: Theme, title: str, machines: Sequence[str] = ()) -> go.Figure:
     """What panels of 0, 1, … people foretell of one more, with a band, and the machines as level lines.
 
+    No bands with too few cases for them.
+
     Parameters
     ----------
     found : sequence of Worth
@@ -187,8 +189,10 @@ def worth_in_readers(found: Sequence[Worth], theme: Theme, title: str, machines:
     place = {name: number for number, name in enumerate(machines or [one.machine for one in found])}
     first = found[0]
     k = np.arange(first.k_max + 1)
-    data: list[Trace] = [
-        filled_band(k, first.panel_low, first.panel_high, with_opacity(theme.accent, 0.18)),
+    data: list[Trace] = []
+    if first.has_interval:
+        data.append(filled_band(k, first.panel_low, first.panel_high, with_opacity(theme.accent, 0.18)))
+    data.append(
         scatter(
             x=k,
             y=first.panel,
@@ -196,12 +200,13 @@ def worth_in_readers(found: Sequence[Worth], theme: Theme, title: str, machines:
             name="panel of people",
             line={"color": theme.accent, "width": 2.5},
             hovertemplate="%{x} people: %{y:.3f}<extra></extra>",
-        ),
-    ]
+        )
+    )
     for one in found:
         number = place[one.machine]
         colour = theme.classes[number % len(theme.classes)]
-        data.append(filled_band([0, first.k_max], [one.low] * 2, [one.high] * 2, with_opacity(colour, 0.1)))
+        if first.has_interval:
+            data.append(filled_band([0, first.k_max], [one.low] * 2, [one.high] * 2, with_opacity(colour, 0.1)))
         data.append(
             scatter(
                 x=[0, first.k_max],
@@ -296,6 +301,8 @@ def _frames(family: Sequence[str], theme: Theme) -> list[dict]:
 def leads_by_part(found: Sequence[Lead], epsilon: float, theme: Theme, title: str) -> go.Figure:
     """How far people lead each machine on parts of the cases; filled where it is surely below ε, a dotted line there.
 
+    Parts of too few cases for an interval are open and have no bar.
+
     Parameters
     ----------
     found : sequence of Lead
@@ -312,7 +319,7 @@ def leads_by_part(found: Sequence[Lead], epsilon: float, theme: Theme, title: st
         shown = [one for one in found if one.machine == machine and (one.by, one.value) in parts]
         shift = 0.6 * ((number + 0.5) / len(machines) - 0.5)
         lead = np.array([one.lead for one in shown])
-        low, high = np.array([one.low for one in shown]), np.array([one.high for one in shown])
+        low, high = (np.array([getattr(one, end) for one in shown], float) for end in ("low", "high"))
         data.append(
             scatter(
                 x=lead,
@@ -322,9 +329,11 @@ def leads_by_part(found: Sequence[Lead], epsilon: float, theme: Theme, title: st
                 marker={
                     "color": colour,
                     "size": 8,
-                    "symbol": [symbol if one.high < epsilon else f"{symbol}-open" for one in shown],
+                    "symbol": [symbol if end < epsilon else f"{symbol}-open" for end in high],
                 },
-                error_x=error_bars(high - lead, lead - low, with_opacity(colour, 0.6), 1.4, 2),
+                error_x=error_bars(
+                    np.nan_to_num(high - lead), np.nan_to_num(lead - low), with_opacity(colour, 0.6), 1.4, 2
+                ),
                 customdata=[[plotly(one.value), one.n_cases] for one in shown],
                 hovertemplate="%{customdata[0]}: %{x:.2f}, %{customdata[1]:,} cases<extra></extra>",
             )

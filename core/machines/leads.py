@@ -2,6 +2,10 @@
 
 The lead is the mean of ``d = W^h − W^f`` of the alternative annotator test over people and cases: how much more often a
 person than the machine is the nearer one to the others. Against a person the test passes where it is surely below ε.
+
+Its interval is by resampling the cases and two more, one on which every person is nearer and one on which nobody is, so
+that what no case showed is allowed for: on ten cases without any difference it is not surely below .2. Fewer than ten
+cases have no interval.
 """
 
 from collections.abc import Sequence
@@ -15,6 +19,7 @@ from ..result_base import Result
 from .alternative_test import Contest, HumanPanel, check_numbers
 from .annotation_scores import Score
 from .differs import QUARTILES, differences_from_panel, quartile_of
+from .worth import FEWEST
 
 Part = Literal["class", "certainty", "spread", "group"]
 SPREADS = ("least spread quarter", "second", "third", "most spread quarter")
@@ -35,8 +40,10 @@ class Lead(Result):
     n_cases : int
     rho : float
         Share of pairs of a case and a person on which the machine is as near to the others, or nearer.
-    lead, low, high : float
-        Mean d over these pairs, with its interval by resampling cases.
+    lead : float
+        Mean d over these pairs.
+    low, high : float or None
+        Its interval, see the module; None with fewer than ten cases.
     """
 
     machine: str
@@ -45,8 +52,8 @@ class Lead(Result):
     n_cases: int
     rho: float
     lead: float
-    low: float
-    high: float
+    low: float | None
+    high: float | None
 
 
 def leads(
@@ -126,14 +133,16 @@ def _spread(dataset: Dataset, people: tuple[str, ...], cases: np.ndarray) -> np.
 
 def _lead(machine: str, by: Part, name: str, here: Contest, level: float, n_resamples: int, seed: int) -> Lead:
     n, wins, d = (np.asarray(each.sum(axis=1)).ravel() for each in (here.n, here.wins, here.d))
-    both = np.column_stack([n, d])
+    told = machine, by, name, n.size, float(wins.sum() / n.sum()), float(d.sum() / n.sum())
+    if n.size < FEWEST:
+        return Lead(*told, None, None)
+    both = np.column_stack([np.append(n, [n.mean()] * 2), np.append(d, [n.mean(), -n.mean()])])
     rng = np.random.default_rng([abs(seed), seed < 0, n.size])
-    drawn, step = [], max(1, _CELLS // n.size)
-    for low in range(0, n_resamples, step):
-        weight = rng.multinomial(n.size, np.full(n.size, 1 / n.size), size=min(step, n_resamples - low))
+    size = len(both)
+    drawn, step = [], max(1, _CELLS // size)
+    for start in range(0, n_resamples, step):
+        weight = rng.multinomial(size, np.full(size, 1 / size), size=min(step, n_resamples - start))
         sums = weight @ both
         drawn.append(sums[:, 1] / sums[:, 0])
     low, high = np.quantile(np.concatenate(drawn), [(1 - level) / 2, (1 + level) / 2])
-    return Lead(
-        machine, by, name, n.size, float(wins.sum() / n.sum()), float(d.sum() / n.sum()), float(low), float(high)
-    )
+    return Lead(*told, float(low), float(high))

@@ -84,6 +84,11 @@ class Worth(Result):
         readers = np.arange(self.k_max + 1)
         return {"readers": readers, "score": self.panel, "low": self.panel_low, "high": self.panel_high}
 
+    @property
+    def has_interval(self) -> bool:
+        """Whether there are cases enough to resample; else its ends and those of the panel are of no use."""
+        return self.n_cases >= FEWEST
+
     def said(self, k: float) -> str:
         """A number of readers in words."""
         if k == -np.inf:
@@ -93,7 +98,7 @@ class Worth(Result):
     def words(self) -> str:
         """The number of readers with its interval."""
         value, low, high = (self.said(k) for k in (self.k, self.k_low, self.k_high))
-        if self.n_cases < FEWEST:
+        if not self.has_interval:
             return f"{value} (no interval)"
         return value if value == low == high else f"{value} ({low} to {high})"
 

@@ -220,6 +220,10 @@ def test_two_cases_claim_nothing(run, tmp_path):
     (row,) = run(file, "--machine", "m")["machines"]
     assert (row["omega"], row["rho"], row["passes"], row["n_raters"]) == (None, None, None, 0)
     assert row["why"]
+    assert row["readers"]["k"] is not None and row["readers"]["words"].endswith("(no interval)")
+    told = [row["readers"], *row["readers"]["curve"], *row["leads"]]
+    assert {(one["low"], one["high"]) for one in told} == {(None, None)}
+    assert (row["readers"]["machine_low"], row["readers"]["machine_high"]) == (None, None)
 
 
 def test_published_files_with_gaps_say_what_is_left_out_and_versions_stand_side_by_side(run, made, tmp_path):

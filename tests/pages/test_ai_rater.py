@@ -53,6 +53,17 @@ def test_a_machine_that_is_silent_on_some_cases_is_said_to_be():
     assert "gpt-4 gave no annotation on 8 of 40 cases with two people, left out. Were those the hard cases," in said
 
 
+def test_two_cases_have_no_interval_on_any_tab():
+    rows = [f"{c},{r},{'xy'[c % 2]}" for c in range(2) for r in ("a", "b", "d", "gpt-4")]
+    data = kept("\n".join(["case,rater,class", *rows]))
+    mark_machines(data, [Machine("gpt-4")])
+    app = opened("ai_rater", data)
+    app.session_state["ai_tabs"] = "By class and group"
+    assert table(settle(app.run()), "raters nearer by")[["95% from", "to"]].isna().all(axis=None)
+    app.session_state["ai_tabs"] = "Worth in readers"
+    assert table(settle(app.run()), "compared by")[["95% from", "to"]].to_numpy().tolist() == [["–", "–"]]
+
+
 def test_machines_are_marked_by_a_press_and_kept():
     rows = [f"{c},{r},{'xy'[(c + (r == 'b')) % 2]}" for c in range(4) for r in ("a", "b", "gpt-4", "gpt-5")]
     data = kept("\n".join(["case,rater,class", *rows]))

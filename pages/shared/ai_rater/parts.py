@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -257,8 +258,8 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
             "machine": [one.machine for one in known],
             "compared by": [COMPARED[one.score] for one in known],
             "readers": [one.said(one.k) for one in known],
-            "95% from": [one.said(one.k_low) for one in known],
-            "to": [one.said(one.k_high) for one in known],
+            "95% from": [one.said(one.k_low) if one.has_interval else "–" for one in known],
+            "to": [one.said(one.k_high) if one.has_interval else "–" for one in known],
             "its score": [one.value for one in known],
             "cases": [one.n_cases for one in known],
             "largest panel": [one.k_max for one in known],
@@ -273,7 +274,8 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
     for one in known:
         of_cases.setdefault((one.score, one.n_cases, one.k_max), []).append(one)
     for place, group in enumerate(of_cases.values()):
-        title = f"By {COMPARED[group[0].score]} · bands: 95%"
+        bands = " · bands: 95%" if group[0].has_interval else " · too few cases for bands"
+        title = f"By {COMPARED[group[0].score]}{bands}"
         figure = figures.worth_in_readers(group, theme, title, [one.machine for one in computed.test.machines])
         widgets.plot(figure, f"worth-{place}", "Score of panels and of machines")
     st.caption(
@@ -313,8 +315,8 @@ def by_part(found: Sequence[Lead], left_out: Mapping[str, str], epsilon: float, 
             "of": [one.value for one in found],
             "cases": [one.n_cases for one in found],
             "raters nearer by": [one.lead for one in found],
-            "95% from": [one.low for one in found],
-            "to": [one.high for one in found],
+            "95% from": np.array([one.low for one in found], float),
+            "to": np.array([one.high for one in found], float),
             "ρ": [one.rho for one in found],
         }
     )
@@ -327,7 +329,7 @@ def by_part(found: Sequence[Lead], left_out: Mapping[str, str], epsilon: float, 
     st.caption(
         "Of every rater and case: how much more often the rater than the machine is nearer to the other raters. Where "
         "the panel is split a rater is far from the others, and any machine as near. Intervals are not corrected for "
-        "looking at many parts."
+        "looking at many parts; fewer than ten cases have none."
     )
     widgets.download(frame, "Parts", "machines_by_part", "by_part_table")
 

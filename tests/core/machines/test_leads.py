@@ -7,6 +7,8 @@ import pytest
 
 from core.annotations.dataset import Dataset
 from core.errors import NotApplicableError
+from core.figures.machines import leads_by_part
+from core.figures.theme import LIGHT
 from core.machines.differs import QUARTILES, differences_from_panel
 from core.machines.leads import SPREADS, leads
 from tests.core.machines.test_differs import made
@@ -66,6 +68,19 @@ def test_scores_are_parted_by_how_far_people_are_apart():
     data = Dataset.from_scores("s", [f"c{n}" for n in range(80)], names, case, rater, said.ravel())
     found = leads(data, "m", names[:3])
     assert [one.value for one in found] == list(SPREADS) and {one.by for one in found} == {"spread"}
-    assert found[0].low > 0.9 and found[3].high < 0
+    assert found[0].lead == 1 and found[3].high < 0
+    assert 0.6 < found[0].low < 0.85  # 20 of 20 are surely no more than .84 of all by Wilson, a lead of .68
     with pytest.raises(NotApplicableError, match="two people"):
         leads(made([[0], [1]], [0, 1]), "m", ("p0",))
+
+
+def test_parts_of_few_cases_have_no_interval_and_those_without_a_difference_one_that_allows_for_it():
+    votes = [[0, 0, 0]] * 9 + [[1, 1, 1]] * 10 + [[2, 2, 2]] * 200
+    by = {one.value: one for one in leads(made(votes, [given[0] for given in votes]), "m", PEOPLE[:3])}
+    nine, ten, many = (by[name] for name in made(votes, [0] * len(votes)).classes)
+    assert (nine.n_cases, nine.lead, nine.low, nine.high) == (9, 0.0, None, None)
+    assert ten.lead == 0 and ten.high >= 0.2 and ten.low <= -0.2
+    assert 0.01 <= many.high < 0.05
+    figure = leads_by_part([nine, ten, many], 0.2, LIGHT, "t")
+    assert list(figure.data[0].marker.symbol) == ["circle-open", "circle-open", "circle"]
+    assert figure.data[0].error_x.array[0] == figure.data[0].error_x.arrayminus[0] == 0
