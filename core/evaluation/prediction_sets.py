@@ -229,6 +229,12 @@ class PredictionSets(Result):
         reliability : float
             γ of the plausibilities.
         """
+        words = self._promised(reliability)
+        if self.all_classes or self.n_classes == 1 or self.size[self.part == TEST].min() < self.n_classes:
+            return words
+        return f"{words} But the set of every test case holds {_all_of(self.n_classes)} and rules none out."
+
+    def _promised(self, reliability: float) -> str:
         share = _rounded(1 - self.alpha)
         if self.all_classes:
             return f"{self._why_all(share, reliability)} Every set holds {_all_of(self.n_classes)}."

@@ -303,6 +303,20 @@ def test_two_unanimous_cases_give_all_classes_and_say_so(two):
     assert half.threshold in (0.8, 0.3)
 
 
+def test_sets_that_hold_every_class_because_scores_are_tied_are_said_to_rule_none_out():
+    case, rater = np.divmod(np.arange(120), 3)
+    names = [f"c{place}" for place in range(40)]
+    data = Dataset.from_classes("d", names, list("pqr"), list("abc"), case, rater, (case + (rater == 2)) % 3)
+    kept = kept_plausibilities(DirichletCounts(), data, 1.0, n_draws=50)
+    only_a = matched(data, [(one, name, float(name == "a")) for one in names for name in "abc"])
+    found = prediction_sets(only_a, data, kept)
+    assert not found.all_classes and found.mean_size == 3
+    assert found.promise(1.0).startswith("On average at least .90 of the sets")
+    assert found.promise(1.0).endswith("say. But the set of every test case holds all 3 classes and rules none out.")
+    half = prediction_sets(only_a, data, kept, alpha=0.9)
+    assert half.mean_size == 1 and "rules none out" not in half.promise(1.0)
+
+
 def test_lists_that_hold_too_little_of_the_truth_give_all_classes(two):
     rows = [("1", "b", 0.9), ("2", "b", 0.9)]
     kept = kept_plausibilities(DirichletCounts(), two, 1.0, n_draws=400)
