@@ -331,9 +331,7 @@ def leads_by_part(found: Sequence[Lead], epsilon: float, theme: Theme, title: st
                     "size": 8,
                     "symbol": [symbol if end < epsilon else f"{symbol}-open" for end in high],
                 },
-                error_x=error_bars(
-                    np.nan_to_num(high - lead), np.nan_to_num(lead - low), with_opacity(colour, 0.6), 1.4, 2
-                ),
+                error_x=error_bars(high - lead, lead - low, with_opacity(colour, 0.6), 1.4, 2),
                 customdata=[[plotly(one.value), one.n_cases] for one in shown],
                 hovertemplate="%{customdata[0]}: %{x:.2f}, %{customdata[1]:,} cases<extra></extra>",
             )

@@ -83,4 +83,4 @@ def test_parts_of_few_cases_have_no_interval_and_those_without_a_difference_one_
     assert 0.01 <= many.high < 0.05
     figure = leads_by_part([nine, ten, many], 0.2, LIGHT, "t")
     assert list(figure.data[0].marker.symbol) == ["circle-open", "circle-open", "circle"]
-    assert figure.data[0].error_x.array[0] == figure.data[0].error_x.arrayminus[0] == 0
+    assert np.isnan(figure.data[0].error_x.array).tolist() == [True, False, False]
