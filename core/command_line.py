@@ -169,6 +169,11 @@ def _file() -> list[click.Parameter]:
             metavar="K",
             help=f"What an annotation is, detected where not given: {', '.join(KINDS)}.",
         ),
+        click.Option(
+            ["--empty-is-none"],
+            is_flag=True,
+            help="Sets of labels: an empty cell says that its label, or any, does not apply; else it says nothing.",
+        ),
         click.Option(["--threshold"], type=float, metavar="T", help="Scores: two classes, at most T and above."),
         click.Option(["--label"], metavar="NAME", help="Sets of labels: two classes, without this label and with it."),
         click.Option(["--seed"], type=int, default=0, show_default=True),

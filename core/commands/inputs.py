@@ -55,6 +55,7 @@ def read_file(options, kind: Kind | None = None) -> Reading:
             rank=options.rank,
             kind=kind or options.kind,
             classes=class_list(options.classes),
+            empty="none" if options.empty_is_none else "unsaid",
         )
     chosen, options.whole = Selection.from_text(options.select or ""), reading.dataset.digest
     return replace(reading, dataset=chosen.apply(reading.dataset))

@@ -121,7 +121,7 @@ def build_dataset(
     rows, missing = _ROWS_OF[mapping.layout](raw, mapping, tell)
     tell(0.5)
     rows.dropped.extend(raw.dropped)
-    notes, cautions = said = list(raw.notes), list[str]()
+    notes, cautions = said = [*raw.notes, *rows.notes], list[str]()
     kind = _understood(rows, raw, mapping, kind, classes is not None, treatment, said)
     numbers = _only_answers(rows, raw, kind, classes, cautions)
     first, entry_ptr, again, same = _repeats_treated(rows, raw, kind, repeats, cautions)
@@ -173,9 +173,10 @@ def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, cautions: li
     if mapping.layout == "labels":
         nothing = rows.answer_code == rows.answer.values.index(none_of(mapping))
         if nothing.any():
+            zeros = "0 or nothing" if mapping.empty == "none" else "0"
             cautions.append(
-                f"{plural(int(nothing.sum()), 'annotation')} with 0 in every column of labels: they count as the label "
-                f"{none_of(mapping)!r} until you say that it is no annotation."
+                f"{plural(int(nothing.sum()), 'annotation')} with {zeros} in every column of labels: they count as the "
+                f"label {none_of(mapping)!r} until you say that it is no annotation."
             )
         return
     columns = [mapping.answer] if mapping.layout == "long" else list(mapping.raters)
@@ -374,7 +375,7 @@ def _finished(
         dataset = _with_gold(dataset, raw, mapping.gold, rows, case_code, treatment, cautions)
     cautions += [*unsure(dataset.classes), *cautions_about(dataset, mapping.layout == "wide")]
     if dataset.kind == "set":
-        cautions += unnamed([each.reason for each in rows.dropped])
+        cautions += unnamed([each.reason for each in rows.dropped], mapping)
     return dataset
 
 

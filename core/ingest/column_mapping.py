@@ -5,13 +5,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ..errors import InputError
 from ..options import check_choice, shown
 
 Layout = Literal["long", "wide", "transposed", "counts", "contingency", "patterns", "labels"]
 Repeats = Literal["keep", "first", "refuse"]
+Empty = Literal["unsaid", "none"]
 Role = Literal["case", "rater", "answer", "rank", "time", "group", "confidence", "count", "gold"]
 LAYOUTS: dict[Layout, str] = {
     "long": "one row per annotation, or per ranked class",
@@ -128,6 +129,8 @@ class Mapping:
         Annotations are sets of labels: the sign between one label and the next.
     annotation : str or None
         Long: column that tells annotations apart, where several rows are one.
+    empty : str
+        Sets of labels: what an empty cell says; ``none`` that its label does not apply, or none does.
     why : dict
         Reason of each guess by role, for the screen.
     instead : str or None
@@ -149,11 +152,13 @@ class Mapping:
     gold: str | None = None
     label_sign: str | None = None
     annotation: str | None = None
+    empty: Empty = "unsaid"
     why: dict[str, str] = field(default_factory=dict, compare=False)
     instead: Layout | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         check_choice(self.layout, "The layout", LAYOUTS)
+        check_choice(self.empty, "What an empty cell says", get_args(Empty))
         for role in _SYNONYMS:
             column = getattr(self, role)
             if column is not None and not isinstance(column, str):
@@ -174,6 +179,11 @@ class Mapping:
     def reasons(self) -> list[str]:
         """Why each column was taken for what it is, in words."""
         return [f"{_SAID.get(role, role)}: {why}" for role, why in self.why.items()]
+
+    @property
+    def holds_sets(self) -> bool:
+        """Whether annotations are sets of labels of which an empty cell may be one: there it is told what it says."""
+        return self.layout == "labels" or (self.layout == "long" and self.label_sign is not None)
 
     @property
     def ranked(self) -> bool:

@@ -8,7 +8,9 @@ from ..annotations.dataset import LABEL_SIGNS, MISSING_TIME, Dataset
 from ..annotations.none_of_these import NONE_APPLIES
 from ..text import plural, shorten
 from .answer_rules import cannot_tell
+from .column_mapping import Mapping
 from .formats.raw_table import UNANSWERED
+from .label_columns import UNDECIDED
 from .look_alikes import look_alikes
 
 ONE_CASE = "There is only one case: what is found here says nothing of other cases, and no interval over cases exists."
@@ -87,21 +89,31 @@ def of_several_files(
     ]
 
 
-def unnamed(dropped: Sequence[str]) -> list[str]:
-    """Of sets of labels, the sentence on annotations that name none and are left out: it may be that no label applies.
+def unnamed(dropped: Sequence[str], mapping: Mapping) -> list[str]:
+    """Of sets of labels, the sentences on annotations that are left out for what is empty: it may be that it says no.
 
     Parameters
     ----------
     dropped : sequence of str
         Why rows were left out.
+    mapping : Mapping
     """
+    said = []
+    if partly := sum(reason.startswith(UNDECIDED) for reason in dropped):
+        who, them = ("1 annotation leaves", "it is") if partly == 1 else (f"{partly:,} annotations leave", "they are")
+        said.append(
+            f"{who} some labels without 0 or 1, and {them} left out whole: the file does not say whether such a label "
+            "does not apply or was not asked about. If an empty cell says that its label does not apply, say so."
+        )
     n = sum(reason == "no annotation" or reason.endswith(UNANSWERED) for reason in dropped)
     if not n:
-        return []
+        return said
     who, them = ("1 annotation names", "it is") if n == 1 else (f"{n:,} annotations name", "they are")
+    instead = ", or say that empty cells mean it" if mapping.holds_sets and mapping.empty == "unsaid" else ""
     return [
+        *said,
         f"{who} no label, and {them} left out: the file does not say whether no label applies or nothing was "
-        f"annotated. Where no label applies, write {NONE_APPLIES!r} in the file."
+        f"annotated. Where no label applies, write {NONE_APPLIES!r} in the file{instead}.",
     ]
 
 

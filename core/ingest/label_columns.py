@@ -11,19 +11,20 @@ from ..annotations.none_of_these import NONE_APPLIES
 from ..annotations.vocabulary import Coded, encode
 from .column_mapping import Mapping, likeness
 from .formats.raw_table import RawTable
-from .long_rows import Rows, cases_or_numbers, drop, names_as_codes, number_within
+from .long_rows import Rows, cases_or_numbers, drop, empty_cells, names_as_codes, number_within
 
 YES = frozenset({"1", "1.0", "true", "yes", "x"})
 _NO = frozenset({"0", "0.0", "false", "no"})
 _LOOKED_AT = 5_000
 _BLANK, _ODD = -1, -2
+UNDECIDED = "neither 0 nor 1 for the label"
 
 
 def label_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
     """Rows of a table with a column of 0 and 1 for each label: one for each label that an annotation names.
 
-    An annotation that has 0 everywhere names the label `NONE_APPLIES`. Empty cells are 0 where the table has no 0 at
-    all; else they are no annotation.
+    An annotation that has 0 everywhere names the label `NONE_APPLIES`. Empty cells are 0 where the mapping
+    says so, and beside a 1 where the table has no 0 at all; else the row is no annotation.
 
     Parameters
     ----------
@@ -47,7 +48,11 @@ def label_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -
         rater = Coded(number.astype(np.int32), places, {})
     tell(0.2)
     state = np.stack([_state(raw, column) for column in mapping.across], 1)
-    if not (state == 0).any():
+    only_marks = False
+    if mapping.empty == "none":
+        state[np.stack([empty_cells(raw, column) for column in mapping.across], 1)] = 0
+    elif not (state == 0).any():
+        only_marks = bool((state == _BLANK).any())
         state[(state == _BLANK) & (state == 1).any(axis=1, keepdims=True)] = 0
     dropped = _unusable(raw, mapping, state)
     names = [*mapping.across, _free_name(mapping.across)]
@@ -57,6 +62,8 @@ def label_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -
     labels = names_as_codes(names)
     rows = Rows(case, rater, labels, row.astype(np.int32), case.code[row], rater.code[row], labels.code[column])
     rows.annotation = row
+    if only_marks:
+        rows.notes.append("No column of labels holds a 0: beside a label that is given, an empty cell counts as 0.")
     rows.dropped += [raw.drop(place, reason) for place, reason in dropped.items()]
     drop(rows, raw, rows.case_code < 0, "no case")
     drop(rows, raw, rows.rater_code < 0, "no rater")
@@ -92,7 +99,7 @@ def _unusable(raw: RawTable, mapping: Mapping, state: np.ndarray) -> dict[int, s
         place = int(np.flatnonzero(state[row] < 0)[0])
         column = mapping.across[place]
         if state[row, place] == _BLANK:
-            found[int(row)] = f"neither 0 nor 1 for the label {column!r}"
+            found[int(row)] = f"{UNDECIDED} {column!r}"
         else:
             found[int(row)] = f"{raw.table[column][int(row)].as_py()!r} for the label {column!r}, neither 0 nor 1"
     return found

@@ -5,8 +5,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..annotations.columns import of_texts
+from ..annotations.none_of_these import NONE_APPLIES, says_none
 from ..annotations.vocabulary import Coded, encode, to_numbers
 from .column_mapping import Mapping
 from .formats.raw_table import Dropped, RawTable
@@ -33,6 +35,7 @@ class Rows:
     rank: np.ndarray | None = None
     annotation: np.ndarray | None = None
     dropped: list[Dropped] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def keep(self, mask: np.ndarray) -> None:
         """Only the rows marked in ``mask``, or in the order of its places."""
@@ -63,6 +66,8 @@ def long_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
     case = encode(raw.table[mapping.case])
     tell(0.2)
     answer = encode(raw.table[mapping.answer])
+    if mapping.empty == "none" and mapping.holds_sets and mapping.answer is not None:
+        answer = _none_where_empty(answer, empty_cells(raw, mapping.answer))
     tell(0.3)
     if mapping.rater is not None:
         rater = encode(raw.table[mapping.rater])
@@ -91,6 +96,20 @@ def long_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
         drop(rows, raw, rows.rank == 0, "not ranked: the confidence is 0")
         drop(rows, raw, rows.rank > 0, "the confidence is below 0")
     return rows, answer.missing
+
+
+def empty_cells(raw: RawTable, column: str) -> np.ndarray:
+    """Which cells of a column hold nothing at all; a sign for what is missing, such as NA, is something."""
+    text = pc.fill_null(pc.cast(raw.table[column], pa.string()), "")
+    return pc.equal(pc.utf8_trim_whitespace(text), "").to_numpy()
+
+
+def _none_where_empty(answer: Coded, empty: np.ndarray) -> Coded:
+    """The annotations, with the label that says that no other applies where cells are empty."""
+    name = next((value for value in answer.values if says_none(value)), NONE_APPLIES)
+    values = answer.values if name in answer.values else (*answer.values, name)
+    code = np.where(empty, values.index(name), answer.code).astype(answer.code.dtype)
+    return Coded(code, values, {token: n for token, n in answer.missing.items() if token.strip()})
 
 
 def wide_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:

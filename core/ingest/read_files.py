@@ -15,7 +15,7 @@ from .build_dataset import ImportReport, build_dataset
 from .case_content import case_facts
 from .case_content_columns import shown_beside
 from .case_facts import CaseFacts
-from .column_mapping import LAYOUTS, Layout, Mapping, Repeats
+from .column_mapping import LAYOUTS, Empty, Layout, Mapping, Repeats
 from .companion_files import SideFiles, with_side_files
 from .formats.detect import open_frame, open_source
 from .formats.frames import is_frame
@@ -78,6 +78,7 @@ def read(
     repeats: Repeats = "keep",
     treatment: Treatment | None = None,
     has_header: bool | None = None,
+    empty: Empty = "unsaid",
     progress: Callable[[float], None] | None = None,
 ) -> Reading:
     """Read annotations from a file of any known format, several that belong together, or a DataFrame.
@@ -95,8 +96,9 @@ def read(
         Which question or sheet, where the file holds several.
     separators : (str, str), optional
         Of whole rankings in a cell: the sign between places, and that between tied classes.
-    kind, ordinal, repeats, treatment, has_header, progress
-        See `core.ingest.build_dataset.build_dataset` and `core.ingest.formats.detect.open_source`.
+    kind, ordinal, repeats, treatment, has_header, empty, progress
+        See `core.ingest.build_dataset.build_dataset`, `core.ingest.formats.detect.open_source` and, of sets of labels,
+        `core.ingest.column_mapping.Mapping`.
     classes : sequence of str or Path, optional
         The closed list, or a file: a name a line, or a class table. See `core.ingest.build_dataset.build_dataset`.
 
@@ -111,15 +113,13 @@ def read(
     asked = _with_given(choose_question(found, question), (case, rater, answer, rank), layout, separators)
     return build_question(
         found,
-        asked,
+        replace(asked, mapping=replace(asked.mapping, empty=empty)),
         title,
         kind=kind,
         classes=classes,
-        ordinal=ordinal,
-        repeats=repeats,
-        treatment=treatment,
+        ordinal=ordinal, repeats=repeats, treatment=treatment,
         progress=(lambda share: progress(_OPENING + (1 - _OPENING) * share)) if progress else None,
-    )
+    )  # fmt: skip
 
 
 def dataset_of_frame(frame: Any, **reading) -> Dataset:

@@ -169,3 +169,11 @@ def test_sets_of_a_machine_count_as_though_they_stood_in_the_peoples_file(run, m
     assert [one["rho"] for one in found] == [one["rho"] for one in expected] != [1.0]
     assert found[0]["raters"] == expected[0]["raters"]
     assert found[0]["n_cases"] == expected[0]["n_cases"] == 60
+
+
+def test_an_empty_cell_counts_as_no_label_where_that_is_asked_for(run, tmp_path):
+    path = tmp_path / "gaps.csv"
+    path.write_text("case,rater,oedema,nodule\na,r1,1,0\na,r2,1,1\nb,r1,0,1\nb,r2,0,1\nc,r1,1,\nc,r2,,1\n")
+    told = [json.loads(run("describe", path, *asked)) for asked in ((), ("--empty-is-none",))]
+    assert [(one["n_annotations"], len(one["dropped"])) for one in told] == [(4, 2), (6, 0)]
+    assert "If an empty cell says that its label does not apply, say so." in " ".join(told[0]["warnings"])

@@ -295,3 +295,28 @@ def test_raters_called_like_machines_are_named_until_they_are_marked():
     more = b"case,rater,class\n" + b"\n".join(b"1,gpt-%d,x\n2,gpt-%d,y" % (n, n) for n in range(7)) + b"\n1,a,x\n2,a,y"
     app = use(dropped(("n.csv", more)))
     assert "By their names 7 of 8 raters may be machines (gpt-0, gpt-1, gpt-2, gpt-3, gpt-4, gpt-5 …)." in texts(app)
+
+
+def test_what_an_empty_cell_of_a_set_of_labels_says_is_asked_only_where_one_is_empty():
+    """Off, annotations with an empty cell are left out; the answer is remembered for the next file of this shape."""
+    full = b"case,rater,oedema,nodule\na,r1,1,0\na,r2,1,1\nb,r1,0,1\nb,r2,0,1\n"
+    assert not [one for one in dropped(("full.csv", full)).toggle if (one.key or "").startswith("empty-")]
+    app = dropped(("gaps.csv", full + b"c,r1,1,\nc,r2,,1\n"))
+    assert app.button(key="use").label == "Use 4 annotations, leave out 2 rows"
+    assert "2 annotations leave some labels without 0 or 1, and they are left out whole" in texts(app)
+    toggle = widget(app, "toggle", "empty-")
+    assert (toggle.label, toggle.value) == ("An empty cell says that its label does not apply", False)
+    done(toggle.set_value(True).run())
+    assert app.button(key="use").label == "Use 6 annotations"
+    assert "left out whole" not in texts(app)
+    use(app)
+    again = dropped(("next.csv", full + b"d,r1,1,\nd,r2,1,\n"))
+    assert "an empty cell says that a label does not apply" in texts(again)
+    widget(again, "toggle", "as_last_time").set_value(True).run()
+    assert done(again).button(key="use").label == "Use 6 annotations"
+    together = b"case,rater,labels\na,r1,war;drama\na,r2,drama\nb,r1,comedy; war\nb,r2,comedy;drama;war\nc,r1,\n"
+    app = dropped(("together.csv", together))
+    toggle = widget(app, "toggle", "empty-")
+    assert (toggle.label, toggle.value) == ("An empty cell says that no label applies", False)
+    done(toggle.set_value(True).run())
+    assert app.button(key="use").label == "Use 5 annotations"

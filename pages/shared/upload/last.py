@@ -58,6 +58,8 @@ def _differences(guessed: Choices, last: Choices) -> list[str]:
             words.append(f"{len(columns):,} {title}")
     if new.separators and new.separators != old.separators:
         words.append(f"rankings such as {markdown(f'A {new.separators[0]} B {new.separators[1]} C')}")
+    if new.empty == "none" != old.empty:
+        words.append("an empty cell says that a label does not apply")
     if old != new and not words:
         words.append("fewer columns")
     words += [title for title, kind in KINDS.items() if kind is not None and kind == last.kind]

@@ -9,6 +9,7 @@ from core.ingest.column_mapping import LAYOUTS, ROLES, Mapping
 from core.ingest.formats.plain_table import title_of
 from core.ingest.formats.source import Question, Source
 from core.ingest.guess_mapping import mapping_as
+from core.ingest.long_rows import empty_cells
 from core.ingest.row_in_words import row_in_words
 from core.ingest.saved_mappings import Choices
 from core.text import markdown, plural, shorten
@@ -126,11 +127,11 @@ def _chosen_by_hand(question: Question, start: Mapping, stamp: str) -> Mapping:
     guess = start if layout == start.layout else mapping_as(question.raw, layout)
     pick = _Picker(list(question.raw.columns), f"{stamp}-{layout}")
     if layout == "long":
-        return _long(pick, guess)
+        return _empty(question, _long(pick, guess), start, stamp)
     if layout in ("wide", "patterns"):
         return _raters_across(pick, guess, layout)
     if layout == "labels":
-        return _labels_across(pick, guess)
+        return _empty(question, _labels_across(pick, guess), start, stamp)
     return _across(pick, guess, layout)
 
 
@@ -262,6 +263,22 @@ def _labels_across(pick: _Picker, guess: Mapping) -> Mapping:
     across = pick.several("Labels (one column of 0 and 1 each)", guess.across, (case, rater, time, group), "across")
     _reasons(guess)
     return replace(guess, case=case, rater=rater, time=time, group=group, across=across)
+
+
+def _empty(question: Question, chosen: Mapping, start: Mapping, stamp: str) -> Mapping:
+    """What an empty cell says where annotations are sets of labels and some cell is empty, as the user says."""
+    columns = chosen.across if chosen.layout == "labels" else (chosen.answer,)
+    if not chosen.holds_sets or not any(empty_cells(question.raw, column).any() for column in columns if column):
+        return replace(chosen, empty="unsaid")
+    whole = chosen.layout != "labels"
+    said = st.toggle(
+        f"An empty cell says that {'no' if whole else 'its'} label {'applies' if whole else 'does not apply'}",
+        value=start.empty == "none",
+        key=f"empty-{stamp}-{chosen.layout}",
+        help="Off: what it says is not known, and annotations with an empty cell are left out. Where no column of "
+        "labels holds a 0, only those that give no label are.",
+    )
+    return replace(chosen, empty="none" if said else "unsaid")
 
 
 def _across(pick: _Picker, guess: Mapping, layout: str) -> Mapping:

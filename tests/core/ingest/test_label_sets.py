@@ -155,7 +155,7 @@ def test_annotations_without_a_label_are_told_since_no_label_may_apply(tmp_path)
     (warning,) = of_file(tmp_path, TOGETHER + "c,r1,\nc,r2,\n").report.warnings
     assert warning == (
         "2 annotations name no label, and they are left out: the file does not say whether no label applies or nothing "
-        "was annotated. Where no label applies, write 'none of these' in the file."
+        "was annotated. Where no label applies, write 'none of these' in the file, or say that empty cells mean it."
     )
     records = [
         {"id": n, "text": "t", "label": label, "username": "ann"} for n, label in enumerate((["a", "b"], [], ["a"]))
@@ -167,6 +167,42 @@ def test_annotations_without_a_label_are_told_since_no_label_may_apply(tmp_path)
     assert not of_file(tmp_path, "case,rater,class\na,r1,x\na,r2,y\nb,r1,x\nb,r2,\n").report.warnings
     said = " ".join(of_file(tmp_path, COLUMNS + "c,r1,0,0,0\nc,r2,1,0,0\n").report.warnings)
     assert "1 annotation with 0" in said and "name no label" not in said
+
+
+def test_an_empty_cell_says_that_no_label_applies_where_that_is_said(tmp_path):
+    """NA is something, and stays no annotation; a name of the file for "no label" is kept."""
+    text = TOGETHER + "c,r1,\nc,r2,NA\n"
+    reading = of_file(tmp_path, text, empty="none")
+    assert labels_of(reading.dataset) == LABELS | {"c": {"r1": ["none of these"]}}
+    assert [one.reason for one in reading.report.dropped] == ["no annotation ('NA')"]
+    assert not [one for one in reading.report.warnings if "no label" in one]
+    named = of_file(tmp_path, text + "d,r1,No finding\n", empty="none").dataset
+    assert labels_of(named)["c"] == {"r1": ["No finding"]}
+
+
+def test_an_empty_cell_of_a_column_of_0_and_1_is_0_where_that_is_said(tmp_path):
+    text = COLUMNS + "c,r1,1,,0\nc,r2,,,\nd,r1,NA,1,0\n"
+    left_out = of_file(tmp_path, text)
+    assert labels_of(left_out.dataset) == LABELS
+    assert left_out.report.warnings[0] == (
+        "2 annotations leave some labels without 0 or 1, and they are left out whole: the file does not say whether "
+        "such a label does not apply or was not asked about. If an empty cell says that its label does not apply, say "
+        "so."
+    )
+    reading = of_file(tmp_path, text, empty="none")
+    assert labels_of(reading.dataset) == LABELS | {"c": {"r1": ["drama"], "r2": ["none of these"]}}
+    assert "1 annotation with 0 or nothing in every column of labels" in " ".join(reading.report.warnings)
+
+
+def test_what_an_empty_cell_is_taken_for_is_told_where_no_column_holds_a_0(tmp_path):
+    text = "case,rater,drama,comedy\na,r1,x,\na,r2,x,x\nb,r1,,x\nb,r2,,\n"
+    reading = of_file(tmp_path, text, layout="labels")
+    assert labels_of(reading.dataset) == {"a": {"r1": ["drama"], "r2": ["comedy", "drama"]}, "b": {"r1": ["comedy"]}}
+    assert "No column of labels holds a 0" in " ".join(reading.report.notes)
+    assert "or say that empty cells mean it" in " ".join(reading.report.warnings)
+    said = of_file(tmp_path, text, layout="labels", empty="none")
+    assert labels_of(said.dataset)["b"] == {"r1": ["comedy"], "r2": ["none of these"]}
+    assert "No column of labels holds a 0" not in " ".join(of_file(tmp_path, COLUMNS).report.notes)
 
 
 def test_a_label_that_stands_twice_counts_once_and_empty_places_are_nothing(tmp_path):
