@@ -268,6 +268,24 @@ def within(x: np.ndarray, diff: np.ndarray, margin: np.ndarray, top: int) -> tup
     return ends[0], ends[1], (is_open[0], is_open[1])
 
 
+def reach(low: float, high: float, open_ends: tuple[bool, bool], write: Callable[[float], str]) -> str:
+    """A range of γ in words: an end of what was searched is none of the range.
+
+    Parameters
+    ----------
+    low, high : float
+    open_ends : tuple of bool
+        Whether the range reaches to the lowest and to the highest γ that was searched.
+    write : callable
+        A γ as text.
+    """
+    if all(open_ends):
+        return f"any that was tried, {write(low)} to {write(high)}"
+    if open_ends[1]:
+        return f"{write(low)} or more"
+    return f"{write(high)} or less" if open_ends[0] else f"{write(low)} to {write(high)}"
+
+
 def _note(model: PlausibilityModel, at_end: str, n_cases: int) -> str:
     stands = ""
     if isinstance(model, DirichletCounts):

@@ -22,7 +22,7 @@ from ..plausibility.prirn import PrIRN
 from ..plausibility.protocol import PlausibilityModel
 from ..result_base import Columns, Result, rows
 from ..text import number, plural, significant
-from .held_out_readers import HeldOutCurve
+from .held_out_readers import HeldOutCurve, reach
 from .truth_curve import TruthCurve
 
 LEAST_GOLD = 100
@@ -39,6 +39,8 @@ class Mark(Result):
     low, high : float or None
         Range that the data allow, two standard errors wide; None where there is none.
     sentence : str
+    open_ends : tuple of bool
+        Whether the range reaches to the lowest and to the highest γ that was searched.
     """
 
     name: str
@@ -46,6 +48,7 @@ class Mark(Result):
     low: float | None
     high: float | None
     sentence: str
+    open_ends: tuple[bool, bool] = (False, False)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -134,6 +137,10 @@ def _g(value: float) -> str:
     return significant(value, 3 if value >= 10 else 2)
 
 
+def _reach(curve: TruthCurve | HeldOutCurve) -> str:
+    return reach(curve.low, curve.high, curve.open_ends, _g)
+
+
 def _by_gold(truth: TruthCurve) -> str:
     loss, n = number(truth.cross_validated, 3), plural(truth.n_cases, "case")
     ends = {truth.reliability[0]: " It is the lowest γ tried.", truth.reliability[-1]: " It is the highest γ tried."}
@@ -166,10 +173,10 @@ def _gold(truth: TruthCurve | None) -> Mark | None:
         return None
     few = "" if truth.n_cases >= LEAST_GOLD else " Few cases: it is shown and does not decide."
     sentence = (
-        f"Gold: certainty fits the truth best at γ = {_g(truth.best)} ({_g(truth.low)} to {_g(truth.high)}), on "
+        f"Gold: certainty fits the truth best at γ = {_g(truth.best)} ({_reach(truth)}), on "
         f"{plural(truth.n_cases, 'case')}.{few}"
     )
-    return Mark("gold", truth.best, truth.low, truth.high, sentence)
+    return Mark("gold", truth.best, truth.low, truth.high, sentence, truth.open_ends)
 
 
 def _readers(model: PlausibilityModel, readers: HeldOutCurve | None) -> Mark | None:
@@ -178,10 +185,10 @@ def _readers(model: PlausibilityModel, readers: HeldOutCurve | None) -> Mark | N
         return None
     unsaid = "near the truth the panel is" if isinstance(model, GaussianScores) else "sure the top class may be"
     sentence = (
-        f"Readers: γ = {_g(readers.best)} ({_g(readers.low)} to {_g(readers.high)}) predicts best what a colleague "
+        f"Readers: γ = {_g(readers.best)} ({_reach(readers)}) predicts best what a colleague "
         f"would say. It does not tell how {unsaid}."
     )
-    return Mark("readers", readers.best, readers.low, readers.high, sentence)
+    return Mark("readers", readers.best, readers.low, readers.high, sentence, readers.open_ends)
 
 
 def _beta(dataset: Dataset, model: PlausibilityModel, beta: float | None) -> Mark | None:

@@ -60,6 +60,8 @@ def test_signs_stand_where_their_reliability_is_on_the_slider_and_their_words_ar
     assert 'style="left:0.00%"' in strip and 'style="left:100.00%"' in strip
     assert "<b>&quot;" not in strip and "&lt;b&gt;" in strip
     legend = reliability_slider._legend(marks)
+    ended = Mark("readers", 1.0, 0.36, 1_000.0, "", (False, True))
+    assert "</span> readers 1.00 (.36 or more)</span>" in reliability_slider._legend((ended,))
     assert "</span> gold .10 (.20 to 2.00)</span>" in legend and "<b>&quot;" not in legend
 
 

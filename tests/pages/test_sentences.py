@@ -311,20 +311,25 @@ def test_the_heading_of_risk_counts_cases_whose_level_of_most_plausibility_is_un
 
 CURVE = SimpleNamespace(
     reliability=np.array([1.0, 3.0, 9.0]), best=3.0, low=1.5, high=6.25, n_held_out=1234, n_cases=31, note="A note.",
-    score=np.zeros(3), diff=np.zeros(3), diff_se=np.ones(3), at_end="",
+    score=np.zeros(3), diff=np.zeros(3), diff_se=np.ones(3), at_end="", open_ends=(False, False),
 )  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    ("at_end", "words"),
+    ("at_end", "open_ends", "words"),
     [
-        ("", "Best at γ = 3.00 (1.50 to 6.25)"),
-        ("lowest", "Best at the lowest γ: the data give no maximum"),
-        ("highest", "Best at the highest γ: the data give no maximum"),
+        ("", (False, False), "Best at γ = 3.00 (1.50 to 6.25)"),
+        ("", (False, True), "Best at γ = 3.00 (1.50 or more)"),
+        ("", (True, False), "Best at γ = 3.00 (6.25 or less)"),
+        ("", (True, True), "Best at γ = 3.00 (any that was tried, 1.50 to 6.25)"),
+        ("lowest", (True, False), "Best at the lowest γ: the data give no maximum"),
+        ("highest", (False, True), "Best at the highest γ: the data give no maximum"),
     ],
 )
-def test_the_best_trust_of_held_out_readers_has_its_range_or_lies_at_an_end(monkeypatch, said, drawn, at_end, words):
-    curve = SimpleNamespace(**vars(CURVE) | {"at_end": at_end})
+def test_the_best_trust_of_held_out_readers_has_its_range_or_lies_at_an_end(
+    monkeypatch, said, drawn, at_end, open_ends, words
+):
+    curve = SimpleNamespace(**vars(CURVE) | {"at_end": at_end, "open_ends": open_ends})
     monkeypatch.setattr(job_progress, "result_of", lambda *_, **__: curve)
     for part in ("readers_key", "readers_work"):
         monkeypatch.setattr(anchors.opening, part, lambda *_: None)

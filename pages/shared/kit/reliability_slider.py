@@ -7,6 +7,7 @@ there, any other mark stands there from the next run.
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.certainty.held_out_readers import reach
 from core.certainty.opening import Mark, Opening
 from core.methods import ReliabilityScale
 from core.plausibility.protocol import PlausibilityModel
@@ -125,9 +126,11 @@ def _strip(found: tuple[Mark, ...], offer: ReliabilityScale) -> str:
 def _legend(found: tuple[Mark, ...]) -> str:
     entries = []
     for mark in found:
-        reach = "" if mark.low is None or mark.high is None else f" ({number(mark.low)} to {number(mark.high)})"
+        between = ""
+        if mark.low is not None and mark.high is not None:
+            between = f" ({reach(mark.low, mark.high, mark.open_ends, number)})"
         entries.append(
             f'<span title="{html_text(mark.sentence)}"><span class="{mark.name}">{SIGNS[mark.name]}</span> '
-            f"{NAMES[mark.name]} {number(mark.reliability)}{reach}</span>"
+            f"{NAMES[mark.name]} {number(mark.reliability)}{between}</span>"
         )
     return f'<div class="gamma-legend">{"".join(entries)}</div>'

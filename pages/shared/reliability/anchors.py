@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.certainty.held_out_readers import reach
 from core.certainty.opening import LEAST_GOLD
 from core.errors import PluralityError
 from core.figures import anchors as figures
@@ -59,7 +60,7 @@ def _readers(view: Dataset, model: PlausibilityModel, theme) -> None:
     title = (
         f"Best {where}: the data give no maximum"
         if where
-        else f"Best at γ = {number(curve.best)} ({number(curve.low)} to {number(curve.high)})"
+        else f"Best at γ = {number(curve.best)} ({reach(curve.low, curve.high, curve.open_ends, number)})"
     )
     widgets.plot(figures.held_out_readers(curve, theme, title), "held_out_readers", "Held-out score against γ")
     st.caption(
@@ -80,7 +81,7 @@ def _truth(view: Dataset, model: PlausibilityModel, value: float, theme) -> None
             "on Upload to see it."
         )
         return
-    title = f"Least log loss at γ = {number(curve.best)} ({number(curve.low)} to {number(curve.high)})"
+    title = f"Least log loss at γ = {number(curve.best)} ({reach(curve.low, curve.high, curve.open_ends, number)})"
     widgets.plot(figures.certainty_loss(curve, theme, title), "truth_loss", f"Log loss of {curve.scored} against γ")
     bins = curve.diagram(value)
     widgets.plot(

@@ -107,6 +107,8 @@ def test_readers_mark_rankings_and_never_decide(rank):
     mark = opening.marks[0]
     assert (mark.reliability, mark.low, mark.high) == (readers.best, readers.low, readers.high)
     assert "what a colleague would say" in mark.sentence and "does not tell how sure" in mark.sentence
+    endless = opens_at(data, model, readers=replace(readers, low=0.3, high=1e3, open_ends=(False, True))).marks[0]
+    assert "(.3 or more) predicts best" in endless.sentence and endless.open_ends == (False, True)
     assert names(opens_at(data, PrIRN(), readers=held_out_curve(data, PrIRN()))) == ["published"]
     assert names(opens_at(data, model, readers=replace(readers, at_end="lowest"))) == ["published"]
 
