@@ -82,7 +82,10 @@ class Worth(Result):
 
     def _columns(self, table: str, most: int | None) -> Columns:
         readers = np.arange(self.k_max + 1)
-        return {"readers": readers, "score": self.panel, "low": self.panel_low, "high": self.panel_high}
+        ends = {"low": self.panel_low, "high": self.panel_high}
+        if not self.has_interval:
+            ends = {end: np.full(readers.size, np.nan) for end in ends}
+        return {"readers": readers, "score": self.panel, **ends}
 
     @property
     def has_interval(self) -> bool:

@@ -45,6 +45,14 @@ def test_agreement_of_the_plurality_is_what_enumeration_gives(small):
     assert found.value == pytest.approx(np.array(agree)[small.rater < 5].mean())
 
 
+@pytest.mark.parametrize(("n_cases", "has"), [(9, False), (10, True)])
+def test_panels_of_fewer_than_ten_cases_leave_without_intervals(n_cases, has):
+    data = simulated(1, [0.7, 0.6, 0.5], [0.7], n_cases=n_cases, n_classes=3, present=1.0)
+    table = worth_readers(data, "m0", data.raters[:3], n_resamples=100).to_frame()
+    assert np.isfinite(table[["low", "high"]].to_numpy()).all() == has
+    assert has or table[["low", "high"]].isna().all(axis=None)
+
+
 def test_the_log_score_is_what_enumeration_gives_and_does_not_fall(small):
     people = small.raters[:5]
     pseudo = 0.8
