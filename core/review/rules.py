@@ -179,7 +179,7 @@ _RULES = {
 
 def _needs_opinion(draft: Draft) -> Opinion:
     if draft.opinion is None:
-        raise InputError("There is no opinion.", "Choose a class, or say that it cannot be determined.")
+        raise InputError("There is no opinion.", "Say what it is, or that it cannot be determined.")
     return draft.opinion
 
 

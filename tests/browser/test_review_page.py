@@ -39,7 +39,7 @@ def test_a_whole_session_by_mouse(open_page, opened):
     page = open_page(url)
     start(page, "Ada")
     first = arrive(page)
-    step(page, "Record my opinion", "There is no opinion. Choose a class")
+    step(page, "Record my opinion", "There is no opinion. Say what it is")
     choose(page, panel_of(first))
     page.get_by_label("Note").fill("typed and not left")
     step(page, "Record my opinion", "You agree.")

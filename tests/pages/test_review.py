@@ -11,11 +11,12 @@ from core.ingest.case_facts import CaseFacts
 from core.library import keep
 from core.plausibility.gaussian_prior import fit_prior
 from core.review.adjudicated import with_reviews
-from core.review.opinions import Opinion
+from core.review.opinions import UNDETERMINED, Opinion
 from core.review.panel_answer import panel_score
 from core.review.store import ReviewStore, close_stores
 from core.text import markdown
 from pages.shared.cache.datasets import open_dataset
+from pages.shared.review import case as review_case
 from pages.shared.review.opinion import keys_of
 from tests.pages.opened import at, settle
 from tests.pages.test_pages import ODD_DATA, assert_sound, open_page
@@ -473,7 +474,7 @@ def test_none_of_these_and_other_labels_exclude_each_other_and_an_even_label_is_
     press(app, "Record my opinion")
     applies = dict(app.dataframe[0].value[["label", "applies"]].to_numpy())
     assert applies == {"x": "even", "y": "even", "z": "even", "w": "no", "none of these": "no"}
-    assert "no set stands out: x, y, z are as likely to apply as not" in words(app)
+    assert "no set stands out: x, y and z are as likely to apply as not" in words(app)
 
 
 def test_a_dispute_over_sets_ends_with_a_set():
@@ -490,3 +491,10 @@ def test_a_dispute_over_sets_ends_with_a_set():
         press(bo, step)
     review = ReviewStore().cases(dataset.digest)["1"]
     assert review.state == "adjudicated" and review.adjudication.opinion == Opinion.of_labels(["x", "y"])
+
+
+def test_what_the_panel_is_undecided_between_stands_in_the_order_of_the_classes():
+    own, panel = Opinion.of_class("high"), Opinion.of_ranking([["low", "high", "fair"]])
+    said = review_case._panel(own, panel, ("low", "fair", "high", "top"))
+    assert said == "the panel is undecided between **low**, **fair** and **high**."
+    assert review_case._panel(own, UNDETERMINED, ("low", "fair")) == "the panel is undecided."

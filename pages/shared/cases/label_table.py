@@ -7,7 +7,7 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.certainty.label_sets import LabelSetCertainty
 from core.plausibility.protocol import PlausibilityModel
-from core.text import markdown, number, small
+from core.text import listed, markdown, number, small
 from pages.shared.cache import cases as cached_cases
 from pages.shared.kit import columns, widgets
 
@@ -59,7 +59,7 @@ def _said(found: LabelSetCertainty, case: int) -> str:
     most = f"the likeliest, {said}, has a probability of {small(chance)} only"
     even = [markdown(found.labels[code]) for code in np.flatnonzero(found.even[case])]
     if even and found.exclusive:
-        most = f"{', '.join(even)} are equally likely"
+        most = f"{listed(even)} are equally likely"
     elif even:
-        most = f"{', '.join(even)} {'is' if len(even) == 1 else 'are'} as likely to apply as not"
+        most = f"{listed(even)} {'is' if len(even) == 1 else 'are'} as likely to apply as not"
     return f"no {'label' if found.exclusive else 'set'} stands out: {most}. {how}"

@@ -1,6 +1,7 @@
 """One case of a session: facts, one's own opinion, then the panel's beside it, and what follows."""
 
 from collections import Counter
+from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
@@ -12,7 +13,7 @@ from core.review.events import Event
 from core.review.opinions import UNDETERMINED, Opinion
 from core.review.panel_answer import panel_score, panel_set, panel_word
 from core.review.states import STATES, ReviewerOpinion
-from core.text import exact, markdown, percent, significant
+from core.text import exact, listed, markdown, percent, significant
 from pages.shared.cases import content as case_facts
 from pages.shared.cases import label_table, one_case, score_cases
 from pages.shared.kit import plausibility_models, seen_cases, state
@@ -199,14 +200,17 @@ def _sentence(current: CaseOnScreen) -> None:
     elif own is None or own.panel is None:
         words = "You have no opinion on this case in this round."
     else:
-        words = f"You say **{markdown(own.opinion.words())}**, {_panel(own.opinion, own.panel)}"
+        words = (
+            f"You say **{markdown(own.opinion.words())}**, {_panel(own.opinion, own.panel, current.dataset.classes)}"
+        )
     st.markdown(words)
 
 
-def _panel(own: Opinion, panel: Opinion) -> str:
-    """What the panel says, and whether that is the same."""
+def _panel(own: Opinion, panel: Opinion, classes: Sequence[str]) -> str:
+    """What the panel says, and whether that is the same; names it is undecided between in the order of the classes."""
     if not panel.decided:
-        between = f" between **{', '.join(map(markdown, panel.first))}**" if panel.first else ""
+        names = [f"**{markdown(name)}**" for name in classes if name in panel.first]
+        between = f" between {listed(names)}" if names else ""
         return f"the panel is undecided{between}."
     agree = "agree" if own.agrees_with(panel) else "disagree"
     if panel.within is not None:
