@@ -279,9 +279,10 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
         figure = figures.worth_in_readers(group, theme, title, [one.machine for one in computed.test.machines])
         widgets.plot(figure, f"worth-{place}", "Score of panels and of machines")
     st.caption(
-        "Upright: how well panels of so many people foretell one more reader; bands over ten cases or more. A machine is worth as "
-        "many readers as a panel needs to foretell one more as well as it does. By its probabilities a machine loses "
-        "that is sure where it is wrong. Readers are no truth: what they share in error counts for a machine that "
+        "Upright: how well panels of so many people foretell one more reader; bands over ten cases or more. A machine "
+        "is worth as many readers as a panel needs to foretell one more as well as it does. By its probabilities a "
+        "machine loses that is sure where it is wrong. Readers are no truth: what they share in error counts for a "
+        "machine that "
         "shares it." + (" Agreement is that of first classes; probabilities foretell whole rankings." if ranked else "")
     )
     frame = pd.concat(
