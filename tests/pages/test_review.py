@@ -1,8 +1,10 @@
 """The Review page on odd data, without a browser."""
 
 import re
+from types import SimpleNamespace
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from core import read
@@ -17,6 +19,7 @@ from core.review.store import ReviewStore, close_stores
 from core.text import markdown
 from pages.shared.cache.datasets import open_dataset
 from pages.shared.review import case as review_case
+from pages.shared.review import presses
 from pages.shared.review.opinion import keys_of
 from tests.pages.opened import at, settle
 from tests.pages.test_pages import ODD_DATA, assert_sound, open_page
@@ -395,6 +398,36 @@ def test_ones_decisions_are_found_by_person_and_state_and_undone():
         bo.selectbox(key="decisions_by").set_value("Ada").run()
     bo.toggle(key="decisions_all").set_value(True).run()
     assert len(next(table.value for table in bo.dataframe if "decision" in table.value)) == 2
+
+
+def test_undo_stays_with_the_case_whose_row_was_chosen(monkeypatch):
+    """The list is shorter by that decision; the row in its place is another case, whose step must stay."""
+    rows = b"\n".join(b"%d,%c,x" % (case, name) for case in (1, 2) for name in b"abcdef")
+    monkeypatch.setattr(presses, "_LOOK", 0.0)  # seconds in which one step is not taken twice
+    dataset = kept("undone where chosen", b"case,rater,class\n" + rows + b"\n1,g,y\n")
+    ada = press(signed(dataset.digest), "Start with 2")
+    for step in ("y", "Record my opinion", "Keep my opinion") * 2:
+        press(ada, step)
+    app = press(signed(dataset.digest, "Bo"), "Decide")
+    for step in (*("x", "End the arbitration") * 2, "Another session"):
+        press(app, step)
+    draw, chosen = st.dataframe, {}
+
+    def with_the_first_row_chosen(frame, **options):
+        """As the browser does: what is chosen belongs to the key."""
+        if "on_select" not in options:
+            return draw(frame, **options)
+        chosen.setdefault(options["key"], [] if chosen else [0])
+        draw(frame, **{name: value for name, value in options.items() if name not in ("on_select", "selection_mode")})
+        return SimpleNamespace(selection=SimpleNamespace(rows=chosen[options["key"]]))
+
+    monkeypatch.setattr(st, "dataframe", with_the_first_row_chosen)
+    tab(app, "Decisions")
+    latest = next(table.value for table in app.dataframe if "decision" in table.value)["case"].tolist()[0]
+    heading = f"Case {latest}"
+    assert heading in [one.value for one in app.subheader]
+    press(app, "Undo my last step")
+    assert [one.value for one in app.subheader if one.value.startswith("Case ")] == [heading]
 
 
 def test_raters_are_grouped_by_what_they_said():

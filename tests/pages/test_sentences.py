@@ -1246,8 +1246,14 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
 @pytest.mark.parametrize(
     ("gain", "words"),
     [
-        (Bought(0.61, 0.84, 3), "the 3 cases that they settled: mean certainty rises from **.61** to **.84**"),
-        (Bought(0.84, 0.61, 1), "the case that they settled: mean certainty falls from **.84** to **.61**"),
+        (
+            Bought(0.61, 0.84, 3),
+            "the 3 cases that they settled with a class: mean certainty rises from **.61** to **.84**",
+        ),
+        (
+            Bought(0.84, 0.61, 1),
+            "the case that they settled with a class: mean certainty falls from **.84** to **.61**",
+        ),
     ],
 )
 def test_what_reviews_have_bought_is_said_before_and_after(monkeypatch, gain, words):

@@ -86,9 +86,10 @@ def _bought(dataset: Dataset, reviews: dict[str, CaseReview], model: Plausibilit
     about = f", by the label “{markdown(views[0].classes[1])}”" if dataset.kind == "set" else ""
     fate = "rises" if gain.after >= gain.before else "falls"
     cases = "the case" if gain.n == 1 else f"the {gain.n:,} cases"
+    what = "labels" if dataset.kind == "set" else "a class"  # others ended with "cannot be determined"
     return (
-        f"Counted as one more rater, the decisions change how sure one can be of {cases} that they settled{about}: "
-        f"mean certainty {fate} from **{number(gain.before)}** to **{number(gain.after)}** "
+        f"Counted as one more rater, the decisions change how sure one can be of {cases} that they settled with {what}"
+        f"{about}: mean certainty {fate} from **{number(gain.before)}** to **{number(gain.after)}** "
         f"({plausibility_models.method(model.name).title}, reliability γ {exact(reliability)})."
     )
 
@@ -100,9 +101,9 @@ def _narrower(dataset: Dataset, grown: Dataset, model: GaussianScores, reliabili
     cases = "the case" if added.sum() == 1 else f"the {added.sum():,} cases"
     fate = "narrows" if after <= before else "widens"
     return (
-        f"Counted as one more rater, the decisions change how well the score of {cases} is known that they settled: "
-        f"the mean 95% interval {fate} from **{significant(before, 3)}** to **{significant(after, 3)}** (reliability "
-        f"γ {exact(reliability)})."
+        f"Counted as one more rater, the decisions change how well the score of {cases} is known that they settled "
+        f"with one: the mean 95% interval {fate} from **{significant(before, 3)}** to **{significant(after, 3)}** "
+        f"(reliability γ {exact(reliability)})."
     )
 
 

@@ -17,6 +17,7 @@ _HISTORY = {
     "at": "at (UTC)", "reviewer": "by", "event": "step", "visible": "read", "old": "before", "new": "after",
     "panel": "the panel said", "reason": "reason", "note": "note", "undone": "undone",
 }  # fmt: skip
+_UNDONE = "decisions_undone"
 _STEPS = {"second_opinion": "second opinion asked", "arbitration": "sent to arbitration", "adjudication": "decided"}
 
 
@@ -39,6 +40,7 @@ def show(desk: Desk) -> None:
             st.info("No decision fits these filters.", icon=":material/search_off:")
         return
     frame = decision_table(dataset, found)
+    which = [one.case_id for one in found]
     picked = st.dataframe(
         frame,
         hide_index=True,
@@ -46,11 +48,15 @@ def show(desk: Desk) -> None:
         selection_mode="single-row",
         column_order=[name for name in frame.columns if name != "data"],
         height=min(420, 36 * (len(frame) + 1) + 2),
-        key="decisions",
+        # A choice is the place of a row: in a list that changed it would be another case, and "Undo" would be of that.
+        key=f"decisions-{hash(tuple(which))}",
     )
     st.caption(f"{plural(len(found), 'decision')}, the latest first. Choose a row for the history of its case.")
     if picked.selection.rows:
-        _history(desk, reviews[found[picked.selection.rows[0]].case_id])
+        st.session_state.pop(_UNDONE, None)
+        _history(desk, reviews[which[picked.selection.rows[0]]])
+    elif st.session_state.get(_UNDONE, ("",))[0] == dataset.digest:
+        _history(desk, reviews[st.session_state[_UNDONE][1]])
     listed = {one.case_id: reviews[one.case_id] for one in found}
     with st.container(horizontal=True):
         widgets.download(frame, "These decisions", "decisions", "decisions_table")
@@ -123,6 +129,7 @@ def _can_undo(desk: Desk, review: CaseReview) -> bool:
 def _undo(desk: Desk, review: CaseReview) -> None:
     try:
         desk.send(desk.draft(review.case_id, "undo"), seen=review.version, token=new_token())
+        st.session_state[_UNDONE] = (desk.dataset.digest, review.case_id)  # what follows from it stays on screen
     except PluralityError as error:
         st.session_state["review_error"] = str(error)
 
