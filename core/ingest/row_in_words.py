@@ -1,5 +1,7 @@
 """What one row of a plain table means under a mapping, in a sentence: a wrong layout is seen at once."""
 
+from itertools import chain
+
 from ..annotations.vocabulary import BLANKS, MISSING_TOKENS
 from ..text import number, plural, shorten
 from .column_mapping import Mapping
@@ -28,11 +30,10 @@ def row_in_words(raw: RawTable, mapping: Mapping) -> str:
         "patterns": _pattern,
         "labels": _labels,
     }[mapping.layout]
-    for row in range(min(raw.table.num_rows, _LOOKED_AT)):
-        said = say(_Row(raw, row), mapping)
-        if said:
-            return said
-    return ""
+    rows = [_Row(raw, row) for row in range(min(raw.table.num_rows, _LOOKED_AT))]
+    # Of sets of labels, a row with an empty cell may be left out: the first without one, where there is one.
+    whole = (row for row in rows if mapping.layout == "labels" and all(row[column] for column in mapping.across))
+    return next((said for row in chain(whole, rows) if (said := say(row, mapping))), "")
 
 
 class _Row:
