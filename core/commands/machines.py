@@ -170,12 +170,7 @@ def _worth(
     except NotApplicableError as error:
         return empty | {"why": str(error)}
     curve = [
-        {
-            "readers": k,
-            "score": value,
-            "low": low if found.has_interval else None,
-            "high": high if found.has_interval else None,
-        }
+        {"readers": k, "score": value, "low": low, "high": high}
         for k, (value, low, high) in enumerate(
             zip(found.panel.tolist(), found.panel_low.tolist(), found.panel_high.tolist(), strict=True)
         )
@@ -185,8 +180,8 @@ def _worth(
         "k_max": found.k_max,
         "score": found.score,
         "machine_score": found.value,
-        "machine_low": found.low if found.has_interval else None,
-        "machine_high": found.high if found.has_interval else None,
+        "machine_low": found.low,
+        "machine_high": found.high,
         "n_cases": found.n_cases,
         "curve": curve,
         "why": None,
@@ -196,8 +191,7 @@ def _worth(
 def _readers(found: Worth) -> dict:
     """Numbers of readers; null where they are beyond what can be told, which ``words`` say."""
     ends = {"k": found.k, "low": found.k_low, "high": found.k_high}
-    told = {name for name in ends if name == "k" or found.has_interval}
-    return {name: value if name in told and math.isfinite(value) else None for name, value in ends.items()}
+    return {name: value if math.isfinite(value) else None for name, value in ends.items()}
 
 
 def _table(found: AlternativeTest, worth: list[dict]) -> pd.DataFrame:

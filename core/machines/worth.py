@@ -59,7 +59,8 @@ class Worth(Result):
     value, low, high : float
         The machine's score s_f with its interval.
     k, k_low, k_high : float
-        Readers; ``-inf`` where it is worth less than none, ``inf`` where more than ``k_max``.
+        Readers; ``-inf`` where it is worth less than none, ``inf`` where more than ``k_max``. With fewer than `FEWEST`
+        cases all ends of intervals are NaN.
     level : float
     """
 
@@ -82,20 +83,19 @@ class Worth(Result):
 
     def _columns(self, table: str, most: int | None) -> Columns:
         readers = np.arange(self.k_max + 1)
-        ends = {"low": self.panel_low, "high": self.panel_high}
-        if not self.has_interval:
-            ends = {end: np.full(readers.size, np.nan) for end in ends}
-        return {"readers": readers, "score": self.panel, **ends}
+        return {"readers": readers, "score": self.panel, "low": self.panel_low, "high": self.panel_high}
 
     @property
     def has_interval(self) -> bool:
-        """Whether there are cases enough to resample; else its ends and those of the panel are of no use."""
+        """Whether there are cases enough to resample; else its ends and those of the panel are NaN."""
         return self.n_cases >= FEWEST
 
     def said(self, k: float) -> str:
         """A number of readers in words."""
         if k == -np.inf:
             return "less than none"
+        if np.isnan(k):
+            return "–"
         return f"more than {self.k_max}" if k == np.inf else number(k, 1)
 
     def words(self) -> str:
@@ -263,8 +263,11 @@ def _worth(
     drawn = np.concatenate(parts)
     mean = both.mean(axis=0)
     tails = [(1 - level) / 2, (1 + level) / 2]
-    low, high = np.quantile(drawn, tails, axis=0)
-    k_low, k_high = np.quantile(np.array([equivalence(one[:-1], one[-1]) for one in drawn]), tails, method="nearest")
+    readers = np.array([equivalence(one[:-1], one[-1]) for one in drawn])
+    ends, k_ends = np.quantile(drawn, tails, axis=0), np.quantile(readers, tails, method="nearest")
+    if n < FEWEST:
+        ends[:], k_ends[:] = np.nan, np.nan
+    (low, high), (k_low, k_high) = ends, k_ends
     return Worth(
         machine, score, n, panel.shape[1] - 1, mean[:-1], low[:-1], high[:-1], float(mean[-1]), float(low[-1]),
         float(high[-1]), equivalence(mean[:-1], mean[-1]), float(k_low), float(k_high), level,
