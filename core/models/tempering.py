@@ -146,12 +146,17 @@ def dependence_note(dataset: Dataset, beta: float) -> tuple[str, ...]:
     middle = np.searchsorted(np.cumsum(several), [(n + 1) // 2, n // 2 + 1]) + 2
     typical = int(middle.sum()) // 2
     worth = beta * typical
-    said = number(worth, 0) if worth >= _SPEAKS_OF else number(worth, 1).removesuffix(".0")
-    independent = "independent one" if said == "1" else "independent ones"
     return (
-        f"To this model {typical:,} annotations of a case are worth about {said} {independent} (β "
-        f"{significant(beta, 2)}): raters make the same mistakes, or too little is known of each.",
+        f"To this model {typical:,} annotations of a case are worth {_independent(worth)} (β {significant(beta, 2)}): "
+        "raters make the same mistakes, or too little is known of each.",
     )
+
+
+def _independent(worth: float) -> str:
+    said = number(worth, 0) if worth >= _SPEAKS_OF else number(worth, 1).removesuffix(".0")
+    if worth < 1 and said != "1":
+        return "less than a single independent one"
+    return f"about {said} independent {'one' if said == '1' else 'ones'}"
 
 
 def prevalence_note(beta: float, temper_prevalence: bool) -> tuple[str, ...]:
