@@ -66,7 +66,8 @@ def what_follows(review: CaseReview, draft: Draft) -> str:
     read = after.read_by(draft.reviewer)
     if after.state == "closed" and read is not None and read.panel is not None and not read.panel.decided:
         return "The panel is undecided: your opinion stands, and the case is closed."
-    return _ENDS[after.state]
+    ends = _STAYS if after.state == review.state and after.state in _STAYS else _ENDS
+    return ends[after.state]
 
 
 _GIVES_OPINION = ("opinion", "change", "adjudication")
@@ -79,6 +80,10 @@ _ENDS = {
     "arbitration": "The case goes to arbitration.",
     "closed": "You agree with the panel: the case is closed.",
     "adjudicated": "The arbitration ends; the case is adjudicated.",
+}
+_STAYS = {
+    "arbitration": "The case stays in arbitration.",
+    "closed": "You agree with the panel: the case stays closed.",
 }
 
 

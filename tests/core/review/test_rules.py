@@ -304,6 +304,23 @@ def test_the_consequence_is_said_before_and_is_what_happens(case):
         what_follows(case.review, case.draft("Ann", "keep"))
 
 
+def test_a_case_that_is_in_arbitration_already_stays_there(case):
+    case.read("Ann", Y)
+    case.do("Ann", "keep")
+    case.read("Bob", Y)
+    assert what_follows(case.review, case.draft("Bob", "keep")) == "The case stays in arbitration."
+
+
+def test_a_closed_case_stays_closed_where_one_more_reader_agrees(case):
+    case.read("Ann", X)
+    assert what_follows(case.review, case.draft("Ann", "keep")).endswith("the case is closed.")
+    case.do("Ann", "keep")
+    case.do("Bob", "reveal", panel=X)
+    draft = case.draft("Bob", "opinion", opinion=X)
+    assert case.review.state == "closed"
+    assert what_follows(case.review, draft) == "You agree with the panel: the case stays closed."
+
+
 def test_a_blind_reader_is_told_the_same_whatever_others_said(case):
     draft = case.draft("Bob", "opinion", opinion=X)
     before = what_follows(case.review, draft)
