@@ -1,6 +1,7 @@
 """The Review page on odd data, without a browser."""
 
 import re
+from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
 
 import pytest
@@ -389,6 +390,13 @@ def test_ones_decisions_are_found_by_person_and_state_and_undone():
     assert len(listed()) == 2 and listed()[1] == [first, "x", "Ada"]
     app.multiselect(key="decisions_states").set_value(["read"]).run()
     assert [row[1] for row in listed()] == ["y"]
+    days = app.date_input(key="decisions_days")
+    today = datetime.now(UTC).date()
+    for since, n in ((today - timedelta(days=1), 1), (today + timedelta(days=2), 0)):  # a first day alone filters too
+        days.set_value((since,)).run()
+        assert len(listed()) == n and f"From {since.isoformat()} on, until a last day is chosen too." in words(app)
+    days.set_value((today - timedelta(days=1), today + timedelta(days=1))).run()
+    assert len(listed()) == 1 and "until a last day" not in words(app)
     bo = tab(signed(dataset.digest, "Bo"), "Decisions")
     for who in (None, "Ada"):  # everybody's at first, as Bo has none
         assert bo.selectbox(key="decisions_by").value == who

@@ -66,7 +66,7 @@ from pages.shared.reliability import anchors, classifiers, relations
 from pages.shared.reliability import prediction_sets as reliability_sets
 from pages.shared.reliability.headline import over_trust
 from pages.shared.review import after
-from pages.shared.review import decisions as review_decisions
+from pages.shared.review import days as review_days
 from pages.shared.review import session as review_session
 from pages.shared.review import start as review_start
 from pages.shared.upload import classes as upload_classes
@@ -1420,8 +1420,9 @@ def test_what_waits_says_what_is_done_of_mine_and_what_is_left_of_what_i_assigne
     )
 
 
-def test_decisions_between_two_days_are_those_of_both_days_and_of_one_day_too():
-    start, day = 1_772_928_000_000_000, 86_400_000_000  # 8 March 2026 in UTC, in microseconds
-    assert review_decisions._span((date(2026, 3, 8), date(2026, 3, 8))) == (start, start + day)
-    assert review_decisions._span((date(2026, 3, 8), date(2026, 3, 10))) == (start, start + 3 * day)
-    assert review_decisions._span((date(2026, 3, 8),)) == review_decisions._span(()) == (None, None)
+def test_days_are_those_between_both_with_both_of_them_and_one_alone_is_open_towards_today():
+    start, day = 1_772_928_000, 86_400  # 8 March 2026 in UTC, in seconds
+    assert review_days.span((date(2026, 3, 8), date(2026, 3, 8))) == (start, start + day)
+    assert review_days.span((date(2026, 3, 8), date(2026, 3, 10))) == (start, start + 3 * day)
+    assert review_days.span((date(2026, 3, 8),)) == (start, None)
+    assert review_days.span(()) == (None, None)

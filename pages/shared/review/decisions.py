@@ -1,7 +1,5 @@
 """Decisions found again: by person, state and date, with the history of a case, undo, and export."""
 
-from datetime import UTC, datetime, timedelta
-
 import streamlit as st
 
 from core.errors import PluralityError
@@ -12,6 +10,7 @@ from core.review.sessions import Queued
 from core.review.states import STATES, CaseReview
 from core.text import markdown, plural, shorten
 from pages.shared.kit import seen_cases, widgets
+from pages.shared.review import days as review_days
 
 _HISTORY = {
     "at": "at (UTC)", "reviewer": "by", "event": "step", "visible": "read", "old": "before", "new": "after",
@@ -71,8 +70,9 @@ def _chosen(desk: Desk, reviews: dict[str, CaseReview]) -> list[Decision]:
     at_first = 0 if desk.reviewer in people else names.index(None)
     who = left.selectbox("By", names, at_first, format_func=lambda name: _called(desk, name), key="decisions_by")
     states = middle.multiselect("Cases that are", list(STATES), format_func=STATES.get, key="decisions_states")
-    days = right.date_input("Between these days (UTC)", (), key="decisions_days")
-    since, until = _span(days)
+    with right:
+        span = review_days.asked("Between these days (UTC)", "decisions_days")
+    since, until = (None if end is None else end * 1_000_000 for end in span)
     return decisions(reviews, reviewer=who, states=states, since=since, until=until)
 
 
@@ -80,14 +80,6 @@ def _called(desk: Desk, name: str | None) -> str:
     if name is None:
         return "Anybody"
     return f"{shorten(name, 40)} (you)" if name == desk.reviewer else shorten(name, 40)
-
-
-def _span(days: tuple) -> tuple[int | None, int | None]:
-    """The first and the last day as microseconds, the last day included."""
-    if len(days) != 2:
-        return None, None
-    start, end = (datetime(day.year, day.month, day.day, tzinfo=UTC) for day in days)
-    return int(start.timestamp()) * 1_000_000, int((end + timedelta(days=1)).timestamp()) * 1_000_000
 
 
 def _open_to(desk: Desk, reviews: dict[str, CaseReview], found: list[Decision]) -> tuple[list[Decision], int]:

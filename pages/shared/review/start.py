@@ -3,7 +3,6 @@
 import time
 from collections import Counter
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
 
 import numpy as np
 import streamlit as st
@@ -32,6 +31,7 @@ from pages.shared.cache import datasets as cached
 from pages.shared.cache import sign_in
 from pages.shared.kit import expected, job_progress, plausibility_models, predictions, state, widgets
 from pages.shared.review import assigned as review_assigned
+from pages.shared.review import days as review_days
 from pages.shared.review import sample
 
 QUEUES = {
@@ -388,17 +388,9 @@ def _dates(dataset: Dataset) -> tuple[int | None, int | None]:
     span = days_of(dataset)
     if span is None:
         return None, None
-    days = st.date_input(
-        "With an annotation between these days",
-        (),
-        min_value=span[0],
-        max_value=span[1],
-        key=f"filter_days-{dataset.digest}",
+    return review_days.asked(
+        "With an annotation between these days", f"filter_days-{dataset.digest}", min_value=span[0], max_value=span[1]
     )
-    if len(days) != 2:
-        return None, None
-    start, end = (int(datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()) for day in days)
-    return start, end + int(timedelta(days=1).total_seconds())
 
 
 def _pair(dataset: Dataset) -> list[str]:
