@@ -1,7 +1,7 @@
 """Queues: which cases come first and why, from numbers that other parts have worked out. Pure functions on arrays."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -72,6 +72,21 @@ def among_all(queue: Queue, part: Dataset, whole: Dataset) -> Queue:
         return queue
     place = {case_id: at for at, case_id in enumerate(whole.cases)}
     return Queue(queue.name, np.array([place[part.cases[case]] for case in queue.case], np.int64), queue.why)
+
+
+def at_reliability(queue: Queue, reliability: float) -> Queue:
+    """A queue whose reasons say at which γ their numbers are: a session keeps them, and γ may be moved later.
+
+    Parameters
+    ----------
+    queue : Queue
+        Whose reasons hold numbers that depend on γ.
+    reliability : float
+        γ at which they were computed.
+    """
+    at = f"at trust γ = {exact(reliability)}"
+    why = tuple(f"{said} A{at[1:]}." if said.endswith(".") else f"{said} {at}" for said in queue.why)
+    return replace(queue, why=why)
 
 
 def lowest_certainty(certainty: np.ndarray) -> Queue:

@@ -409,6 +409,24 @@ def test_ones_decisions_are_found_by_person_and_state_and_undone():
 
 
 def test_undo_stays_with_the_case_whose_row_was_chosen(monkeypatch):
+def test_why_a_case_is_here_says_at_which_trust_that_was():
+    """γ is moved after the session began: the numbers of the queue and those of the page are told apart."""
+    dataset = kept("moved trust", _SPLIT)
+    app = signed(dataset.digest)
+    app.session_state["reliability"] = 2.0
+    for step in ("Start with 3", "x", "Record my opinion"):
+        press(app.run() if step.startswith("Start") else app, step)
+    assert re.search(r"γ = 2.*as the session began: certainty \d+% at trust γ = 2\.$", by_trust(app))
+    app.session_state["reliability"] = 0.5
+    app.run()
+    assert re.search(r"γ = \.5.*as the session began: certainty \d+% at trust γ = 2\.$", by_trust(app))
+
+
+def by_trust(app: AppTest) -> str:
+    """By which model and trust the case is judged, and why it is there."""
+    return next(line.value for line in app.caption if "as set on the Cases page" in line.value).replace("\\", "")
+
+
     """The list is shorter by that decision; the row in its place is another case, whose step must stay."""
     rows = b"\n".join(b"%d,%c,x" % (case, name) for case in (1, 2) for name in b"abcdef")
     monkeypatch.setattr(presses, "_LOOK", 0.0)  # seconds in which one step is not taken twice

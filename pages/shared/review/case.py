@@ -188,7 +188,7 @@ def _plausible(current: CaseOnScreen, model: PlausibilityModel, reliability: flo
         one_case.plausibilities(people, people.case_index(current.case_id), model, reliability)
     title = plausibility_models.method(model.name).title
     # A session keeps its reasons; γ may have changed since, on the Cases page or because β was estimated.
-    here = f" Why it is here, as the session began: {markdown(queued)}." if queued else ""
+    here = f" Why it is here, as the session began: {markdown(queued.removesuffix('.'))}." if queued else ""
     st.caption(f"By {title}, reliability γ = {exact(reliability)}, as set on the Cases page.{here}")
 
 

@@ -44,6 +44,7 @@ QUEUES = {
     "sample": "A random sample, to estimate rates",
 }
 _OF_SCORES = {"certainty": "Widest interval first"}
+_WITHOUT_TRUST = ("split", "single")  # what they say of a case does not depend on γ
 SIZES = (5, 10, 20, 30, 50)
 MOST_NAMES, MOST_SESSIONS = 6, 5
 HOW = """
@@ -153,6 +154,8 @@ def begin(desk: Desk, dataset: Dataset, model, reliability: float) -> None:
         )
         found = _queue(name, people, model, reliability)
         queue = None if found is None else worklist.among_all(found, people, dataset)
+        if queue is not None and name not in _WITHOUT_TRUST:
+            queue = worklist.at_reliability(queue, reliability)
         title = (
             QUEUES[name] if name != "certainty" or queue is None or dataset.kind != "score" else queue.name.capitalize()
         )
