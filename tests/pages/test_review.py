@@ -1,5 +1,6 @@
 """The Review page on odd data, without a browser."""
 
+import json
 import re
 from datetime import UTC, datetime, timedelta
 from types import SimpleNamespace
@@ -452,6 +453,10 @@ def by_trust(app: AppTest) -> str:
     latest = next(table.value for table in app.dataframe if "decision" in table.value)["case"].tolist()[0]
     heading = f"Case {latest}"
     assert heading in [one.value for one in app.subheader]
+    history = next(table for table in app.dataframe if "step" in table.value)
+    wide = json.loads(history.proto.columns)
+    for name in ("step", "before", "after", "the panel said"):  # nothing of them is cut
+        assert wide[name]["width"] >= 7 * history.value[name].str.len().max()
     press(app, "Undo my last step")
     assert [one.value for one in app.subheader if one.value.startswith("Case ")] == [heading]
 

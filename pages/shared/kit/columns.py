@@ -17,6 +17,7 @@ from pages.shared.kit import style
 
 TWO, THREE = "%.2f", "%.3f"
 _PADDING = 10  # of a cell, in pixels
+_MOST_WORDS = 220  # pixels of a column of words
 _MOST_PICTURES = 500  # rows; beyond, the ends are numbers
 _COUNT = {"format": "accounting", "step": 1}
 
@@ -35,6 +36,12 @@ def counts(*names: str, **labels: str) -> dict:
     """Columns of whole numbers with separators of thousands, under their own names or the ``labels`` given."""
     said = {**dict.fromkeys(names), **labels}
     return {name: st.column_config.NumberColumn(label, **_COUNT) for name, label in said.items()}
+
+
+def whole(frame: pd.DataFrame, *names: str) -> dict:
+    """Columns of words as wide as the longest of them, up to a limit: a grid looks at its first rows only."""
+    widths = {name: 7 * max([len(str(text)) for text in frame[name]] + [len(name)]) + 2 * _PADDING for name in names}
+    return {name: st.column_config.TextColumn(width=min(width, _MOST_WORDS)) for name, width in widths.items()}
 
 
 def ends(low: str = "ci_low", high: str = "ci_high", level: int = 95) -> dict:

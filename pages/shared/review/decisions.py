@@ -9,7 +9,7 @@ from core.review.reviewer_session import Desk, new_token
 from core.review.sessions import Queued
 from core.review.states import STATES, CaseReview
 from core.text import markdown, plural, shorten
-from pages.shared.kit import seen_cases, widgets
+from pages.shared.kit import columns, seen_cases, widgets
 from pages.shared.review import days as review_days
 
 _HISTORY = {
@@ -46,6 +46,7 @@ def show(desk: Desk) -> None:
         on_select="rerun",
         selection_mode="single-row",
         column_order=[name for name in frame.columns if name != "data"],
+        column_config=columns.whole(frame, "decision", "state"),
         height=min(420, 36 * (len(frame) + 1) + 2),
         # A choice is the place of a row: in a list that changed it would be another case, and "Undo" would be of that.
         key=f"decisions-{hash(tuple(which))}",
@@ -65,7 +66,7 @@ def show(desk: Desk) -> None:
 def _chosen(desk: Desk, reviews: dict[str, CaseReview]) -> list[Decision]:
     """Decisions that the filters let through."""
     people = dict.fromkeys(one.reviewer for one in decisions(reviews))
-    left, middle, right = st.columns([3, 4, 3], vertical_alignment="bottom")
+    left, middle, right = st.columns([3, 4, 3])
     names = [desk.reviewer, *(name for name in people if name != desk.reviewer), None]
     at_first = 0 if desk.reviewer in people else names.index(None)
     who = left.selectbox("By", names, at_first, format_func=lambda name: _called(desk, name), key="decisions_by")
@@ -99,7 +100,13 @@ def _history(desk: Desk, review: CaseReview) -> None:
     known = review if desk.reviewer in review.unblinded else review.seen_by(desk.reviewer)
     frame = trail_table(desk.dataset, {review.case_id: known})
     frame["event"] = [_STEPS.get(event, event) for event in frame["event"]]
-    st.dataframe(frame[list(_HISTORY)].rename(columns=_HISTORY), hide_index=True, key="decision_history")
+    shown = frame[list(_HISTORY)].rename(columns=_HISTORY)
+    st.dataframe(
+        shown,
+        hide_index=True,
+        column_config=columns.whole(shown, "step", "before", "after", "the panel said"),
+        key="decision_history",
+    )
     with st.container(horizontal=True):
         if _can_undo(desk, review):
             st.button("Undo my last step", icon=":material/undo:", on_click=_undo, args=(desk, review),
