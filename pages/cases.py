@@ -12,7 +12,7 @@ from core.certainty.top_sets import UNCERTAIN_BELOW, CertaintyResult
 from core.models.expected_class import expected_said, without_shared_words
 from core.plausibility.protocol import PlausibilityModel
 from core.text import exact, markdown, plural, probability, shorten, small, typed
-from pages.shared.cases import class_scale, list_columns, moves, one_case, review_status, score_cases
+from pages.shared.cases import class_scale, content, list_columns, moves, one_case, review_status, score_cases
 from pages.shared.kit import (
     class_order,
     columns,
@@ -224,7 +224,9 @@ def _page() -> None:
         heading = wide.container()
         with wide:
             review_status.show(whole, reviews.get(dataset.cases[case]), dataset.cases[case])
+            content.linked(dataset.cases[case])
             one_case.show(dataset, view, case, model, reliability, classifiers)
+            content.not_yet_linked()
         return heading
 
     heading = None

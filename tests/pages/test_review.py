@@ -409,7 +409,6 @@ def test_ones_decisions_are_found_by_person_and_state_and_undone():
     assert len(next(table.value for table in bo.dataframe if "decision" in table.value)) == 2
 
 
-def test_undo_stays_with_the_case_whose_row_was_chosen(monkeypatch):
 def test_why_a_case_is_here_says_at_which_trust_that_was():
     """γ is moved after the session began: the numbers of the queue and those of the page are told apart."""
     dataset = kept("moved trust", _SPLIT)
@@ -428,6 +427,7 @@ def by_trust(app: AppTest) -> str:
     return next(line.value for line in app.caption if "as set on the Cases page" in line.value).replace("\\", "")
 
 
+def test_undo_stays_with_the_case_whose_row_was_chosen(monkeypatch):
     """The list is shorter by that decision; the row in its place is another case, whose step must stay."""
     rows = b"\n".join(b"%d,%c,x" % (case, name) for case in (1, 2) for name in b"abcdef")
     monkeypatch.setattr(presses, "_LOOK", 0.0)  # seconds in which one step is not taken twice
@@ -487,6 +487,20 @@ def test_a_case_that_is_kept_elsewhere_has_a_link_there():
     (button,) = app.get("link_button")
     assert button.proto.url == "https://viewer.example/case/a%2Fb%20%3F1?x=1"
     assert not app.error and "look at it where you keep it" not in words(app)
+
+
+@pytest.mark.parametrize("answers", [b"a/b,p,x\na/b,q,y\nc,p,x\nc,q,x\n", b"a/b,p,1.5\na/b,q,2.25\nc,p,7\nc,q,7.5\n"])
+def test_the_link_to_a_case_is_on_the_cases_page_too_where_it_can_be_said_as_well(answers):
+    dataset = kept("linked cases", b"case,rater,answer\n" + answers)
+    app = settle(open_page("cases", dataset.digest))
+    assert not app.get("link_button")
+    field = next(box for box in app.text_input if box.key.startswith("case_link"))
+    settle(field.set_value("https://viewer.example/case/{case}").run())
+    (button,) = app.get("link_button")
+    assert button.proto.url.removeprefix("https://viewer.example/case/") in ("a%2Fb", "c")
+    assert len([box for box in app.text_input if box.key.startswith("case_link")]) == 1
+    review = press(signed(dataset.digest), "Start with")
+    assert [one.proto.url[:28] for one in review.get("link_button")] == ["https://viewer.example/case/"]
 
 
 def test_the_key_of_a_class_is_the_digit_in_its_name():

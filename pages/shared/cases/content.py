@@ -33,6 +33,20 @@ def link(case_id: str) -> bool:
     return bool(template)
 
 
+def linked(case_id: str) -> None:
+    """The button to the case with where it leads, for a page where neither has a place of its own without the other."""
+    if link_of(access.place(st.session_state["data"])):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            link(case_id)
+            link_setting()
+
+
+def not_yet_linked() -> None:
+    """Where the cases are kept, to be said, while nobody has."""
+    if not link_of(access.place(st.session_state["data"])):
+        link_setting()
+
+
 def link_setting() -> None:
     """Where the cases are kept, to be typed once for a dataset."""
     key = f"case_link-{st.session_state['data']}"

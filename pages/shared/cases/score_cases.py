@@ -48,7 +48,9 @@ def show(dataset: Dataset, title) -> None:
     with wide:
         _header(dataset, order, case, trust, digits)
         review_status.show(whole, reviews.get(dataset.cases[case]), dataset.cases[case])
+        content.linked(dataset.cases[case])
         one_case(dataset, case, model, reliability)
+        content.not_yet_linked()
     with narrow:
         states = {case_id: review_status.state_of(whole, review) for case_id, review in reviews.items()}
         _worklist(dataset, trust, order, case, model, digits, states)
