@@ -291,4 +291,4 @@ def stands_in(test: AlternativeTest, by_probabilities: Sequence[Worth]) -> Claim
 
 def _at_least(*probabilities: float | None) -> str:
     least = min(0.0 if one is None else one for one in probabilities)
-    return "more than .99" if least > 0.99 else number(least)
+    return "more than .99" if least > 0.99 else f"{number(least)} or more"
