@@ -222,11 +222,9 @@ def _page() -> None:
 
     def show(case: int):
         heading = wide.container()
-        with wide:
+        with wide, content.kept_elsewhere(dataset.cases[case]):
             review_status.show(whole, reviews.get(dataset.cases[case]), dataset.cases[case])
-            content.linked(dataset.cases[case])
             one_case.show(dataset, view, case, model, reliability, classifiers)
-            content.not_yet_linked()
         return heading
 
     heading = None

@@ -1,5 +1,8 @@
 """What raters were shown of a case: its text, letter for letter, and its images; nothing of what anybody said."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import streamlit as st
 
 from core.annotations.dataset import Dataset
@@ -33,17 +36,16 @@ def link(case_id: str) -> bool:
     return bool(template)
 
 
-def linked(case_id: str) -> None:
-    """The button to the case with where it leads, for a page where neither has a place of its own without the other."""
-    if link_of(access.place(st.session_state["data"])):
+@contextmanager
+def kept_elsewhere(case_id: str) -> Iterator[None]:
+    """Draw the way to where a case is kept above what is drawn within; while nobody said where, the question below."""
+    known_at = link_of(access.place(st.session_state["data"]))
+    if known_at:
         with st.container(horizontal=True, vertical_alignment="center"):
             link(case_id)
             link_setting()
-
-
-def not_yet_linked() -> None:
-    """Where the cases are kept, to be said, while nobody has."""
-    if not link_of(access.place(st.session_state["data"])):
+    yield
+    if not known_at:
         link_setting()
 
 

@@ -47,10 +47,9 @@ def show(dataset: Dataset, title) -> None:
     reviews = gold_of_reviews.reviews_of(whole)
     with wide:
         _header(dataset, order, case, trust, digits)
-        review_status.show(whole, reviews.get(dataset.cases[case]), dataset.cases[case])
-        content.linked(dataset.cases[case])
-        one_case(dataset, case, model, reliability)
-        content.not_yet_linked()
+        with content.kept_elsewhere(dataset.cases[case]):
+            review_status.show(whole, reviews.get(dataset.cases[case]), dataset.cases[case])
+            one_case(dataset, case, model, reliability)
     with narrow:
         states = {case_id: review_status.state_of(whole, review) for case_id, review in reviews.items()}
         _worklist(dataset, trust, order, case, model, digits, states)
