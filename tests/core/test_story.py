@@ -162,6 +162,17 @@ def test_without_names_nothing_changes_but_the_names(skin):
         assert np.array_equal(getattr(veiled, name), getattr(skin, name))
 
 
+def test_without_names_machines_are_called_machines():
+    reading = read_sample("replies")
+    machines = [name for name, *_ in reading.machines]
+    plain, veiled = without_names(reading.dataset), without_names(reading.dataset, machines)
+    of = dict(zip(reading.dataset.raters, veiled.raters, strict=True))
+    assert sorted(of[name] for name in machines) == ["Machine 1", "Machine 2"]
+    assert [one for one in veiled.raters if one.startswith("Rater")] == [
+        one for one, name in zip(plain.raters, reading.dataset.raters, strict=True) if name not in machines
+    ]
+
+
 def test_one_machine_may_stand_in_and_one_that_is_sure_of_everything_may_not():
     told = story.STEPS[6]
     reading = read_sample(told.data)

@@ -13,7 +13,7 @@ from core.results.encoding import NotStorableError, to_bytes
 from core.results.memory import Results
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.remembered import results
-from tests.pages.opened import kept, opened, settle, words
+from tests.pages.opened import at, kept, opened, settle, words
 
 PRIVATE = re.compile("[\U000f0000-\U0010ffff]|\\\\U000[f1]", re.IGNORECASE)
 NAMES = ("Quendolin", "Ramirez", "Szymborska")
@@ -92,3 +92,15 @@ def test_raters_on_the_page_have_their_names():
     shown = "\n".join(str(frame.value) for frame in app.dataframe) + words(app)
     assert all(name in shown for name in NAMES)
     assert not PRIVATE.search(shown)
+
+
+def test_a_presentation_shows_the_storys_last_step_without_the_names_of_machines_and_families():
+    """The page of machines is a step of the story; its machines are not called raters, nor by what they are of."""
+    app = at("ai_rater", "replies", story="7", presenting="1")
+    app = settle(app.run())
+    app.session_state["ai_tabs"] = "Versions"
+    said = words(settle(app.run()))
+    assert "not shown in a presentation" not in said
+    assert re.search(r"Machine \d and steady may stand in for a rater", said) and "Family 1: agreement" in said
+    shown = said + "".join(table.value.to_string() for table in app.dataframe)
+    assert "Machine 1" in shown and "lyra" not in shown.casefold()

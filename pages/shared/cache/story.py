@@ -11,16 +11,16 @@ from pages.shared.cache.remembered import of_content, remembered
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _without_names(digest: str, names: str, version: str, _dataset: Dataset) -> Dataset:
+def _without_names(digest: str, names: str, machines: tuple[str, ...], version: str, _dataset: Dataset) -> Dataset:
     from core.annotations.anonymous import without_names
 
-    return without_names(_dataset)
+    return without_names(_dataset, machines)
 
 
-def without_names(reading: Reading) -> Reading:
-    """The dataset with numbered raters."""
+def without_names(reading: Reading, machines: tuple[str, ...] = ()) -> Reading:
+    """The dataset with numbered raters, those of ``machines`` as machines."""
     dataset = reading.dataset
-    veiled = _without_names(dataset.content_digest, dataset.names_digest, __version__, dataset)
+    veiled = _without_names(dataset.content_digest, dataset.names_digest, machines, __version__, dataset)
     return replace(reading, dataset=veiled)
 
 

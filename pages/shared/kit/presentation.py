@@ -1,12 +1,16 @@
 """Presentation mode: larger type, no controls, raters without names. For a room that looks at one screen."""
 
+from dataclasses import replace
+
 import streamlit as st
 
 from core.ingest.read_files import Reading
+from core.machines.marks import Machine
 from pages.shared.cache import story as cached_story
 
 SCALE = 1.4
 PAGES = ("home", "agreement", "models", "raters", "cases", "reliability")
+SHOWN = (*PAGES, "ai_rater")  # the last step of the story; of most data it has nothing to show
 _PRESENTING = "presenting"
 _STYLE = """
 <style>
@@ -16,9 +20,9 @@ html { font-size: max(20px, 1.25vw) !important; }
 .stMainBlockContainer > [data-testid="stVerticalBlock"] { gap: .5rem; }
 .stMainBlockContainer :is([data-testid="stButton"], [data-testid="stButtonGroup"], [data-testid="stCheckbox"],
   [data-testid="stDateInput"], [data-testid="stDownloadButton"], [data-testid="stExpander"],
-  [data-testid="stFileUploader"], [data-testid="stMultiSelect"], [data-testid="stNumberInput"],
-  [data-testid="stPopover"], [data-testid="stRadio"], [data-testid="stSelectbox"], [data-testid="stSlider"],
-  [data-testid="stTextArea"], [data-testid="stTextInput"], [data-testid="stTooltipIcon"],
+  [data-testid="stFileUploader"], [data-testid="stLinkButton"], [data-testid="stMultiSelect"],
+  [data-testid="stNumberInput"], [data-testid="stPopover"], [data-testid="stRadio"], [data-testid="stSelectbox"],
+  [data-testid="stSlider"], [data-testid="stTextArea"], [data-testid="stTextInput"], [data-testid="stTooltipIcon"],
   [data-testid="stElementToolbar"], .gamma-marks, .gamma-legend, .modebar-container
   ):not(.st-key-presentation_bar *) { display: none; }
 .st-key-presentation_bar { position: fixed; left: 0; right: 0; bottom: 0; z-index: 100; padding: .3rem 2.6rem;
@@ -68,9 +72,18 @@ def stop() -> None:
     st.session_state.pop(_PRESENTING, None)
 
 
-def veiled(reading: Reading | None) -> Reading | None:
-    """The dataset as it may be shown: in a presentation its raters have no names."""
-    return reading if reading is None or not on() else cached_story.without_names(reading)
+def veiled(reading: Reading | None, machines: tuple[str, ...] = ()) -> Reading | None:
+    """The dataset as it may be shown: in a presentation its raters have no names, and neither have its ``machines``."""
+    return reading if reading is None or not on() else cached_story.without_names(reading, machines)
+
+
+def veiled_families(machines: tuple[Machine, ...]) -> tuple[Machine, ...]:
+    """Machines as they may be shown: in a presentation what they are of has a number for a name."""
+    families = list(dict.fromkeys(one.family for one in machines if one.family)) if on() else []
+    return tuple(
+        replace(one, family=f"Family {families.index(one.family) + 1}") if one.family in families else one
+        for one in machines
+    )
 
 
 def style(paper: str) -> None:

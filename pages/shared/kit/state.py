@@ -197,9 +197,10 @@ def with_machines() -> tuple[Reading, tuple[Machine, ...]] | None:
         dataset = reading.dataset if chosen.everything else cached.selected(reading.dataset, chosen)
     except PluralityError:
         dataset = reading.dataset
-    shown = presentation.veiled(replace(reading, dataset=dataset))
+    shown = presentation.veiled(replace(reading, dataset=dataset), tuple(sorted(marked)))
     pairs = zip(dataset.raters, shown.dataset.raters, strict=True)
-    return shown, tuple(replace(marked[name], name=veil) for name, veil in pairs if name in marked)
+    found = tuple(replace(marked[name], name=veil) for name, veil in pairs if name in marked)
+    return shown, presentation.veiled_families(found)
 
 
 def current() -> Reading | None:

@@ -106,7 +106,7 @@ def _drawn(page, name: str, told) -> None:
         selection.line()
         if name != "ai_rater":
             selection.machines_line()
-        if presentation.on() and name not in presentation.PAGES:
+        if presentation.on() and name not in presentation.SHOWN:
             st.info("This page is for work and is not shown in a presentation.", icon=":material/slideshow:")
         else:
             page.run()
