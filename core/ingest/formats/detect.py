@@ -98,6 +98,12 @@ def open_source(
     return _with_notes(source, notes)
 
 
+def _is_review(file: JsonFile) -> bool:
+    """Whether it is what a review is exported as, whose parts would be annotations if it were read as a table."""
+    whole = file.head[0] if file.shape == "object" and file.head else None
+    return isinstance(whole, dict) and whole.keys() >= {"digest", "classes", "record", "assignments", "cases"}
+
+
 def _jsons_apart(files: list[tuple[str, bytes]], several: bool) -> tuple[list[JsonFile], list[tuple[str, bytes]]]:
     """The files that are JSON, opened, and the rest, among them tables whose text begins as JSON does."""
     jsons, rest = [], []
@@ -111,6 +117,13 @@ def _jsons_apart(files: list[tuple[str, bytes]], several: bool) -> tuple[list[Js
                 rest.append((name, content))
         else:
             rest.append((name, content))
+    for file in jsons:
+        if _is_review(file):
+            refused = InputError(
+                f"{shorten(file.name, 60)} is the record of a review: decisions and their history, no annotations.",
+                "Open the annotations that were reviewed; Review, Export makes data of decisions, as a further rater.",
+            )
+            raise _one_of_several(refused, file.name) if several else refused
     return jsons, rest
 
 

@@ -10,6 +10,8 @@ import pandas as pd
 import pytest
 
 from core.errors import InputError
+from core.ingest.formats.detect import open_source
+from core.ingest.read_files import read
 from core.review.adjudicated import results, with_reviews
 from core.review.events import Draft
 from core.review.export import result_table, trail_json, trail_table
@@ -126,6 +128,15 @@ def test_the_trail_has_every_event_and_says_which_were_undone(dataset, reviews_o
     csv = pd.read_csv(io.BytesIO(to_csv(table)))
     assert csv["note"][4] == "'=1+1"  # no formula for a spreadsheet
     assert trail_table(dataset, {}).columns.tolist() == table.columns.tolist()
+
+
+def test_the_exported_trail_is_not_taken_for_annotations(dataset, decided):
+    """Read as a table its parts were raters, and one could go on with them; beside annotations it is left out."""
+    trail = trail_json(dataset, decided(dataset, {"case 1": RANKING}))
+    with pytest.raises(InputError, match="trail is the record of a review: decisions and their history"):
+        read(trail, name="trail")
+    with pytest.raises(InputError, match="Or leave this file out"):
+        open_source([("a.csv", b"case,rater,class\n1,p,x\n1,q,y\n"), ("trail.json", trail)])
 
 
 def test_the_trail_for_machines_is_whole(dataset, decided):
