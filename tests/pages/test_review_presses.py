@@ -1,6 +1,9 @@
 """Presses that come together: nothing is recorded in an order that was guessed."""
 
+from contextlib import suppress
+
 import pytest
+from streamlit.runtime.scriptrunner import RerunData, RerunException
 
 from pages.shared.review import presses as review_presses
 
@@ -26,6 +29,25 @@ def test_one_choice_and_one_step_are_choice_and_step(done, order):
     press(done, *order)
     assert done == ["a", "R"]
     assert review_presses.refused() is None
+
+
+def test_a_press_is_not_lost_where_another_event_ends_its_callback(done, monkeypatch):
+    """Streamlit does that at any look at the session's state, and says nothing of it."""
+
+    class EndsCallbacks(dict):
+        def _ended(self, *_):
+            raise RerunException(RerunData())
+
+        get = setdefault = __getitem__ = __setitem__ = _ended
+
+    options = review_presses.noted(done.append, "a", choice=True)
+    kept = review_presses.st.session_state
+    monkeypatch.setattr(review_presses.st, "session_state", EndsCallbacks(kept))
+    with suppress(RerunException):
+        options["on_click"](*options["args"])
+    monkeypatch.setattr(review_presses.st, "session_state", kept)
+    review_presses.catch_up()
+    assert done == ["a"]
 
 
 @pytest.mark.parametrize(("presses", "left"), [("abR", ["a", "b"]), ("aRS", ["a"]), ("RS", [])])

@@ -46,11 +46,20 @@ def noted(work: Callable[..., None], *args, choice: bool = False, of: str = "", 
     step : str
         Which step the press records, if any.
     """
-    return {"on_click": _note, "args": (_Press(choice, of, step, work, args),)}
+    return {"on_click": _note, "args": (_waiting(), _Press(choice, of, step, work, args))}
 
 
-def _note(press: _Press) -> None:
-    st.session_state.setdefault(_WAITING, []).append(press)
+def _waiting() -> list[_Press]:
+    return st.session_state.setdefault(_WAITING, [])
+
+
+def _note(waiting: list[_Press], press: _Press) -> None:
+    """Note a press without a look at the session's state.
+
+    There Streamlit ends a callback for whatever came meanwhile, as from a field that is left by the press of a button,
+    and the press would be lost without a word.
+    """
+    waiting.append(press)
 
 
 def in_hand(of: str) -> None:
@@ -60,7 +69,7 @@ def in_hand(of: str) -> None:
 
 def catch_up() -> None:
     """Do what was pressed. A press is discarded once it is done, so that a run cut short does it again."""
-    waiting = st.session_state.get(_WAITING, [])
+    waiting = _waiting()
     if not waiting:
         return
     st.session_state.pop(_WORDS, None)
