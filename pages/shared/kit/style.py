@@ -47,7 +47,7 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 .chips .block.first { border-color: var(--chip); background: color-mix(in srgb, var(--chip) 12%, transparent); }
 .chips .block span { padding: .06rem .5rem; }
 .chips .block span + span { border-left: 1px dashed rgba(128,140,140,.65); }
-.chips .then { opacity: .6; padding: 0 .05rem; }
+.chips .then { opacity: .7; padding: 0 .05rem; }
 .chips .note { font-size: .82rem; opacity: .7; }
 .questions { margin: .2rem 0 !important; padding: 0 !important; }
 .questions dt { font-weight: 600; } .questions dd { margin: 0 0 .4rem !important; opacity: .78; font-size: .92rem; }
