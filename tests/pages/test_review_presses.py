@@ -121,6 +121,19 @@ def test_the_same_key_again_as_the_next_case_appears_is_refused_aloud(done, monk
     assert done == ["K s-1", "S s-2", "S s-3"] and review_presses.refused() is None
 
 
+def test_the_same_key_again_counts_once_something_was_chosen_on_the_next_case(done, monkeypatch):
+    """However soon: whoever chose has seen the case, and a quick hand is not stopped there."""
+    monkeypatch.setattr(review_presses.time, "monotonic", lambda: 0.0)
+    for of in ("s-1", "s-2"):
+        review_presses.in_hand(of)
+        review_presses.drawn()
+        for name, step in (("choice", ""), ("sent", "Ctrl+Enter")):
+            options = review_presses.noted(done.append, f"{name} {of}", of=of, step=step, choice=not step)
+            options["on_click"](*options["args"])
+            review_presses.catch_up()
+    assert done == ["choice s-1", "sent s-1", "choice s-2", "sent s-2"] and review_presses.refused() is None
+
+
 def test_a_run_cut_short_is_made_up_for_and_a_mistake_is_not_repeated(done):
     """What cut the run comes again to the same press; an error comes once."""
 

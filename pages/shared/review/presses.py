@@ -6,9 +6,11 @@ draws anything: one choice and one step, such as a class and "Record", are done 
 the order would be a guess. Then the choices are made and seen, and no step is taken until it is pressed again.
 
 A press belongs to the case that its button was drawn for. One that comes when another case is in hand is refused and
-said, as is the same step once more in the moment in which the next case appears: nobody has looked at that yet.
+said, as is the same step once more in the moment in which the next case appears: nobody has looked at that yet, unless
+something was chosen on it.
 """
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -94,7 +96,9 @@ def catch_up() -> None:
             raise
         if press.step:
             st.session_state[_LAST] = (press.step, press.of)
-        waiting.pop(0)
+        waiting.pop(0)  # before the state is looked at, where a run may be cut: a choice that is made twice is undone
+        if press.choice and press.of:  # whoever chooses has seen that another case is on screen
+            st.session_state[_SINCE] = (press.of, -math.inf)
 
 
 def _refuse_late(waiting: list[_Press]) -> None:
