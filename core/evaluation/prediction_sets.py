@@ -38,6 +38,7 @@ MOST_DENSE = 50_000_000
 _MARGIN = 0.02
 _IN_ORDER = (*QUARTERS, *RISK_LEVELS)
 _ROUNDING = 1e-9
+_SUMS = 1e-12
 _DELTA = 0.05
 
 
@@ -505,7 +506,7 @@ def prediction_sets(
     tested = np.flatnonzero(plan.part == TEST)
     vote = _held(scores, plan.taus, *_votes(model, dataset))
     gold = _held(scores, plan.taus, *_gold(dataset))
-    listed = np.bincount(scores.case, _mass(scores, kept.means), dataset.n_cases)[calibration.order].mean()
+    listed = _whole(np.bincount(scores.case, _mass(scores, kept.means), dataset.n_cases)[calibration.order]).mean()
     region, in_region = _region(scores, kept.means, dataset, plan, how)
     return PredictionSets(
         predictions.name, float(how.alpha), how.n_labels, how.corrected, how.folds, dataset.n_classes,
@@ -679,7 +680,12 @@ def _sets(scores: _Scores, means: MeanShares, taus: np.ndarray) -> tuple[np.ndar
         order = np.argsort(case, kind="stable")
         case, code = case[order], code[order]
     ptr = np.concatenate([[0], np.cumsum(np.bincount(case, minlength=n_cases))]).astype(np.int64)
-    return ptr, code.astype(np.int32), np.minimum(covered, 1.0)
+    return ptr, code.astype(np.int32), _whole(covered)
+
+
+def _whole(covered: np.ndarray) -> np.ndarray:
+    """Sums of plausibilities, those that rounding alone keeps from 1 as 1."""
+    return np.where(covered > 1 - _SUMS, 1.0, covered)
 
 
 def _votes(model: PlausibilityModel | None, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -381,3 +381,20 @@ def test_the_mean_of_draws_is_the_posterior_mean(two):
     np.testing.assert_allclose(means.rest, [2 / 6, 2 / 6], atol=0.015)
     np.testing.assert_array_equal(means.n_rest, [2, 2])
     np.testing.assert_allclose(means.last_share + means.last_rest, 1)
+
+
+def test_sets_of_all_that_is_plausible_cover_1_and_not_a_hair_less():
+    """Plausibilities of ten classes sum to .9999999999999998: what is covered is 1, which is what is printed."""
+    n = 30
+    case, rater = np.divmod(np.arange(n * 2), 2)
+    dataset = Dataset.from_classes(
+        "d", [f"c{place}" for place in range(n)], ["a", "b"], [f"k{place}" for place in range(10)],
+        case, rater, (case + rater) % 10,
+    )  # fmt: skip
+    kept = kept_plausibilities(DirichletCounts(), dataset, 1.0, n_draws=50, seed=0)
+    code = np.tile(np.arange(10, dtype=np.int32), n)
+    score = np.full(n * 10, 0.1)
+    ones = Predictions("flat", np.arange(0, n * 10 + 1, 10), code, np.zeros(n * 10, np.int32), score=score)
+    found = prediction_sets(ones, dataset, kept, alpha=0.2, model=DirichletCounts(), calibrate=0.5)
+    assert found.mean_size == 10
+    assert set(found.covered.tolist()) == {1.0} and found.aggregated.value == 1.0 and found.listed == 1.0
