@@ -52,6 +52,12 @@ class AnnotationScore:
         self._dataset = dataset
         self._value = _numbers(dataset) if name == "rmse" else dataset.score if dataset.kind == "score" else None
 
+    @property
+    def numbers(self) -> np.ndarray:
+        """The number of each annotation, for distances."""
+        assert self._value is not None
+        return self._value
+
     def against(self, first: np.ndarray, second: np.ndarray, owner: np.ndarray, n_owners: int) -> np.ndarray:
         """S of each owner from pairs of annotations.
 

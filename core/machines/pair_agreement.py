@@ -9,9 +9,8 @@ from ..annotations.dataset import Dataset
 from ..result_base import Result
 from .alternative_test import check_numbers, first_of_each
 from .annotation_scores import AnnotationScore, Score
+from .resampling import of_agreement, of_differences, resampled, scale_of
 from .worth import FEWEST
-
-_CELLS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -28,8 +27,8 @@ class PairAgreement(Result):
     machine_people, machine_low, machine_high : float or None
         Pairs of the machine and a person.
     difference, low, high : float or None
-        The second less the first; interval by resampling cases, both on the same resamples. Fewer than ten cases have
-        no intervals.
+        The second less the first; interval by resampling cases and two more, see `core.machines.resampling`. Fewer than
+        ten cases have no intervals.
     """
 
     machine: str
@@ -94,12 +93,10 @@ def pair_agreement(
         return PairAgreement(
             machine, int(cases.size), people_mean, machine_people=machine_mean, difference=difference
         )  # fmt: skip
-    rng = np.random.default_rng([abs(seed), seed < 0, cases.size])
-    parts, step = [], max(1, _CELLS // cases.size)
-    for low in range(0, n_resamples, step):
-        weight = rng.multinomial(cases.size, np.full(cases.size, 1 / cases.size), size=min(step, n_resamples - low))
-        parts.append(weight @ both / cases.size)
-    ends = np.quantile(np.concatenate(parts), [(1 - level) / 2, (1 + level) / 2], axis=0)
+    scale = scale_of(how, human)
+    wider = [of_agreement(within, how, scale), of_agreement(between, how, scale)]
+    drawn = resampled(np.column_stack([*wider, of_differences(both[:, 2], scale)]), n_resamples, seed)
+    ends = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
     told = [float(value) for column in range(3) for value in (both[:, column].mean(), *ends[:, column])]
     return PairAgreement(machine, int(cases.size), *told)
 

@@ -4,9 +4,8 @@ On the cases that all versions and a person annotated, agreement of a version is
 the people's annotations (`core.machines.annotation_scores`). Versions follow each other by their numbers. Each is
 compared with the one before, and the last with the first, as paired differences over the same cases; intervals by
 resampling cases, those of differences at 1 − (1 − level)/m for m comparisons (Bonferroni), so that a family of many
-versions is not more likely to seem to drift. To the differences of the cases two more are added, one up and one down by
-their root mean square: four annotations that all changed for the better are no sure rise (by signs p = .125), which
-percentiles of the cases alone would call one.
+versions is not more likely to seem to drift. Two cases are added, see `core.machines.resampling`: four annotations that
+all changed for the better are no sure rise (by signs p = .125), which percentiles of the cases alone would call one.
 """
 
 import re
@@ -24,8 +23,8 @@ from .alternative_test import LEAST_CASES, check_numbers, first_of_each
 from .annotation_scores import AnnotationScore, Score
 from .marks import Machine
 from .pair_agreement import among_people
+from .resampling import of_agreement, of_differences, resampled, scale_of
 
-_CELLS = 1 << 22
 _SAME = 1e-12
 
 
@@ -227,7 +226,8 @@ def _drift(
     if n_cases < LEAST_CASES:
         return VersionDrift(family, how.name, n_cases, (), (), None, level, left_out)
     near = np.column_stack([how.against(said[row, place], human, row, n_cases) for place in range(len(ordered))])
-    drawn = _resampled(near, n_resamples, seed)
+    scale = scale_of(how, human)
+    drawn = resampled(np.column_stack([of_agreement(one, how, scale) for one in near.T]), n_resamples, seed)
     low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
     mean = near.mean(axis=0)
     versions = tuple(
@@ -237,7 +237,9 @@ def _drift(
     pairs = [(place, place - 1) for place in range(1, len(ordered))]
     pairs += [(len(ordered) - 1, 0)] if len(ordered) > 2 else []
     stricter = 1 - (1 - level) / len(pairs)
-    apart = _resampled(np.column_stack([_two_more(near[:, a] - near[:, b]) for a, b in pairs]), n_resamples, seed)
+    apart = resampled(
+        np.column_stack([of_differences(near[:, a] - near[:, b], scale) for a, b in pairs]), n_resamples, seed
+    )
     changes = []
     for place, (a, b) in enumerate(pairs):
         names = ordered[a].name, ordered[b].name
@@ -261,24 +263,6 @@ def _fixed_set(dataset: Dataset, names: Sequence[str], people: tuple[str, ...]) 
     kept = (of_case[case] >= 0).all(axis=1)
     cases, row = np.unique(case[kept], return_inverse=True)
     return human[kept], row, of_case[cases]
-
-
-def _resampled(near: np.ndarray, n_resamples: int, seed: int) -> np.ndarray:
-    """Mean agreement of each version over resamples of the cases, shape (n_resamples, n_versions)."""
-    n = len(near)
-    rng = np.random.default_rng([abs(seed), seed < 0, n])
-    parts, step = [], max(1, _CELLS // n)
-    for low in range(0, n_resamples, step):
-        weight = rng.multinomial(n, np.full(n, 1 / n), size=min(step, n_resamples - low))
-        parts.append(weight @ near / n)
-    return np.concatenate(parts)
-
-
-def _two_more(apart: np.ndarray) -> np.ndarray:
-    """Differences of the cases, and two more of the size that was seen, up and down; of 1 where none differs."""
-    some = apart[np.abs(apart) > _SAME]
-    size = float(np.sqrt((some**2).mean())) if some.size else 1.0
-    return np.append(apart, [size, -size])
 
 
 def _change(

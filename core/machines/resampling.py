@@ -1,0 +1,95 @@
+"""Resampling of cases with two more of them, so that what no case showed is allowed for.
+
+Percentiles of resampled cases have no width where all cases are alike, however few they are. Two values are therefore
+added to those of the cases: of differences one up and one down by the root mean square of those that are not 0, of
+agreement one up and one down from its mean by the root mean square of what cases lack of full agreement, within what
+agreement can be. Twenty cases of shares, on nineteen of which all agree, get one of 1 and one of 0 [Agresti & Coull
+1998]. Where no case differs, or none lacks anything, it is by as much as annotations that have nothing to do with each
+other differ.
+"""
+
+import numpy as np
+
+from .annotation_scores import AnnotationScore
+
+_CELLS = 1 << 22
+_SAME = 1e-12
+
+
+def of_differences(apart: np.ndarray, scale: float) -> np.ndarray:
+    """Differences of the cases, and two more of the size that was seen, up and down.
+
+    Parameters
+    ----------
+    apart : ndarray, shape (n,)
+    scale : float
+        Their size where none differs, see `scale_of`.
+
+    Returns
+    -------
+    ndarray, shape (n + 2,)
+    """
+    size = _size(apart, scale)
+    return np.append(apart, [size, -size])
+
+
+def of_agreement(near: np.ndarray, how: AnnotationScore, scale: float) -> np.ndarray:
+    """Agreement on the cases, and two more, up and down by what cases lack of full agreement.
+
+    Parameters
+    ----------
+    near : ndarray, shape (n,)
+    how : AnnotationScore
+        By which it was taken.
+    scale : float
+        What the two lack where no case does, see `scale_of`.
+
+    Returns
+    -------
+    ndarray, shape (n + 2,)
+    """
+    least, best = (-np.inf, 0.0) if how.name == "rmse" else (0.0, 1.0)
+    size, mean = _size(best - near, scale), float(near.mean())
+    return np.append(near, np.clip([mean + size, mean - size], least, best))
+
+
+def scale_of(how: AnnotationScore, human: np.ndarray) -> float:
+    """How far annotations differ that have nothing to do with each other: 1 for shares, by the spread for distances.
+
+    Parameters
+    ----------
+    how : AnnotationScore
+    dataset : Dataset
+    human : ndarray of int64
+        Positions of people's annotations. Where all are the same number nothing is known of its scale, and it is 1.
+    """
+    if how.name != "rmse":
+        return 1.0
+    spread = float(np.sqrt(2) * how.numbers[human].std()) if human.size else 0.0
+    return spread if spread > _SAME else 1.0
+
+
+def resampled(values: np.ndarray, n_resamples: int, seed: int) -> np.ndarray:
+    """Means of each column over resamples of the rows, the same resamples for as many rows.
+
+    Parameters
+    ----------
+    values : ndarray, shape (n, n_columns)
+    n_resamples, seed : int
+
+    Returns
+    -------
+    ndarray, shape (n_resamples, n_columns)
+    """
+    n = len(values)
+    rng = np.random.default_rng([abs(seed), seed < 0, n])
+    parts, step = [], max(1, _CELLS // n)
+    for low in range(0, n_resamples, step):
+        weight = rng.multinomial(n, np.full(n, 1 / n), size=min(step, n_resamples - low))
+        parts.append(weight @ values / n)
+    return np.concatenate(parts)
+
+
+def _size(apart: np.ndarray, scale: float) -> float:
+    some = apart[np.abs(apart) > _SAME]
+    return float(np.sqrt((some**2).mean())) if some.size else scale
