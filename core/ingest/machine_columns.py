@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from ..annotations.vocabulary import encode
+from ..text import listed, plural
 from .column_mapping import Mapping
 from .formats.raw_table import RawTable
 
@@ -19,10 +20,11 @@ _MACHINE = frozenset(re.findall(r"\w+", "machine ai llm model bot classifier alg
 _PERSON = frozenset(re.findall(r"\w+", "human person people expert manual annotator reader rater crowd false no n 0"))
 
 
-def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[str, str, str], ...]:
+def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str, str], ...], list[str]]:
     """Raters who are machines by a column of the table, each with family and version, empty where none is told.
 
-    A column counts only where its name and every one of its values are known words, and no rater is both.
+    A column counts only where its name and every one of its values are known words, and no rater is both. Beside them
+    what is to be said of such columns: that they are used, or why they are not.
 
     Parameters
     ----------
@@ -30,27 +32,36 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[str, str, str]
     mapping : Mapping
     """
     if mapping.layout != "long" or mapping.rater is None or raw.table.num_rows == 0:
-        return ()
+        return (), []
     taken = {getattr(mapping, role) for role in ("case", "rater", "answer", "rank", "time", "group", "confidence")}
     free = [column for column in raw.columns if column not in taken]
-    named = [column for column in free if _is(column, _KIND)]
-    if not named:
-        return ()
     rater = encode(raw.table[mapping.rater])
-    for column in named:
-        said = _of_rater(rater.code, len(rater.values), raw.table[column])
+    details = [[(name, _words(rater, raw, name)) for name in free if _is(name, how)] for how in (_FAMILY, _VERSION)]
+    one_each = [next(((name, told) for name, told in found if told and any(told)), None) for found in details]
+    used = [f"“{one[0]}”" for one in one_each if one]
+    for column in free:
+        said = _words(rater, raw, column) if _is(column, _KIND) else None
         if said is None or not all(word.casefold() in _MACHINE | _PERSON | {""} for word in said):
             continue
-        family, version = (
-            next((told for name in free if _is(name, how) for told in [_words(rater, raw, name)] if told), None)
-            for how in (_FAMILY, _VERSION)
-        )
-        return tuple(
-            (name, family[place] if family else "", version[place] if version else "")
+        family, version = (one[1] if one else [""] * len(said) for one in one_each)
+        machines = tuple(
+            (name, family[place], version[place])
             for place, name in enumerate(rater.values)
             if said[place].casefold() in _MACHINE
         )
-    return ()
+        if not machines:
+            return (), []
+        beside = f", with family and version by {listed(used)}" if used else ""
+        several = [
+            name for found, one in zip(details, one_each, strict=True) if not one for name, told in found if not told
+        ]
+        left = f"; {listed([f'“{name}”' for name in several])} not used: one rater has several" if several else ""
+        return machines, [f"“{column}” says who is a machine ({plural(len(machines), 'rater')}){beside}{left}"]
+    if not used:
+        return (), []
+    return (), [
+        f"{listed(used)} not used: no column says who is a machine; write them under AI rater where a machine is marked"
+    ]
 
 
 def _is(column: str, how: re.Pattern) -> bool:

@@ -198,12 +198,14 @@ def build_question(
     beside = shown_beside(question.raw, question.mapping)
     table = beside.joined(side.cases) if beside is not None and side.cases is not None else side.cases or beside
     facts = case_facts(dataset.cases, table, side.images, pictured)
+    machines, of_machines = told_machines(question.raw, question.mapping)
+    others = [note for note in question.notes if note not in report.notes]
     report = replace(
         report,
-        notes=(*source.notes, *report.notes, *(note for note in question.notes if note not in report.notes), *pictured),
+        notes=(*source.notes, *report.notes, *others, *pictured, *of_machines),
         warnings=(*report.warnings, *_in_doubt(question.mapping), *remarks),
     )
-    return Reading(dataset, report, facts, told_machines(question.raw, question.mapping))
+    return Reading(dataset, report, facts, machines)
 
 
 def _in_doubt(mapping: Mapping) -> list[str]:

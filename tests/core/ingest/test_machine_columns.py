@@ -98,3 +98,27 @@ def test_a_file_of_machines_alone_is_of_raters(tmp_path, capsys):
     path.write_text("\n".join(["case,rater,rater_type,class", *rows]))
     assert main(["agreement", str(path)]) == 0
     assert "count like people: g, h" in capsys.readouterr().err
+
+
+def notes(kind, rows=ROWS, names=("family", "version")):
+    lines = [",".join((case, rater, how, family, version, "x")) for case, rater, how, family, version in rows]
+    header = f"case,rater,{kind},{','.join(names)},class"
+    return [one for one in read("\n".join([header, *lines]).encode()).report.notes if "used" in one or "machine" in one]
+
+
+def test_it_is_said_which_columns_say_who_is_a_machine_and_which_are_not_used():
+    assert notes("rater_type") == [
+        "“rater_type” says who is a machine (2 raters), with family and version by “family” and “version”"
+    ]
+    assert notes("rater_type", names=("remark", "note")) == ["“rater_type” says who is a machine (2 raters)"]
+    assert notes("difficulty") == [
+        "“family” and “version” not used: no column says who is a machine; write them under AI rater where a machine "
+        "is marked"
+    ]
+    assert notes("difficulty", names=("remark", "version"))[0].startswith("“version” not used: no column says")
+    assert notes("difficulty", names=("remark", "note")) == []
+    both = [*ROWS, ("3", "g-1", "Machine", "G", "7")]
+    assert notes("rater_type", both) == [
+        "“rater_type” says who is a machine (2 raters), with family and version by “family”; “version” not used: one "
+        "rater has several"
+    ]
