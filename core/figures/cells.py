@@ -23,6 +23,8 @@ def intervals(
 ) -> list[str | None]:
     """Each interval as a line with a point, on one axis from the least end to ``most``; a dashed line at ``mark``.
 
+    A value without an interval is an open point: a filled one alone would be an interval without width.
+
     Parameters
     ----------
     value, low, high : ndarray, shape (n_rows,)
@@ -69,7 +71,8 @@ def _picture(
     parts = [f'<path d="M{_MARGIN} {y}H{width - _MARGIN}" stroke="{theme.grid}"/>']
     if mark is not None:
         parts.append(f'<path d="M{at(mark):.1f} 1V{HEIGHT - 1}" stroke="{theme.quiet}" stroke-dasharray="3 2"/>')
-    if np.isfinite(low) and np.isfinite(high):
+    known = np.isfinite(low) and np.isfinite(high)
+    if known:
         left, right = at(low), at(high)
         parts.append(
             f'<path d="M{left:.1f} {y}H{right:.1f}M{left:.1f} {y - 3}v6M{right:.1f} {y - 3}v6" '
@@ -79,7 +82,8 @@ def _picture(
     if warn:
         parts.append(f'<path d="M{x - 4:.1f} {y - 4}l8 8m0 -8l-8 8" stroke="{colour}" stroke-width="2.4" fill="none"/>')
     else:
-        parts.append(f'<circle cx="{x:.1f}" cy="{y}" r="4" fill="{colour}"/>')
+        filled = f'r="4" fill="{colour}"' if known else f'r="3.5" fill="none" stroke="{colour}" stroke-width="1.4"'
+        parts.append(f'<circle cx="{x:.1f}" cy="{y}" {filled}/>')
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{HEIGHT}" viewBox="0 0 {width} {HEIGHT}">'
         f"{''.join(parts)}</svg>"

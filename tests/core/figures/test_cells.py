@@ -48,3 +48,10 @@ def test_no_end_of_a_difference_runs_out_of_the_axis():
     # From −.5 to .3: both ends lie within, a tenth of a unit as wide everywhere.
     ends = [float(x) for one in widest for x in re.search(r'd="M([\d.]+) 11.0H([\d.]+)M', one).groups()]
     assert np.allclose(ends, 6 + (WIDTH - 12) * (np.array([0.07, 0.24, -0.42, -0.21]) + 0.5) / 0.8, atol=0.06)
+
+
+def test_a_value_without_an_interval_is_an_open_point_and_no_interval_without_width():
+    value, low, high = np.array([0.5, 0.5]), np.array([0.4, np.nan]), np.array([0.6, np.nan])
+    known, without = (drawn(one) for one in intervals(value, low, high, LIGHT))
+    assert f'fill="{LIGHT.accent}"' in known and f'fill="{LIGHT.accent}"' not in without
+    assert re.search(r'<circle[^>]*fill="none"', without) and "v6M" not in without
