@@ -60,7 +60,8 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
     if not used:
         return (), []
     return (), [
-        f"{listed(used)} not used: no column says who is a machine; write them under AI rater where a machine is marked"
+        f"{listed(used)} not used: no column says who is a machine; write them under AI as a rater where a machine "
+        "is marked"
     ]
 
 

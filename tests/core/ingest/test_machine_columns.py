@@ -112,8 +112,8 @@ def test_it_is_said_which_columns_say_who_is_a_machine_and_which_are_not_used():
     ]
     assert notes("rater_type", names=("remark", "note")) == ["“rater_type” says who is a machine (2 raters)"]
     assert notes("difficulty") == [
-        "“family” and “version” not used: no column says who is a machine; write them under AI rater where a machine "
-        "is marked"
+        "“family” and “version” not used: no column says who is a machine; write them under AI as a rater where a "
+        "machine is marked"
     ]
     assert notes("difficulty", names=("remark", "version"))[0].startswith("“version” not used: no column says")
     assert notes("difficulty", names=("remark", "note")) == []
