@@ -27,7 +27,7 @@ from .design import Design, design
 from .em_model import EmModel
 from .held_out import FLOOR, HeldOutData, clustered_error, prepare, refitted
 from .result import RaterModelFit
-from .tempering import OPTION, point_of, tempered_posterior
+from .tempering import OPTION, doubt_note, point_of, tempered_posterior
 
 WEIGHTS = np.arange(11) / 10
 CLASSIFIER, WEIGHT = "classifier", "classifier_weight"
@@ -269,11 +269,15 @@ def with_classifier(
     data = design(fit.model, dataset, fit.settings["use_gold"], fit.settings["repeats"])
     belief = _believed(fit, data, given, weight, token)
     uncertainty = None if fit.uncertainty is None else replace(fit.uncertainty, class_probability=None)
+    doubt = float(fit.settings.get("doubt", 0.0))
+    without = doubt_note(doubt)
+    others = [note for note in fit.notes if note not in without]
+    rest = doubt_note(doubt, f"the prevalence of classes with {found.classifier}")
     return replace(
         fit,
         class_probability=belief,
         settings=fit.settings | {CLASSIFIER: found.classifier, WEIGHT: weight},
-        notes=(*fit.notes, found.words(), _not_judged(found.classifier)),
+        notes=(*others, *rest, found.words(), _not_judged(found.classifier)),
         uncertainty=uncertainty,
     )
 

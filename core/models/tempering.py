@@ -164,13 +164,20 @@ def prevalence_note(beta: float, temper_prevalence: bool) -> tuple[str, ...]:
     return (PREVALENCE_NOTE,) if temper_prevalence and beta < 1 else ()
 
 
-def doubt_note(doubt: float) -> tuple[str, ...]:
-    """What the doubt means, in words; nothing where it is 0."""
+def doubt_note(doubt: float, rest: str = "the prevalence of classes") -> tuple[str, ...]:
+    """What the doubt means, in words; nothing where it is 0.
+
+    Parameters
+    ----------
+    doubt : float
+    rest : str
+        What is believed of a case whose annotations say nothing.
+    """
     if not doubt:
         return ()
     return (
-        f"No class is given more than about {percent(1 - doubt)}: where raters share mistakes, all of them may be "
-        "wrong.",
+        f"Annotations decide at most about {percent(1 - doubt)} of what is believed of a case, and {rest} the rest: "
+        "where raters share mistakes, all of them may be wrong.",
     )
 
 

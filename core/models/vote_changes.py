@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..text import plural
+from .classifier_evidence import CLASSIFIER
 from .result import RaterModelFit
 
 DECIDED = 0.9
@@ -22,20 +23,24 @@ class VoteChanges:
         Tied cases whose most probable class has a probability of `DECIDED` or more.
     n_tied, n_cases : int
         Tied cases, and cases with an annotation.
+    classifier : str
+        That counts as evidence in the fit; empty for none.
     """
 
     n_changed: int
     n_decided: int
     n_tied: int
     n_cases: int
+    classifier: str = ""
 
     @property
     def words(self) -> str:
         """The same as a sentence without its full stop."""
         cases = plural(self.n_cases, "case")
+        weighing = f"Weighing raters, with {self.classifier} as evidence," if self.classifier else "Weighing raters"
         if self.n_decided and not self.n_changed:
-            return f"Weighing raters decides {plural(self.n_decided, 'tie')} and changes no majority of {cases}"
-        words = f"Weighing raters changes the majority class of {self.n_changed:,} of {cases}"
+            return f"{weighing} decides {plural(self.n_decided, 'tie')} and changes no majority of {cases}"
+        words = f"{weighing} changes the majority class of {self.n_changed:,} of {cases}"
         return words + (f" and decides {plural(self.n_decided, 'tie')}" if self.n_decided else "")
 
 
@@ -54,4 +59,5 @@ def vote_changes(fit: RaterModelFit, vote: RaterModelFit, answered: np.ndarray) 
     tied = (by_vote < 0) & answered
     sure = (fit.class_probability.max(axis=1) >= DECIDED) & (by_model >= 0)
     changed = (by_vote >= 0) & (by_model >= 0) & (by_vote != by_model) & answered
-    return VoteChanges(int(changed.sum()), int((tied & sure).sum()), int(tied.sum()), int(answered.sum()))
+    n_changed, n_decided, n_tied, n_cases = (int(each.sum()) for each in (changed, tied & sure, tied, answered))
+    return VoteChanges(n_changed, n_decided, n_tied, n_cases, str(fit.settings.get(CLASSIFIER, "")))

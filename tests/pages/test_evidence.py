@@ -28,8 +28,9 @@ def test_a_classifier_counts_on_models_and_not_where_it_is_judged(address):
     app = settle(box.select("net").run())
     said = words(app)
     assert "net counts as evidence with weight 1.0" in said and "cannot be seen" in said
+    assert "with net as evidence" in app.title[0].value
     assert any("--evidence net=PREDICTIONS" in one.value for one in app.code)
     app = settle(app.switch_page("pages/reliability.py").run())
-    assert "Here it is judged, so it does not count" in words(app)
+    assert "is chosen as evidence of the truth. Here it is judged, so it does not count" in words(app)
     app = settle(app.switch_page("pages/models.py").run())
     assert "net counts as evidence" in words(app)

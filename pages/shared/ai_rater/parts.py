@@ -61,7 +61,7 @@ def verdicts(computed: Computed, silences: Sequence[str] = ()) -> None:
         n = sum(bool(one.passes) for one in known)
         ends = " to ".join(dict.fromkeys(number(end(one.rho for one in known)) for end in (min, max)))
         said.append(f"Of {plural(len(known), 'rater')} put through the same test {n:,} pass, with ρ {ends}.")
-    said.append("It rewards being where most raters are: a machine that shares their errors passes.")
+    said.append("The test rewards being where most raters are: a machine that shares their errors passes.")
     st.caption(" ".join(said))
     if silences:
         more = len(silences) - MOST_SILENT

@@ -121,6 +121,6 @@ def none_here(judged: Iterable[str]) -> None:
     chosen = st.session_state.get(_KEY)
     if chosen in set(judged):
         st.caption(
-            f"On Models {markdown(chosen)} counts as evidence of the truth. Here it is judged, so it does not count: "
-            "it would agree with itself."
+            f"On Models {markdown(chosen)} is chosen as evidence of the truth. Here it is judged, so it does not "
+            "count: it would agree with itself."
         )

@@ -21,6 +21,7 @@ from core.models.dawid_skene import DawidSkene
 from core.models.held_out import held_out, prepare
 from core.models.ordinal import Ordinal
 from core.models.tempering import tempered
+from core.models.vote_changes import vote_changes
 from core.plausibility.ordinal_truth import OrdinalTruth
 
 N, K = 240, 3
@@ -106,6 +107,20 @@ def test_a_classifier_that_is_sure_of_nonsense_has_no_weight(world):
     data, truth = world
     sure = probabilities(np.random.default_rng(3), (truth + 1) % K, 0.9, sure=0.98)
     assert evidence_weight(data, MODEL, "net", sure).weight == 0.0
+
+
+def test_a_classifier_may_make_a_class_surer_than_annotations_and_prevalence_do_and_that_is_said(world, good):
+    """Probabilities are (1 − d) P_β + d π; with a classifier π gives way to it, so that 1 − d + d π is no bound."""
+    data, _ = world
+    given, found = good
+    plain = tempered(MODEL.fit(data), data, BETA, doubt=0.3)
+    more = with_classifier(plain, data, found, given)
+    assert plain.class_probability.max() <= 0.7 + 0.3 * plain.prevalence.max() < more.class_probability.max()
+    said = "Annotations decide at most about 70% of what is believed of a case, and the prevalence of classes"
+    assert next(note for note in plain.notes if "70%" in note).startswith(f"{said} the rest")
+    assert next(note for note in more.notes if "70%" in note).startswith(f"{said} with net the rest")
+    assert vote_changes(more, plain, np.ones(data.n_cases, bool)).words.startswith("Weighing raters, with net as evi")
+    assert vote_changes(plain, plain, np.ones(data.n_cases, bool)).words.startswith("Weighing raters changes")
 
 
 def test_who_is_evidence_is_not_judged(world, good):
