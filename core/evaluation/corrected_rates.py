@@ -25,7 +25,7 @@ FEW_ERRORS = 5
 HOLDS = {
     "ppi": "It holds if the labelled cases are a simple random sample of all cases.",
     "humans": "It holds if the labelled cases are a simple random sample of all cases; the machine is not used.",
-    "sampled": "It holds if each case was labelled or not by chance, with the probability that was recorded.",
+    "sampled": "The interval holds if each case was labelled or not by chance, with the probability that was recorded.",
     "rogan-gladen": (
         "It holds if the machine is right as often on the cases without labels as on the labelled cases of the same "
         "truth, wherever these are from."

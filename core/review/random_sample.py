@@ -96,24 +96,41 @@ class ReviewedBy:
                 f"The {plural(self.n_queue, 'reviewed case')} came from queues and not by chance: what is said here is "
                 "said of these cases and is no rate of all cases. Draw a random sample for that."
             )
-        left = ""
-        if self.n_unread:
-            left = (
-                f" {plural(self.n_unread, 'case')} of it still to be read; the order is by chance, so that those read "
-                "stand for all of it, unless some were skipped for what they are."
-            )
         if not self.n_queue:
             which = plural(len(self.chance), "reviewed case is", "reviewed cases are")
-            return f"The {which} of a random sample, with the chances in the record.{left}"
-        others = f"{self.n_queue:,} from queues"
-        if self.n_apart:
-            others = f"{self.n_apart:,} by one with another seed, which cannot be counted with it"
-            if self.n_queue > self.n_apart:
-                others = f"{others}, and {self.n_queue - self.n_apart:,} from queues"
+            return f"The {which} of a random sample, with the chances in the record.{self._left()}"
         return (
-            f"Of the reviewed cases {len(self.chance):,} came by a random sample and {others}: "
-            f"what is said here is said of these cases together and is no rate of all cases.{left}"
+            f"Of the reviewed cases {len(self.chance):,} came by a random sample and {self._others()}: "
+            f"what is said here is said of these cases together and is no rate of all cases.{self._left()}"
         )
+
+    def of_rates(self) -> str:
+        """Which reviewed cases rates among all cases can be had from, in sentences: those of the sample alone."""
+        if not self.chance:
+            return (
+                f"The {plural(self.n_queue, 'reviewed case')} came from queues and not by chance, so that no rate "
+                "among all cases can be had from them, and none here is."
+            )
+        if not self.n_queue:
+            return self.words()
+        return (
+            f"Of the reviewed cases {len(self.chance):,} came by a random sample, which rates by it count, and "
+            f"{self._others()}, which they do not.{self._left()}"
+        )
+
+    def _left(self) -> str:
+        if not self.n_unread:
+            return ""
+        return (
+            f" {plural(self.n_unread, 'case')} of it still to be read; the order is by chance, so that those read "
+            "stand for all of it, unless some were skipped for what they are."
+        )
+
+    def _others(self) -> str:
+        if not self.n_apart:
+            return f"{self.n_queue:,} from queues"
+        others = f"{self.n_apart:,} by one with another seed, which cannot be counted with it"
+        return f"{others}, and {self.n_queue - self.n_apart:,} from queues" if self.n_queue > self.n_apart else others
 
 
 def reviewed_by(reviews: Mapping[str, CaseReview], sessions: Iterable[Session]) -> ReviewedBy:

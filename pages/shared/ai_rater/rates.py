@@ -110,16 +110,17 @@ def _said(found: MachineRates, source: str, by: ReviewedBy | None, notes: Sequen
             "Rates are of the cases of the data. To count all cases that the machine labelled, open its answers with "
             "the annotations on Upload, as one more rater."
         )
-    whose = "people" if source == "people" else "a random sample"
+    whose = "a label by people" if source == "people" else "a label in the random sample"
     st.caption(
-        f"Of {plural(found.n, 'case')} that the machine labelled, {found.n_labelled:,} with a label by {whose}; 95% "
+        f"Of {plural(found.n, 'case')} that the machine labelled, {found.n_labelled:,} with {whose}; 95% "
         f"intervals. {' '.join(markdown(note) for note in found.notes)}"
     )
     st.caption(
         "Annotations count as they are, with people's errors: a rate is of what a person would say of all cases, which "
         "need not be the truth."
         if source == "people"
-        else "What the reviewers decided counts as the truth, else the mean of what they say."
+        else "What the reviewers decided counts as the truth, else the mean of what they say. Every rate is estimated "
+        "alone: those of all classes need not sum to 1."
     )
     if source == "people" and found.n_labelled < found.n:
         st.caption(
@@ -129,4 +130,4 @@ def _said(found: MachineRates, source: str, by: ReviewedBy | None, notes: Sequen
     if by is None or not by.chance:
         st.button("Draw a sample on Review", icon=":material/shuffle:", key="draw_sample", on_click=_draw)
     if by is not None:
-        st.caption(markdown(by.words()))
+        st.caption(markdown(by.of_rates()))
