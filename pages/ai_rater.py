@@ -5,7 +5,7 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.machines.alternative_test import EPSILON, EPSILONS
 from core.machines.annotation_scores import TITLES
-from core.machines.marks import Machine, machine_like
+from core.machines.marks import Machine, described
 from core.machines.sentences import silences, verdict
 from core.text import exact, markdown, typed
 from pages.shared.ai_rater import computed, marking, parts, rates, versions
@@ -109,8 +109,7 @@ def _parts(machines: computed.Machines, marked: tuple[Machine, ...], result: com
         if dataset.kind != "score" and computed.may_move(dataset, machines.people):
             st.caption("Provisional: γ is still being chosen from the data, and with it which panels are decided.")
 
-    of = {one.name: one for one in (*machine_like(machines.names), *marked)}
-    marked_or_named = [of.get(name, Machine(name)) for name in machines.names]
+    marked_or_named = described(machines.names, marked)
     tabs = {
         "Against each rater": lambda: parts.replaces(result, theme),
         "By class and group": by_part,

@@ -55,6 +55,7 @@ def _request(
         record=access.head_of_reviews(whole.dataset.digest),
         machines=tuple(one.name for one in marked) if out else (),
         with_machines=beside.dataset if out else None,
+        marks=tuple(marked),
         assigned=access.assigned(whole.dataset.digest),
     )
 
@@ -89,7 +90,15 @@ def _key(
     # Whoever sees other reviews gets another report.
     seen = tuple((case, len(review.events)) for case, review in sorted(request.reviews.items()))
     given = () if request.assigned is None else tuple(request.assigned["number"])
-    of = (*of, request.record.hash if request.record else "", seen, request.n_kept_back, request.machines, given)
+    of = (
+        *of,
+        request.record.hash if request.record else "",
+        seen,
+        request.n_kept_back,
+        request.machines,
+        request.marks,
+        given,
+    )
     settings = tuple(sorted(request.model.settings().items()))
     return ("report", *of, name, settings, reliability, threshold, tuple(sections))
 

@@ -21,7 +21,7 @@ from ..machines.alternative_test import CURVE, AlternativeTest, MachineStanding,
 from ..machines.annotation_scores import TITLES, Score
 from ..machines.joined import as_scores, called, joined, of_predictions
 from ..machines.leads import leads
-from ..machines.marks import Machine, machine_like
+from ..machines.marks import Machine, described, machine_like
 from ..machines.sentences import silences
 from ..machines.versions import version_drift
 from ..machines.worth import Worth, worth_readers
@@ -143,8 +143,7 @@ def _leads(dataset: Dataset, name: str, people: list[str], score: Score | None, 
 
 def _versions(dataset: Dataset, names: list[str], told: dict[str, Machine], people: list[str], options) -> list[dict]:
     """Versions of a family side by side; families and versions by columns of the file, else as the names say."""
-    by_name = {one.name: one for one in machine_like(names)}
-    machines = [told.get(name) or by_name.get(name) or Machine(name) for name in names]
+    machines = described(names, told.values())
     found = version_drift(dataset, machines, people, score=options.score, level=options.level, seed=options.seed)
     return [
         {

@@ -6,6 +6,7 @@ import pandas as pd
 
 from ..annotations.named_selection import Selection
 from ..errors import InputError
+from ..machines.marks import Machine
 from ..methods import as_taken, method_named, offered
 from ..report.build import SECTIONS, ReportRequest, build_report
 from ..review.store import head_of_reviews
@@ -39,6 +40,7 @@ def report(options) -> tuple[dict, pd.DataFrame]:
         threshold=split(options),
         machines=() if every is None else tuple(n for n, *_ in reading.machines if n in every.dataset.raters),
         with_machines=None if every is None else every.dataset,
+        marks=tuple(Machine(*one) for one in reading.machines),
         classifiers=(read_predictors if view.kind == "score" else read_classifiers)(options, view),
         n_draws=options.draws,
         seed=options.seed,

@@ -67,6 +67,19 @@ def machine_like(names: Iterable[str]) -> tuple[Machine, ...]:
     return tuple(found)
 
 
+def described(names: Iterable[str], told: Iterable[Machine] = ()) -> tuple[Machine, ...]:
+    """Machines with the family and version that somebody or a file told of them, else with those that their names say.
+
+    Parameters
+    ----------
+    names : iterable of str
+    told : iterable of Machine
+    """
+    names = tuple(names)
+    known = {one.name: one for one in (*machine_like(names), *told)}
+    return tuple(known.get(name) or Machine(name) for name in names)
+
+
 def matching(names: Iterable[str], pattern: str) -> tuple[str, ...]:
     """Names that a pattern fits: ``*`` is anything, ``?`` one letter, capitals do not matter.
 

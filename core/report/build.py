@@ -13,6 +13,7 @@ from ..evaluation.predictions import Predictions
 from ..evaluation.score_predictions import ScorePredictions
 from ..evaluation.sweep_table import SweepPart
 from ..ingest.build_dataset import ImportReport
+from ..machines.marks import Machine
 from ..plausibility.protocol import PlausibilityModel
 from ..review.chain import Head
 from ..review.states import CaseReview
@@ -75,6 +76,8 @@ class ReportRequest:
         Raters of ``with_machines`` who are machines.
     with_machines : Dataset or None
         ``dataset`` with their annotations.
+    marks : tuple of Machine
+        What is known of them, such as their family; by their names where nothing is.
     part : callable or None
         Reduced draws at a reliability (`core.evaluation.sweep_table.sweep_part`, sets of up to three classes), from its
         value, a token and what is told how far it is; where others have them already. None draws them.
@@ -99,6 +102,7 @@ class ReportRequest:
     record: Head | None = None
     machines: tuple[str, ...] = ()
     with_machines: Dataset | None = None
+    marks: tuple[Machine, ...] = ()
     part: Callable[[float, CancelToken, Callable[[float], None] | None], SweepPart] | None = None
     assigned: "pd.DataFrame | None" = None
 

@@ -9,7 +9,7 @@ from ..errors import NotApplicableError, PluralityError
 from ..figures import machines as figures
 from ..machines.alternative_test import AlternativeTest, alternative_test
 from ..machines.joined import joined, of_predictions
-from ..machines.marks import machine_like
+from ..machines.marks import described
 from ..machines.rates import AGREEMENT, machine_rates, people_labels, rate_words
 from ..machines.sentences import in_detail, silences, verdict
 from ..machines.versions import version_drift
@@ -44,7 +44,7 @@ def machines(request, sections, token, progress) -> list:
         )
     blocks += [Words(in_detail(one, found.epsilon)) for one in found.machines]
     blocks += [Words(one, "note") for one in silences(dataset, people, found.machines)]
-    drift = version_drift(dataset, machine_like(names), people, n_resamples=N_RESAMPLES, seed=request.seed)
+    drift = version_drift(dataset, described(names, request.marks), people, n_resamples=N_RESAMPLES, seed=request.seed)
     blocks += [Words(one.words()) for one in drift]
     blocks += _rates(dataset, names, people)
     blocks += [Words(f"Left out: {why}", "note") for why in left_out]

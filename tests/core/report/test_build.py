@@ -34,9 +34,11 @@ from core.figures.theme import LIGHT
 from core.ingest.formats.tables import open_table
 from core.ingest.samples import SAMPLES, sample_predictions
 from core.machines.alternative_test import alternative_test
+from core.machines.marks import Machine
 from core.machines.rates import machine_rates, people_labels
 from core.machines.sentences import in_detail
 from core.machines.sentences import verdict as said_of_machines
+from core.machines.versions import version_drift
 from core.machines.worth import worth_readers
 from core.methods import every_method, offered
 from core.models.majority import MajorityVote
@@ -525,6 +527,10 @@ def test_machines_of_a_report_stand_apart_from_its_panel(monkeypatch):
     odd = replace(request, classifiers=(SimpleNamespace(name="odd"),))
     monkeypatch.setattr(machine_section, "of_predictions", lambda *_: raised(NotApplicableError("No case in common.")))
     assert "Left out: odd: No case in common." in " ".join(parsed(build_report(odd, ["machines"])).text)
+    families = tuple(Machine(name, "Vega", version) for name, version in (("lyra-1", "2"), ("lyra-2", "1")))
+    (drift,) = version_drift(whole, families, people.raters, n_resamples=1_000)
+    told = " ".join(parsed(build_report(replace(request, marks=families), ["machines"])).text)
+    assert drift.words() in told and drift.words().startswith("Vega: ") and drift.words() not in text
     nothing = build_report(request_of(people), ["machines"])
     assert "stand in for a rater" not in " ".join(parsed(nothing).text)
 
