@@ -1,5 +1,6 @@
 """Report: choose sections, see it as it will be, export it as one file that opens by double-click."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import streamlit as st
@@ -11,6 +12,8 @@ from core.methods import as_taken
 from core.plausibility.protocol import PlausibilityModel
 from core.reducers.top_draws import can_keep
 from core.report.build import SECTIONS, ReportRequest, build_report
+from core.review.random_sample import ReviewedBy, reviewed_by
+from core.review.states import CaseReview
 from core.text import markdown, number
 from pages.shared.cache import access
 from pages.shared.kit import (
@@ -57,7 +60,13 @@ def _request(
         with_machines=beside.dataset if out else None,
         marks=tuple(marked),
         assigned=access.assigned(whole.dataset.digest),
+        reviewed=_came_by(reviews, whole.dataset.digest),
     )
+
+
+def _came_by(reviews: Mapping[str, CaseReview], digest: str) -> ReviewedBy | None:
+    """Whether reviewed cases are a random sample's or a queue's; None where there are none."""
+    return reviewed_by(reviews, access.store().sessions_of_others(digest, "")) if reviews else None
 
 
 def _work(request: ReportRequest, view, sections: list[str]):
@@ -89,6 +98,7 @@ def _key(
     of = (request.dataset.digest, request.dataset.names_digest, request.selected, who)  # names stand in a report
     # Whoever sees other reviews gets another report.
     seen = tuple((case, len(review.events)) for case, review in sorted(request.reviews.items()))
+    seen = (*seen, request.reviewed and request.reviewed.words())
     given = () if request.assigned is None else tuple(request.assigned["number"])
     of = (
         *of,

@@ -16,6 +16,7 @@ from ..ingest.build_dataset import ImportReport
 from ..machines.marks import Machine
 from ..plausibility.protocol import PlausibilityModel
 from ..review.chain import Head
+from ..review.random_sample import ReviewedBy
 from ..review.states import CaseReview
 from ..text import exact, plural
 from . import data_sections, gold_section, machine_section, review_section, score_section, truth_sections
@@ -83,6 +84,8 @@ class ReportRequest:
         value, a token and what is told how far it is; where others have them already. None draws them.
     assigned : DataFrame or None
         Cases that were given to people, see `core.review.assignments.assignment_table`.
+    reviewed : ReviewedBy or None
+        How the cases of ``reviews`` came to be reviewed.
     """
 
     dataset: Dataset
@@ -105,6 +108,7 @@ class ReportRequest:
     marks: tuple[Machine, ...] = ()
     part: Callable[[float, CancelToken, Callable[[float], None] | None], SweepPart] | None = None
     assigned: "pd.DataFrame | None" = None
+    reviewed: ReviewedBy | None = None
 
     @property
     def no_classes(self) -> bool:

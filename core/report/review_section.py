@@ -41,6 +41,8 @@ def reviews(request, sections, token, progress) -> list:
     blocks.append(
         Grid(pd.DataFrame(rows, columns=["share", "value", "of"]), "Shares with intervals of 95% over cases.")
     )
+    if request.reviewed is not None:
+        blocks.append(Words(request.reviewed.words()))
     if listed:
         table = decision_table(request.dataset, listed).drop(columns="data")
         blocks.append(Grid(table, "Decisions that stand, the latest first.", _LISTED))
@@ -60,6 +62,4 @@ def _assigned(table: pd.DataFrame | None) -> list:
 
 
 def _said(share: Coefficient) -> str:
-    return (
-        f"undefined: {share.note}" if share.value is None else with_interval(share.value, share.ci_low, share.ci_high)
-    )
+    return share.note if share.value is None else with_interval(share.value, share.ci_low, share.ci_high)

@@ -60,6 +60,7 @@ from core.review.assignments import Assignment, assignment_table
 from core.review.chain import Head
 from core.review.events import Draft
 from core.review.opinions import Opinion
+from core.review.random_sample import ReviewedBy
 from core.review.rules import admit
 from core.review.sessions import Queued
 from core.review.states import CaseReview, open_to, review_of
@@ -266,6 +267,12 @@ def test_decisions_of_reviews_have_a_section_with_what_waits():
     assert listed.table[["case", "decision", "state"]].values.tolist() == [
         ["1", "x", "closed"], ["2", "x", "in arbitration"]
     ]  # fmt: skip
+    by = ReviewedBy({}, 3, 0)
+    blocks = review_section.reviews(replace(request, reviewed=by), ["reviews"], None, None)
+    assert by.words() in [block.text for block in blocks if isinstance(block, Words)]
+    nobody = review_section.reviews(request_of(dataset, reviews={"1": reviews["1"]}), ["reviews"], None, None)
+    undefined = [value for grid in nobody if isinstance(grid, Grid) for value in grid.table.get("value", ())]
+    assert any(value.startswith("undefined: no") for value in undefined)
     assert review_section.reviews(request_of(dataset), ["reviews"], None, None) == []
     assert open_to(reviews, "Ada") == (reviews, 0)
     shown, n_kept_back = open_to(reviews, "Bob")
