@@ -849,7 +849,8 @@ def some_sets(**own) -> SimpleNamespace:
 def test_empty_sets_are_counted_among_the_test_cases():
     assert reliability_sets._words(some_sets(), 3.0) == (
         "On 4 test cases at γ = 3 the sets hold 1.50 of 12 classes on average, and the truth in .810 (.710 to .860); "
-        "the majority vote in .840; gold in .770 of 1 case. 1 set is empty: no class scores enough."
+        "the majority vote in .840 (.740 to .890); gold in .770 (.670 to .820) of 1 case. 1 set is "
+        "empty: no class scores enough."
     )
     none = some_sets(size=np.array([0, 0, 1, 2, 1, 3, 0]), voted=None, true=None)
     assert reliability_sets._words(none, 3.0).endswith("the truth in .810 (.710 to .860).")

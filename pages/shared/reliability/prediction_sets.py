@@ -12,6 +12,7 @@ from core.errors import PluralityError
 from core.evaluation.prediction_sets import (
     PROMISES,
     TEST,
+    CoveredShare,
     PredictionSets,
     possible_promise,
     prediction_sets,
@@ -24,7 +25,7 @@ from core.figures import prediction_sets as figures
 from core.jobs import Job
 from core.reducers.top_draws import can_keep
 from core.report.methods import methods_text
-from core.text import exact, markdown, number, percent, plural, shorten, significant, typed
+from core.text import exact, markdown, number, percent, plural, shorten, significant, typed, with_interval
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, plausibility_models, predictions, provenance, sweep, widgets
 
@@ -156,13 +157,12 @@ def _words(sets: PredictionSets, value: float) -> str:
     share = sets.aggregated
     words = (
         f"On {plural(sets.n_test, 'test case')} at γ = {exact(value)} the sets hold {number(sets.mean_size)} of "
-        f"{sets.n_classes:,} classes on average, and the truth in {number(share.value, 3)} "
-        f"({number(share.low, 3)} to {number(share.high, 3)})"
+        f"{sets.n_classes:,} classes on average, and the truth in {_share_words(share)}"
     )
     if sets.voted is not None:
-        words += f"; the majority vote in {number(sets.voted.value, 3)}"
+        words += f"; the majority vote in {_share_words(sets.voted)}"
     if sets.true is not None:
-        words += f"; gold in {number(sets.true.value, 3)} of {plural(sets.true.n, 'case')}"
+        words += f"; gold in {_share_words(sets.true)} of {plural(sets.true.n, 'case')}"
     if share.high < 1 - sets.alpha:
         words += (
             f". That is less than promised: the promise is one on average, and by chance the sets of one choice of "
@@ -170,6 +170,10 @@ def _words(sets: PredictionSets, value: float) -> str:
         )
     empty = int((sets.size[sets.part == TEST] == 0).sum())
     return f"{words}." + (f" {plural(empty, 'set is', 'sets are')} empty: no class scores enough." if empty else "")
+
+
+def _share_words(share: CoveredShare) -> str:
+    return with_interval(share.value, share.low, share.high, digits=3)
 
 
 def _against_trust(reliabilities, usable: Sequence, found: Founds, of_one, theme) -> None:
