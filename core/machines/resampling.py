@@ -53,6 +53,37 @@ def of_agreement(near: np.ndarray, how: AnnotationScore, scale: float) -> np.nda
     return np.append(near, np.clip([mean + size, mean - size], least, best))
 
 
+def of_sides(panel: np.ndarray, value: np.ndarray, scale: float, least: float, best: float) -> np.ndarray:
+    """Scores of panels and of a machine on the cases, and on two more: one that the machine wins, one the panels.
+
+    They win by what the machine and one reader differ in, half of it up and half down, so that neither is surely as
+    good as the other where no case tells them apart. Nobody in the panel, k = 0, is left where it is.
+
+    Parameters
+    ----------
+    panel : ndarray, shape (n, k_max + 1)
+    value : ndarray, shape (n,)
+    scale : float
+        What they differ by where no case tells them apart.
+    least, best : float
+        The lowest and the highest score that there is.
+
+    Returns
+    -------
+    ndarray, shape (n + 2, k_max + 2)
+    """
+    both = np.column_stack([panel, value])
+    size = _size(value - panel[:, 1], scale)
+    more = np.tile(both.mean(axis=0), (2, 1))
+    up = min(size / 2, best - more[0, -1])
+    more[0, -1] += up
+    more[0, 1:-1] -= size - up
+    up = min(size / 2, best - more[1, 1:-1].max())
+    more[1, 1:-1] += up
+    more[1, -1] -= size - up
+    return np.vstack([both, np.maximum(more, least)])
+
+
 def scale_of(how: AnnotationScore, human: np.ndarray) -> float:
     """How far annotations differ that have nothing to do with each other: 1 for shares, by the spread for distances.
 
@@ -70,22 +101,22 @@ def scale_of(how: AnnotationScore, human: np.ndarray) -> float:
 
 
 def resampled(values: np.ndarray, n_resamples: int, seed: int) -> np.ndarray:
-    """Means of each column over resamples of the rows, the same resamples for as many rows.
+    """Means of each column over resamples of n of the n + 2 rows, the same resamples for as many rows.
 
     Parameters
     ----------
-    values : ndarray, shape (n, n_columns)
+    values : ndarray, shape (n + 2, n_columns)
     n_resamples, seed : int
 
     Returns
     -------
     ndarray, shape (n_resamples, n_columns)
     """
-    n = len(values)
+    n = len(values) - 2
     rng = np.random.default_rng([abs(seed), seed < 0, n])
     parts, step = [], max(1, _CELLS // n)
     for low in range(0, n_resamples, step):
-        weight = rng.multinomial(n, np.full(n, 1 / n), size=min(step, n_resamples - low))
+        weight = rng.multinomial(n, np.full(n + 2, 1 / (n + 2)), size=min(step, n_resamples - low))
         parts.append(weight @ values / n)
     return np.concatenate(parts)
 

@@ -10,7 +10,8 @@ of each class at the γ at which people foretell each other best, for machines t
 reader's whole ranking where annotations are rankings (`core.machines.worth_rankings`); "squared", minus the squared
 distance of the mean of W, for scores.
 W is a draw from the other annotations of the case, so that expectations over W are closed forms in its counts. Cases
-with more than k_max people count, the same for every k.
+with more than k_max people count, the same for every k. Intervals are by resampling cases and two more, see
+`core.machines.resampling`: cases on which machine and panel are alike do not make it worth one reader for certain.
 """
 
 from collections.abc import Callable
@@ -29,6 +30,7 @@ from ..plausibility.dirichlet import DirichletCounts
 from ..result_base import Columns, Result
 from ..text import number, plural
 from .alternative_test import check_numbers, first_of_each
+from .resampling import of_sides, resampled
 from .worth_rankings import foretold
 
 Foretells = Literal["agreement", "log", "squared"]
@@ -36,7 +38,6 @@ LARGEST = 30
 QUANTILE = 0.25
 _CLIP = 1e-6
 _TIE = 1e-12
-_CELLS = 1 << 22
 _MOST_PATTERNS = 20_000
 
 
@@ -254,13 +255,9 @@ def _worth(
     """From scores of each case, of panels of shape (n_cases, k_max + 1) and of the machine of shape (n_cases,)."""
     n = len(value)
     both = np.column_stack([panel, value])
-    rng = np.random.default_rng([abs(seed), seed < 0, n])
-    parts = []
-    size = max(1, _CELLS // n)
-    for low in range(0, n_resamples, size):
-        weight = rng.multinomial(n, np.full(n, 1 / n), size=min(size, n_resamples - low))
-        parts.append(weight @ both / n)
-    drawn = np.concatenate(parts)
+    scale = 1.0 if score == "agreement" else float(np.abs(panel[:, 0]).mean())
+    span = (0.0, 1.0) if score == "agreement" else (-np.inf, 0.0)
+    drawn = resampled(of_sides(panel, value, scale, *span), n_resamples, seed)
     mean = both.mean(axis=0)
     tails = [(1 - level) / 2, (1 + level) / 2]
     readers = np.array([equivalence(one[:-1], one[-1]) for one in drawn])
