@@ -199,6 +199,8 @@ def test_versions_of_a_machine_leave_with_the_numbers_that_are_shown(said, shown
     for column, name in pairs.items():
         assert rows[column].tolist() == [getattr(one, name) for one in changes], column
     assert "People agree with people by .71." in said[-1] and "3 comparisons (98.3% each)" in said[-1]
+    ai_versions._family(replace(drift, score="rmse", people=-7.13), 1, LIGHT)
+    assert "People are apart from people by 7.13." in said[-1]
 
 
 # Agreement

@@ -68,7 +68,10 @@ def _family(one: VersionDrift, place: int, theme) -> None:
     )  # fmt: skip
     m = len(one.changes)
     allowed = f" Intervals allow for {m} comparisons ({percent(1 - (1 - one.level) / m, 1)} each)." if m > 1 else ""
-    among = "" if one.people is None else f" People agree with people by {number(one.people)}."
+    among = ""
+    if one.people is not None:
+        far = one.score == "rmse"
+        among = f" People {'are apart from' if far else 'agree with'} people by {number(abs(one.people))}."
     st.caption(
         f"Changed: share of cases with another annotation; nearer and farther: of these, to the people.{among}{allowed}"
     )
