@@ -17,7 +17,6 @@ from ..machines.worth import worth_readers
 from ..text import number, plural, with_interval
 from .blocks import Figure, Grid, Words
 
-N_RESAMPLES = 1_000
 MOST_RATES = 12  # classes
 
 
@@ -33,7 +32,7 @@ def machines(request, sections, token, progress) -> list:
     people = tuple(name for name in dataset.raters if name not in set(names))
     if not names or len(people) < 2 or not dataset.raters_identified:
         return []
-    how = {"people": people, "n_resamples": N_RESAMPLES, "seed": request.seed, "token": token}
+    how = {"people": people, "seed": request.seed, "token": token}
     found = alternative_test(dataset, names, **how, progress=progress)
     tested = [one for one in found.machines if one.raters]
     blocks: list = [Words(f"{verdict(found)}.", "lead"), Grid(_table(found, dataset, people, request.seed), _CAPTION)]
@@ -44,7 +43,7 @@ def machines(request, sections, token, progress) -> list:
         )
     blocks += [Words(in_detail(one, found.epsilon)) for one in found.machines]
     blocks += [Words(one, "note") for one in silences(dataset, people, found.machines)]
-    drift = version_drift(dataset, described(names, request.marks), people, n_resamples=N_RESAMPLES, seed=request.seed)
+    drift = version_drift(dataset, described(names, request.marks), people, seed=request.seed)
     blocks += [Words(one.words()) for one in drift]
     blocks += _rates(dataset, names, people)
     blocks += [Words(f"Left out: {why}", "note") for why in left_out]
@@ -111,7 +110,7 @@ def _table(found: AlternativeTest, dataset: Dataset, people: tuple[str, ...], se
     rows = []
     for one in found.machines:
         try:
-            worth = worth_readers(dataset, one.machine, people, n_resamples=N_RESAMPLES, seed=seed).words()
+            worth = worth_readers(dataset, one.machine, people, seed=seed).words()
         except NotApplicableError as error:
             worth = f"– ({error})"
         rows.append(

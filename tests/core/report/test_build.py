@@ -527,15 +527,15 @@ def test_machines_of_a_report_stand_apart_from_its_panel(monkeypatch):
     people = whole.select(raters=[name for name in whole.raters if name.startswith("reader")])
     request = replace(request_of(people), machines=("lyra-1", "lyra-2"), with_machines=whole)
     text = " ".join(parsed(build_report(request, ["machines"])).text)
-    found = alternative_test(whole, ["lyra-1", "lyra-2"], n_resamples=1_000)
+    found = alternative_test(whole, ["lyra-1", "lyra-2"])
     assert said_of_machines(found) in text and in_detail(found.machines[0], 0.2) in text
-    assert worth_readers(whole, "lyra-2", people.raters, n_resamples=1_000).words() in text
+    assert worth_readers(whole, "lyra-2", people.raters).words() in text
     assert "a machine that shares their errors passes" in text
     odd = replace(request, classifiers=(SimpleNamespace(name="odd"),))
     monkeypatch.setattr(machine_section, "of_predictions", lambda *_: raised(NotApplicableError("No case in common.")))
     assert "Left out: odd: No case in common." in " ".join(parsed(build_report(odd, ["machines"])).text)
     families = tuple(Machine(name, "Vega", version) for name, version in (("lyra-1", "2"), ("lyra-2", "1")))
-    (drift,) = version_drift(whole, families, people.raters, n_resamples=1_000)
+    (drift,) = version_drift(whole, families, people.raters)
     told = " ".join(parsed(build_report(replace(request, marks=families), ["machines"])).text)
     assert drift.words() in told and drift.words().startswith("Vega: ") and drift.words() not in text
     nothing = build_report(request_of(people), ["machines"])

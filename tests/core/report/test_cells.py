@@ -201,7 +201,7 @@ def test_machines_and_their_rates_stand_in_rows_of_their_own(monkeypatch):
         for of in ("accuracy", *whole.classes)
     )  # fmt: skip
 
-    def worth(dataset, machine, readers, *, n_resamples, seed):
+    def worth(dataset, machine, readers, *, seed):
         assert (readers, seed) == (people.raters, 4)
         if machine == "lyra-2":
             raise NotApplicableError("too few")
