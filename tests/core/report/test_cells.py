@@ -284,7 +284,7 @@ def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
     same(table, decided)
     columns = [name for name in ASSIGNMENT_COLUMNS if name not in ("withdrawn", "number")]
     assert list(given.columns) == columns and given.to_numpy().tolist() == [rows[0][:-2]]
-    undefined = replace(panel, value=None, ci_low=None, ci_high=None, note="nobody")
+    undefined = replace(panel, value=None, ci_low=None, ci_high=None, note="undefined: nobody")
     monkeypatch.setattr(review_section, "summarise_reviews", lambda *_: replace(summary, with_panel=undefined))
     (first, *_) = grids(review_section.reviews(request_of(dataset, reviews=here), ["reviews"], None, None))
     assert first["value"][0] == "undefined: nobody"
