@@ -61,7 +61,7 @@ def raters(options) -> tuple[dict, pd.DataFrame]:
     return answer, _table(rows)
 
 
-_SEVERITY = tuple(f"{name}{end}" for name in ("severity", "spread") for end in ("", "_low", "_high"))
+_SEVERITY = tuple(f"{name}{end}" for name in ("severity", "spread", "with_others") for end in ("", "_low", "_high"))
 _DRIFT = ("p", *(f"{name}{end}" for name in ("before", "after") for end in ("", "_low", "_high")))
 _GOLD = tuple(f"{name}{end}" for name in ("bias", "error") for end in ("", "_low", "_high"))
 
@@ -83,6 +83,7 @@ def _of_scores(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
         row = {"rater": found.raters[place], "n": int(found.n[place])}
         row |= {name: _number(getattr(found, name)[place]) for name in _SEVERITY}
         row |= {"severe": bool(found.severe[place]), "erratic": bool(found.erratic[place])}
+        row["against"] = bool(found.against[place])
         if gold is not None:
             row["gold"] = {"n": int(gold.n[place])} | {name: _number(getattr(gold, name)[place]) for name in _GOLD}
         if drifts is not None:

@@ -21,7 +21,7 @@ from ..chunks import CancelToken, chunk_ranges
 from ..errors import InputError, LimitError, NotApplicableError
 from ..options import check_level
 from ..result_base import Columns, Result
-from ..text import number, plural
+from ..text import number, plural, with_interval
 
 MOST_RATERS = 1000
 _STEPS, _CLOSE = 500, 1e-8
@@ -29,6 +29,7 @@ _FLOOR = 1e-10  # of a variance, as a share of that of all scores
 _LEAST_FREEDOM = 1.0  # of a rater's scores, for anything to be said of the rater
 _MOST_PRIOR = 1e6  # degrees of freedom of the common spread, where raters do not differ in theirs
 _CHUNK = 4096
+_LEAST_SHARED = 10  # cases with others, for a correlation with these
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -48,6 +49,11 @@ class ScoreRaters(Result):
     severe, erratic : ndarray of bool, shape (n_raters,)
         Whether severity differs from 0, and whether spread is above that of the median rater, at a family-wise level:
         5% that any honest rater is among them.
+    with_others, with_others_low, with_others_high : ndarray, shape (n_raters,)
+        Correlation, over cases, of a rater's scores with the mean of the others' less their severity, and the ends of
+        its interval. NaN below `_LEAST_SHARED` cases, and where one of the two does not vary.
+    against : ndarray of bool, shape (n_raters,)
+        Whether that correlation is below 0, at a family-wise level as above.
     mean : float
         Mean of the cases' scores, m.
     between_cases, between_raters : float
@@ -66,6 +72,10 @@ class ScoreRaters(Result):
     spread_high: np.ndarray
     severe: np.ndarray
     erratic: np.ndarray
+    with_others: np.ndarray
+    with_others_low: np.ndarray
+    with_others_high: np.ndarray
+    against: np.ndarray
     mean: float
     between_cases: float
     between_raters: float
@@ -80,14 +90,24 @@ class ScoreRaters(Result):
         return float(np.nanmedian(self.spread))
 
     def words(self, digits: int = 2) -> str:
-        """Who stands out, in one sentence or two; nobody where none does so clearly. Not escaped.
+        """Who stands out, in a few sentences; nobody where none does so clearly. Not escaped.
 
         Parameters
         ----------
         digits : int
             After the point of scores.
         """
-        said = []
+        return ". ".join(self.sentences(digits))
+
+    def sentences(self, digits: int = 2) -> tuple[str, ...]:
+        """The same one by one, without the point at their ends: names of raters may hold points, too.
+
+        Parameters
+        ----------
+        digits : int
+            After the point of scores.
+        """
+        said = [self._against()] if self.against.any() else []
         if self.severe.any():
             one = int(np.argmax(np.where(self.severe, np.abs(self.severity), -1)))
             how = "lower" if self.severity[one] < 0 else "higher"
@@ -104,10 +124,29 @@ class ScoreRaters(Result):
                 "median rater "
                 f"by {number(self.median_spread, digits)}"
             )
-        return ". ".join(said) or "No rater clearly scores above or below the others, or scatters more"
+        return tuple(said) or ("No rater clearly scores above or below the others, or scatters more",)
+
+    def _against(self) -> str:
+        """Whose scores fall where the others' rise. Of two raters, neither alone runs the other way."""
+        one = int(np.argmin(np.where(self.against, self.with_others, 2.0)))
+        found = with_interval(self.with_others[one], self.with_others_low[one], self.with_others_high[one])
+        n, judged = int(self.against.sum()), int(np.isfinite(self.with_others).sum())
+        if 2 * n >= judged:
+            return (
+                f"{self.raters[one]}'s scores fall where those of others rise (correlation {found}): some read the "
+                "scale the other way round, and the scores do not tell who"
+            )
+        more = f"; so do those of {plural(n - 1, 'other rater')}" if n > 1 else ""
+        return (
+            f"{self.raters[one]}'s scores fall where those of the others rise (correlation {found}), as if the scale "
+            f"ran the other way{more}"
+        )
 
     def _columns(self, table: str, most: int | None) -> Columns:
-        names = ("n", "severity", "severity_low", "severity_high", "spread", "spread_low", "spread_high")
+        names = (
+            "n",
+            *(f"{name}{end}" for name in ("severity", "spread", "with_others") for end in ("", "_low", "_high")),
+        )
         return {"rater": self.raters[:most]} | {name: getattr(self, name)[:most] for name in names}
 
 
@@ -339,10 +378,13 @@ def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged:
     severity, spread = np.where(told, severity, np.nan), np.where(told, np.sqrt(fit.own), np.nan)
     tail, family = (1 - level) / 2, 0.05 / n
 
-    def all_raters(values: np.ndarray) -> np.ndarray:
+    def every(values: np.ndarray) -> np.ndarray:
         found = np.full(dataset.n_raters, np.nan)
-        found[table.used] = values * table.unit
+        found[table.used] = values
         return found
+
+    def all_raters(values: np.ndarray) -> np.ndarray:
+        return every(values * table.unit)
 
     def flagged(which: np.ndarray) -> np.ndarray:
         found = np.zeros(dataset.n_raters, bool)
@@ -352,6 +394,8 @@ def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged:
     reach = stdtrit(freedom, 1 - tail) * error
     squares = fit.own * freedom
     above = np.sqrt(squares / chi2.ppf(1 - family, freedom)) > np.nanmedian(spread)
+    together, shared = _with_others(table, fit, severity)
+    least, most = _ends(together, shared, tail)
     return ScoreRaters(
         dataset.raters,
         np.bincount(dataset.rater, minlength=dataset.n_raters),
@@ -363,9 +407,44 @@ def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged:
         all_raters(np.sqrt(squares / chi2.ppf(tail, freedom))),
         flagged(np.abs(severity) > stdtrit(freedom, 1 - family / 2) * error),
         flagged(above),
+        every(together),
+        every(least),
+        every(most),
+        flagged(_ends(together, shared, family)[1] < 0),
         table.middle + table.unit * fit.m,
         float(np.sqrt(fit.tau2)) * table.unit,
         float(np.sqrt(fit.omega2)) * table.unit,
         level,
         converged,
     )
+
+
+def _with_others(table: _Table, fit: _Fit, severity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Correlation of each rater with the weighted mean of the others over cases, and the number of these cases.
+
+    Several scores of a rater for a case count as their mean; others count by their precision, less their severity.
+    """
+    level = np.where(np.isfinite(severity), severity, fit.delta)
+    weight = 1 / fit.sigma2[table.rater]
+    cell, row = np.unique(table.case * len(table.used) + table.rater, return_inverse=True)
+    of_case, of_rater = np.divmod(cell, len(table.used))
+    own_weight: np.ndarray = np.bincount(row, weight)
+    own = np.bincount(row, weight * (table.score - level[table.rater]))  # times its weight
+    left = np.bincount(of_case, own_weight)[of_case] - own_weight
+    others = (np.bincount(of_case, own)[of_case] - own) / left
+    found, shared = np.full(len(table.used), np.nan), np.zeros(len(table.used))
+    for rater in range(len(table.used)):
+        mine = of_rater == rater
+        x, y = own[mine] / own_weight[mine], others[mine]
+        shared[rater] = x.size
+        if x.size >= _LEAST_SHARED and np.ptp(x) > 0 and np.ptp(y) > 0:
+            found[rater] = np.clip(np.corrcoef(x, y)[0, 1], -1 + 1e-12, 1 - 1e-12)
+    return found, shared
+
+
+def _ends(correlation: np.ndarray, n: np.ndarray, tail: float) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the interval of correlations over n cases, by Fisher's transformation."""
+    from scipy.special import ndtri
+
+    middle, reach = np.arctanh(correlation), ndtri(1 - tail) / np.sqrt(np.maximum(n - 3, 1))
+    return np.tanh(middle - reach), np.tanh(middle + reach)

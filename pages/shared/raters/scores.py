@@ -42,7 +42,7 @@ def show(dataset: Dataset, title, theme) -> None:
     if raters is None:
         return
     digits = score_digits(float(np.nanmedian(raters.severity_high - raters.severity_low)))
-    first, *rest = raters.words(digits).split(". ")
+    first, *rest = raters.sentences(digits)
     title.title(markdown(first))
     for sentence in rest:
         st.markdown(f"{markdown(sentence)}.")
@@ -75,17 +75,28 @@ def show(dataset: Dataset, title, theme) -> None:
 def _numbers(raters: ScoreRaters, digits: int) -> None:
     frame = raters.to_frame()
     frame["clear"] = [
-        " and ".join(word for word, is_so in (("severity", a), ("spread", b)) if is_so)
-        for a, b in zip(raters.severe, raters.erratic, strict=True)
+        " and ".join(
+            word for word, is_so in zip(("severity", "spread", "runs against the others"), clear, strict=True) if is_so
+        )
+        for clear in zip(raters.severe, raters.erratic, raters.against, strict=True)
     ]
     shown = frame.copy()
-    names = {"severity_low": "95% from", "severity_high": "to", "spread_low": "95% from ", "spread_high": "to "}
+    names = {
+        "severity_low": "95% from",
+        "severity_high": "to",
+        "spread_low": "95% from ",
+        "spread_high": "to ",
+        "with_others": "correlation with the others",
+        "with_others_low": "95% from  ",
+        "with_others_high": "to  ",
+    }
     st.dataframe(
         shown,
         hide_index=True,
         key="score_raters",
         column_config={
             **{name: kit.column(names.get(name), digits) for name in frame.columns[2:8]},
+            **{name: kit.column(names.get(name), 2) for name in frame.columns[8:11]},
             **columns.counts(n="scores"),
         },
     )

@@ -119,3 +119,45 @@ def test_what_tells_nothing_of_raters_is_refused(monkeypatch):
     monkeypatch.setattr(module, "MOST_RATERS", 3)
     with pytest.raises(LimitError, match="4 raters"):
         score_raters(crowd(1, 10, 4, 2)[0])
+
+
+def test_a_rater_whose_scale_runs_the_other_way_is_told_as_that():
+    data, *_ = crowd(3, 60, 5, 3)
+    mine = data.rater == 2
+    score = np.where(mine, 10 - data.score, data.score)
+    turned = Dataset.from_scores("s", data.cases, ["a", "b", "Dr. Q", "d", "e"], data.case_of_annotation, data.rater,
+                                 score)  # fmt: skip
+    found = score_raters(turned)
+    assert found.against.tolist() == [False, False, True, False, False]
+    assert found.with_others_high[2] < 0 and (found.with_others_low[[0, 1, 3, 4]] > 0).all()
+    low, value, high = (getattr(found, f"with_others{end}")[2] for end in ("_low", "", "_high"))
+    assert np.arctanh([low, high]) == pytest.approx(
+        np.arctanh(value) + np.array([-1.959964, 1.959964]) / np.sqrt(found.n[2] - 3)
+    )
+    said = found.sentences()[0]
+    assert said.startswith("Dr. Q's scores fall where those of the others rise (correlation -.")
+    assert said.endswith("as if the scale ran the other way")
+    assert not score_raters(data).against.any()
+
+
+def test_of_two_raters_whose_scores_run_apart_neither_is_said_to_be_the_one():
+    case = np.repeat(np.arange(12), 2)
+    score = np.where(np.arange(24) % 2, 12 - case, case) + np.random.default_rng(1).normal(0, 1, 24)
+    names = [str(i) for i in range(12)]
+    found = score_raters(Dataset.from_scores("s", names, list("xy"), case, np.tile([0, 1], 12), score))
+    assert found.against.all() and "the scores do not tell who" in found.words()
+    few = case < 9
+    found = score_raters(Dataset.from_scores("s", names, list("xy"), case[few], np.tile([0, 1], 9), score[few]))
+    assert np.isnan(found.with_others).all() and not found.against.any()
+
+
+def test_raters_who_say_nothing_of_the_case_seldom_seem_to_run_against_the_others():
+    """At most 5 of 100 crowds have one, within three standard errors."""
+    seen = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        case, rater = np.repeat(np.arange(40), 4), np.tile(np.arange(4), 40)
+        score = rng.normal(5, 1, 160) + np.where(rater == 0, 0, rng.normal(0, 1, 40)[case])
+        names = [str(i) for i in range(40)]
+        seen += score_raters(Dataset.from_scores("s", names, list("wxyz"), case, rater, score)).against.any()
+    assert seen / 60 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)
