@@ -27,6 +27,7 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
     rankings = [dataset.blocks_of(annotation) for annotation in dataset.annotations_of(case)]
     firsts = [blocks[0] for blocks in rankings]
     votes = Counter(block[0] for block in firsts if len(block) == 1)
+    first = " first" if dataset.kind == "ranking" else ""  # of single classes nothing comes second
     n_answers, n_tied = len(firsts), sum(len(block) > 1 for block in firsts)
     if n_answers and dataset.classes == (
         f"not {dataset.classes[-1]}",
@@ -38,10 +39,11 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
     elif not votes:
         sentence = f"{_count(n_answers, 'annotation')}, and no rater settled on a first choice"
     elif len(votes) == 1 and not n_tied:
-        sentence = f"All {_word(n_answers)} annotations name the same class first"
+        everybody = "Both" if n_answers == 2 else f"All {_word(n_answers)}"
+        sentence = f"{everybody} annotations name the same class{first}"
     elif max(votes.values()) == 1 and len(votes) > 1:
         few = "only " if n_answers == 2 else ""
-        sentence = f"{few}{_count(n_answers, 'annotation')}, and no class is named first twice"
+        sentence = f"{few}{_count(n_answers, 'annotation')}, and no class is named{first} twice"
     elif len(votes) == 1:
         named = votes.total()
         sentence = f"{_count(named, 'annotation')} {'names' if named == 1 else 'name'} one class first"
@@ -62,9 +64,10 @@ def _of_label(n_with: int, n_answers: int, label: str) -> str:
     if n_answers == 1:
         return f"the one annotation {'names' if n_with else 'does not name'} {label}"
     if not n_with:
-        return f"none of the {_word(n_answers)} annotations names {label}"
+        nobody = "neither of the two" if n_answers == 2 else f"none of the {_word(n_answers)}"
+        return f"{nobody} annotations names {label}"
     if n_with == n_answers:
-        return f"all {_word(n_answers)} annotations name {label}"
+        return f"{'both' if n_answers == 2 else f'all {_word(n_answers)}'} annotations name {label}"
     return f"{_word(n_with)} of {_word(n_answers)} annotations {'names' if n_with == 1 else 'name'} {label}"
 
 

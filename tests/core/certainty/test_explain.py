@@ -11,11 +11,13 @@ from core.certainty.explain import CLEARLY_LESS, distrusted, why
     ("answers", "sentence"),
     [
         ([0], "There is one annotation only."),
-        ([1, 1, 1], "All three annotations name the same class first."),
-        ([0, 1, 2], "Three annotations, and no class is named first twice."),
+        ([1, 1, 1], "All three annotations name the same class."),
+        ([0, 1, 2], "Three annotations, and no class is named twice."),
+        ([1, 1], "Both annotations name the same class."),
+        ([0, 1], "Only two annotations, and no class is named twice."),
         ([0, 0, 1], "Three annotations split 2 to 1 over two classes."),
-        ([0] * 10, "All ten annotations name the same class first."),
-        ([0] * 11, "All 11 annotations name the same class first."),
+        ([0] * 10, "All ten annotations name the same class."),
+        ([0] * 11, "All 11 annotations name the same class."),
         ([0] * 11 + [1], "12 annotations split 11 to 1 over two classes."),
         ([0, 1, 2, 1, 2, 2], "Six annotations split 3 to 2 to 1 over three classes."),
     ],
@@ -32,6 +34,8 @@ def test_classes_are_told_by_how_they_split(answers, sentence, build):
         (["dog", "dog", "dog"], "None of the three annotations names bus."),
         (["bus", "dog", "dog"], "One of three annotations names bus."),
         (["bus", "dog", "bus"], "Two of three annotations name bus."),
+        (["bus", "bus"], "Both annotations name bus."),
+        (["dog", "dog"], "Neither of the two annotations names bus."),
         (["dog"], "The one annotation does not name bus."),
     ],
 )
@@ -71,7 +75,7 @@ def rankings(*annotations):
             "One annotation names one class first; two of them name a somewhere; "
             "two with a tied first choice are not counted here.",
         ),
-        (([(0, 1), (1, 2)], [(0, 1)]), "All two annotations name the same class first."),
+        (([(0, 1), (1, 2)], [(0, 1)]), "Both annotations name the same class first."),
     ],
 )
 def test_tied_first_choices_are_told_as_left_out(annotations, sentence):
