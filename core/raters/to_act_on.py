@@ -57,19 +57,22 @@ class ToActOn(Result):
         found = self.acceptable
         if found.acceptable is None or not found.n_judged:
             return f"Nothing can be said of how accurate the raters are: {found.why}."
-        of = f"{found.n_judged:,} raters" if found.n_judged != 1 else "the one rater"
+        n_judged = found.n_judged
         bar = f"acceptable ({number(found.acceptable)} of annotations right, as {_JUDGES[found.judged_by]})"
         about = round(found.n_below)
         if not found.n_flagged:
-            unsure = f"; about {about} of {of} may be" if about else ""
-            return f"Nobody is surely below what is {bar}{unsure}.{_checked(found.check)}"
+            unsure = f"; about {about:,} of {n_judged:,} raters may be" if n_judged > 1 else "; the one rater may be"
+            return f"Nobody is surely below what is {bar}{unsure if about else ''}.{_checked(found.check)}"
         total = float(np.nansum(found.expected_wrong))
         them = "This one" if found.n_flagged == 1 else f"These {found.n_flagged:,}"
         share = percent(found.cost / total) if total > 0 else "none"
         n = int(found.n_annotations[found.flagged].sum())
+        n_below = max(about, found.n_flagged)
+        who = f"About {n_below:,} of {plural(n_judged, 'rater')}" if n_judged > 1 else "The one rater"
+        flagged = f"{found.n_flagged:,} of them flagged for it" if n_below > 1 else "and is flagged for it"
         return (
-            f"About {max(about, found.n_flagged):,} of {of} are below what is {bar}, {found.n_flagged:,} of them "
-            f"flagged for it. {them} gave {plural(n, 'annotation')}, of which about {round(found.cost):,} are wrong: "
+            f"{who} {'is' if n_below == 1 else 'are'} below what is {bar}, {flagged}. "
+            f"{them} gave {plural(n, 'annotation')}, of which about {round(found.cost):,} are wrong: "
             f"{share} of all that are expected to be wrong.{_checked(found.check)}"
         )
 

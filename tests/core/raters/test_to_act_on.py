@@ -123,6 +123,13 @@ def test_the_sentence_says_how_many_how_surely_and_what_they_cost():
     assert "as gold judges" in by_gold.words()
 
 
+def test_one_rater_is_not_told_in_the_plural():
+    data, _ = simulated(3, np.r_[np.full(3, 0.9), 0.3], n_cases=800, per_case=3)
+    words = found_in(data).words()
+    assert words.startswith("About 1 of 4 raters is below what is acceptable (")
+    assert "), and is flagged for it. This one gave " in words
+
+
 def with_gold_of(data, known, truth):
     """Gold of the cases ``known``, -1 elsewhere."""
     gold = np.full(data.n_cases, -1, np.int32)
