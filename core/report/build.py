@@ -204,6 +204,8 @@ def _summary(request: ReportRequest, built: Sequence[Section], todo: Sequence[Wo
     asked = f"Of {size}: {request.selected or 'all annotations'}, at reliability γ = {exact(request.reliability)}."
     answers = [answer for section in built if (answer := _answer(section))]
     blocks: list[Block] = [Words(asked)]
+    if isinstance(request.threshold, str) and dataset.kind == "set":
+        blocks.append(Words(data_sections.of_label(request.threshold)))
     if answers:
         blocks.append(Grid(pd.DataFrame(answers, columns=["question", "answer"]), "What the data say."))
     blocks += [Words("What to do", "lead"), *todo] if todo else []

@@ -239,6 +239,17 @@ def _commands(request) -> list[str]:
     ]
 
 
+def of_label(label: str) -> str:
+    """What is counted, of sets of labels.
+
+    Parameters
+    ----------
+    label : str
+        That sets are with, or without.
+    """
+    return f"Of the sets of labels one label is looked at, {label}: an annotation is with it, or without it."
+
+
 def _classes(request) -> tuple[Dataset, list]:
     view, left_out = request.dataset.as_classes(request.threshold)
     words = []
@@ -250,7 +261,7 @@ def _classes(request) -> tuple[Dataset, list]:
             )
         )
     elif request.dataset.kind == "set" and request.threshold is not None:
-        words.append(Words(f"Sets of labels count as with {request.threshold!r}, or without it.", "note"))
+        words.append(Words(of_label(request.threshold), "note"))
     elif request.dataset.kind == "score":
         words.append(Words(f"Scores count as at most {exact(request.threshold)}, or above.", "note"))
     return view, words

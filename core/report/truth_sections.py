@@ -250,6 +250,7 @@ def _sweep(request, view, reliabilities, classifiers, token, progress) -> SweepT
 
 
 def _why(request, view, case: int, n_used: int) -> str:
-    if request.dataset.kind in ("score", "set"):
-        return plural(n_used, "score" if request.dataset.kind == "score" else "annotation")
-    return why(request.dataset, case, n_used)
+    if request.dataset.kind == "score":
+        return plural(n_used, "score")
+    told = view if request.dataset.kind == "set" else request.dataset  # of sets, what is said of the label
+    return why(told, case, n_used)

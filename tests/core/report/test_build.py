@@ -65,6 +65,7 @@ from core.review.rules import admit
 from core.review.sessions import Queued
 from core.review.states import CaseReview, open_to, review_of
 from core.text import number, with_interval
+from tests.core.kinds import as_sets
 
 NASTY = b"case,rater,class\n" + b"".join(
     b"</script><script>alert(1)</script>%d,<img src=x onerror=alert(1)>%d,![](http://x/y.png)%d\n"
@@ -134,6 +135,17 @@ def test_every_sample_has_a_report_that_loads_nothing(sample):
     assert "NaN" not in text and "None" not in text
     for figure in re.findall(rb'<script type="application/json" id="figure-\d+">(.*?)</script>', report):
         assert json.loads(figure).keys() == {"light", "dark"}
+
+
+def test_of_sets_the_report_names_the_label_that_its_shares_are_of():
+    dataset = as_sets(load_sample("caries"))
+    label = dataset.classes[1]
+    found = build_report(request_of(dataset, threshold=label), ["agreement", "certainty"])
+    text = " ".join(parsed(found).text)
+    said = f"Of the sets of labels one label is looked at, {label}: an annotation is with it, or without it."
+    assert said in text.split("What the data say.")[0]
+    assert f"annotations name {label}." in text.split("The least certain cases.")[1]
+    assert said not in " ".join(parsed(build_report(request_of(load_sample("caries")), ["agreement"])).text)
 
 
 def test_the_numbers_are_those_of_the_functions():
