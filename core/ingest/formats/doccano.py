@@ -1,17 +1,24 @@
-"""doccano, JSON Lines: a file for each rater, named after the rater; `all.jsonl` says nothing of raters."""
+"""doccano, JSON Lines: a file for each rater, named after the rater; `all.jsonl` says nothing of raters.
 
+Files of today name nobody in a record: beside id, text and labels stand the columns that the text was uploaded with.
+Early ones named who labelled it in `username`. What was uploaded with a text is the same in all records of it, so a
+name is the rater's where records of one text differ in it.
+"""
+
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from ...errors import InputError
 from ..companion_files import SideFiles
 from .content_columns import CaseTexts
-from .json_text import JsonFile, Progress, all_records, most_are
+from .json_text import JsonFile, Progress, all_heads, all_records, most_are
 from .questionnaire import Questionnaire, text_of
 from .reader import Reader, reader_method
 from .source import Source
 
 NAME, TITLE = "doccano", "doccano (JSONL)"
 _LABELS = ("label", "labels", "cats")
+_WHO = ("username", "user", "annotator", "user_name", "annotator_name")
 _NO_RATER = ("all", "unknown", "admin_all")
 
 
@@ -42,12 +49,11 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
         notes.append(f"{left} was skipped: it holds the annotations of all raters without saying whose they are.")
         files = [file for file, kept in zip(files, named, strict=True) if kept]
         stems = [stem for stem, kept in zip(stems, named, strict=True) if kept]
-    elif len(files) == 1:
+    who = None
+    if len(files) == 1:
         stems = [""]
-        notes.append(
-            "One doccano file has no raters. Export with “Export only approved documents” off and one file for each "
-            "user, and open the whole zip."
-        )
+        who, said = _who(files)
+        notes.append(said)
     asked, shown = Questionnaire(("record",), [file.name for file in files]), CaseTexts()
     n_spans = 0
     for file, number, line, record in all_records(files, progress):
@@ -57,7 +63,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
             asked.drop("no record with id, text and a list of labels")
             continue
         case = text_of(record["id"])
-        asked.begin(line, (number,), case, stems[file], file=file)
+        asked.begin(line, (number,), case, stems[file] if who is None else _name(record, who), file=file)
         shown.add(case, {name: record.get(name) for name in ("text", "data", "filename")})
         labels: list = next((record[name] for name in _LABELS if isinstance(record.get(name), list)), [])
         if labels and all(isinstance(label, list | dict) for label in labels):
@@ -72,6 +78,43 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
         )
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))
 
+
+def _who(files: Sequence[JsonFile]) -> tuple[str | None, str]:
+    """The key that holds the rater of each record of one file, None where none does, and a sentence on that."""
+    if not any(isinstance(record, dict) and record.keys() & set(_WHO) for record in all_heads(files)):
+        return None, _ALONE
+    named: dict[str, defaultdict[str, set[str]]] = {key: defaultdict(set) for key in _WHO}
+    times: Counter[str] = Counter()
+    unnamed = Counter(dict.fromkeys(_WHO, 0))
+    for _, _, _, record in all_records(files):
+        if isinstance(record, dict) and _is_example(record):
+            times[case := text_of(record["id"])] += 1
+            for key in _WHO:
+                named[key][case].add(name := _name(record, key))
+                unnamed[key] += not name
+    if not times:
+        return None, _ALONE
+    for key, names in named.items():
+        if not unnamed[key] and all(len(names[case]) == n for case, n in times.items()) and max(times.values()) > 1:
+            return key, f"Raters are those that {key!r} names: records of one text differ in it."
+    given = [key for key in _WHO if unnamed[key] < times.total()]
+    if given:
+        return None, (
+            f"{given[0]!r} was not taken for the rater: doccano writes there what was uploaded with a text, and it "
+            f"does not tell records of one text apart. {_ALONE}"
+        )
+    return None, _ALONE
+
+
+def _name(record: dict, key: str) -> str:
+    value = record.get(key)
+    return text_of(value) if isinstance(value, str | int) else ""
+
+
+_ALONE = (
+    "One doccano file has no raters. Export with “Export only approved documents” off and one file for each user, and "
+    "open the whole zip."
+)
 
 METHOD = reader_method(
     Reader(NAME, TITLE, "json", recognise, read),

@@ -155,6 +155,21 @@ def test_one_doccano_file_says_nothing_of_raters():
         read(lines({"id": 1, "text": "t", "label": [[0, 2, "LOC"]]}).encode())
 
 
+def test_names_in_the_records_of_one_doccano_file_are_raters_where_they_tell_records_of_a_text_apart():
+    who = [labelled(1, "a") | {"username": "ann"}, labelled(1, "b") | {"username": "bob"}]
+    reading = opened(("all.jsonl", lines(*who, labelled(2, "b") | {"username": "ann"})))
+    assert answers(reading.dataset) == [("1", "ann", "a"), ("1", "bob", "b"), ("2", "ann", "b")]
+    assert any("'username' names" in note for note in reading.report.notes)
+    for records in (
+        [labelled(1, "a") | {"username": "ann"}, labelled(2, "b") | {"username": "bob"}],  # authors of texts, it may be
+        [labelled(1, "a") | {"username": "ann"}, labelled(1, "b") | {"username": "ann"}],
+        [*who, labelled(2, "a")],
+    ):
+        question = open_source([("all.jsonl", lines(*records).encode())]).questions[0]
+        assert not question.raters_identified
+        assert any("'username' was not taken for the rater" in note for note in question.notes)
+
+
 def row(key, *labels):
     return {
         "data_row": {"id": "x" + key, "global_key": key, "row_data": "words"},
