@@ -154,7 +154,7 @@ def _understood(
     notes, cautions = said
     several = kind == "set" or (kind is None and (mapping.label_sign is not None or mapping.layout == "labels"))
     if several:
-        _take_labels_apart(rows, raw, mapping, cautions)
+        _take_labels_apart(rows, raw, mapping, said)
     if mapping.separators is not None and kind in (None, "ranking"):
         take_apart(rows, raw, mapping.separators)
     if treatment is not None:
@@ -168,8 +168,9 @@ def _understood(
     return kind or _kind_of(rows, mapping, raw.decimal_comma)
 
 
-def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, cautions: list[str]) -> None:
+def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, said: tuple[list[str], list[str]]) -> None:
     """One row for each label of an annotation, where a cell holds several; says what may be meant in another way."""
+    notes, cautions = said
     if mapping.layout == "labels":
         nothing = rows.answer_code == rows.answer.values.index(none_of(mapping))
         if nothing.any():
@@ -184,6 +185,10 @@ def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, cautions: li
     sign = mapping.label_sign or (likely_sign(raw, named) if rows.annotation is None else None)
     if sign is not None:
         labels_apart(rows, raw, sign)
+        notes.append(
+            f"Annotations were taken as sets of labels with {sign!r} between them. If it is part of a name, say that "
+            "an annotation is a class."
+        )
     twice = np.stack([annotation_of(rows), rows.answer_code], 1)
     n_twice = len(twice) - len(np.unique(twice, axis=0))
     if n_twice:

@@ -1,6 +1,7 @@
 """Annotations of several labels: a column of 0 and 1 for each label, or all labels of an annotation in a cell."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +17,7 @@ from .long_rows import Rows, cases_or_numbers, drop, empty_cells, names_as_codes
 YES = frozenset({"1", "1.0", "true", "yes", "x"})
 _NO = frozenset({"0", "0.0", "false", "no"})
 _LOOKED_AT = 5_000
+_DIFFERENT = 20  # texts, for what comes again in them to tell labels from parts of a name
 _BLANK, _ODD = -1, -2
 UNDECIDED = "neither 0 nor 1 for the label"
 
@@ -145,7 +147,9 @@ def sign_of_labels(raw: RawTable, columns: Sequence[str]) -> str | None:
     """The sign between the labels of an annotation: one row in fifty holds it, around names that come again.
 
     Four of five names that stand beside it are also in another annotation, alone or beside others. Of signs that
-    are common inside of names, half of them stand alone, too.
+    are common inside of names, half of them stand alone, too. Of very many names some come once: where half of the
+    annotations hold the sign, it is enough that most of what stands beside it comes again, in sets of several sizes
+    and the names now in front, now behind.
 
     Parameters
     ----------
@@ -166,7 +170,22 @@ def sign_of_labels(raw: RawTable, columns: Sequence[str]) -> str | None:
         alone = sum(name in different for name in beside)
         if 5 * again >= 4 * len(beside) and (sign in ";|" or 2 * alone >= len(beside)):
             return sign
+        if 2 * sum(text in together for text in texts) >= len(texts) and _come_again(
+            [*pieces.values()], together, sign
+        ):
+            return sign
     return None
+
+
+def _come_again(sets: Sequence[frozenset[str]], together: Collection[str], sign: str) -> bool:
+    """Whether the pieces of many different texts are names of labels: parts of one name have each their place."""
+    times = Counter(name for own in sets for name in own)
+    if 5 * sum(n for n in times.values() if n > 1) < 4 * times.total() or len(sets) < _DIFFERENT:
+        return False
+    listed = [_pieces(text, sign) for text in together]
+    in_front, behind = {one[0] for one in listed if one}, {name for one in listed for name in one[1:]}
+    often = {name for name, n in times.items() if n > 2}
+    return len({len(one) for one in listed}) > 1 and 4 * len(in_front & behind & often) >= len(often) > 0
 
 
 def likely_sign(raw: RawTable, columns: Sequence[str]) -> str | None:

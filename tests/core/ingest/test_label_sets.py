@@ -123,6 +123,35 @@ def test_signs_inside_of_names_are_no_labels(tmp_path, cells):
     assert of_file(tmp_path, f"case,rater,label\n{rows}").dataset.kind == "class"
 
 
+def many_tags(sign):
+    """200 annotations of up to four of 300 tags, of which few stand alone and some come once."""
+    rng = np.random.default_rng(3)
+    share = 1 / np.arange(1, 301) ** 0.8
+    tags = [sign.join(f"tag{code}" for code in np.sort(rng.choice(300, n, replace=False, p=share / share.sum())))
+            for n in rng.integers(1, 5, 200)]  # fmt: skip
+    return "".join(f'c{place // 2},r{place % 2},"{cell}"\n' for place, cell in enumerate(tags))
+
+
+@pytest.mark.parametrize("sign", [";", "|", ","])
+def test_of_very_many_tags_some_come_once_and_none_stands_alone(tmp_path, sign):
+    text = f"case,rater,tags\n{many_tags(sign)}"
+    reading = of_file(tmp_path, text)
+    assert reading.dataset.kind == "set"
+    assert f"Annotations were taken as sets of labels with {sign!r} between them" in " ".join(reading.report.notes)
+    assert of_file(tmp_path, text, kind="class").dataset.kind == "class"
+
+
+@pytest.mark.parametrize("sign", [";", "|", ","])
+def test_parts_of_names_come_again_and_have_each_their_place(tmp_path, sign):
+    sites, kinds, grades = ("colon", "lung", "skin", "liver"), ("benign", "malignant"), ("low", "middle", "high")
+    cells = [f"{a}{sign} {b}{sign} {c}" for a in sites for b in kinds for c in grades]
+    cells += [f"{a}{sign} {b}" for a in sites for b in kinds]
+    if sign != ",":
+        cells = [f"{cell}{sign} seen {place}" for place, cell in enumerate(cells)]  # else four of five come again
+    rows = "".join(f'c{place // 2},r{place % 2},"{cell}"\n' for place, cell in enumerate(cells))
+    assert of_file(tmp_path, f"case,rater,label\n{rows}").dataset.kind == "class"
+
+
 def test_where_it_is_in_doubt_it_is_asked_and_both_answers_are_taken(tmp_path):
     text = "case,rater,label\na,r1,war\na,r1,drama\na,r2,war\nb,r1,war\nb,r2,drama\nb,r2,war\n"
     reading = of_file(tmp_path, text)
