@@ -241,3 +241,23 @@ def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_
     assert b"Quillon" in shown and b"Zenobia" not in shown
     for word in words:
         assert word in shown, word
+
+
+def test_scores_are_given_by_keyboard_alone(open_page, opened):
+    """A digit or "/" goes to the field, and Ctrl+Enter in it records what stands there."""
+    rows = [f"s{case},{rater},{3 * case + place}.25" for case in range(3) for place, rater in enumerate(("Rhea", "Rolf"))]
+    dataset, url, store = opened("scores by keys", rows, "case,rater,score")
+    page = open_page(url)
+    start(page, "Cleo")
+    first = arrive(page)
+    page.keyboard.type("4.5")
+    until(page, lambda: page.keyboard.press("Control+Enter"), page.get_by_text("You say 4.5"))
+    until(page, lambda: page.keyboard.press("k"), page.get_by_text(f"{first}: opinion kept"))
+    second = arrive(page, other_than=first)
+    page.keyboard.press("/")
+    page.keyboard.type("n3")  # a letter in the field is no key of a button
+    page.keyboard.press("Escape")
+    until(page, lambda: page.keyboard.press("Control+Enter"), page.get_by_text("You say 3"))
+    arrive(page, second)
+    reads = [store.cases(dataset.digest)[case].reads[0].opinion.score for case in (first, second)]
+    assert reads == [4.5, 3]

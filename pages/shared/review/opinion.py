@@ -21,24 +21,35 @@ CONFIDENCES = (0.25, 0.5, 0.75, 0.9, 1.0)
 DISTRIBUTION = "a distribution"
 _PARTS = ("confidence", "reason", "note")
 
-# "/" goes to the search, Escape leaves it or the note, so that the keys of the buttons work again. A segmented control
-# that has the focus keeps Enter to itself, so Ctrl+Enter is sent again from outside it.
+# "/" goes to the search or the score, a digit to the score, and Escape leaves them or the note, so that the keys of the
+# buttons work again. A segmented control that has the focus keeps Enter to itself, and a score counts once its
+# field is left, so Ctrl+Enter is sent again from outside of them.
 _KEYS = """
 <script>
 if (!window.reviewKeys) {
   window.reviewKeys = true;
   document.addEventListener("keydown", (event) => {
     const field = event.target.closest("input, textarea");
+    const score = document.querySelector("[class*='st-key-score-'] input");
+    const typed = score && /^[0-9.,-]$/.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey;
     if (event.key === "/" && !field) {
-      const search = document.querySelector("[class*='st-key-find-'] input");
-      if (search) { event.preventDefault(); search.focus(); }
+      const search = document.querySelector("[class*='st-key-find-'] input") || score;
+      if (search) { event.preventDefault(); search.focus(); search.select(); }
+    } else if (typed && !field) {
+      score.focus();  // before the character is entered: it goes there
+      score.select();
     } else if (event.key === "Escape" && field && field.closest("[class*='st-key-find-'], [class*='st-key-note-']")) {
       field.blur();
     }
   });
   document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && event.target.closest("[class*='st-key-score-'] input")) {
+      event.stopImmediatePropagation();  // else it empties the field
+      event.target.blur();
+      return;
+    }
     const held = event.key === "Enter" && (event.ctrlKey || event.metaKey);
-    if (!held || !event.target.closest("[data-react-aria-pressable]")) return;
+    if (!held || !event.target.closest("[data-react-aria-pressable], [class*='st-key-score-'] input")) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     event.target.blur();
@@ -127,7 +138,7 @@ def ask_score(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opin
     low, high = float(dataset.score.min()), float(dataset.score.max())
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.number_input(
-            f"Your score (raters gave {exact(low)} to {exact(high)} over all cases)",
+            f"Your score (key /; raters gave {exact(low)} to {exact(high)} over all cases)",
             value=None,
             step=_step(dataset),
             format="%g",
