@@ -7,13 +7,14 @@ import numpy as np
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.certainty.score_trust import score_digits
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.protocol import PlausibilityModel
 from core.review.events import Event
 from core.review.opinions import UNDETERMINED, Opinion
 from core.review.panel_answer import panel_score, panel_set, panel_word
 from core.review.states import STATES, ReviewerOpinion
-from core.text import exact, listed, markdown, percent, significant
+from core.text import exact, listed, markdown, number, percent
 from pages.shared.cases import content as case_facts
 from pages.shared.cases import label_table, one_case, score_cases
 from pages.shared.kit import plausibility_models, seen_cases, state
@@ -214,11 +215,11 @@ def _panel(own: Opinion, panel: Opinion, classes: Sequence[str]) -> str:
         return f"the panel is undecided{between}."
     agree = "agree" if own.agrees_with(panel) else "disagree"
     if panel.within is not None:
-        low, high = (significant(end, 3) for end in panel.within)
+        digits = score_digits(panel.within[1] - panel.within[0])
+        score, low, high = (number(value, digits) for value in (panel.score, *panel.within))
         return (
-            f"the panel's score is **{significant(panel.score, 3)}**, and a colleague's would lie between {low} and "
-            f"{high} with "
-            f"95%. You {agree}."
+            f"the panel's score is **{score}**, and a colleague's would lie between {low} and {high} with 95%. You "
+            f"{agree}."
         )
     return f"the panel says **{markdown(panel.words())}**. You {agree}."
 
