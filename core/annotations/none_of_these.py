@@ -9,8 +9,8 @@ _NAMES = frozenset({NONE_APPLIES, "none of the above", "none", "no label", "noth
 
 
 def says_none(text: str) -> bool:
-    """Whether a text says that no label applies."""
-    return text.strip().casefold() in _NAMES
+    """Whether a text says that no label applies, be it in brackets."""
+    return text.strip(" ()[]<>").casefold() in _NAMES
 
 
 def label_of_none(dataset: Dataset) -> str | None:

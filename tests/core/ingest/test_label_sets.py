@@ -10,6 +10,7 @@ import pytest
 
 from core.annotations.dataset import Dataset
 from core.annotations.label_text import by_label
+from core.annotations.none_of_these import label_of_none
 from core.annotations.write import long_table, wide_table
 from core.commands.fits import with_gold
 from core.errors import InputError
@@ -150,6 +151,14 @@ def test_parts_of_names_come_again_and_have_each_their_place(tmp_path, sign):
         cells = [f"{cell}{sign} seen {place}" for place, cell in enumerate(cells)]  # else four of five come again
     rows = "".join(f'c{place // 2},r{place % 2},"{cell}"\n' for place, cell in enumerate(cells))
     assert of_file(tmp_path, f"case,rater,label\n{rows}").dataset.kind == "class"
+
+
+@pytest.mark.parametrize("name", ["none", "(none)", "[No label]", "< none of these >"])
+def test_a_label_that_says_that_no_other_applies_may_stand_in_brackets(tmp_path, name):
+    dataset = of_file(tmp_path, TOGETHER + f"c,r1,{name}\nc,r2,{name}\n").dataset
+    assert label_of_none(dataset) == name
+    beside = of_file(tmp_path, TOGETHER + f"c,r1,{name}; war\nc,r2,{name}\n").dataset
+    assert label_of_none(beside) is None
 
 
 def test_where_it_is_in_doubt_it_is_asked_and_both_answers_are_taken(tmp_path):
