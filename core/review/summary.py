@@ -62,7 +62,8 @@ class Summary:
         Share of blind first opinions that agree with what was then revealed as a decided panel's, interval over cases;
         ``n_annotations`` and ``n_cases`` are those that were compared.
     with_each_other, alpha : Coefficient
-        Percent agreement and Krippendorff's alpha of blind first opinions; those that name one class first.
+        Percent agreement and Krippendorff's alpha of blind first opinions: of those that name one class first, or of
+        sets of labels, which agree where they are equal.
     minds : Minds
     reasons : dict
         How often each reason was given, in events that stand.
@@ -84,6 +85,12 @@ class Summary:
     n_timed: int
 
 
+_NOT_COMPARED = {
+    "set": "no two blind sets of labels on a case",
+    "score": "two scores are seldom equal, so how often they are says nothing",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Bought:
     """What certainty the reviews have bought: the mean over the reviewed cases, without and with them; and ``n``."""
@@ -103,8 +110,8 @@ def summarise_reviews(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Su
     standing = [event for review in here for event in effective(review.events)]
     times = times_of(event for review in here for event in review.events)
     among = _as_dataset(dataset, blind)
-    each_other = undefined(PERCENT, "identity", "no two blind opinions on a case that name one class first")
-    alpha = undefined(KRIPPENDORFF_ALPHA, "identity", "no two blind opinions on a case that name one class first")
+    why = _NOT_COMPARED.get(dataset.kind, "no two blind opinions on a case that name one class first")
+    each_other, alpha = (undefined(name, "identity", why) for name in (PERCENT, KRIPPENDORFF_ALPHA))
     if among is not None:
         each_other, alpha = percent_agreement(among), krippendorff_alpha(among)
     return Summary(
@@ -253,19 +260,23 @@ def times_of(events: Iterable[Event]) -> list[float]:
 
 
 def _as_dataset(dataset: Dataset, blind: Mapping[str, list[ReviewerOpinion]]) -> Dataset | None:
-    """Blind first opinions that name one class first, as annotations; None where no case has two."""
+    """Blind first opinions that name one class first, or whole sets, as annotations; None where no case has two."""
+    is_set = dataset.kind == "set"
     rows = [
-        (case_id, read.reviewer, read.first.first[0])
+        (case_id, read.reviewer, tuple(sorted(read.first.first)))
         for case_id, given in blind.items()
         for read in given
-        if len(read.first.first) == 1
+        if len(read.first.first) == 1 or (is_set and read.first.first)
     ]
     # Two scores are seldom exactly equal: percent agreement says nothing of them.
     if dataset.kind == "score" or max(Counter(case_id for case_id, _, _ in rows).values(), default=0) < 2:
         return None
-    cases, raters = (list(dict.fromkeys(row[place] for row in rows)) for place in (0, 1))
-    codes = [
-        np.array([names.index(row[place]) for row in rows])
-        for place, names in ((0, cases), (1, raters), (2, dataset.classes))
-    ]
-    return Dataset.from_classes("blind reads", cases, raters, dataset.classes, *codes)
+    cases, raters = list(dict.fromkeys(row[0] for row in rows)), list(dict.fromkeys(row[1] for row in rows))
+    named: list[tuple[str, ...]] = [(name,) for name in dataset.classes]
+    if is_set:
+        named = sorted({row[2] for row in rows})
+    case = np.array([cases.index(case_id) for case_id, _, _ in rows])
+    rater = np.array([raters.index(who) for _, who, _ in rows])
+    answer = np.array([named.index(names) for _, _, names in rows])
+    classes = [f"set {place}" for place in range(len(named))] if is_set else dataset.classes
+    return Dataset.from_classes("blind reads", cases, raters, classes, case, rater, answer)

@@ -9,6 +9,7 @@ from core.plausibility.dirichlet import DirichletCounts
 from core.review.adjudicated import with_reviews
 from core.review.opinions import UNDETERMINED, Opinion
 from core.review.summary import bought, by_reviewer, summarise_reviews
+from tests.core.kinds import as_sets
 
 X, Y, Z = (Opinion.of_class(name) for name in "xyz")
 XY = Opinion.of_ranking([["x"], ["y"]])
@@ -143,6 +144,23 @@ def test_agreement_with_each_other_is_that_of_a_dataset_of_blind_reads(dataset, 
     codes = [[0, 0, 1, 1, 2, 2, 3], [0, 1, 0, 1, 0, 1, 1], [0, 0, 1, 2, 2, 2, 0]]
     same = Dataset.from_classes("same", ["0", "1", "2", "3"], ["Ann", "Bob"], ["x", "y", "z"], *map(np.array, codes))
     assert summarise_reviews(dataset, made.found).with_each_other == percent_agreement(same)
+
+
+def test_blind_sets_of_labels_agree_where_they_are_equal_not_where_those_of_one_label_are(dataset, reviews_of):
+    sets = as_sets(dataset)
+    made = reviews_of(sets)
+    answers = [(0, "Ann", "xy"), (0, "Bob", "yx"), (1, "Ann", "x"), (1, "Bob", "x"), (2, "Ann", "xy"), (2, "Bob", "x")]
+    for case, who, labels in answers:
+        made.do(f"case {case}", who, "opinion", Opinion.of_labels(labels))
+    found = summarise_reviews(sets, made.found).with_each_other
+    assert found.value == pytest.approx(2 / 3) and found.n_annotations == 6
+
+
+@pytest.mark.parametrize(("kind", "why"), [("set", "no two blind sets"), ("score", "scores are seldom equal")])
+def test_why_blind_reads_are_not_compared_fits_what_they_are(dataset, kind, why):
+    who = (dataset.name, dataset.cases, dataset.raters, dataset.case_of_annotation, dataset.rater)
+    scores = Dataset.from_scores(*who, dataset.rater + 0.5)
+    assert why in summarise_reviews(as_sets(dataset) if kind == "set" else scores, {}).with_each_other.note
 
 
 def test_what_is_undefined_says_why(dataset):
