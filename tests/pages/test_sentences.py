@@ -1023,11 +1023,17 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
 def test_the_line_of_a_case_has_the_error_of_each_certainty_and_risk_by_its_own_name(said):
     risk = RiskResult(*(np.array([x]) for x in (0.62, 0.03, 0.71, 0.04, 2, 1.234)), np.array([[0.2, 0.3, 0.5]]))
     result = SimpleNamespace(certainty=np.array([[0.81, 0.92, np.nan]]), se=np.array([[0.011, 0.022, np.nan]]))
-    one_case._summary(result, risk)
+    one_case._summary(result, risk, 4)
     assert said == [
         "Certainty of the first places: top-1 .81 ± .01, top-2 .92 ± .02 · risk high .71 ± .04 (of the top-1 class "
         ".62 ± .03) · expected risk 1.23 of 2"
     ]
+
+
+def test_of_two_classes_the_first_place_alone_may_be_another(said):
+    result = SimpleNamespace(certainty=np.array([[0.81, 1.0]]), se=np.zeros((1, 2)))
+    one_case._summary(result, None, 2)
+    assert said == ["Certainty of the first places: top-1 .81"]
 
 
 # Models

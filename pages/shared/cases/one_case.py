@@ -37,7 +37,7 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
     if dataset.kind != "score":
         told = view if dataset.kind == "set" else dataset  # of sets, what is said of the label
         st.markdown(markdown(f"{why(told, case, len(view.annotations_of(case)))}{_doubted(told, case)}"))
-    _summary(result, risk)
+    _summary(result, risk, view.n_classes)
     if dataset.kind == "set":
         label_table.show(dataset, case, model, reliability)
     left, right = st.columns(2, gap="small")
@@ -106,7 +106,7 @@ def plausibilities(view: Dataset, case: int, model: PlausibilityModel, reliabili
         return
     with st.container(border=True):
         _bars(view, draws, quantiles, point, by_mean, colours, theme)
-        _summary(result, risk)
+        _summary(result, risk, view.n_classes)
 
 
 def certainty_of_case(view: Dataset, model: PlausibilityModel, case: int, reliability: float):
@@ -143,11 +143,11 @@ def _doubted(dataset: Dataset, case: int) -> str:
     return f" Over all cases these agree with the majority vote of the panel less often than their peers: {lower}."
 
 
-def _summary(result, risk) -> None:
+def _summary(result, risk, n_classes: int) -> None:
     certainty = [float(columns.short_of_certain(result.certainty[0, 0])), *result.certainty[0, 1:]]
     sets = [
         f"top-{top + 1} {probability(certainty[top])}{f' ± {small(result.se[0, top])}' if result.se[0, top] else ''}"
-        for top in range(result.certainty.shape[1])
+        for top in range(min(result.certainty.shape[1], max(n_classes - 1, 1)))  # all classes together are certain
         if np.isfinite(result.certainty[0, top])
     ]
     words = f"Certainty of the first places: {', '.join(sets)}"
