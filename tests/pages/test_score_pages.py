@@ -257,3 +257,30 @@ def test_raters_of_dated_scores_are_followed_over_time_and_others_are_not(tmp_pa
     assert told["a"]["alarm"] and told["a"]["since"] == found.day(0)
     assert [told[name]["p"] for name in found.raters] == pytest.approx(found.p.tolist())
     assert "These scores have no dates" in words(opened("raters", ESSAYS))
+
+
+def test_a_rater_whose_scale_runs_the_other_way_is_the_title_and_stands_in_the_table_and_on_the_command_line(
+    capsys, tmp_path
+):
+    rng = np.random.default_rng(4)
+    score = rng.normal(5, 2, 40)[:, None] + rng.normal(0, 0.5, (40, 4))
+    score[:, 3] = 10 - score[:, 3]
+    rows = [
+        f"c{case},{name},{value:.2f}"
+        for case in range(40)
+        for name, value in zip(("a", "b", "c", "Dr. Q"), score[case], strict=True)
+    ]
+    text = "\n".join(["case,rater,score", *rows, ""])
+    app = opened("raters", kept(text))
+    assert (
+        app.title[0]
+        .value.replace("\\", "")
+        .startswith("Dr. Q's scores fall where those of the others rise (correlation -.")
+    )
+    table = next(frame.value for frame in app.dataframe if "with_others" in frame.value)
+    assert [("direction" in clear) for clear in table["clear"]] == [name == "Dr. Q" for name in table["rater"]]
+    (tmp_path / "s.csv").write_text(text)
+    main(["raters", str(tmp_path / "s.csv")])
+    told = {row["rater"]: row for row in json.loads(capsys.readouterr().out)["raters"]}
+    assert told["Dr. Q"]["against"] and not told["a"]["against"]
+    assert told["Dr. Q"]["with_others_high"] == pytest.approx(table.set_index("rater").at["Dr. Q", "with_others_high"])

@@ -58,7 +58,9 @@ def show(dataset: Dataset, title, theme) -> None:
     st.caption(
         "Severity: how far a rater scores above the average rater on the same cases, dotted at 0 · spread: standard "
         "deviation of a rater's scores about the score of the case and the rater's own level, dotted at the median "
-        "rater · crosses: clear, with a probability of 5% at most that any rater like the others is among them."
+        "rater · with the others: correlation of a rater's scores with the mean of the others' over cases; where it is "
+        "clearly below 0, the direction differs · crosses: clear, with a probability of 5% at most that any rater like "
+        "the others is among them."
     )
     if not raters.converged:
         st.warning("The variances had not settled when the search ended: take intervals with care.")
@@ -75,9 +77,7 @@ def show(dataset: Dataset, title, theme) -> None:
 def _numbers(raters: ScoreRaters, digits: int) -> None:
     frame = raters.to_frame()
     frame["clear"] = [
-        " and ".join(
-            word for word, is_so in zip(("severity", "spread", "runs against the others"), clear, strict=True) if is_so
-        )
+        " and ".join(word for word, is_so in zip(("severity", "spread", "direction"), clear, strict=True) if is_so)
         for clear in zip(raters.severe, raters.erratic, raters.against, strict=True)
     ]
     shown = frame.copy()
@@ -86,7 +86,7 @@ def _numbers(raters: ScoreRaters, digits: int) -> None:
         "severity_high": "to",
         "spread_low": "95% from ",
         "spread_high": "to ",
-        "with_others": "correlation with the others",
+        "with_others": "with the others",
         "with_others_low": "95% from  ",
         "with_others_high": "to  ",
     }
