@@ -18,6 +18,7 @@ YES = frozenset({"1", "1.0", "true", "yes", "x"})
 _NO = frozenset({"0", "0.0", "false", "no"})
 _LOOKED_AT = 5_000
 _DIFFERENT = 20  # texts, for what comes again in them to tell labels from parts of a name
+_NAMED = 6
 _BLANK, _ODD = -1, -2
 UNDECIDED = "neither 0 nor 1 for the label"
 
@@ -64,6 +65,11 @@ def label_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -
     labels = names_as_codes(names)
     rows = Rows(case, rater, labels, row.astype(np.int32), case.code[row], rater.code[row], labels.code[column])
     rows.annotation = row
+    nobody = [column for column, given in zip(mapping.across, (state == 1).any(axis=0), strict=True) if not given]
+    if nobody:
+        first = ", ".join(repr(column) for column in nobody[:_NAMED]) + " …" * (len(nobody) > _NAMED)
+        labels_are = "label is" if len(nobody) == 1 else "labels are"
+        rows.notes.append(f"Nobody gave {first}: the {labels_are} left out unless named among the classes.")
     if only_marks:
         rows.notes.append("No column of labels holds a 0: beside a label that is given, an empty cell counts as 0.")
     rows.dropped += [raw.drop(place, reason) for place, reason in dropped.items()]
@@ -121,18 +127,25 @@ def label_columns(raw: RawTable, guess: Mapping) -> Mapping | None:
     rater = guess.rater if guess.rater is not None and likeness(guess.rater, "rater") == 2 else None
     taken = {guess.case, rater, guess.time, guess.group, guess.gold, guess.rank}
     free = [column for column in raw.columns if column not in taken]
-    across = tuple(column for column in free if _is_indicator(raw, column))
-    if len(across) < 2 or (guess.answer is not None and guess.answer not in across):
+    marks = [column for column in free if _is_indicator(raw, column)]
+    across = tuple(column for column in free if column in marks or _is_beside(raw, column, marks))
+    if len(marks) < 2 or (guess.answer is not None and guess.answer not in across):
         return None
     case = guess.case or (raw.columns[0] if raw.columns[0] not in (*across, rater) else None)
     if case is None or case in across:
         return None
+    left = [column for column in free if column not in (*across, case)]
+    told = guess.rater is None and len(left) == 1 and _tells_rows(raw, case, left[0])
+    if told:
+        rater = left[0]
     if rater is None:
         code = encode(raw.table[case].slice(0, _LOOKED_AT)).code
         if guess.rater is not None or len(np.unique(code)) == code.size:
             return None
     why = {role: reason for role, reason in guess.why.items() if role in ("case", "rater", "time", "group")}
     why = {"case": "it is the first column"} | why | {"across": "these columns hold 0 and 1 alone"}
+    if told:
+        why["rater"] = f"{case!r} repeats, and no two rows of one have the same {rater!r}"
     if rater is None:
         why["anonymous"] = "no column names raters, and cases stand in several rows"
     return Mapping("labels", case=case, rater=rater, across=across, time=guess.time, group=guess.group, why=why)
@@ -141,6 +154,29 @@ def label_columns(raw: RawTable, guess: Mapping) -> Mapping | None:
 def _is_indicator(raw: RawTable, column: str) -> bool:
     values = {text.casefold() for text in encode(raw.table[column].slice(0, _LOOKED_AT)).values}
     return bool(values) and values <= YES | _NO and not values <= _NO
+
+
+def _is_beside(raw: RawTable, column: str, marks: Sequence[str]) -> bool:
+    """Whether a column of 0 alone stands among or next to those of labels: a label that nobody gave."""
+    values = {text.casefold() for text in encode(raw.table[column].slice(0, _LOOKED_AT)).values}
+    if not marks or not values or not values <= _NO:
+        return False
+    places = [raw.columns.index(mark) for mark in marks]
+    place = raw.columns.index(column)
+    return min(places) < place and all(
+        _is_indicator(raw, other) or {text.casefold() for text in encode(raw.table[other]).values} <= _NO
+        for other in raw.columns[max(places) + 1 : place]
+    )
+
+
+def _tells_rows(raw: RawTable, case: str, column: str) -> bool:
+    """Whether a column names raters: cases repeat, no two rows of a case have the same name, and names come again."""
+    part = raw.table.slice(0, _LOOKED_AT)
+    cases, names = (encode(part[name]) for name in (case, column))
+    if (cases.code < 0).any() or (names.code < 0).any() or 2 * len(names.values) > len(names.code):
+        return False
+    pairs = cases.code.astype(np.int64) * len(names.values) + names.code
+    return len(cases.values) < len(cases.code) and len(np.unique(pairs)) == len(pairs)
 
 
 def sign_of_labels(raw: RawTable, columns: Sequence[str]) -> str | None:

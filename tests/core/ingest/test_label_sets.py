@@ -107,6 +107,19 @@ def test_two_readings_of_a_rater_stay_two_annotations(tmp_path):
     assert len(dataset.entry_class) == 6
 
 
+def test_beside_columns_of_labels_raters_are_those_that_tell_the_rows_of_a_case_apart(tmp_path):
+    rows = COLUMNS.splitlines()
+    text = "\n".join([rows[0].replace("rater", "listener") + ",noir", *(row + ",0" for row in rows[1:])])
+    reading = of_file(tmp_path, text)
+    assert labels_of(reading.dataset) == LABELS and reading.dataset.raters_identified
+    assert "no two rows of one have the same 'listener'" in reading.report.mapping.why["rater"]
+    assert "Nobody gave 'noir': the label is left out unless named among the classes." in reading.report.notes
+    closed = of_file(tmp_path, text, classes=["comedy", "drama", "noir", "war"]).dataset
+    assert closed.classes == ("comedy", "drama", "noir", "war")
+    again = text.replace("a,r2", "a,r1")  # names that stand twice in a case are not those of raters
+    assert not of_file(tmp_path, again).dataset.raters_identified
+
+
 def test_raters_who_say_0_or_1_are_no_labels(tmp_path):
     assert of_file(tmp_path, "case,r1,r2,r3\na,1,0,1\nb,0,0,1\nc,1,1,1\n").dataset.kind == "class"
 
