@@ -12,7 +12,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..plausibility.gaussian import GaussianScores
 from ..result_base import Columns, Result
-from ..text import exact, number, plural
+from ..text import exact, plural
 
 LEVEL = 0.95  # of the intervals
 _POINTS = 201  # of a density
@@ -200,6 +200,6 @@ def scores_in_words(dataset: Dataset, case: int) -> str:
         return "Nobody gave a score."
     if score[0] == score[-1]:
         return f"{plural(len(score), 'score')}, {'all of them' if len(score) > 1 else 'of'} {exact(score[0])}."
-    middle, digits = float(np.median(score)), 0 if float(np.median(score)).is_integer() else 2
+    middle = round(float(np.median(score)), 2)
     ends = f"from {exact(score[0])} to {exact(score[-1])}"
-    return f"{len(score):,} scores {ends}, half of them at most {number(middle, digits)}."
+    return f"{len(score):,} scores {ends}, half of them at most {exact(middle)}."

@@ -278,6 +278,7 @@ def test_a_rater_whose_scale_runs_the_other_way_is_the_title_and_stands_in_the_t
         .startswith("Dr. Q's scores fall where those of the others rise (correlation -.")
     )
     table = next(frame.value for frame in app.dataframe if "with_others" in frame.value)
+    assert "Dr. Q's scores fall where those of the others rise (correlation -." in words(opened("home", kept(text)))
     assert [("direction" in clear) for clear in table["clear"]] == [name == "Dr. Q" for name in table["rater"]]
     (tmp_path / "s.csv").write_text(text)
     main(["raters", str(tmp_path / "s.csv")])

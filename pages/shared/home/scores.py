@@ -5,7 +5,7 @@ import streamlit as st
 
 from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
-from core.certainty.score_trust import ScoreTrust, plausible_score, score_trust
+from core.certainty.score_trust import ScoreTrust, plausible_score, score_digits, score_trust
 from core.certainty.scores_by_gold import scores_by_gold
 from core.figures import scores as figures
 from core.models.gold import gold_cases
@@ -86,10 +86,10 @@ def _raters(dataset: Dataset, theme) -> None:
     raters = scores.raters(dataset)
     if raters is None:
         return
-    said = raters.words(2).split(". ")
+    digits = score_digits(float(np.nanmedian(raters.severity_high - raters.severity_low)))  # as on Raters
     n = int(raters.severe.sum())
     words = f"{plural(n, 'rater')} clearly above or below" if n else "Nobody clearly above or below"
     st.subheader(words, anchor=False)
     doors.plot_still(figures.severities(raters, theme, ""), "home_raters", "Severity of each rater with its interval")
-    st.caption(markdown(f"{said[0]}."))
+    st.caption(markdown(f"{raters.sentences(digits)[0]}."))
     st.page_link("pages/raters.py", label="See the raters", icon=":material/groups:")
