@@ -297,7 +297,8 @@ def _page() -> None:
     if act is None:
         return
     first, *rest = _SENTENCES.split(act.words())
-    title.title(markdown(first.removesuffix(".")))
+    about = f"“{view.classes[1]}”: " if dataset.kind == "set" else ""
+    title.title(markdown(about + first.removesuffix(".")))
     if rest:
         st.markdown(markdown(" ".join(rest)))
     judged = {

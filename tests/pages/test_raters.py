@@ -199,3 +199,11 @@ def test_anonymous_annotations_are_no_dead_end():
     app = opened("raters", "dermatology")
     assert "anonymous" in app.info[0].value and "choose that column as the rater" in words(app)
     assert [link.proto.page for link in app.get("page_link")][-3:] == ["agreement", "cases", "upload"]
+
+
+def test_of_sets_the_title_names_the_label_that_raters_are_judged_on():
+    sets = ("war;drama", "drama", "noir;war", "war", "noir;drama")
+    rows = [f"c{case},{rater},{sets[(case + (place == case % 4)) % 5]}" for case in range(30) for place, rater in
+            enumerate("abc")]  # fmt: skip
+    app = opened("raters", kept("\n".join(["case,rater,labels", *rows])))
+    assert app.title[0].value.replace("\\", "").startswith(f"“{app.selectbox(key='label').value}”: ")
