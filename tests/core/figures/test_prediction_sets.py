@@ -73,6 +73,16 @@ def test_the_axis_of_coverage_begins_below_every_interval(found):
     assert figure.layout.xaxis.range[0] < 0.42 and figure.layout.xaxis.range[1] > 1
 
 
+def test_the_axis_of_coverage_reaches_the_promise_where_all_of_it_lies_above(found):
+    high = CoveredShare(0.99, 0.97, 1.0, 400)
+    groups = tuple(replace(one, aggregated=high, voted=high) for one in found[0].groups)
+    by_group = conditional_coverage(groups, 0.8, LIGHT, "title")
+    sets = tuple(replace(one, aggregated=high, voted=high, true=None) for one in found)
+    by_trust = coverage_against_reliability((1.0, 3.0), sets, LIGHT, "title")
+    for axis in (by_group.layout.xaxis, by_trust.layout.yaxis):
+        assert axis.range[0] < 0.8 < 0.97 < axis.range[1]
+
+
 @BOTH
 def test_the_cut_runs_where_the_mean_score_is_the_threshold(theme):
     cut = Cut(np.array([0.9, 0.1, 0.3]), 0.5)
