@@ -54,6 +54,13 @@ def test_choose_has_its_keys_and_fit_auto_fits_what_was_chosen(crowd, capsys, tm
     table = list(csv.DictReader(out.read_text("utf-8-sig").splitlines()))
     loss = -np.mean([np.log(float(row[truth[row["case"]]])) for row in table])
     assert loss == pytest.approx(judged["log_loss"], rel=1e-6)
+    top = [max("abc", key=lambda name, row=row: float(row[name])) for row in table]
+    sure = np.array([float(row[name]) >= 0.99 for row, name in zip(table, top, strict=True)])
+    right = np.array([truth[row["case"]] == name for row, name in zip(table, top, strict=True)])
+    told_of_sure = judged["at_99"]
+    assert 0 < told_of_sure["n"] == sure.sum() < 120
+    assert told_of_sure["right"] == pytest.approx(right[sure].mean())
+    assert told_of_sure["interval"][0] < told_of_sure["right"] <= told_of_sure["interval"][1]
     assert best["doubt"] == fitted["settings"]["doubt"]
     again = told(capsys, "fit", found["chosen"], answers, "--beta", fitted["beta"], "--doubt", best["doubt"])
     assert again["settings"] == fitted["settings"]
