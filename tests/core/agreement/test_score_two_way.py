@@ -102,6 +102,25 @@ def test_intervals_hold_the_truth_as_often_as_they_say(most, monkeypatch):
     assert (held / 150 > 0.879).all(), held
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_ends_by_the_delta_method_are_those_of_the_curvature_in_cases_and_raters_together(seed, monkeypatch):
+    """That of a cubic laid through the likelihood of whole matrices around its best, its mixed part included."""
+    monkeypatch.setattr(score_two_way, "MOST_FOR_PROFILE", 1)
+    case, rater, y = simulated(seed, 14, 5)
+    found = two_way(case, rater, y, 0.95)
+    assert found.method == "REML, delta-method interval"
+    options = {"xatol": 1e-7, "fatol": 1e-10, "maxiter": 2000}
+    best = minimize(slow_criterion, (0, -1), ((case, rater), y), "Nelder-Mead", options=options).x
+    a, b = 0.1 * (np.indices((5, 5)).reshape(2, -1) - 2)
+    around = [slow_criterion(best + step, (case, rater), y) for step in zip(a, b, strict=True)]
+    terms = np.column_stack([a**2 / 2, a * b, b**2 / 2, np.ones(25), a, b, a**3, a**2 * b, a * b**2, b**3])
+    cases, both, raters = np.linalg.lstsq(terms, around, rcond=None)[0][:3]
+    covariance = 2 * np.linalg.inv([[cases, both], [both, raters]])
+    for (value, low, high), slope in ((found.absolute, [1, -expit(best[1])]), (found.consistent, [1, 0])):
+        half, logit = 1.959964 * np.sqrt(slope @ covariance @ slope), np.log(value / (1 - value))
+        assert (low, high) == pytest.approx((expit(logit - half), expit(logit + half)), abs=1e-3)
+
+
 def test_too_much_for_likelihood_gives_moments_without_an_interval(monkeypatch):
     case, rater, y = simulated(5, 40, 6)
     likelihood = two_way(case, rater, y, 0.95)
