@@ -1,3 +1,4 @@
+from itertools import permutations
 from types import SimpleNamespace
 
 import numpy as np
@@ -8,7 +9,7 @@ from core.annotations.dataset import MISSING_TIME
 from core.errors import InputError, NotApplicableError
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
-from core.raters._chart_kernels import WARM_UP, change_points, chart_of
+from core.raters._chart_kernels import WARM_UP, change_points, chart_of, shuffled_highest
 from core.raters.accuracy_windows import POINTS, windows_of
 from core.raters.drift import _tail, change_point, drift_chances, drift_of
 from core.raters.leave_one_rater_out import panel_of
@@ -74,6 +75,20 @@ def test_charts_are_what_a_slow_count_says():
     np.testing.assert_allclose(chart, cusum)
     chart_of(right, wrong, soft, order, accuracy, fall, 0.1, chart)
     np.testing.assert_allclose(chart, ewma)
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.1])
+def test_every_order_of_the_annotations_is_drawn_as_often_as_another(weight):
+    """All six of three annotations: each in a sixth of 6,000 draws, within four standard errors, .02."""
+    right, wrong, soft = np.array([0.9, 0.3, 0.2]), np.array([0.1, 0.5, 0.8]), np.array([0.9, 0.4, 0.2])
+    highest, chart = np.empty(6000), np.empty(3)
+    args = right, wrong, soft, 0.7, 0.5, weight
+    assert shuffled_highest(5, *args, np.inf, 1, highest) == 6000
+    value, count = np.unique(highest, return_counts=True)
+    tops = [chart_of(*args[:3], np.array(order), *args[3:], chart) for order in permutations(range(3))]
+    expected, alike = np.unique(tops, return_counts=True)
+    assert len(expected) > 3 and value == pytest.approx(expected)
+    np.testing.assert_allclose(count / 6000, alike / 6, atol=0.02)
 
 
 @pytest.mark.parametrize("kind", ["cusum", "ewma"])
