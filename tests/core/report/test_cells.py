@@ -148,7 +148,7 @@ def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
     first, second = grids(blocks)
     severity, spread = (block.draw(LIGHT).layout.xaxis.title.text for block in blocks if isinstance(block, Figure))
     assert severity.startswith("scores above") and spread.startswith("spread")
-    names = ("n", "severity", "severity_low", "severity_high", "spread", "spread_low", "spread_high")
+    names = ["n", *(f"{of}{end}" for of in ("severity", "spread", "with_others") for end in ("", "_low", "_high"))]
     same(first, {"rater": list(raters.raters)} | {name: getattr(raters, name).tolist() for name in names})
     assert asked == [(6.0, [2.0])], "the threshold and the trust of the report"
     found = trusted(dataset, own, [2.0])
