@@ -207,7 +207,7 @@ def _page() -> None:
             upload_report.as_it_stands(question)
             return
         with about_classes:
-            treatment, classes, ordinal = upload_classes.treatment_of(as_is.dataset, start, stamp)
+            treatment, classes, ordinal = upload_classes.treatment_of(as_is.dataset, start, stamp, source.side.classes)
         reading = as_is
         changed = treatment is not None or classes is not None or ordinal != as_is.dataset.ordinal
         asked = replace(question, ordinal=ordinal) if changed else question

@@ -45,11 +45,15 @@ class CaseTable:
 
 @dataclass(frozen=True, slots=True)
 class ClassTable:
-    """The closed list of classes in its order, with display names and risk ("low", "medium", "high", "" unknown)."""
+    """The closed list of classes in its order, with display names and risk ("low", "medium", "high", "" unknown).
+
+    ``ordered`` says that a column gives their places: whether these mean something is worth asking.
+    """
 
     names: tuple[str, ...]
     display: tuple[str, ...] | None = None
     risk: tuple[str, ...] | None = None
+    ordered: bool = False
 
 
 @dataclass(frozen=True, slots=True)

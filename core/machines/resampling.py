@@ -90,7 +90,6 @@ def scale_of(how: AnnotationScore, human: np.ndarray) -> float:
     Parameters
     ----------
     how : AnnotationScore
-    dataset : Dataset
     human : ndarray of int64
         Positions of people's annotations. Where all are the same number nothing is known of its scale, and it is 1.
     """

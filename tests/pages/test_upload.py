@@ -154,6 +154,27 @@ def test_a_class_table_with_display_names_leaves_the_answers_where_they_are():
     assert done(app).button(key="use").label == "Use 24 annotations"
 
 
+def test_the_places_of_a_class_table_are_asked_about_in_sight_from_its_first_to_its_last_class():
+    table = b"class,order\n3+3,1\n3+4,2\n4+3,3\nbenign,0\n"
+    grades = ("benign", "3+3", "3+4", "4+3")
+    rows = [b"case,rater,class\n"]
+    rows += [f"c{case},r{rater},{grades[(case + rater % 2) % 4]}\n".encode() for case in range(8) for rater in range(3)]
+    asked = {}
+    for name, beside in (
+        ("in sight", table),
+        ("in the list", table.replace(b",order", b",risk").replace(b",3", b",2")),
+    ):
+        app = dropped(("biopsies.csv", b"".join(rows)), ("grades.csv", beside))
+        toggle = widget(app, "toggle", "ordinal")
+        folded = any(toggle is one for part in app.expander for one in part.toggle)
+        asked[name] = (folded, toggle.value, "“benign” to “4+3”" in toggle.label.replace("\\", ""))
+    assert asked["in sight"] == (False, False, True) and asked["in the list"][0]
+    app = dropped(("biopsies.csv", b"".join(rows)), ("grades.csv", table))
+    widget(app, "toggle", "ordinal").set_value(True).run()
+    data = cached.registry().get(use(done(app)).session_state["data"]).dataset
+    assert data.ordinal and data.classes == grades
+
+
 def test_a_wrong_recognition_is_overruled_and_a_wrong_overruling_taken_back():
     app = dropped(*EXPORTS["wide"])
     widget(app, "selectbox", "format-").set_value("prodigy").run()

@@ -189,8 +189,8 @@ def _classes(raw: RawTable) -> SideFiles | None:
             raise InputError(
                 f"Column {order!r} of the class table holds something else than numbers.", "Number the classes 1, 2, 3."
             ) from None
-    table = ClassTable(tuple(names[row] for row in rows), _column(raw, display, rows), _column(raw, risk, rows))
-    return SideFiles(classes=table)
+    shown, risks = (_column(raw, column, rows) for column in (display, risk))
+    return SideFiles(classes=ClassTable(tuple(names[row] for row in rows), shown, risks, ordered=order is not None))
 
 
 def _gold(raw: RawTable) -> SideFiles | None:

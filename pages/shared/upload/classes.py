@@ -1,6 +1,7 @@
 """The class list of a file: merge, rename, order, and what counts as no annotation."""
 
 import hashlib
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,7 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.annotations.ordering import may_be_ordered
 from core.ingest.answer_rules import Treatment, cannot_tell
+from core.ingest.companion_files import ClassTable
 from core.ingest.look_alikes import look_alikes
 from core.ingest.saved_mappings import Choices
 from core.text import markdown, shorten
@@ -16,7 +18,9 @@ from core.text import markdown, shorten
 _MOST = 400
 
 
-def treatment_of(dataset: Dataset, start: Choices, stamp: str) -> tuple[Treatment | None, list[str] | None, bool]:
+def treatment_of(
+    dataset: Dataset, start: Choices, stamp: str, table: ClassTable | None = None
+) -> tuple[Treatment | None, list[str] | None, bool]:
     """What the user wants done with the classes as they stand in the file.
 
     Parameters
@@ -27,6 +31,8 @@ def treatment_of(dataset: Dataset, start: Choices, stamp: str) -> tuple[Treatmen
         What the controls begin with.
     stamp : str
         Tells one file from another.
+    table : ClassTable, optional
+        What a file beside the annotations says of classes.
 
     Returns
     -------
@@ -42,14 +48,16 @@ def treatment_of(dataset: Dataset, start: Choices, stamp: str) -> tuple[Treatmen
     unsure = _unsure(dataset, start, key)
     alike = _alike(dataset, start, key)
     # What looks like a scale is asked about in sight; it is off until the user says so, as numbers may be codes.
-    scale = dataset.kind == "class" and may_be_ordered(dataset.classes)
-    ordinal = _ordered(dataset, start, key) if scale else False
+    given = None if table is None else _in_its_order(dataset, table)
+    scale = dataset.kind == "class" and (given is not None or may_be_ordered(dataset.classes))
+    ends = given or dataset.classes
+    ordinal = _ordered(dataset, start, key, ends) if scale else False
     with st.expander(
         f"Classes in the annotations: {dataset.n_classes:,} · rename, merge, order, leave out",
         key=f"classes-{key}",
     ):
         if not scale:
-            ordinal = _ordered(dataset, start, key)
+            ordinal = _ordered(dataset, start, key, ends)
         known = {*dataset.classes, *start.treatment.renamed.values()}
         more = st.text_input(
             "Classes that nobody gave but could have (separated by commas)",
@@ -77,9 +85,18 @@ def treatment_of(dataset: Dataset, start: Choices, stamp: str) -> tuple[Treatmen
     return treatment, order if changed else None, ordinal
 
 
-def _ordered(dataset: Dataset, start: Choices, key: str) -> bool:
+def _in_its_order(dataset: Dataset, table: ClassTable) -> list[str] | None:
+    """Names of three classes or more as a class table puts them; None where it gives no places, or to others."""
+    if not table.ordered or dataset.n_classes < 3 or not set(table.names) & set(dataset.classes):
+        return None
+    shown = table.display or table.names
+    listed = [display or name for name, display in zip(table.names, shown, strict=True)]
+    return [*listed, *(name for name in dataset.classes if name not in table.names)]
+
+
+def _ordered(dataset: Dataset, start: Choices, key: str, names: Sequence[str]) -> bool:
     """Whether the order of the classes means something, as the user says."""
-    first, last = (markdown(shorten(name, 20)) for name in (dataset.classes[0], dataset.classes[-1]))
+    first, last = (markdown(shorten(name, 20)) for name in (names[0], names[-1]))
     return st.toggle(
         f"Their order means something (from low to high, now “{first}” to “{last}”)",
         value=dataset.ordinal or start.ordinal,
