@@ -101,6 +101,17 @@ def test_the_median_that_two_classes_open_with_is_no_threshold_of_scores():
     assert app.number_input(key="threshold").value == 6.0
 
 
+def test_a_threshold_that_leaves_all_scores_on_one_side_is_told_as_that():
+    app = opened("models", ESSAYS)
+    score = load_sample(ESSAYS).score
+    for at, side in ((score.max(), "at most"), (score.min() - 1, "above")):
+        app.number_input(key="threshold").set_value(float(at)).run()
+        said = next(entry.value for entry in settle(app).warning if "Every score" in entry.value)
+        assert said.startswith(f"Every score is {side} {at:g}: with this threshold no two of them differ.")
+        assert f"between {score.min():g} and {score.max():g}." in said
+    assert not app.exception
+
+
 def test_without_two_scores_of_a_case_the_page_says_why_there_is_no_prior():
     app = opened("cases", kept("case,rater,score\n1,a,1.5\n2,b,2.5\n3,a,4\n"))
     assert "No case has two scores" in words(app) and not app.error

@@ -70,10 +70,18 @@ def split(dataset: Dataset) -> float | str | None:
     )
 
 
-def _say_of_the_split(view: Dataset) -> None:
+def _say_of_the_split(scores: np.ndarray, view: Dataset) -> None:
     """What scores lose as two classes, how many stand on each side, and whether anybody chose the threshold."""
     at_most, above = np.bincount(view.answer, minlength=2)
     at = exact(st.session_state["threshold"])
+    if not (at_most and above):
+        low, high = exact(scores.min()), exact(scores.max())
+        st.warning(
+            f"Every score is {'at most' if at_most else 'above'} {at}: with this threshold no two of them differ. "
+            f"They lie between {low} and {high}.",
+            icon=":material/warning:",
+        )
+        return
     said = f"Here scores count as two classes: {at_most:,} at most {at}, {above:,} above."
     if st.session_state.get(_SPLIT) is not None:
         said += " Nobody chose this threshold: it is the median of all scores, so set the one that matters to you."
@@ -103,7 +111,7 @@ def class_view(dataset: Dataset) -> Dataset:
             f"{left_out:,} with a tied first choice left out."
         )
     if dataset.kind == "score":
-        _say_of_the_split(view)
+        _say_of_the_split(dataset.score, view)
     if view.n_annotations == 0:
         st.info("No annotation can be used: in every ranking the first choice is tied.", icon=":material/block:")
         st.stop()
