@@ -84,6 +84,7 @@ def test_a_score_is_typed_blind_then_compared_with_the_panels_and_decided_by_arb
     settle(press(app, "Record my opinion"))
     assert "Give a score first" in words(app) or "There is no opinion" in "".join(e.value for e in app.error)
     score_field(app).set_value(400.0).run()
+    assert "400 lies outside of what raters gave" in words(app)
     press(app, "Record my opinion")
     said = words(app).replace("\\", "")
     assert "You say **400**" in said and "You disagree" in said
@@ -104,6 +105,7 @@ def test_a_score_that_a_colleague_might_have_given_closes_the_case_and_becomes_a
     dataset = kept("scores")
     app = press(signed(dataset.digest), "Start with")
     score_field(app).set_value(2.5).run()
+    assert "lies outside of what raters gave" not in words(app)
     press(app, "Record my opinion")
     assert "You agree" in words(app)
     press(app, "Keep my opinion")

@@ -150,6 +150,10 @@ def ask_score(dataset: Dataset, key: str, *, now: Opinion | None = None) -> Opin
     found = standing(key)
     if found is not None:
         st.markdown(f"Your opinion: **{markdown(found.words())}**")
+        if found.score is not None and not low <= found.score <= high:
+            st.caption(
+                f":material/warning: {exact(found.score)} lies outside of what raters gave: record it if you mean it."
+            )
     return found
 
 
