@@ -74,11 +74,12 @@ def _words(rater, raw: RawTable, column: str) -> list[str] | None:
 
 
 def _of_rater(code: np.ndarray, n_raters: int, cells: pa.ChunkedArray) -> list[str] | None:
-    """What the cells of each rater say, "" for nothing; None where those of one rater differ."""
+    """What the cells of each rater say, "" for nothing; None where those of one rater differ in more than capitals."""
     told = encode(cells)
     found = np.full(n_raters, -1, np.int64)
     named = (code >= 0) & (told.code >= 0)
-    found[code[named]] = told.code[named]
-    if (found[code[named]] != told.code[named]).any():
+    found[code[named][::-1]] = told.code[named][::-1]  # the first of its spellings is what is shown
+    word = np.unique([text.strip().casefold() for text in told.values], return_inverse=True)[1]
+    if (word[found[code[named]]] != word[told.code[named]]).any():
         return None
     return [told.values[place] if place >= 0 else "" for place in found]

@@ -37,6 +37,11 @@ def test_a_column_that_is_not_understood_marks_nobody(rows):
     assert machines("rater_type", rows) == ()
 
 
+def test_capitals_do_not_make_a_rater_both():
+    rows = [*ROWS, ("3", "g-1", " machine", "g", "1"), ("3", "a", "Person", "", "")]
+    assert machines("rater_type", rows) == (("g-1", "G", "1"), ("g-2", "G", "2"))
+
+
 def test_another_column_marks_nobody():
     assert machines("difficulty") == machines("machine") == ()  # a machine may be a scanner
 
