@@ -14,12 +14,8 @@ from pathlib import Path
 
 from .processes import COMMAND, NO_WINDOW, environment
 
-# Two processes, each with its parts in the order of need; `core.warmup` does them. What "draws" has in common with
-# "blocks" is there when it comes to that.
-CHILDREN = (
-    ("draws", "anchors", "raters"),
-    ("blocks", "summaries", "points", "reading", "others", "agreement", "models"),
-)
+# Two processes, each with its parts in the order of need; `core.warmup` does them.
+CHILDREN = (("draws", "anchors", "raters"), ("summaries", "points", "reading", "others", "agreement", "models"))
 PARTS = tuple(dict.fromkeys(part for parts in CHILDREN for part in parts))
 
 

@@ -34,8 +34,7 @@ from .models.held_out import held_out, held_out_shares, held_out_votes, prepare
 from .models.joint import pair_table
 from .models.majority import MajorityVote
 from .models.tap import TAP
-from .plausibility.plackett_luce._gibbs_kernels import effective_draws, gibbs
-from .plausibility.plackett_luce.blocks import case_blocks, ranking_entries
+from .plausibility.plackett_luce._gibbs_kernels import gibbs
 from .plausibility.plackett_luce.gibbs import PlackettLuce
 from .processes import stand_back
 from .rankings.leave_one_out import leave_one_out
@@ -123,13 +122,6 @@ def _draws() -> None:
     nobody = np.zeros(1, np.int64)
     gibbs(np.uint32(0), nobody, nobody, nobody[:0], np.ones(0), 1, 0, 1.0, 0, 1, 1, 3)
     _draw_from(_opening(), WholeCases())
-
-
-def _blocks() -> None:
-    """What one case gives to the sampler, and how many of its draws count: a part that its compiling does not hold."""
-    rankings = _data()[0]
-    case_blocks(rankings, 0, ranking_entries(rankings))
-    effective_draws(np.linspace(0.0, 1.0, 8).reshape(4, 2))
 
 
 def _points() -> None:
@@ -232,7 +224,6 @@ def _raters() -> None:
 _PARTS: dict[str, Callable[[], None]] = {
     "reading": _reading,
     "draws": _draws,
-    "blocks": _blocks,
     "points": _points,
     "summaries": _summaries,
     "others": _others,

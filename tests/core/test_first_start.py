@@ -44,7 +44,7 @@ def test_a_part_is_ready_before_those_that_come_after_it(monkeypatch):
     child(monkeypatch, WAITS_AFTER_THE_FIRST)
     preparation = Preparation()
     assert preparation.wait([parts[0] for parts in CHILDREN], timeout=60)
-    assert preparation.missing(("blocks", "draws", "anchors", "models")) == ["anchors", "models"]
+    assert preparation.missing(("summaries", "draws", "anchors", "models")) == ["anchors", "models"]
     assert not preparation.wait(timeout=0.1) and not compiled()
 
 
