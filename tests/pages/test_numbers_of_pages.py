@@ -544,7 +544,8 @@ def test_the_largest_sets_are_shown_and_those_of_all_cases_leave(monkeypatch, sa
 
 def test_reviews_decisions_and_rows_left_out_leave_as_they_are(monkeypatch, said, shown, left, labels):
     names = {"result_table": "review_results", "trail_table": "review_trail"}
-    made = {name: pd.DataFrame({"table": [name]}) for name in (*names, "decision_table")}
+    made = {name: pd.DataFrame({"table": [name]}) for name in names}
+    made["decision_table"] = pd.DataFrame({"decision": ["keep"], "state": ["closed"]})
     for name in names:
         monkeypatch.setattr(review_after, name, lambda data, reviews, name=name: made[name] if reviews else None)
     store = SimpleNamespace(
