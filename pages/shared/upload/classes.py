@@ -70,6 +70,16 @@ def treatment_of(
             edited = _frame(dataset, Choices(start.mapping))
         else:
             edited = _edited(dataset, start, key)
+    treatment, order = _treated(edited, unsure, alike)
+    order = list(dict.fromkeys([*order, *extra]))
+    changed = treatment is not None or order != list(dataset.classes) or ordinal
+    return treatment, order if changed else None, ordinal
+
+
+def _treated(
+    edited: pd.DataFrame, unsure: tuple[str, ...], alike: dict[str, str]
+) -> tuple[Treatment | None, list[str]]:
+    """What becomes of the classes by the edited table, and their names in its order."""
     missing = {*edited.loc[edited["no annotation"], "in the file"], *unsure}
     kept = edited[~edited["in the file"].isin(missing)].sort_values("place", kind="stable")
     renamed, order = {}, {}
@@ -79,10 +89,7 @@ def treatment_of(
         order[name] = None
         if name != old:
             renamed[old] = name
-    order = list(dict.fromkeys([*order, *extra]))
-    treatment = Treatment(renamed, frozenset(missing)) if renamed or missing else None
-    changed = treatment is not None or order != list(dataset.classes) or ordinal
-    return treatment, order if changed else None, ordinal
+    return (Treatment(renamed, frozenset(missing)) if renamed or missing else None), list(order)
 
 
 def _in_its_order(dataset: Dataset, table: ClassTable) -> list[str] | None:

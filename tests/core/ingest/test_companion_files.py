@@ -64,7 +64,7 @@ def test_side_files_are_recognised_among_several():
             ("predictions.csv", b"item,label,score\n1,x,1\n"),
         ]
     )
-    assert source.side.classes == ClassTable(("y", "x"), ("Why", "Ex"), ("high", "low"))
+    assert source.side.classes == ClassTable(("y", "x"), ("Why", "Ex"), ("high", "low"), ordered=True)
     assert source.side.cases == CaseTable(("1", "2"), ("hello", "bye"), ("a.png", "b.png"), ("n", "s"))
     assert source.side.gold == {"1": "x"}
     assert [name for name, _ in source.side.predictions] == ["predictions.csv"]
