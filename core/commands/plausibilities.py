@@ -331,8 +331,7 @@ def _gaussian_model(options, dataset: Dataset) -> tuple[GaussianScores, bool]:
             raise InputError(f"{options.prior!r} is not a prior.", "Give four numbers: m0,k0,a0,b0.") from None
         return GaussianScores(options.threshold, m0, k0, a0, b0), False
     prior = fit_prior(dataset)
-    if caution := prior.undetermined():
-        options.cautions.append(caution)
+    options.cautions.extend(caution for caution in (prior.undetermined(), prior.alike()) if caution)
     return prior.model(options.threshold), True
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError
+from ..text import number
 from .gaussian import GaussianScores, ScoreStatistics, score_statistics
 
 # Bounds of the search, in units of the standard deviation of all scores. Some data have no maximum: where many cases
@@ -18,6 +19,7 @@ from .gaussian import GaussianScores, ScoreStatistics, score_statistics
 BOUNDS = {"m0": (-20.0, 20.0), "k0": (1e-4, 1e4), "a0": (1e-2, 1e4), "b0": (1e-6, 1e6)}
 START_SHAPES = (0.5, 2.0, 20.0)
 MAX_ITERATIONS = 2000
+_ALIKE = 9.0  # times the scores of a case: of what is said of a case, nine tenths are the mean of all
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,19 @@ class FittedPrior:
         names = [f"{name[0]}₀" for name in self.at_bounds]
         ends = "it ends where the search did" if len(names) == 1 else "they end where the search did"
         return f"The data do not determine {' and '.join(names)}: {ends}. {self._as_far_as_told()}".strip()
+
+    def alike(self) -> str:
+        """That scores do not tell cases apart, so that a narrow interval is no knowledge of one; else nothing.
+
+        The mean that the prior gives to every case counts then nine times what the scores of one do, or more.
+        """
+        if self.k0 <= _ALIKE * self.n_scores / self.n_cases:
+            return ""
+        return (
+            "Scores of different cases differ hardly more than those of one case: the plausible score of each is "
+            f"nearly the mean of all, {number(self.m0)}, and its interval is narrow because cases count as alike. "
+            "Raters who read the scale the other way round, or guess, have this effect: see Raters."
+        )
 
     def _as_far_as_told(self) -> str:
         said = {

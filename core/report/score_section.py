@@ -66,9 +66,10 @@ def _against_gold(dataset) -> list:
 def _cases(request, token) -> list:
     dataset = request.dataset
     try:
-        model = fit_prior(dataset).model(request.threshold)
+        prior = fit_prior(dataset)
     except PluralityError as error:
         return [Words(f"Plausible scores need a prior. {error}", "note")]
+    model = prior.model(request.threshold)
     own = isinstance(request.model, GaussianScores)
     reliability = request.reliability if own else GaussianScores.default_reliability
     trust = score_trust(dataset, model, [reliability])
@@ -89,7 +90,8 @@ def _cases(request, token) -> list:
     said = f"Half of the cases have a score known to ± {number(half, digits)} or better ({at})."
     shown = f"{plural(len(order), 'case')} of {dataset.n_cases:,}, the widest interval first."
     gold = [Words(scores_by_gold(dataset, trust).words(0, digits + 1))] if len(gold_cases(dataset)) else []
-    return [Words(said), *gold, Grid(table, shown), *_predictors(request, model, reliability, token)]
+    alike = [Words(prior.alike(), "note")] if prior.alike() else []
+    return [Words(said), *alike, *gold, Grid(table, shown), *_predictors(request, model, reliability, token)]
 
 
 def _predictors(request, model: GaussianScores, reliability: float, token) -> list:

@@ -102,6 +102,7 @@ def test_the_median_that_two_classes_open_with_is_no_threshold_of_scores():
 
 
 def test_a_threshold_that_leaves_all_scores_on_one_side_is_told_as_that():
+    assert not any("differ hardly more" in entry.value for entry in opened("cases", ESSAYS).warning)
     app = opened("models", ESSAYS)
     score = load_sample(ESSAYS).score
     for at, side in ((score.max(), "at most"), (score.min() - 1, "above")):
@@ -291,7 +292,11 @@ def test_a_rater_whose_scale_runs_the_other_way_is_the_title_and_stands_in_the_t
     table = next(frame.value for frame in app.dataframe if "with_others" in frame.value)
     assert "Dr. Q's scores fall where those of the others rise (correlation -." in words(opened("home", kept(text)))
     assert [("direction" in clear) for clear in table["clear"]] == [name == "Dr. Q" for name in table["rater"]]
+    for page in ("cases", "reliability"):
+        assert any("differ hardly more" in entry.value for entry in opened(page, kept(text)).warning), page
     (tmp_path / "s.csv").write_text(text)
+    main(["certainty", "gaussian", str(tmp_path / "s.csv"), "--reliability", "1"])
+    assert "differ hardly more" in capsys.readouterr().err
     main(["raters", str(tmp_path / "s.csv")])
     told = {row["rater"]: row for row in json.loads(capsys.readouterr().out)["raters"]}
     assert told["Dr. Q"]["against"] and not told["a"]["against"]

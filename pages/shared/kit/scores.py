@@ -52,7 +52,11 @@ def model(dataset: Dataset, at: float | None) -> tuple[GaussianScores, FittedPri
     if isinstance(found, str):
         st.info(f"Plausible scores need a prior. {markdown(found)}", icon=":material/block:")
         return None
-    return None if found is None else (found.model(at), found)
+    if found is None:
+        return None
+    if caution := found.alike():
+        st.warning(markdown(caution), icon=":material/warning:")
+    return found.model(at), found
 
 
 def about_prior(found: FittedPrior) -> None:

@@ -105,7 +105,7 @@ def _ordered(dataset: Dataset, start: Choices, key: str, names: Sequence[str]) -
     """Whether the order of the classes means something, as the user says."""
     first, last = (markdown(shorten(name, 20)) for name in (names[0], names[-1]))
     return st.toggle(
-        f"Their order means something (from low to high, now “{first}” to “{last}”)",
+        f"The order of the classes means something (from low to high, now “{first}” to “{last}”)",
         value=dataset.ordinal or start.ordinal,
         key=f"ordinal-{key}",
         help="Then near annotations count as partly agreeing. Leave it off where the names are only codes.",

@@ -296,6 +296,17 @@ def test_empirical_bayes_finds_the_prior_that_scores_were_simulated_from(prior):
     assert (fit.n_cases, fit.n_scores) == (n_cases, dataset.n_annotations)
 
 
+@pytest.mark.parametrize(("spread", "alike"), [(0.0, True), (0.1, True), (2.0, False)])
+def test_scores_that_tell_no_cases_apart_are_told_as_that(spread, alike):
+    """Noise of sd 1 and four scores a case; their intervals are narrow for being drawn to one mean."""
+    rng = np.random.default_rng(3)
+    score = 5 + rng.normal(0, spread, (300, 1)) + rng.normal(0, 1, (300, 4))
+    fit = fit_prior(scored(score.tolist()))
+    assert bool(fit.alike()) == alike == (fit.k0 > 36)
+    if alike:
+        assert f"nearly the mean of all, {fit.m0:.2f}, and its interval is narrow" in fit.alike()
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_empirical_bayes_never_ends_below_its_start(seed):
     """On small and awkward data: few cases, whole-numbered scores, many of them equal."""
