@@ -72,7 +72,7 @@ def _model(dataset: Dataset):
     if dataset.kind != "score":
         return trusted_raters.or_default(dataset, plausibility_models.as_chosen(dataset))
     widgets.forget_split()
-    found = scores.model(dataset, st.session_state.get("threshold"))
+    found = scores.model(dataset, st.session_state.get("threshold"), blind=True)
     return None if found is None else found[0]
 
 

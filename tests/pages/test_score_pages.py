@@ -292,8 +292,10 @@ def test_a_rater_whose_scale_runs_the_other_way_is_the_title_and_stands_in_the_t
     table = next(frame.value for frame in app.dataframe if "with_others" in frame.value)
     assert "Dr. Q's scores fall where those of the others rise (correlation -." in words(opened("home", kept(text)))
     assert [("direction" in clear) for clear in table["clear"]] == [name == "Dr. Q" for name in table["rater"]]
-    for page in ("cases", "reliability"):
-        assert any("differ hardly more" in entry.value for entry in opened(page, kept(text)).warning), page
+    for page, told in (("cases", True), ("reliability", True), ("review", False)):  # reviewers read blind
+        shown = opened(page, kept(text))
+        assert any("differ hardly more" in entry.value for entry in shown.warning) == told, page
+        assert ("do not tell cases apart" in shown.title[0].value) == (page == "cases")
     (tmp_path / "s.csv").write_text(text)
     main(["certainty", "gaussian", str(tmp_path / "s.csv"), "--reliability", "1"])
     assert "differ hardly more" in capsys.readouterr().err

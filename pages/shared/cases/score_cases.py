@@ -36,7 +36,7 @@ def show(dataset: Dataset, title) -> None:
         st.toggle("Hide rater names", key="hide_names", persist_state="session")
     trust = score_trust(dataset, model, [reliability])
     digits = scores.digits_of(trust.width)
-    title.title(_sentence(trust, digits))
+    title.title("These scores do not tell cases apart" if prior.alike() else _sentence(trust, digits))
     order = _order(dataset, trust, find)
     narrow, wide = st.container(key="panes").columns([3, 7], gap="medium")
     if not len(order):

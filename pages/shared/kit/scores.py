@@ -31,7 +31,7 @@ def threshold(place=st) -> float | None:
     )
 
 
-def model(dataset: Dataset, at: float | None) -> tuple[GaussianScores, FittedPrior] | None:
+def model(dataset: Dataset, at: float | None, *, blind: bool = False) -> tuple[GaussianScores, FittedPrior] | None:
     """The plausibility model with the prior fitted to all cases; None where there is none yet or at all, which is said.
 
     Parameters
@@ -40,6 +40,8 @@ def model(dataset: Dataset, at: float | None) -> tuple[GaussianScores, FittedPri
         Of scores.
     at : float or None
         The threshold.
+    blind : bool
+        On a page for blind reads: what would tell the panel's score is not said.
     """
 
     def work(job: Job) -> FittedPrior | str:
@@ -54,7 +56,7 @@ def model(dataset: Dataset, at: float | None) -> tuple[GaussianScores, FittedPri
         return None
     if found is None:
         return None
-    if caution := found.alike():
+    if (caution := found.alike()) and not blind:
         st.warning(markdown(caution), icon=":material/warning:")
     return found.model(at), found
 
