@@ -25,9 +25,9 @@ def test_a_sample_opens_by_one_click_and_every_page_can_be_walked(open_page, das
     """From the card to all pages and back, without an exception; of all samples, see `tests/pages/test_pages.py`."""
     page = open_page(dashboard.url)
     settled(page)
-    page.get_by_role("button", name="Open Skin").click()
+    page.get_by_role("button", name="Open Anaesthesia").click()
     settled(page)
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Skin")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("Anaesthesia")
     for title in (*PAGES, "Home"):
         go_to(page, title)
         expect(page.locator("[data-testid=stException]")).to_have_count(0)
