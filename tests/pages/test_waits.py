@@ -5,8 +5,10 @@ import re
 import time
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import streamlit as st
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest, local_script_runner
@@ -19,7 +21,7 @@ from core.plausibility.dirichlet import DirichletCounts
 from core.results.encoding import NotStorableError
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.datasets import jobs
-from pages.shared.kit import expected, job_progress
+from pages.shared.kit import expected, job_progress, redraw
 from tests.pages.opened import APP, at, kept, words
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
@@ -168,6 +170,18 @@ def test_no_other_part_of_a_page_asks_by_the_clock():
     """But the notes of a first start, and of a database that is away, which stand alone."""
     asking = {path.name for path in PAGES.rglob("*.py") if "run_every" in path.read_text(encoding="utf-8")}
     assert asking == {"job_progress.py", "first_start.py", "first_visit.py", "store_away.py"}
+
+
+def test_a_part_that_asks_by_the_clock_has_the_whole_page_sent(monkeypatch):
+    """A browser that asked before the last run ended no longer has what it said: a reference would be its end."""
+    context = SimpleNamespace(cached_message_hashes=frozenset({"a figure"}))
+    monkeypatch.setattr(redraw, "get_script_run_ctx", lambda: context)
+    monkeypatch.setattr(st, "rerun", lambda: context.__setattr__("known", context.cached_message_hashes))
+    redraw.draw_anew()
+    assert context.known == frozenset()
+    asking = [path.read_text(encoding="utf-8") for path in PAGES.rglob("*.py")]
+    asking = [text for text in asking if "run_every" in text]
+    assert all("draw_anew()" in text and "st.rerun(" not in text for text in asking)
 
 
 @pytest.mark.usefixtures("nothing_starts")

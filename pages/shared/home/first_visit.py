@@ -19,6 +19,7 @@ from pages.shared.cache import datasets as cached
 from pages.shared.home.doors import plot_still
 from pages.shared.kit import plausibility_models, state, widgets
 from pages.shared.kit import style as look
+from pages.shared.kit.redraw import draw_anew
 
 # A mole or a melanoma: seven dermatologists of the simulated panel name the one or the other first.
 SAMPLE, CASE = "skin", "skin-080"
@@ -90,7 +91,7 @@ def _live() -> None:
 @st.fragment(run_every=_POLL_SECONDS)
 def _waiting() -> None:
     if not cached.preparation().missing(_NEEDS):
-        st.rerun()
+        draw_anew()
     st.markdown(
         "**A live case of a sample** appears here when the numerical kernels are compiled, once, on this computer."
     )

@@ -22,6 +22,7 @@ from core.errors import InputError, NotApplicableError, PluralityError
 from core.jobs import Job
 from core.text import markdown, number
 from pages.shared.cache import datasets as cached
+from pages.shared.kit.redraw import draw_anew
 
 _POLL_SECONDS = 0.2
 # For each look a browser goes through its whole page, a third of a core at five a second. So what has been at work for
@@ -171,7 +172,7 @@ def _watch(job: Job) -> None:
 def _look(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> None:
     if _has_news(shown):
         st.session_state["drawn_anew"] = True
-        st.rerun()
+        draw_anew()
     for job, place, _ in shown:
         if place is not None:
             with suppress(StreamlitInvalidLayoutContextError):  # of a run that was broken off: the next one draws it

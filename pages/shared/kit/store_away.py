@@ -8,6 +8,7 @@ from core.errors import PluralityError
 from core.review.review_errors import StoreError
 from core.text import markdown, number
 from pages.shared.cache import access
+from pages.shared.kit.redraw import draw_anew
 
 _EVERY = 5.0  # seconds
 _SAID = "_store_away"
@@ -36,4 +37,4 @@ def look_again() -> None:
 @st.fragment(run_every=_EVERY)
 def _look(drawn: float) -> None:
     if time.monotonic() - drawn > _EVERY / 2 and access.store_answers():
-        st.rerun()
+        draw_anew()

@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.first_start import PARTS
 from pages.shared.cache import datasets as cached
+from pages.shared.kit.redraw import draw_anew
 from pages.shared.shell.loading import load_modules
 
 _POLL_SECONDS = 0.5
@@ -58,7 +59,7 @@ def _load_meanwhile(name: str) -> None:
 def _note(parts: Sequence[str]) -> None:
     missing = cached.preparation().missing(parts)
     if not missing:
-        st.rerun()
+        draw_anew()
     st.info(
         "First start of this version on this computer: the numerical kernels are being compiled. That takes about a "
         "minute of processor time, once. This page opens automatically.",
