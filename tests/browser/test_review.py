@@ -33,6 +33,7 @@ def test_a_class_named_like_a_column_of_a_table_breaks_no_page(open_page, dashbo
     upload(page, "named.csv", ("\n".join(["case,rater,class", *rows]) + "\n").encode())
     page.get_by_role("button", name="Use 27 annotations").click()
     settled(page)
+    expect(page.get_by_text("named is in use.")).to_be_visible()
     go_to(page, "Models")
     page.get_by_role("tab", name="Soft labels").click()
     settled(page)

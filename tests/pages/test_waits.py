@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 import streamlit as st
+from streamlit import config
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest, local_script_runner
@@ -182,6 +183,11 @@ def test_a_part_that_asks_by_the_clock_has_the_whole_page_sent(monkeypatch):
     asking = [path.read_text(encoding="utf-8") for path in PAGES.rglob("*.py")]
     asking = [text for text in asking if "run_every" in text]
     assert all("draw_anew()" in text and "st.rerun(" not in text for text in asking)
+
+
+def test_a_browser_keeps_what_it_may_be_referred_to_for_many_runs():
+    """Streamlit's own two are over while one click is still on its way."""
+    assert config.get_option("global.maxCachedMessageAge") >= 20
 
 
 @pytest.mark.usefixtures("nothing_starts")
