@@ -247,3 +247,8 @@ def test_published_files_with_gaps_say_what_is_left_out_and_versions_stand_side_
     (expected,) = version_drift(kept, marks, ("p0", "p1", "p2"))
     assert drift["n_cases"] == expected.n_cases and drift["changes"][0]["difference"] == expected.changes[0].difference
     assert drift["words"] == expected.words().replace("m0", "lyra gpt-4").replace("m1", "lyra gpt-5")
+    (narrow,) = version_drift(kept, marks, ("p0", "p1", "p2"), level=0.8)
+    (told,) = run(tmp_path / "human_annotations.json", "--no-people", "--level", "0.8")["versions"]
+    for name in ("low", "high", "changed_low", "changed_high"):
+        assert told["changes"][0][name] == getattr(narrow.changes[0], name) != getattr(expected.changes[0], name)
+    assert [row["low"] for row in told["versions"]] == [one.low for one in narrow.versions]

@@ -859,6 +859,8 @@ def test_empty_sets_are_counted_among_the_test_cases():
         "the truth in .700 (.600 to .750). That is less than promised: the promise is one on average, and by chance "
         "the sets of one choice of 2 calibration cases hold the truth more or less often."
     )
+    by_chance = some_sets(size=none.size, voted=None, true=None, aggregated=share(0.78))
+    assert reliability_sets._words(by_chance, 3.0).endswith("the truth in .780 (.680 to .830).")
 
 
 def test_the_numbers_of_sets_stand_under_their_own_names():

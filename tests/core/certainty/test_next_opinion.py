@@ -119,6 +119,14 @@ def test_an_even_vote_between_two_classes_by_hand():
     assert "19 percentage points" in found.words(0)
 
 
+def test_of_a_case_that_nobody_annotated_every_class_is_chosen_as_well_without_the_opinion():
+    """All are alike: without it any choice is right one time in six."""
+    nobody = ranked([], [[[0]]]).as_classes()[0]
+    found = next_opinion(DirichletCounts(), nobody, reliability=1.0)
+    assert len(nobody.annotations_of(0)) == 0 and found.now[0] == pytest.approx(1 / 6, abs=2e-4)
+    assert found.gain[0] == pytest.approx(found.after[0] - 1 / 6, abs=2e-4) and found.gain[0] > 0.1
+
+
 @pytest.mark.parametrize("ties", ["split", "full"])
 def test_prirn_is_what_a_new_fit_says(ties):
     """By refitting: the summed weight of the case, not its number of raters, is what the new annotation is added to."""

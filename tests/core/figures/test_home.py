@@ -59,6 +59,13 @@ def test_bars_of_certainty_count_every_case_and_part_at_the_bound():
     assert list(figure.layout.xaxis.range) == [0, 1.02]
 
 
+@pytest.mark.parametrize(("most", "kind", "title"), [(30, None, "cases"), (31, "log", "cases, log axis")])
+def test_bars_of_certainty_stand_on_a_log_axis_only_where_one_is_thirty_times_another(most, kind, title):
+    """Bars without a case say nothing of that."""
+    axis = figures.certainties(np.array([0.42, *[0.97] * most]), 0.9, LIGHT).layout.yaxis
+    assert (axis.type, axis.title.text) == (kind, title)
+
+
 def test_shares_have_their_intervals_and_markup_in_names_stays_text():
     names = ["<b>x</b>", *"abcdefghij"]
     value = np.linspace(0.1, 0.9, 11)

@@ -88,6 +88,15 @@ def test_widths_and_sides_are_those_of_the_cases():
     assert list(curves[1].y) == sorted(found.above[1].tolist())
 
 
+def test_of_more_cases_than_are_drawn_each_point_stands_at_its_share_of_all(monkeypatch):
+    monkeypatch.setattr(figures, "_MOST_POINTS", 2)
+    found = score_trust(DATA, GaussianScores(3.2, *PRIOR), [1])
+    n = len(DATA.cases)
+    (curve,) = sides(found, LIGHT, "t").data
+    assert n > 2 and list(curve.x) == pytest.approx([0.5 / n, (n - 0.5) / n])
+    assert list(curve.y) == [found.above[0].min(), found.above[0].max()]
+
+
 def test_errors_of_predictors_have_their_bands_and_points():
     model = GaussianScores(None, *PRIOR)
     predictors = open_score_predictions("file", b"case,<i>A,B\na,3,1\nb,5,5\nc,3,9\n", DATA)

@@ -223,6 +223,19 @@ def test_severities_are_said_with_the_nearer_end_first_and_those_furthest_from_t
     assert severity_sentence(fit, 1).endswith(": bob reads .44 classes lower than the panel (.19 to .64).")
 
 
+def test_whether_a_severity_is_sure_is_asked_of_the_half_of_its_interval_that_faces_the_panel():
+    """Far ends say nothing of it: the first two leave the panel out, the third does not."""
+    fit = SimpleNamespace(
+        raters=("ann", "bob", "cem"), classes=("low", "mid", "high"), n_annotations=np.array([9, 9, 9]),
+        parameters={
+            "severity": np.array([0.31, -0.31, 0.3]), "severity_low": np.array([0.11, -0.9, -0.2]),
+            "severity_high": np.array([0.9, -0.11, 0.4]),
+        },
+    )  # fmt: skip
+    said = severity_sentence(fit)
+    assert said.startswith("Of 3 raters 2 read") and "ann" in said and "bob" in said and "cem" not in said
+
+
 def test_among_a_hundred_raters_who_read_as_the_panel_does_seldom_is_anybody_named():
     """Of their intervals five miss the panel in the mean, and each was a rater by name."""
     rng, n_named, n_missed = np.random.default_rng(3), 0, 0

@@ -296,7 +296,7 @@ def test_empirical_bayes_finds_the_prior_that_scores_were_simulated_from(prior):
     assert (fit.n_cases, fit.n_scores) == (n_cases, dataset.n_annotations)
 
 
-@pytest.mark.parametrize(("spread", "alike"), [(0.0, True), (0.1, True), (2.0, False)])
+@pytest.mark.parametrize(("spread", "alike"), [(0.0, True), (0.1, True), (0.35, False), (2.0, False)])
 def test_scores_that_tell_no_cases_apart_are_told_as_that(spread, alike):
     """Noise of sd 1 and four scores a case; their intervals are narrow for being drawn to one mean."""
     rng = np.random.default_rng(3)

@@ -7,7 +7,7 @@ from scipy.special import kolmogorov
 from core.annotations.dataset import MISSING_TIME, Dataset
 from core.errors import NotApplicableError
 from core.ingest.samples import load_sample
-from core.raters.score_drift import score_drifts
+from core.raters.score_drift import _change, score_drifts
 from core.raters.score_raters import score_raters
 
 START, HOUR = 1_700_000_000, 3600
@@ -54,6 +54,27 @@ def test_a_planted_change_is_found_with_its_moment_and_size_and_named_in_a_sente
     assert said.startswith(f"r0 scores {moved[0]:.2f} higher since about 2023-11-1")
     down = drifts(followed(0, shift=-1.5))
     assert "lower since" in down.words(0) and down.to_frame()["since"][0] == down.day(0)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_moment_of_a_change_and_its_interval_are_those_of_both_means_summed_out(seed):
+    """Twelve values, a change after three, near the end where the number of values on each side counts most."""
+    rng = np.random.default_rng(seed)
+    variance = rng.uniform(0.5, 2.0, 12)
+    above = rng.normal(0, np.sqrt(variance)) + 1.2 * (np.arange(12) >= 3)
+    sides = [(slice(0, place), slice(place, None)) for place in range(1, 12)]
+    best = [sum(((above[s] - np.average(above[s], weights=1 / variance[s])) ** 2 / variance[s]).sum() for s in both)
+            for both in sides]  # fmt: skip
+    scale = min(best) / 10
+    mean = np.linspace(-12, 12, 6001)[:, None]
+
+    def summed_out(part):
+        return np.exp(-((above[part] - mean) ** 2 / variance[part]).sum(axis=1) / (2 * scale)).sum()
+
+    mass = np.array([summed_out(first) * summed_out(second) for first, second in sides])
+    reached = np.cumsum(mass / mass.sum())
+    expected = [int(np.searchsorted(reached, share)) + 1 for share in (0.5, 0.025, 0.975)]
+    assert list(_change(above, variance, 0.95)[:3]) == expected
 
 
 def test_stable_raters_seldom_have_an_alarm_even_where_cases_become_better():

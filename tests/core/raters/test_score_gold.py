@@ -32,6 +32,14 @@ def test_bias_and_error_are_those_by_hand():
     assert (found.bias[1], found.error[1]) == (2, 2) and np.isnan([found.bias_low[1], found.bias[2]]).all()
 
 
+def test_who_is_named_is_surely_off_and_not_farthest_off_by_chance():
+    rows = [f"{case},a,{5.6 + (case % 2) / 50}" for case in range(12)] + ["0,b,4", "1,b,9"]
+    data = read(("case,rater,score\n" + "\n".join(rows) + "\n").encode(), kind="score").dataset
+    found = score_gold(data, {str(case): 5.0 for case in range(12)})
+    assert abs(found.bias[1]) > found.bias[0] and found.bias_low[1] < 0 < found.bias_high[1]
+    assert found.words().startswith("a scores .61 higher than the known scores (.60 to .62; n = 12 scores)")
+
+
 def test_what_has_no_known_score_is_refused():
     essays = load_sample("essays")
     with pytest.raises(NotApplicableError, match="No case with a score has a known score"):
@@ -59,6 +67,11 @@ def test_the_command_tells_severity_as_the_page_does_and_bias_against_gold(capsy
     for name in ("bias", "bias_high", "error", "error_low"):
         assert first["gold"][name] == pytest.approx(getattr(against, name)[place], abs=1e-12)
     assert first["gold"]["n"] == found.n[place] and first["gold"]["bias_high"] < 0
+    some = dict(list(gold.items())[:60])
+    (tmp_path / "some.csv").write_text("case,score\n" + "".join(f"{case},{score}\n" for case, score in some.items()))
+    assert main(["raters", "essays", "--gold", str(tmp_path / "some.csv")]) == 0
+    n = {row["rater"]: row["gold"]["n"] for row in json.loads(capsys.readouterr().out)["raters"]}
+    assert n == dict(zip(essays.raters, score_gold(essays, some).n.tolist(), strict=True)) and n["Ben"] < found.n[place]
     assert main(["raters", "essays"]) == 0
     assert "gold" not in json.loads(capsys.readouterr().out)["raters"][0]
     assert main(["raters", "essays", "--acceptable", "0.7"]) != 0
