@@ -13,7 +13,7 @@ import pytest
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection, days_of
 from core.certainty.label_sets import label_set_certainty
-from core.certainty.score_trust import ScoreTrust
+from core.certainty.score_trust import ScoreTrust, score_trust
 from core.evaluation.corrected_rates import CorrectedRate
 from core.evaluation.gold_accuracy import gold_accuracy
 from core.evaluation.predictions import open_predictions
@@ -32,6 +32,7 @@ from core.models.catalogue import fit_request, request
 from core.models.label_fits import fit_labels
 from core.models.soft_labels import soft_labels
 from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.gaussian import GaussianScores
 from core.plausibility.plackett_luce.rater_trust import RaterTrust
 from core.raters.plan_outcomes import QUANTITIES, Plan, PlanOutcomes
 from core.raters.planning import Forecast, Goal
@@ -393,6 +394,19 @@ def test_errors_of_predictors_leave_at_every_trust_and_are_shown_at_the_one_that
     assert left["better"].iloc[0, 1:].tolist()[1] == 0.8 and left["better"]["predictor"].tolist() == ["A", "B"]
 
 
+def test_scores_of_every_case_leave_under_their_own_trust(left, shown, drawn):
+    data = load_sample("essays")
+    trust = score_trust(data, GaussianScores(6.0, 5.0, 0.5, 2.0, 1.0), [1.0, 3.0])
+    reliability_scores._certainty(data, GaussianScores(6.0, 5.0, 0.5, 2.0, 1.0), trust, LIGHT)
+    frame = left["sweep_cases"]
+    assert frame["case"].tolist() == list(data.cases)
+    for place, at in enumerate("13"):
+        for label, values in (("score", trust.m), ("95% from", trust.low), ("95% to", trust.high),
+                              ("P(above)", trust.above)):  # fmt: skip
+            assert frame[f"{label} at {at}"].tolist() == values[place].tolist()
+    assert (trust.m[0] != trust.m[1]).any() and (trust.above[0] != trust.above[1]).any()
+
+
 def test_who_shares_errors_leaves_with_every_pair_and_shows_those_beyond_chance(
     monkeypatch, at_once, said, shown, left, drawn
 ):
@@ -408,7 +422,19 @@ def test_who_shares_errors_leaves_with_every_pair_and_shows_those_beyond_chance(
     assert left["shared-k-table"].equals(found.to_frame()) and len(left["shared-k-table"]) == 6
     assert shown["shared-k-pairs"]["correlation"].tolist() == [matrix[1, 3]]
     assert shown["shared-k-pairs"][["rater", "other"]].values.tolist() == [["b", "m"]]
-    assert said[1].startswith("1 of 6 pairs of raters share errors beyond chance.")
+    assert said[1] == "1 of 6 pairs of raters share errors beyond chance."
+
+
+@pytest.mark.parametrize(("pair", "worth"), [((0, 1), True), ((1, 2), False), ((2, 3), False)])
+def test_what_people_count_as_is_said_only_where_people_share_errors(pair, worth):
+    """Two people, and two machines."""
+    shares = np.zeros((4, 4), bool)
+    shares[pair], shares[pair[::-1]] = True, True
+    flat = np.full((4, 4), 0.3)
+    found = SharedErrors(tuple("abmn"), np.array([False, False, True, True]), np.full((4, 4), 40), flat, flat, flat,
+                         shares, 0.05, 1.4, 2, 0)  # fmt: skip
+    said = "1 of 6 pairs of raters share errors beyond chance."
+    assert kit_shared_errors._sentence(found) == said + " By their errors 2 people count as 1.4." * worth
 
 
 def test_held_out_scores_leave_with_what_gold_says_of_each(said, shown, left):

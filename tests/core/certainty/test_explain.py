@@ -47,14 +47,14 @@ def test_a_label_of_sets_is_told_as_named_or_not(sets, sentence):
     assert why(whole.as_classes("bus")[0], 0, len(sets)) == sentence
 
 
-def rankings(*annotations):
+def rankings(*annotations, classes="abc"):
     """One case; every annotation is a list of (class, rank)."""
     entries = [entry for annotation in annotations for entry in annotation]
     return Dataset.from_rankings(
         "test",
         ["case"],
         [f"rater {i}" for i in range(len(annotations))],
-        ["a", "b", "c"],
+        list(classes),
         np.zeros(len(annotations), np.int64),
         np.arange(len(annotations)),
         np.cumsum([0, *map(len, annotations)]),
@@ -123,3 +123,8 @@ def test_the_median_rater_is_the_yardstick_whatever_the_best_and_the_worst_do():
 
 def test_with_fewer_than_three_judged_raters_nobody_is_distrusted():
     assert not distrusted(np.array([0.9, 0.1, 0.1]), np.array([50, 50, 3])).any()
+
+
+def test_one_annotation_that_leaves_two_places_tied_is_one():
+    dataset = rankings([(0, 1), (1, 2), (2, 2), (3, 3), (4, 3)], [(0, 1)], [(0, 1)], classes="abcde")
+    assert why(dataset, 0, 3) == "All three annotations name the same class first; one leaves classes tied."

@@ -137,6 +137,20 @@ def test_of_too_many_raters_those_who_stand_apart_are_shown_and_then_those_farth
     assert set(names) == {name for name, is_shown in zip(found.raters, wanted | clear, strict=True) if is_shown}
 
 
+def test_before_a_change_whose_moment_is_uncertain_the_line_runs_to_that_moment():
+    """Not to where its interval begins."""
+    rng = np.random.default_rng(5)
+    case, rater = np.divmod(np.arange(240), 3)
+    names = ["s", [str(i) for i in range(80)], list("abc")]
+    score = rng.normal(5, 1, 80)[case] + rng.normal(0, 0.4, 240) + 0.6 * ((rater == 0) & (case >= 50))
+    data = Dataset.from_scores(*names, case, rater, score, time=1_700_000_000 + 86_400 * case)
+    found = score_drifts(data, score_raters(data)).each[0]
+    assert found.change_low < found.change < found.change_high
+    before, after = severity_over_time(found, LIGHT, "t").data[2:]
+    moments = np.array([*before.x, *after.x], "datetime64[s]").astype(int)
+    assert moments.tolist() == found.time[[0, found.change, found.change, -1]].tolist()
+
+
 def test_severity_over_time_has_the_stretches_the_scores_and_where_severity_changed():
     rng = np.random.default_rng(5)
     case, rater = np.divmod(np.arange(240), 3)

@@ -91,8 +91,11 @@ def test_sentences_are_no_surer_than_the_cases(six):
     unsure = alternative_test(noise, ["m0"], epsilon=0.1)
     assert 0.05 < unsure.machines[0].pass_share < 0.95
     assert verdict(unsure).startswith("These cases do not tell whether m0 may")
-    assert "%" in in_detail(unsure.machines[0], 0.1)
     (one,) = unsure.machines
+    for more, said in ((164, " Were more cases like these, 164 would do to pass in 80% of samples."), (60, "cases."),
+                       (None, " More cases like these would not make it pass.")):  # fmt: skip
+        told = in_detail(replace(one, passes=False, n_cases=60, n_to_pass=more), 0.1)
+        assert told.endswith(said) and f"passes in {one.pass_share:.0%} of resamples of its 60 cases." in told
     for passes, share, said in (
         (True, 0.95, "passes"), (True, 0.94, "open"), (False, 0.06, "open"), (False, 0.05, "fails"),
         (None, None, "untested"),

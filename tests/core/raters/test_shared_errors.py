@@ -48,6 +48,20 @@ def test_residuals_and_correlations_are_what_loops_give(five):
     assert found.n_effective == pytest.approx(expected)
 
 
+def test_the_truth_of_what_a_fit_makes_up_is_inferred_from_those_alone_who_judge(five):
+    """Where nobody does it is the prevalence on every case, and the excess a whole number less one number a case."""
+    fit = DawidSkene("pooled").fit(five)
+    said = np.full((five.n_cases, 5), -1)
+    said[five.case_of_annotation, five.rater] = five.answer
+    nobody = np.zeros(said.shape, bool)
+    found = module._replicates(said, fit.prevalence, fit.confusion, nobody, 3, 0, None)
+    here = (said >= 0).astype(int)
+    expected = np.einsum("z,jzk,lzk->jl", fit.prevalence, fit.confusion, fit.confusion) * (here.T @ here)
+    off = ~np.eye(5, dtype=bool)
+    agreed = (found + expected)[:, off]
+    assert agreed == pytest.approx(np.round(agreed), abs=1e-6) and (agreed > 0).all()
+
+
 def test_a_planted_copier_is_found_and_independent_raters_are_not(five):
     assert shared_errors(five).pairs() == []
     found = shared_errors(copied(five, 4, 3, 0.7, 2))

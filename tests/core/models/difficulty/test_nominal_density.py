@@ -200,6 +200,20 @@ def test_a_case_without_annotations_has_the_prevalence(even, build):
     assert "Without an annotation: 2 cases, with the prevalence as probability." in found.notes
 
 
+def test_prevalence_where_classes_count_as_equal_is_that_of_the_annotated_cases(build):
+    """A case that nobody annotated says nothing of it: its classes are equally probable by GLAD."""
+    rows = [(case, rater, 0 if case % 6 else 1 + rater % 2) for case in range(60) for rater in range(3)]
+    dataset = build([*rows, (90, 0, 1)], 3)
+    silent = np.diff(dataset.case_ptr) == 0
+    density = NominalDensity(dataset, True)
+    draws = 0.1 * np.random.default_rng(4).standard_normal((30, density.ndim))
+    draws[:, : dataset.n_raters] += 2
+    found = summarise("glad", density, draws, "nuts", 0.95)
+    assert silent.sum() == 30
+    assert found.prevalence == pytest.approx(found.class_probability[~silent].mean(axis=0))
+    assert found.prevalence[0] > 0.7
+
+
 @MODELS
 def test_ranks_of_the_truth_are_uniform_in_a_small_study(even):
     """4 fits find a gross fault; tests/benchmarks/calibration_nuts.py has the long version."""
