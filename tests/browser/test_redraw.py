@@ -1,6 +1,5 @@
 """What a server sends of a page that is drawn anew by the clock, by websocket as a browser asks for it."""
 
-import asyncio
 import json
 import time
 from urllib.parse import urlencode, urlsplit
@@ -9,7 +8,7 @@ import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from websockets.asyncio.client import connect
+from websockets.sync.client import connect
 
 from core.ingest.samples import load_sample
 
@@ -23,25 +22,25 @@ QUERY = urlencode(
 EARLY, LATEST, LOOK = 2, 60.0, 0.2  # the status of a run that ends for another one, and seconds
 
 
-async def _redrawn(url: str) -> tuple[set[str], list[list[ForwardMsg]]]:
+def _redrawn(url: str) -> tuple[set[str], list[list[ForwardMsg]]]:
     """The large messages that were sent before it was asked by the clock, and the whole runs since."""
     origin, since, seen, part, page, running, asked = urlsplit(url), [], set(), "", "", True, False
     address = f"ws://{origin.netloc}/_stcore/stream"
-    async with connect(address, subprotocols=["streamlit"], max_size=None, origin=url) as socket:
+    with connect(address, subprotocols=["streamlit"], max_size=None, origin=url) as socket:
 
-        async def ask(**of) -> None:
-            await socket.send(BackMsg(rerun_script=ClientState(query_string=QUERY, **of)).SerializeToString())
+        def ask(**of) -> None:
+            socket.send(BackMsg(rerun_script=ClientState(query_string=QUERY, **of)).SerializeToString())
 
-        await ask(page_name="cases")
+        ask(page_name="cases")
         until = time.monotonic() + LATEST
         while time.monotonic() < until and (running or part):
             try:
-                message = ForwardMsg.FromString(await asyncio.wait_for(socket.recv(), LOOK))
+                message = ForwardMsg.FromString(socket.recv(timeout=LOOK))
             except TimeoutError:
                 if part and not running:
                     running = asked = True
                     has = {"is_auto_rerun": True, "cached_message_hashes": sorted(seen)}
-                    await ask(page_script_hash=page, fragment_id=part, **has)
+                    ask(page_script_hash=page, fragment_id=part, **has)
                 continue
             kind, whole = message.WhichOneof("type"), not message.metadata.run.fragment_ids
             if kind == "new_session" and whole:
@@ -60,7 +59,7 @@ async def _redrawn(url: str) -> tuple[set[str], list[list[ForwardMsg]]]:
 
 def test_a_page_that_is_drawn_anew_by_the_clock_is_sent_whole(dashboard):
     """What the browser had when it asked it may have discarded since: a reference would end its connection."""
-    seen, runs = asyncio.run(_redrawn(dashboard.url))
+    seen, runs = _redrawn(dashboard.url)
     assert seen and runs
     assert seen.intersection(message.hash for run in runs for message in run)  # sent again, though it was had
     assert not [message for run in runs for message in run if message.WhichOneof("type") == "ref_hash"]
