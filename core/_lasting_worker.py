@@ -30,7 +30,7 @@ class _Calls:
         os.dup2(2, 1)  # libraries may print: their words go with the errors
         self.tokens: dict[str, CancelToken] = {}
         self.told: dict[str, list] = {}
-        self.saying, self.reading = threading.Lock(), threading.Lock()
+        self.saying, self.reading = threading.RLock(), threading.Lock()
         self.data: OrderedDict[str, Dataset] = OrderedDict()
 
     def say(self, **message: Any) -> None:
@@ -43,11 +43,12 @@ class _Calls:
         """Say again and again that this process is alive, and how far the calls are."""
         while True:
             time.sleep(_BEAT)
-            told, self.told = self.told, {}
-            for call in told:
-                self.say(call=call, told=told[call])
-            if not told:
-                self.say()
+            with self.saying:
+                told, self.told = self.told, {}
+                for call in told:
+                    self.say(call=call, told=told[call])
+                if not told:
+                    self.say()
 
     def do(self, call: str, data: str, asked: str, given: str) -> None:
         """One call, to its end."""
@@ -73,8 +74,10 @@ class _Calls:
             words = f"The work failed with {type(error).__name__}: {error}. Please report it."
             answer = {"error": error_as(PluralityError(words))}
         self.tokens.pop(call)
-        self.told.pop(call, None)
-        self.say(call=call, **answer)
+        with self.saying:
+            if (told := self.told.pop(call, None)) is not None:  # since the last beat
+                self.say(call=call, told=told)
+            self.say(call=call, **answer)
 
     def _dataset(self, path: Path) -> Dataset:
         with self.reading:

@@ -220,10 +220,13 @@ def _followed(call: _Call, token: Any, progress: Callable[..., None] | None) -> 
         The worker is gone, or silent.
     """
     told = call.told
-    while not call.answered.wait(_POLL):
+    while True:
+        answered = call.answered.wait(_POLL)
         if progress is not None and call.told is not told:
             told = call.told
             progress(*told)
+        if answered:
+            return True
         if token.cancelled or getattr(token, "held", False):
             call.worker.say(cancel=call.id)
             call.answered.wait(_GRACE)
@@ -231,7 +234,6 @@ def _followed(call: _Call, token: Any, progress: Callable[..., None] | None) -> 
                 raise Cancelled("Cancelled. Nothing was changed.")
             return False
         call.worker.check()
-    return True
 
 
 class _Worker:
