@@ -4,7 +4,7 @@ Draws are made once per case and reliability, and all reducers eat them. What th
 metrics of any classifier, so one that comes later costs no draws.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -160,11 +160,11 @@ def sweep_part(
     return SweepPart(certainty, risk, top, means)
 
 
-def sweep_of_parts(
+def growing_sweep(
     model: PlausibilityModel,
     dataset: Dataset,
     reliabilities: Sequence[float],
-    parts: Sequence[SweepPart],
+    part: Callable[[float, Any], SweepPart],
     *,
     classifiers: Sequence[Predictions] = (),
     n_draws: int = 1000,
@@ -172,13 +172,14 @@ def sweep_of_parts(
     seed: int = 0,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
-) -> SweepTable:
-    """The table of `reliability_sweep`, to the bit, from the parts of its reliabilities; nothing is drawn.
+) -> Iterator[SweepTable]:
+    """The table of `reliability_sweep` from parts that may be kept: after each reliability, the last one to the bit.
 
     Parameters
     ----------
-    parts : sequence of SweepPart
-        One for each of ``reliabilities``, in their order, of the same model, data, draws and seed.
+    part : callable
+        Gives the `SweepPart` at a reliability, of the same model, data, draws and seed; called with the reliability
+        and with what is told how far the part is (None where ``progress`` is).
     model, dataset, reliabilities, classifiers, n_draws, max_top, seed, token, progress
         As of `reliability_sweep`.
 
@@ -188,40 +189,22 @@ def sweep_of_parts(
         As `reliability_sweep`.
     """
     _check(classifiers, dataset)
-    evaluations = []
-    if classifiers:
-        risk = _levels(dataset)
-        plain = Metrics(tuple(classifiers), max_top, risk)
-        point = point_scores(plain, *model.point_shares(dataset), dataset.n_classes)
-        for place, (reliability, part) in enumerate(zip(reliabilities, parts, strict=True)):
-            metrics = replace(plain, risk_bins=None if risk is None else part.top.risk_bin)
+    metrics = Metrics(tuple(classifiers), max_top, _levels(dataset))
+    point = None
+    found = SweepTable((), ())
+    for place, reliability in enumerate(reliabilities):
+        drawn = part(reliability, _part(progress, place, len(reliabilities)))
+        evaluation = found.evaluation
+        if classifiers:
+            if point is None:  # the same at every reliability
+                point = point_scores(metrics, *model.point_shares(dataset), dataset.n_classes)
+            own = metrics if metrics.class_risk is None else replace(metrics, risk_bins=drawn.top.risk_bin)
             how: dict[str, Any] = {"reliability": reliability, "n_draws": n_draws, "seed": seed, "token": token}
-            state = reduce_draws(
-                part.top, dataset, [metrics], **how, progress=_part(progress, place, len(reliabilities))
-            )[0]
-            evaluations.append(evaluate(state, plain, point, seed))
-    return SweepTable(
-        tuple(map(float, reliabilities)),
-        tuple(part.certainty for part in parts),
-        tuple(part.risk for part in parts if part.risk is not None),
-        tuple(evaluations),
-    )
-
-
-def joined(tables: Sequence[SweepTable]) -> SweepTable:
-    """One table of several, in their order; to the bit what one sweep over all of their reliabilities gives.
-
-    Parameters
-    ----------
-    tables : sequence of SweepTable
-        Of the same model, data, classifiers, draws and seed.
-    """
-    return SweepTable(
-        tuple(value for table in tables for value in table.reliabilities),
-        tuple(one for table in tables for one in table.certainty),
-        tuple(one for table in tables for one in table.risk),
-        tuple(one for table in tables for one in table.evaluation),
-    )
+            evaluation += (evaluate(reduce_draws(drawn.top, dataset, [own], **how)[0], metrics, point, seed),)
+        risk = found.risk if drawn.risk is None else (*found.risk, drawn.risk)
+        gamma = (*found.reliabilities, float(reliability))
+        found = SweepTable(gamma, (*found.certainty, drawn.certainty), risk, evaluation)
+        yield found
 
 
 def reliability_sweep(

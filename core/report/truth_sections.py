@@ -14,11 +14,10 @@ from ..evaluation.prediction_sets import possible_promise, prediction_sets
 from ..evaluation.sweep_table import (
     SweepPart,
     SweepTable,
-    joined,
+    growing_sweep,
     kept_plausibilities,
     plausibilities_of,
     reliability_sweep,
-    sweep_of_parts,
     sweep_part,
 )
 from ..figures import classifiers as classifier_figures
@@ -242,11 +241,13 @@ def _sweep(request, view, reliabilities, classifiers, token, progress) -> SweepT
     how = {"max_top": _TOP, "n_draws": request.n_draws, "seed": request.seed, "token": token}
     if request.part is None:
         return reliability_sweep(request.model, view, reliabilities, classifiers=classifiers, **how, progress=progress)
-    n, tables = len(reliabilities), []
-    for place, value in enumerate(reliabilities):
-        part = request.part(value, token, lambda share, place=place: progress((place + share) / n))
-        tables.append(sweep_of_parts(request.model, view, (value,), (part,), classifiers=classifiers, **how))
-    return joined(tables)
+
+    def part(reliability: float, told) -> SweepPart:
+        return request.part(reliability, token, told)
+
+    asked = {"classifiers": classifiers, "progress": progress, **how}
+    *_, found = growing_sweep(request.model, view, reliabilities, part, **asked)
+    return found
 
 
 def _why(request, view, case: int, n_used: int) -> str:

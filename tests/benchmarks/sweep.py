@@ -20,7 +20,7 @@ import numpy as np
 
 from core import Dataset, PlackettLuce, reliability_sweep
 from core.evaluation.predictions import match_predictions
-from core.evaluation.sweep_table import sweep_of_parts, sweep_part
+from core.evaluation.sweep_table import growing_sweep, sweep_part
 from core.results.disk import ResultStore
 
 N_CLASSES = 419
@@ -137,15 +137,18 @@ def added() -> None:
     reliability_sweep(model, small, (1.0,), classifiers=classifiers(small))
     with tempfile.TemporaryDirectory() as folder:
         store = ResultStore(lambda: Path(folder), lambda: 10**10)
+
+        def part(reliability, _):
+            known = store.get(dataset, (reliability,))
+            if known is None:
+                known = (sweep_part(model, dataset.coded, reliability),)
+                store.put(dataset, (reliability,), known[0], "generated")
+            return known[0]
+
         for number in range(1, 5):
-            cpu, parts = time.process_time(), []
-            for reliability in RELIABILITIES:
-                known = store.get(dataset, (reliability,))
-                if known is None:
-                    known = (sweep_part(model, dataset.coded, reliability),)
-                    store.put(dataset, (reliability,), known[0], "generated")
-                parts.append(known[0])
-            sweep_of_parts(model, dataset.coded, RELIABILITIES, parts, classifiers=predictions[:number])
+            cpu = time.process_time()
+            for _ in growing_sweep(model, dataset.coded, RELIABILITIES, part, classifiers=predictions[:number]):
+                pass
             print(f"classifier {number}: {time.process_time() - cpu:.1f} CPU s; {store.size() / 2**20:.0f} MB on disk")
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 import time
 from functools import partial
 from pathlib import Path
@@ -115,6 +116,32 @@ def test_a_page_is_drawn_anew_when_a_job_has_ended_or_has_more_of_its_result():
     assert not job_progress._has_news([(job, None, "half")])
     job._ended.set()
     assert job_progress._has_news([(other, None, None), (job, None, "half")])
+
+
+@pytest.mark.parametrize(("age", "waits"), [(None, True), (0.0, True), (1.0, False)])
+def test_what_takes_a_moment_is_waited_for_but_not_what_has_been_at_work_for_longer(monkeypatch, age, waits):
+    """A page that is drawn anew to show the first half of a result would else stand still before it shows it."""
+    job, waited, run = Job("under way"), [], job_progress._Run()
+    job.started = None if age is None else time.monotonic() - age
+    monkeypatch.setattr(job_progress, "_run", lambda: run)
+    monkeypatch.setattr(job, "wait", waited.append, raising=False)
+    job_progress._wait_a_moment(job)
+    assert waited == ([0.3] if waits else [])
+
+
+def test_a_look_waits_for_news_that_are_about_to_come_and_for_no_others(monkeypatch):
+    job = Job("under way")
+    shown = [(job, None, job.partial)]
+    began = time.monotonic()
+    job_progress._await_news(shown)
+    assert 0.1 <= time.monotonic() - began < 10
+    monkeypatch.setattr(job_progress, "_NEWS_SECONDS", 60)
+    soon = threading.Timer(0.03, lambda: setattr(job, "partial", "half"))
+    soon.start()
+    began = time.monotonic()
+    job_progress._await_news(shown)
+    assert job.partial == "half" and time.monotonic() - began < 30
+    soon.join()
 
 
 @pytest.mark.usefixtures("nothing_starts")

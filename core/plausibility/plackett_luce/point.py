@@ -5,7 +5,9 @@ where the named classes are strongly connected by "ranked above". The mode under
 as one coordinate, always exists.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -18,6 +20,7 @@ from .blocks import CaseBlocks, case_blocks, ranking_entries
 MODE_PSEUDO_COUNT = 0.1
 _TOLERANCE = 1e-9
 _MOST_STEPS = 3_000
+_NONE = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -63,21 +66,37 @@ def plackett_luce_ml(dataset: Dataset, *, cases: range | None = None) -> PointEs
     return _points(dataset, 1.0, cases, 0.0, with_rest=False)
 
 
-def strongly_connected(blocks: CaseBlocks) -> bool:
-    """Whether every named class reaches every other by "ranked strictly above" over all rankings of the case."""
-    n_named = len(blocks.classes)
-    if n_named < 2:
-        return True
-    above = np.zeros((n_named, n_named), bool)
-    for rater in range(len(blocks.multiplicity)):
-        left = np.ones(n_named, bool)
-        for block in range(blocks.rater_ptr[rater], blocks.rater_ptr[rater + 1]):
-            here = blocks.member[blocks.block_ptr[block] : blocks.block_ptr[block + 1]]
-            left[here] = False
-            above[np.ix_(here, np.flatnonzero(left))] = True
+def strongly_connected(cases: Sequence[CaseBlocks]) -> np.ndarray:
+    """Whether, in each case, every named class reaches every other by "ranked strictly above" over all its rankings.
+
+    Parameters
+    ----------
+    cases : sequence of CaseBlocks
+
+    Returns
+    -------
+    ndarray of bool, shape (n_cases,)
+        True where fewer than two classes are named.
+    """
+    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    return bool(connected_components(above, directed=True, connection="strong")[0] == 1)
+    first = np.cumsum([0, *(len(blocks.classes) for blocks in cases)])
+    above, below = [_NONE], [_NONE]
+    for start, blocks in zip(first, cases, strict=False):
+        for rater in range(len(blocks.multiplicity)):
+            left = np.ones(len(blocks.classes), bool)
+            for block in range(blocks.rater_ptr[rater], blocks.rater_ptr[rater + 1]):
+                here = blocks.member[blocks.block_ptr[block] : blocks.block_ptr[block + 1]]
+                left[here] = False
+                rest = np.flatnonzero(left)
+                above.append(start + np.repeat(here, len(rest)))
+                below.append(start + np.tile(rest, len(here)))
+    rows, columns = np.concatenate(above), np.concatenate(below)
+    # One graph of all cases, between which nothing leads; an entry that stands twice is one edge.
+    graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(first[-1], first[-1]))
+    part = connected_components(graph.astype(bool).tocsr(), directed=True, connection="strong")[1]
+    return np.array([(part[one:other] == part[one:other][:1]).all() for one, other in pairwise(first)], bool)
 
 
 def _points(
@@ -87,9 +106,9 @@ def _points(
     entries = ranking_entries(dataset)
     cases = range(dataset.n_cases) if cases is None else cases
     ptr, codes, shares = [0], [], []
-    rest, converged, interior = np.zeros(len(cases)), np.ones(len(cases), bool), np.ones(len(cases), bool)
-    for place, case in enumerate(cases):
-        blocks = case_blocks(dataset, case, entries)
+    rest, converged = np.zeros(len(cases)), np.ones(len(cases), bool)
+    rankings = [case_blocks(dataset, case, entries) for case in cases]
+    for place, blocks in enumerate(rankings):
         n_named = len(blocks.classes)
         n_places = n_named + (1 if with_rest and blocks.n_rest else 0)
         if n_named:
@@ -107,7 +126,6 @@ def _points(
             rest[place] = share[n_named] if n_places > n_named else 0.0
         else:
             rest[place] = 1.0
-        interior[place] = strongly_connected(blocks)
         codes.append(blocks.classes)
         ptr.append(ptr[-1] + n_named)
     return PointEstimates(
@@ -116,5 +134,5 @@ def _points(
         np.concatenate(shares) if shares else np.empty(0),
         rest,
         converged,
-        interior,
+        strongly_connected(rankings),
     )

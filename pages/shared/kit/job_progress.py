@@ -30,6 +30,9 @@ _POLL_SECONDS = 0.2
 _SLOWER = ((12.0, 1.0), (4.0, 0.5))
 _AT_ONCE_SECONDS = 0.3  # that a run waits, all in all
 _LEAST_SECONDS = 0.05  # and for each job
+# A look waits as long for news that are about to come: else they would wait for the next look. What a person presses
+# meanwhile waits with it, so it is less than anybody notices.
+_NEWS_SECONDS, _GLANCE_SECONDS = 0.1, 0.01
 _RUN = "_waits_of_run"
 
 
@@ -153,9 +156,11 @@ def _one_at_a_time(key: tuple, title: str) -> None:
 
 
 def _wait_a_moment(job: Job) -> None:
-    run, started = _run(), time.monotonic()
-    job.wait(max(run.left, _LEAST_SECONDS))
-    run.left -= time.monotonic() - started
+    """Not for what has been at work for longer than a moment: a page that is drawn anew for its news shows them."""
+    run, now = _run(), time.monotonic()
+    if job.started is None or now - job.started < _AT_ONCE_SECONDS:
+        job.wait(max(run.left, _LEAST_SECONDS))
+    run.left -= time.monotonic() - now
 
 
 def _watch(job: Job) -> None:
@@ -170,6 +175,9 @@ def _watch(job: Job) -> None:
 
 @st.fragment(run_every=_POLL_SECONDS)
 def _look(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> None:
+    jobs = [job for job, *_ in shown]
+    if get_script_run_ctx().fragment_ids_this_run and _interval(jobs) == _POLL_SECONDS:
+        _await_news(shown)
     if _has_news(shown):
         st.session_state["drawn_anew"] = True
         draw_anew()
@@ -177,7 +185,13 @@ def _look(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> None:
         if place is not None:
             with suppress(StreamlitInvalidLayoutContextError):  # of a run that was broken off: the next one draws it
                 _say(job, place)
-    _look_again_after(_interval([job for job, *_ in shown]))
+    _look_again_after(_interval(jobs))
+
+
+def _await_news(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> None:
+    until = time.monotonic() + _NEWS_SECONDS
+    while not _has_news(shown) and time.monotonic() < until:
+        time.sleep(_GLANCE_SECONDS)
 
 
 def _interval(jobs: list[Job]) -> float:

@@ -1,7 +1,7 @@
 """The sweep over reliabilities as a job that Home, the Reliability page and the guided story share."""
 
 from core.annotations.dataset import Dataset
-from core.evaluation.sweep_table import SweepTable, joined, reliability_sweep, sweep_of_parts
+from core.evaluation.sweep_table import SweepTable, growing_sweep, reliability_sweep
 from core.jobs import Job
 from core.reducers.top_draws import can_keep
 from pages.shared.cache import datasets as cached
@@ -52,12 +52,13 @@ def _key_and_work(view: Dataset, model, reliabilities: tuple[float, ...], classi
         if not can_keep(view.n_cases, plausibility_models.N_DRAWS, predictions.TOP):
             told = {"classifiers": classifiers, "seconds": seconds}
             return cached.run(job, reliability_sweep, view.coded, model, view.coded, reliabilities, **told, **ASKED)
-        n = len(reliabilities)
-        tables: list[SweepTable] = []
-        for place, value in enumerate(reliabilities):
-            part = part_of(value, job, lambda share, place=place: job.report((place + share) / n))
-            tables.append(sweep_of_parts(model, view.coded, (value,), (part,), classifiers=classifiers, **how))
-            job.partial = joined(tables)
+
+        def part(reliability: float, told):
+            return part_of(reliability, job, told)
+
+        how |= {"classifiers": classifiers, "progress": job.report}
+        for table in growing_sweep(model, view.coded, reliabilities, part, **how):
+            job.partial = table
         return job.partial
 
     return plausibility_models.job_key(view, model, "sweep", reliabilities, who), work

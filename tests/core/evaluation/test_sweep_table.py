@@ -15,7 +15,7 @@ from core.chunks import CancelToken
 from core.errors import Cancelled, InputError
 from core.evaluation.metrics import evaluate, point_scores
 from core.evaluation.predictions import match_predictions, read_predictions
-from core.evaluation.sweep_table import joined, reliability_sweep, sweep_of_parts, sweep_part
+from core.evaluation.sweep_table import growing_sweep, reliability_sweep, sweep_part
 from core.ingest.formats.tables import open_table
 from core.ingest.samples import SAMPLE_FOLDER
 from core.plausibility.dirichlet import DirichletCounts
@@ -239,6 +239,31 @@ def alike(one, other) -> bool:
     return one == other or (one != one and other != other)
 
 
+def given(parts, told):
+    """Gives the part of a reliability, and notes that it was asked for."""
+
+    def part(reliability, progress):
+        assert progress is None
+        told.append(reliability)
+        return parts[reliability]
+
+    return part
+
+
+def test_a_sweep_that_grows_asks_for_a_part_when_it_comes_to_it_and_says_how_far_it_is(dataset):
+    shares, asked = [], []
+
+    def part(reliability, progress):
+        asked.append(reliability)
+        progress(0.5)
+        return sweep_part(DirichletCounts(), dataset, reliability, n_draws=9)
+
+    growing = growing_sweep(DirichletCounts(), dataset, [1.0, 2.0], part, n_draws=9, progress=shares.append)
+    assert next(growing).reliabilities == (1.0,) and asked == [1.0]
+    assert next(growing).reliabilities == (1.0, 2.0) and shares == [0.25, 0.75]
+    assert next(growing, None) is None
+
+
 @pytest.mark.parametrize("with_risk", [False, True])
 @pytest.mark.parametrize("model", [DirichletCounts(), PrIRN()])
 def test_a_classifier_held_against_kept_draws_is_the_one_held_against_drawn_ones(dataset, model, with_risk):
@@ -249,16 +274,13 @@ def test_a_classifier_held_against_kept_draws_is_the_one_held_against_drawn_ones
     rows = [str(case) for case in np.repeat(dataset.cases, 4)], [dataset.classes[code] for code in codes]
     classifiers = [match_predictions(dataset, *rows, rng.random(80), name) for name in ("a", "b")]
     asked = {"n_draws": 60, "seed": 4}
-    parts = [sweep_part(model, dataset, reliability, **asked) for reliability in (1.0, 5.0)]
+    parts = {reliability: sweep_part(model, dataset, reliability, **asked) for reliability in (1.0, 5.0)}
     for some in ([], classifiers[:1], classifiers):
         drawn = reliability_sweep(model, dataset, [1.0, 5.0], classifiers=some, **asked)
-        kept = sweep_of_parts(model, dataset, [1.0, 5.0], parts, classifiers=some, **asked)
-        assert alike(kept, drawn)
-        each = [
-            sweep_of_parts(model, dataset, [value], [part], classifiers=some, **asked)
-            for value, part in zip((1.0, 5.0), parts, strict=True)
-        ]
-        assert alike(joined(each), drawn) and not alike(joined(each[::-1]), drawn)
+        told = []
+        grown = list(growing_sweep(model, dataset, [1.0, 5.0], given(parts, told), classifiers=some, **asked))
+        assert alike(grown[-1], drawn) and told == [1.0, 5.0]
+        assert alike(grown[0], reliability_sweep(model, dataset, [1.0], classifiers=some, **asked))
 
 
 def test_parts_come_back_from_disk_as_they_were(dataset):

@@ -40,7 +40,7 @@ def over_places(rankings, n_classes, *, with_rest):
 
 def connected(rankings, n_classes, slow):
     dataset = slow.dataset_of([rankings], n_classes)
-    return strongly_connected(case_blocks(dataset, 0, ranking_entries(dataset)))
+    return bool(strongly_connected([case_blocks(dataset, 0, ranking_entries(dataset))])[0])
 
 
 @pytest.mark.parametrize("reliability", [0.5, 1.0, 3.0])
@@ -116,28 +116,34 @@ def test_the_mode_of_single_classes_is_their_share_with_a_tenth_more(build):
     assert np.append(point.share, point.rest) == pytest.approx(np.array([2.1, 4.1, 0.1]) / 6.3, abs=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("rankings", "expected"),
-    [
-        ([[[0]]], True),
-        ([[[0], [1]]], False),
-        ([[[0], [1]], [[1], [0]]], True),
-        ([[[0, 1]]], False),
-        ([[[0]], [[1]]], True),
-        ([[[0], [1], [2]], [[2], [0]]], True),
-        ([[[0, 1], [2]], [[2]]], True),
-        ([[[0], [1]], [[1], [0]], [[0], [2]]], True),
-        ([[[0], [1]], [[1], [0]], [[0, 1], [2]]], False),
-        ([[[0], [1]], [[2], [3]]], True),
-        ([[[0], [1, 2]], [[1, 2], [0]]], True),
-        ([[[0, 1], [2]], [[0, 1], [2]]], False),
-    ],
-    ids=str,
-)
+STRONGLY_CONNECTED = [
+    ([[[0]]], True),
+    ([[[0], [1]]], False),
+    ([[[0], [1]], [[1], [0]]], True),
+    ([[[0, 1]]], False),
+    ([[[0]], [[1]]], True),
+    ([[[0], [1], [2]], [[2], [0]]], True),
+    ([[[0, 1], [2]], [[2]]], True),
+    ([[[0], [1]], [[1], [0]], [[0], [2]]], True),
+    ([[[0], [1]], [[1], [0]], [[0, 1], [2]]], False),
+    ([[[0], [1]], [[2], [3]]], True),
+    ([[[0], [1, 2]], [[1, 2], [0]]], True),
+    ([[[0, 1], [2]], [[0, 1], [2]]], False),
+]
+
+
+@pytest.mark.parametrize(("rankings", "expected"), STRONGLY_CONNECTED, ids=str)
 def test_classes_are_strongly_connected_where_each_is_ranked_above_each_other_in_steps(rankings, expected, slow):
     """An unranked class of the case is below all that the rater ranked."""
     assert connected(rankings, 6, slow) == expected
     assert plackett_luce_ml(slow.dataset_of([rankings], 6)).interior.tolist() == [expected]
+
+
+def test_cases_side_by_side_are_strongly_connected_as_each_is_alone(slow):
+    rankings, expected = zip(*STRONGLY_CONNECTED, strict=True)
+    point = plackett_luce_ml(slow.dataset_of([*rankings, []], 6))
+    assert point.interior.tolist() == [*expected, True]
+    assert plackett_luce_ml(slow.dataset_of([*rankings], 6), cases=range(3, 6)).interior.tolist() == [*expected[3:6]]
 
 
 def test_classes_of_a_dropped_last_block_are_below_the_others(slow):
