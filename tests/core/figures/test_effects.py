@@ -42,6 +42,7 @@ def test_the_hover_says_of_each_effect_whether_it_is_on():
         ("ABCE", "logit−1(αz)"),
         ("ABCDE", "logit−1(α)"),
         ("ABDE", "logit−1(−βi)"),
+        ("ABD", "logit−1(αj − βi)"),
         ("AC", "logit−1(δi αjz)"),
         ("BC", "λi + (1 − λi) logit−1(αjz)"),
     ],

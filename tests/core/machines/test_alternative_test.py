@@ -1,6 +1,7 @@
 """The alternative annotator test: against the source's algorithm written plainly, its edges, and what is added."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from scipy.stats import t, ttest_1samp
 from core.agreement.intervals import wilson
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError, OptionError
+from core.machines import alternative_test as module
 from core.machines.alternative_test import (
     CURVE,
     LEAST_CASES,
@@ -227,6 +229,14 @@ def test_intervals_are_those_by_hand_over_cases(six):
     n, off = moves[0].size, moves[0] - moves[1]
     half = t.ppf(0.975, n - 1) * np.sqrt(n / (n - 1) * (off**2).sum())
     assert (apart.low, apart.high) == pytest.approx((apart.difference - half, apart.difference + half))
+
+
+def test_an_interval_is_never_narrower_than_that_of_independent_comparisons(monkeypatch):
+    """Where cases happen to weigh each other out: with 3 and 5 comparisons on each of 4 cases, as of 32."""
+    contest, tested = SimpleNamespace(case=np.arange(4), n=np.full((4, 3), [3, 9, 5])), np.array([0, 2])
+    monkeypatch.setattr(module, "_moves", lambda *_: np.array([0.01, -0.01, 0.01, -0.01]))
+    found = module._interval(contest, tested, np.array([0.5, 0.7]), 0.95)
+    assert found == wilson(0.6, 32.0, module._t(3, 0.95))
 
 
 def test_numbers_depend_on_the_seed_only_and_not_on_names(six):

@@ -9,6 +9,7 @@ from core.agreement.probability import spa
 from core.annotations.dataset import keep_only
 from core.errors import InputError, LimitError
 from core.models.dawid_skene import DawidSkene
+from core.raters import plan_outcomes as module
 from core.raters.plan_cases import CountsCache
 from core.raters.plan_outcomes import QUANTITIES, Plan, _weight, plan_outcomes
 from core.raters.plan_quantities import Measure
@@ -67,6 +68,18 @@ def test_what_is_right_now_is_about_what_is_right(crossed):
     _, fit, found, truth = crossed
     right = (fit.class_probability.argmax(axis=1) == truth).mean()
     assert found.low[0, RIGHT] - 0.02 <= right <= found.high[0, RIGHT] + 0.02
+
+
+def test_shares_of_cases_are_of_those_that_are_annotated(monkeypatch):
+    """Of four cases, the last without an annotation: two of three are right and one of three is uncertain."""
+    at = SimpleNamespace(counts=np.array([[2, 0], [0, 2], [1, 1], [0, 0]]))
+    world = SimpleNamespace(truth=np.array([0, 0, 1, 1]))
+    patterns = SimpleNamespace(certainty=lambda counts: np.array([0.97, 0.95, 0.5])[: len(counts)])
+    posterior = np.array([[0.9, 0.1], [0.2, 0.8], [0.4, 0.6], [0.4, 0.6]])
+    monkeypatch.setattr(module, "fitted_posterior", lambda *_: posterior)
+    certainty, uncertain, width, right = module._measured(at, world, patterns, SimpleNamespace(of=lambda *_: 0.25))
+    assert (certainty, width) == (pytest.approx(2.42 / 3), 0.25)
+    assert (uncertain, right) == (pytest.approx(1 / 3), pytest.approx(2 / 3))
 
 
 def test_a_seed_gives_the_same_outcomes_and_a_plan_does_not_depend_on_those_before_it(crossed):

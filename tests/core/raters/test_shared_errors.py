@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from core.annotations.dataset import Dataset
 from core.errors import NotApplicableError
@@ -46,6 +47,23 @@ def test_residuals_and_correlations_are_what_loops_give(five):
     assert (np.diag(found.correlation) == 1).all()
     expected = 25 / np.maximum(found.correlation, 0).sum()
     assert found.n_effective == pytest.approx(expected)
+
+
+def test_p_is_of_the_excess_over_what_made_up_annotations_have_on_average(five, monkeypatch):
+    """What is inferred from few judges takes some agreement for right: made-up ones share as many errors."""
+    made = 7 + 3 * np.random.default_rng(5).normal(size=(40, 5, 5))
+    monkeypatch.setattr(module, "_replicates", lambda *_: made)
+    found = shared_errors(five, n_replicates=40)
+    fit = DawidSkene("pooled").fit(five)
+    said = np.full((five.n_cases, 5), -1)
+    said[five.case_of_annotation, five.rater] = five.answer
+    excess = sum(
+        float(said[case, 1] == said[case, 3])
+        - float(fit.class_probability[case] @ (fit.confusion[1] * fit.confusion[3]).sum(axis=1))
+        for case in range(five.n_cases)
+        if said[case, 1] >= 0 and said[case, 3] >= 0
+    )
+    assert found.p[1, 3] == pytest.approx(norm.sf(excess, made[:, 1, 3].mean(), made[:, 1, 3].std(ddof=1)), abs=1e-9)
 
 
 def test_the_truth_of_what_a_fit_makes_up_is_inferred_from_those_alone_who_judge(five):

@@ -87,6 +87,13 @@ def test_who_never_looked_has_no_mind_to_change_but_is_compared(dataset, reviews
     assert (found.with_panel.value, found.with_panel.n_annotations) == (0.5, 2)
 
 
+def test_who_has_looked_and_not_yet_decided_has_neither_kept_nor_changed_a_mind(dataset, reviews):
+    reviews.do("case 4", "Ann", "opinion", Y)
+    reviews.do("case 4", "Ann", "reveal", panel=X, model="dirichlet", settings={"reliability": 1.0})
+    minds = summarise_reviews(dataset, reviews.found).minds
+    assert (minds.n, minds.n_changed, minds.share.value, minds.share.n_cases) == (4, 2, 0.5, 3)
+
+
 def test_a_change_of_lower_places_or_to_a_third_answer_is_told_apart(dataset, reviews_of):
     made = reviews_of(dataset)
     made.read("case 0", "Ann", X, panel=X, end=XY)
