@@ -24,7 +24,7 @@ settings.load_profile("plurality")
 # What each kind of test may take, of all workers together, about twice what it took on two cores; beyond it the run
 # fails in CI. Processor seconds, which a busy machine does not make many more of; of the browser, where other processes
 # do the work, seconds.
-BUDGETS = {"core": 2000, "pages": 1000, "browser": 3600}
+BUDGETS = {"core": 3000, "pages": 1500, "browser": 3600}
 # The longest files, those of the browser, which mostly wait, between those that compute. One alone begins with the
 # largest sample: what it computes, the others find.
 LONGEST = [

@@ -73,8 +73,14 @@ def profile(browser):
     context.close()
 
 
+@pytest.fixture(scope="session")
+def spare():
+    """Tabs that earlier tests have left, each of nothing: what one has understood of Streamlit, it need not again."""
+    return []
+
+
 @pytest.fixture
-def open_page(profile):
+def open_page(profile, spare):
     """Opens pages of given width and theme; at the end none may have failed or asked anything of another computer."""
     pages, faults, elsewhere = [], [], []
 
@@ -82,14 +88,17 @@ def open_page(profile):
         if leaves(request.url):
             elsewhere.append(request.url)
 
+    def failed(error):
+        faults.append(str(error))
+
     def opened(url: str, *, width: int = 1440, height: int = 1000, theme: str = "light"):
-        page = profile.new_page()
+        page = spare.pop() if spare else profile.new_page()
         pages.append(page)
         page.set_viewport_size({"width": width, "height": height})
         # What turns while a page waits takes half of what a browser takes.
         page.emulate_media(color_scheme=theme, reduced_motion="reduce")
         page.on("request", told)
-        page.on("pageerror", lambda error: faults.append(str(error)))
+        page.on("pageerror", failed)
         page.goto(url)
         return page
 
@@ -98,7 +107,10 @@ def open_page(profile):
         if not page.is_closed():
             assert page.locator("[data-testid=stException]").count() == 0
             page.evaluate("location.protocol.startsWith('http') && (localStorage.clear(), sessionStorage.clear())")
-            page.close()
+            page.goto("about:blank")
+            page.remove_listener("request", told)
+            page.remove_listener("pageerror", failed)
+            spare.append(page)
     profile.clear_cookies()
     assert not faults, faults
     assert not elsewhere, f"asked of another computer: {elsewhere}"

@@ -241,6 +241,7 @@ def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_
     assert b"Quillon" in shown and b"Zenobia" not in shown
     for word in words:
         assert word in shown, word
+    page.close()  # nobody else's answers are listened to
 
 
 def test_scores_are_given_by_keyboard_alone(open_page, opened):

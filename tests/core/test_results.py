@@ -174,9 +174,8 @@ def test_erasing_a_dataset_leaves_what_another_has_too(store):
     assert store.get(data(), ("m",)) is None and store.size() == 0
 
 
-def _write_for_ever(home) -> None:
-    """Datasets, and results of four megabytes each, without an end."""
-    content = to_bytes(np.random.default_rng(1).integers(0, 256, 4_000_000, np.uint8), data())
+def _write_for_ever(home, content: bytes) -> None:
+    """Datasets and results without an end."""
     for number in range(10**6):
         place = home / "results" / data().content_digest
         place.mkdir(parents=True, exist_ok=True)
@@ -189,13 +188,14 @@ def test_killed_while_writing_there_is_no_half_result_and_after_the_next_start_n
     """50 times a process is killed as it writes results and keeps datasets."""
     rng, left = np.random.default_rng(5), 0
     data().content_digest, library.keep(data())  # what is imported at first use
+    content = to_bytes(np.random.default_rng(1).integers(0, 256, 4_000_000, np.uint8), data())
     for _ in range(50):
         child = os.fork()
         if child == 0:
             with suppress(BaseException):
-                _write_for_ever(home)
+                _write_for_ever(home, content)
             os._exit(1)
-        time.sleep(float(rng.uniform(0.3, 0.4)))
+        time.sleep(float(rng.uniform(0.08, 0.16)))
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         left += bool([*home.glob("*/.*"), *home.glob("*/*/.*")])
