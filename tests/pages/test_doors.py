@@ -173,6 +173,9 @@ def test_a_process_of_several_loads_all_before_the_first_page_and_opens_also_whe
 
 
 def test_what_is_loaded_before_the_first_page_is_not_loaded_after_it(monkeypatch):
+    for thread in threading.enumerate():
+        if thread.name == "warm-up":  # of a page of another test, a second ago
+            thread.join()
     kernels = []
     monkeypatch.setattr(datasets, "_loaded", threading.Event())
     monkeypatch.setattr(datasets, "_load_kernels", lambda: kernels.append(1))
