@@ -58,9 +58,11 @@ def dashboard(tmp_path_factory, known_results):
 @pytest.fixture(autouse=True)
 def repeated(request):
     """Presses that a test had to make again, told to the summary of the run."""
+    node, kind = request.node, "repeated press"
+    node.user_properties = [told for told in node.user_properties if told[0] != kind]  # those of a first try are told
     steps.REPEATED.clear()
     yield
-    request.node.user_properties += [("repeated press", words) for words in steps.REPEATED]
+    node.user_properties += [(kind, words) for words in steps.REPEATED]
 
 
 @pytest.fixture(scope="session")
