@@ -20,6 +20,7 @@ from .blocks import CaseBlocks, case_blocks, ranking_entries
 MODE_PSEUDO_COUNT = 0.1
 _TOLERANCE = 1e-9
 _MOST_STEPS = 3_000
+_SIDE_BY_SIDE = 1_000  # cases whose rankings are held at once
 _NONE = np.empty(0, np.int64)
 
 
@@ -106,33 +107,35 @@ def _points(
     entries = ranking_entries(dataset)
     cases = range(dataset.n_cases) if cases is None else cases
     ptr, codes, shares = [0], [], []
-    rest, converged = np.zeros(len(cases)), np.ones(len(cases), bool)
-    rankings = [case_blocks(dataset, case, entries) for case in cases]
-    for place, blocks in enumerate(rankings):
-        n_named = len(blocks.classes)
-        n_places = n_named + (1 if with_rest and blocks.n_rest else 0)
-        if n_named:
-            share, converged[place] = maximise(
-                blocks.rater_ptr,
-                blocks.block_ptr,
-                blocks.member,
-                blocks.weight(reliability),
-                n_places,
-                pseudo,
-                _TOLERANCE,
-                _MOST_STEPS,
-            )
-            shares.append(share[:n_named])
-            rest[place] = share[n_named] if n_places > n_named else 0.0
-        else:
-            rest[place] = 1.0
-        codes.append(blocks.classes)
-        ptr.append(ptr[-1] + n_named)
+    rest, converged, interior = np.zeros(len(cases)), np.ones(len(cases), bool), np.ones(len(cases), bool)
+    for first in range(0, len(cases), _SIDE_BY_SIDE):
+        together = [case_blocks(dataset, case, entries) for case in cases[first : first + _SIDE_BY_SIDE]]
+        interior[first : first + _SIDE_BY_SIDE] = strongly_connected(together)
+        for place, blocks in enumerate(together, first):
+            n_named = len(blocks.classes)
+            n_places = n_named + (1 if with_rest and blocks.n_rest else 0)
+            if n_named:
+                share, converged[place] = maximise(
+                    blocks.rater_ptr,
+                    blocks.block_ptr,
+                    blocks.member,
+                    blocks.weight(reliability),
+                    n_places,
+                    pseudo,
+                    _TOLERANCE,
+                    _MOST_STEPS,
+                )
+                shares.append(share[:n_named])
+                rest[place] = share[n_named] if n_places > n_named else 0.0
+            else:
+                rest[place] = 1.0
+            codes.append(blocks.classes)
+            ptr.append(ptr[-1] + n_named)
     return PointEstimates(
         np.array(ptr, np.int64),
         np.concatenate(codes) if codes else np.empty(0, np.int32),
         np.concatenate(shares) if shares else np.empty(0),
         rest,
         converged,
-        strongly_connected(rankings),
+        interior,
     )

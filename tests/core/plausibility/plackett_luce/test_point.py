@@ -6,6 +6,7 @@ from scipy.optimize import minimize
 
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
+from core.plausibility.plackett_luce import point as module
 from core.plausibility.plackett_luce.blocks import case_blocks, ranking_entries
 from core.plausibility.plackett_luce.point import plackett_luce_ml, plackett_luce_mode, strongly_connected
 
@@ -139,7 +140,9 @@ def test_classes_are_strongly_connected_where_each_is_ranked_above_each_other_in
     assert plackett_luce_ml(slow.dataset_of([rankings], 6)).interior.tolist() == [expected]
 
 
-def test_cases_side_by_side_are_strongly_connected_as_each_is_alone(slow):
+@pytest.mark.parametrize("side_by_side", [1, 5, 1_000])
+def test_cases_side_by_side_are_strongly_connected_as_each_is_alone(side_by_side, slow, monkeypatch):
+    monkeypatch.setattr(module, "_SIDE_BY_SIDE", side_by_side)
     rankings, expected = zip(*STRONGLY_CONNECTED, strict=True)
     point = plackett_luce_ml(slow.dataset_of([*rankings, []], 6))
     assert point.interior.tolist() == [*expected, True]
