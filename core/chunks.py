@@ -136,13 +136,14 @@ def map_chunks(
     progress : callable, optional
         Told the share done, 0 to 1, in the caller's thread.
     """
-    token = token or CancelToken()
     if getattr(_inside, "chunk", False) or len(chunks) < 2:
         for done, chunk in enumerate(chunks, 1):
-            token.check()
+            if token is not None:
+                token.check()
             yield work(chunk)
             _tell(progress, done / len(chunks))
         return
+    token = token or CancelToken()
 
     def guarded(chunk: Chunk) -> Result:
         token.check()

@@ -18,7 +18,7 @@ from .errors import InputError, NotFoundError, PluralityError
 from .ingest import stored_case_content
 from .ingest.build_dataset import ImportReport
 from .ingest.case_facts import CaseFacts
-from .results.disk import draft_name, kept_results, put_in_place, sweep_drafts, unkept_folder, write_whole
+from .results.disk import draft_name, erase_whole, kept_results, put_in_place, sweep_drafts, unkept_folder, write_whole
 from .results.encoding import DAMAGED, from_bytes, to_bytes
 from .settings import current_settings
 from .text import utc
@@ -86,7 +86,7 @@ def keep(dataset: Dataset, facts: CaseFacts | None = None) -> Path:
             if facts is not None:
                 stored_case_content.write(facts, draft)
             if folder.exists():
-                shutil.rmtree(folder)
+                erase_whole(folder)
             put_in_place(draft, folder)
         except BaseException as error:
             shutil.rmtree(draft, ignore_errors=True)
@@ -199,7 +199,8 @@ def set_aside(dataset: Dataset, facts: CaseFacts | None, report: ImportReport | 
         if report is not None:
             write_whole(draft / _REPORT, to_bytes(report, dataset))
         _write(dataset, draft)
-        shutil.rmtree(folder, ignore_errors=True)
+        if folder.exists():
+            erase_whole(folder)
         put_in_place(draft, folder)
     except OSError as error:
         shutil.rmtree(draft, ignore_errors=True)
@@ -223,7 +224,8 @@ def fetch_aside(digest: str) -> tuple[Dataset, CaseFacts | None, ImportReport | 
 
 def erase_aside(digest: str) -> None:
     """Erase data that were set aside, where they were."""
-    shutil.rmtree(_aside(digest), ignore_errors=True)
+    with suppress(OSError):
+        erase_whole(_aside(digest))
 
 
 def stamp(digest: str) -> tuple[bool, int] | None:
@@ -240,7 +242,7 @@ def stamp(digest: str) -> tuple[bool, int] | None:
 def keep_no_more(digest: str) -> None:
     """Take back that a dataset is kept; its reviews stay, and go on with it where it is kept again."""
     try:
-        shutil.rmtree(_folder(digest))
+        erase_whole(_folder(digest))
     except OSError as error:
         raise _not_writable(error) from None
 
@@ -267,7 +269,7 @@ def forget(digest: str) -> None:
 
     forget_reviews(digest)
     try:
-        shutil.rmtree(folder)
+        erase_whole(folder)
     except OSError as error:
         raise _not_writable(error) from None
     erase_aside(digest)

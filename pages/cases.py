@@ -1,15 +1,15 @@
 """Cases: the worklist, least certain first, and one case with what the raters said and what the truth could be."""
 
 import zlib
-from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import UNCERTAIN_BELOW, CertaintyResult
+from core.certainty.top_sets import UNCERTAIN_BELOW, CertaintyResult, most_plausible
 from core.models.expected_class import expected_said, without_shared_words
+from core.order import lowest_first
 from core.plausibility.protocol import PlausibilityModel
 from core.text import exact, markdown, plural, probability, shorten, small, typed
 from pages.shared.cases import class_scale, content, list_columns, moves, one_case, review_status, score_cases
@@ -48,7 +48,7 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, str]:
 
 
 def _order(view: Dataset, dataset: Dataset, result: CertaintyResult, find: str) -> np.ndarray:
-    order = np.argsort(result.certainty[:, 0], kind="stable")
+    order = lowest_first(result.certainty[:, 0])
     words = find.casefold().strip()
     if not words:
         return order
@@ -88,28 +88,13 @@ def _rows(
         {
             "case": [dataset.cases[place] for place in shown],
             "certainty": columns.never_quite(columns.short_of_certain(result.certainty[shown, 0])),
-            "most plausible": [_most_plausible(result, int(place), letters, names) for place in shown],
+            "most plausible": [most_plausible(result, int(place), names, letters) for place in shown],
         }
     )
     if scale is not None:
         ends = zip(scale.mean[shown], scale.low[shown], scale.high[shown], strict=True)
         frame.insert(2, "expected", [expected_said(names, *one) for one in ends])
     return frame
-
-
-def _most_plausible(result: CertaintyResult, case: int, letters: int, names: Sequence[str]) -> str:
-    """The class that comes first, or "x or y", "x or others" where none is likelier than all others together.
-
-    Of a label and its absence neither has to be named: "even".
-    """
-    top, *level = (names[code] if code >= 0 else "" for code in result.leading(case))
-    if not level:
-        return top or one_case.OTHERS
-    if not top:
-        return "no class leads"
-    if names[0] == f"not {names[-1]}":
-        return "even"
-    return f"{shorten(top, letters)} or {shorten(level[0], letters) or 'others'}"
 
 
 def _file(

@@ -25,7 +25,7 @@ from pages.shared.home import waiting as home_waiting
 from pages.shared.kit import gold_of_reviews, job_progress, navigation, presentation, state, store_away, widgets
 from pages.shared.kit import style as look
 from pages.shared.shell import story
-from pages.shared.upload import dropped as home_drop
+from pages.shared.upload import files as upload_files
 
 _ANSWERS = {
     "class": "single classes",
@@ -180,7 +180,7 @@ if "home_go" in st.session_state:
 home_waiting.show()
 reading = state.current()
 if reading is None:
-    first_visit.show(partial(story.entrance, "See it in seven steps", "primary"), home_drop.zone)
+    first_visit.show(partial(story.entrance, "See it in seven steps", "primary"), upload_files.zone)
 else:
     _dashboard(reading)
 _kept()

@@ -11,7 +11,7 @@ from core.methods import any_of
 from core.models.catalogue import Fitted, command_of
 from core.models.models_agree import models_agree
 from core.models.rater_summary import rater_summary
-from core.models.vote_changes import vote_changes
+from core.models.vote_changes import VoteChanges, vote_changes
 from core.raters.acceptable import why_not
 from core.text import markdown, plural, shorten, with_interval
 from pages.shared.cache.home import vote_shares
@@ -72,27 +72,45 @@ def _shown(fitted: list[Fitted], n_restarts: int) -> Fitted:
     return models_jobs.with_precision(shown)
 
 
-def _sentence(fitted: list[Fitted], shown: Fitted, vote) -> str:
+def _sentence(fitted: list[Fitted], shown: Fitted, changes: VoteChanges) -> str:
     """What several models agree and differ on; of one, or where it has not converged, what it changes of the vote."""
     same = [one for one in fitted if one.fit.classes == shown.fit.classes and one.request.method.is_truth]
     done = [one for one in same if one.fit.converged]
     if len(done) < 2 or not shown.fit.converged:
-        return _against_vote(shown, vote)
+        return f"{changes.words} ({models_jobs.label(shown)})"
     return models_agree([one.fit for one in done], np.diff(shown.dataset.case_ptr) > 0).words
 
 
-def _against_vote(shown: Fitted, vote) -> str:
-    changes = vote_changes(shown.fit, vote, np.diff(shown.dataset.case_ptr) > 0)
-    return f"{changes.words} ({models_jobs.label(shown)})"
+def _answer(title, about: str, fitted: list[Fitted], shown: Fitted, vote) -> None:
+    """The title, and who is accurate; where annotations do not tell who is right, that, and what the model makes of it.
+
+    Parameters
+    ----------
+    title : DeltaGenerator
+        Where the title stands.
+    about : str
+        What stands before it.
+    fitted, shown, vote
+        All models, the one that the page is about, and the vote.
+    """
+    why, changes = why_not(shown.dataset), vote_changes(shown.fit, vote, np.diff(shown.dataset.case_ptr) > 0)
+    sentence = _sentence(fitted, shown, changes)
+    told = bool(shown.fit.settings.get("use_gold")) or not shown.request.method.is_truth
+    if why and not told and (changes.n_changed or changes.n_decided):
+        title.title(markdown(f"{about}Which class is right cannot be told: {why}"))
+        st.markdown(markdown(f"{sentence}."))
+    else:
+        title.title(markdown(f"{about}{sentence}"))
+        _who_is_accurate(shown, why)
 
 
-def _who_is_accurate(shown: Fitted) -> None:
+def _who_is_accurate(shown: Fitted, why: str) -> None:
     """The other half of the page's question, in a line; nothing where the annotations cannot tell."""
     found = rater_summary(shown.dataset, shown.fit)
     ends = models_parts.extremes(found)
     if ends is None or not shown.request.method.is_truth:
         return
-    if why := why_not(shown.dataset):
+    if why:
         st.markdown(f"How accurate the raters are cannot be said: {why}.")
         return
     least, most = ends
@@ -184,10 +202,8 @@ def _page() -> None:
     shown, weight = next(pair for pair, one in zip(both, fitted, strict=True) if one is shown)
     fitted = [one for one, _ in both]
     vote = models_jobs.vote_of(shown)
-    about = f"“{view.classes[1]}”: " if dataset.kind == "set" else ""
-    title.title(markdown(f"{about}{_sentence(fitted, shown, vote)}"))
+    _answer(title, f"“{view.classes[1]}”: " if dataset.kind == "set" else "", fitted, shown, vote)
     evidence.say(shown, weight)
-    _who_is_accurate(shown)
     models_compare.summary(fitted, shown, vote)
     every = dataset.kind == "set" and dataset.raters_identified
     parts = {

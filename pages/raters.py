@@ -14,6 +14,7 @@ from core.figures import raters as figures
 from core.jobs import Job
 from core.methods import any_of, can_use
 from core.models.dawid_skene import DawidSkene
+from core.order import lowest_first
 from core.raters.acceptable import GOLD_EACH
 from core.raters.coverage import Coverage, coverage
 from core.raters.drift import drift_of
@@ -52,7 +53,7 @@ def _all(view: Dataset, table: RaterTable, act: ToActOn, blind: Rates | None, th
     accuracy = act.acceptable.accuracy.value
     known = np.isfinite(accuracy)
     if known.any() and not why:
-        least = int(np.nanargmin(np.where(known, accuracy, np.inf)))
+        least = int(lowest_first(accuracy)[0])
         title = f"Least accurate: {plotly(shorten(table.raters[least], 20))}, {act.acceptable.said(least)}"
         widgets.plot(figures.accuracy_against_pool(act, theme, title), "pool", "Accuracy of raters against the pool")
         if known.sum() > figures.MOST_LINES:

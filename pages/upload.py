@@ -19,7 +19,7 @@ from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, navigation, predictions, state
 from pages.shared.upload import classes as upload_classes
-from pages.shared.upload import dropped as home_drop
+from pages.shared.upload import files as upload_files
 from pages.shared.upload import last as upload_last
 from pages.shared.upload import later_gold as upload_later_gold
 from pages.shared.upload import mapping as upload_mapping
@@ -36,12 +36,8 @@ _HEADER = {"Detect automatically": None, "Yes": True, "No": False}
 
 
 def _files():
-    uploads = st.file_uploader(
-        "Files of annotations, or a zip of them",
-        accept_multiple_files=True,
-        key=f"upload-{st.session_state.get('n_uploads', 0)}",
-    )
-    uploads = uploads or home_drop.dropped()
+    label = "Files of annotations, or a zip of them"
+    uploads = upload_files.brought(label, upload_files.annotations_key(), several=True)
     if not uploads:
         st.caption(
             "Tables (CSV, TSV, Excel, Parquet; any column names, one row per annotation, a column or a row per rater, "
@@ -63,9 +59,14 @@ def _overruled(files: tuple[str, ...]) -> tuple[str | None, bool | None]:
             [None, *formats()],
             format_func=lambda name: "Detect automatically" if name is None else formats()[name],
             key=f"format-{stamp}",
+            persist_state="session",
         )
         header = st.radio(
-            "Tables: does the first row hold column names?", list(_HEADER), key=f"header-{stamp}", horizontal=True
+            "Tables: does the first row hold column names?",
+            list(_HEADER),
+            key=f"header-{stamp}",
+            persist_state="session",
+            horizontal=True,
         )
     return wanted, _HEADER[header]
 
@@ -119,7 +120,8 @@ def _use(
         belongings.mark_machines(access.place(address), (Machine(*one) for one in reading.machines))
     for name, content in classifiers:
         predictions.add(name, content)
-    home_drop.discard_dropped()
+    upload_side.let_go(st.session_state.get("n_uploads", 0))
+    upload_files.let_go(upload_files.annotations_key())
     upload_last.remember(source, question, choices)
     st.session_state["upload_done"] = reading.dataset.digest
     st.session_state["n_uploads"] = st.session_state.get("n_uploads", 0) + 1  # another key empties the drop zone
@@ -289,6 +291,7 @@ def _offer(
             value="" if says_nothing else name,
             placeholder=name if says_nothing else None,
             key=f"name-{stamp}",
+            persist_state="session",
             width=280,
         )
         reading = replace(reading, dataset=reading.dataset.renamed(called or name))

@@ -64,6 +64,10 @@ _repeated: Counter[str] = Counter()
 _second_tries: dict[str, str] = {}
 
 
+def pytest_addoption(parser):
+    parser.addoption("--record-screens", action="store_true", help="Record anew what pages say and draw.")
+
+
 @pytest.fixture(scope="session")
 def homes(tmp_path_factory):
     """Where the home folders of the tests are; each is made by who first needs it."""
@@ -80,12 +84,16 @@ def home(homes, monkeypatch):
 
 @pytest.fixture(scope="session")
 def known_results(tmp_path_factory):
-    """Gives a home folder the results that other tests and workers have computed, found by what they are of."""
-    base = tmp_path_factory.getbasetemp()
-    shared = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "results"
-    shared.mkdir(exist_ok=True)
+    """Gives a home folder the results that other tests and workers have computed, found by what they are of.
 
-    def know(home):
+    Where pages show what is known without asking for it, only tests that ask for the same share a ``folder``.
+    """
+    base = tmp_path_factory.getbasetemp()
+    base = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+
+    def know(home, folder="results"):
+        shared = base / folder
+        shared.mkdir(exist_ok=True)
         home.mkdir(exist_ok=True)
         with suppress(OSError):  # where there are no links, they are computed again
             (home / "results").symlink_to(shared, target_is_directory=True)

@@ -94,6 +94,36 @@ def perhaps_chance(coefficient: Coefficient) -> bool:
     return coefficient.value <= 0 or (coefficient.ci_low is not None and coefficient.ci_low <= 0)
 
 
+def before_opinions(coefficient: Coefficient) -> tuple[str, str] | None:
+    """What comes before further opinions on uncertain cases, and why; None where agreement is surely beyond chance.
+
+    Parameters
+    ----------
+    coefficient : Coefficient
+    """
+    if not perhaps_chance(coefficient):
+        return None
+    if _below_chance(coefficient):
+        return (
+            "Raters contradict each other",
+            "agreement is surely below chance: some may have the classes mixed up, or read the instructions otherwise",
+        )
+    return (
+        "Agreement may be chance",
+        "classes and instructions first: more annotations of this kind would not settle the cases",
+    )
+
+
+def _below_chance(coefficient: Coefficient) -> bool:
+    """Whether agreement is surely below chance, also where nobody agrees on any case and there is no interval.
+
+    Below -½ chance agrees on a third of the cases or more, and on none of ten with a probability of .02 at most.
+    """
+    if coefficient.ci_high is not None:
+        return coefficient.ci_high < 0
+    return coefficient.value is not None and coefficient.value < -0.5 and coefficient.n_cases >= 10
+
+
 def _why_not(coefficient: Coefficient) -> str:
     if not beyond_chance(coefficient):
         return "undefined: the scales were made for coefficients beyond chance"

@@ -3,7 +3,7 @@
 ``Certainty(C) = P(C = top-|C| set of λ)``, ``AnnotationCertainty_j = max_C`` [Stutz et al., eq. 2-6].
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,9 +16,11 @@ from ..reducers.protocol import reduce_draws
 from ..reducers.sets import TopSets, TopSetState
 from ..result_base import Columns, Result, named
 from ..runners import Runner
+from ..text import shorten
 from .first_place import ExactTop, exact_top
 
 UNCERTAIN_BELOW = 0.9  # what pages, plans and reports call an uncertain case
+OTHERS = "any other class"  # that nobody named
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -86,6 +88,31 @@ class CertaintyResult(Result):
             return (top,)
         pair = {int(code) for code in self.top_set[case, 1, :2]} if len(firm) > 1 and firm[1] else set()
         return (top, (pair - {top}).pop()) if top in pair and len(pair) > 1 else (top, -1)
+
+
+def most_plausible(result: CertaintyResult, case: int, names: Sequence[str], letters: int = 40) -> str:
+    """The class that comes first, or "x or y", "x or others" where none is likelier than all others together.
+
+    Of a label and its absence neither has to be named: "even".
+
+    Parameters
+    ----------
+    result : CertaintyResult
+    case : int
+        Its code.
+    names : sequence of str
+        Of the classes.
+    letters : int
+        That a name may have beside another one.
+    """
+    top, *level = (names[code] if code >= 0 else "" for code in result.leading(case))
+    if not level:
+        return top or OTHERS
+    if not top:
+        return "no class leads"
+    if names[0] == f"not {names[-1]}":
+        return "even"
+    return f"{shorten(top, letters)} or {shorten(level[0], letters) or 'others'}"
 
 
 def annotation_certainty(

@@ -6,6 +6,8 @@ import numpy as np
 
 from ..result_base import Result
 
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Relation(Result):
@@ -36,7 +38,7 @@ def relation(x: np.ndarray, y: np.ndarray) -> Relation:
     slope = float(np.cov(x, y)[0, 1] / np.var(x, ddof=1))
     r = float(np.clip(np.corrcoef(x, y)[0, 1], -1, 1))
     low = high = None
-    if n > 3 and abs(r) < 1:
+    if n > 3 and 1 - abs(r) > _ROUNDING:  # a correlation of one has no interval
         half = 1.959963984540054 / np.sqrt(n - 3)
         low, high = float(np.tanh(np.arctanh(r) - half)), float(np.tanh(np.arctanh(r) + half))
     return Relation(float(y.mean() - slope * x.mean()), slope, r, low, high, n)

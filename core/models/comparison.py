@@ -8,6 +8,7 @@ import numpy as np
 from ..agreement.intervals import wilson
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
+from ..order import FITTED, lowest_first
 from .gold import judging_gold
 from .result import RaterModelFit
 
@@ -149,6 +150,22 @@ def against_gold(
         int((of_truth < FLOOR).sum()),
         calibration,
     )
+
+
+def most_moved(fit: RaterModelFit, vote: RaterModelFit) -> np.ndarray:
+    """Codes of the classes by how far a fit moves their share from that by vote; the commonest first where it ties.
+
+    Parameters
+    ----------
+    fit, vote : RaterModelFit
+        Of the same classes.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_classes,)
+    """
+    gap = np.abs(fit.prevalence - vote.prevalence)
+    return lowest_first(-gap.round(FITTED), then=-vote.prevalence.round(FITTED))
 
 
 def top_shares(probability: np.ndarray) -> np.ndarray:

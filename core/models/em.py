@@ -185,9 +185,11 @@ def maximise(family: Family, prior: Prior, cases_of: np.ndarray, counts: np.ndar
             np.log(theta, out=log_theta[raters])
         return parameters
 
-    n_parts = _PARTS if family.one_by_one and counts.size >= _SHARED_CELLS else 1
-    found = list(map_chunks(one, chunk_ranges(len(by_rater), max(1, -(-len(by_rater) // n_parts)))))
-    parameters = {name: np.concatenate([part[name] for part in found]) for name in found[0]}
+    if family.one_by_one and counts.size >= _SHARED_CELLS:
+        found = list(map_chunks(one, chunk_ranges(len(by_rater), max(1, -(-len(by_rater) // _PARTS)))))
+        parameters = {name: np.concatenate([part[name] for part in found]) for name in found[0]}
+    else:  # most climbs are of small data, where sharing costs more than the step
+        parameters = one((0, len(by_rater)))
     with np.errstate(divide="ignore"):
         return Point(np.log(mass / mass.sum()), log_theta.reshape(-1, n_classes), parameters)
 

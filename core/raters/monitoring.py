@@ -64,7 +64,8 @@ class RaterTable(Result):
     spam : ndarray
         P(the annotations do not depend on the case).
     adversarial : ndarray
-        P(the accuracy is below ``chance``), shrunk.
+        P(the accuracy is below ``chance``), shrunk; NaN where the judged annotations of a rater, or the classes that
+        the others give these cases, are all of one class, so that nothing can depend on the truth.
     chance : ndarray
         Accuracy of the rater's shares of classes given blindly.
     blind : Rates
@@ -250,7 +251,7 @@ def _table(
         accuracies,
         summary.bias,
         signs.spam,
-        accuracies.chance_below(summary.chance),
+        np.where(_can_depend(panel), accuracies.chance_below(summary.chance), np.nan),
         summary.chance,
         agreement_with_blind(dataset, blind_reads, level),
         np.divide(n - n_cases, n, out=np.full(dataset.n_raters, np.nan), where=n > 0),
@@ -309,8 +310,7 @@ def _evidence(
             f"stable rater's chart would rise as high {seldom}."
         )
 
-    told_apart = (found.n_judged > 0) & (panel.dataset.n_classes > 1)
-    below = np.where(told_apart, 1 - found.chance_below(chance, shrunk=False), np.nan)
+    below = np.where(_can_depend(panel), 1 - found.chance_below(chance, shrunk=False), np.nan)
     return {
         "below_others": accuracy_evidence(
             found.below_others, found.alone, found.alone_low, found.alone_high, found.pool_mean or np.nan
@@ -322,6 +322,20 @@ def _evidence(
         "fast": speed_evidence(pace),
         "drift": Evidence(p_drift, drifted),
     }
+
+
+def _can_depend(panel: Panel) -> np.ndarray:
+    """Whose judged annotations are of several classes, on cases of several classes."""
+    rater, n = panel.dataset.rater[panel.judged], panel.dataset.n_raters
+    return _several(panel.dataset.answer[panel.judged], rater, n) & _several(panel.top[panel.judged], rater, n)
+
+
+def _several(code: np.ndarray, by: np.ndarray, n: int) -> np.ndarray:
+    """Which of ``n`` raters have two codes or more."""
+    lowest, highest = np.full(n, np.iinfo(np.int64).max), np.full(n, -1)
+    np.minimum.at(lowest, by, code)
+    np.maximum.at(highest, by, code)
+    return lowest < highest
 
 
 def _cases_of(dataset: Dataset) -> np.ndarray:

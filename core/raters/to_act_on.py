@@ -128,7 +128,9 @@ def raters_to_act_on(
     """
     found = acceptable_of(table.panel, acceptable=acceptable, q=q, judged_by=judged_by, level=table.level, token=token)
     single = one_class(table.panel)
-    flags = [flag for flag in table.flags if flag.rule in KINDS]
+    # Where annotations do not tell who is wrong, of two who mix up classes either is called so, by chance.
+    unsaid = {"adversarial"} if found.why else set()
+    flags = [flag for flag in table.flags if flag.rule in KINDS and flag.rule not in unsaid]
     flags += [
         Flag(int(rater), "low", float(found.chance[rater]), _low(found, rater))
         for rater in np.flatnonzero(found.flagged).tolist()

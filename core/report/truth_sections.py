@@ -5,8 +5,11 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from ..annotations.dataset import RISK_LEVELS
+from ..agreement.bands import before_opinions
+from ..agreement.suitable import coefficients_for
+from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..certainty.explain import why
+from ..certainty.top_sets import most_plausible
 from ..errors import NotApplicableError
 from ..evaluation.choice import verdict
 from ..evaluation.metrics import first_metric
@@ -22,8 +25,9 @@ from ..evaluation.sweep_table import (
 )
 from ..figures import classifiers as classifier_figures
 from ..figures import reliability as figures
-from ..methods import as_taken, method_named
+from ..methods import any_of, as_taken, method_named
 from ..models.dawid_skene import METHOD as DAWID_SKENE
+from ..order import lowest_first
 from ..reducers.top_draws import can_keep
 from ..text import exact, number, plural, shorten
 from .blocks import Figure, Grid, Words
@@ -53,14 +57,13 @@ def certainty(request, sections, token, progress) -> list:
         f"{number(LEVEL, 1)} "
         f"at γ = {exact(request.reliability)}; the mean certainty is {number(result.mean())}."
     )
-    listed = np.argsort(result.certainty[:, 0], kind="stable")[:_LISTED]
-    top = result.top_class()
+    listed = lowest_first(result.certainty[:, 0])[:_LISTED].tolist()
     n_used = np.diff(view.case_ptr)
     frame = pd.DataFrame(
         {
             "case": [result.cases[case] for case in listed],
             "certainty": result.certainty[listed, 0],
-            "most plausible": [result.classes[top[case]] if top[case] >= 0 else "one nobody named" for case in listed],
+            "most plausible": [most_plausible(result, case, result.classes) for case in listed],
             "why": [_why(request, view, case, int(n_used[case])) for case in listed],
         }
     )
@@ -68,7 +71,7 @@ def certainty(request, sections, token, progress) -> list:
         frame.insert(3, "risk", [RISK_LEVELS[sweep.risk[0].level[case]] for case in listed])
     return [
         Words(lead, "lead"),
-        *_ask_about([result.cases[case] for case in listed], below),
+        *_ask_about(view, [result.cases[case] for case in listed], below),
         Figure(
             lambda theme: figures.sorted_certainty(sweep, theme, "Certainty of every case, sorted"),
             "Sorted certainty of all cases",
@@ -77,14 +80,16 @@ def certainty(request, sections, token, progress) -> list:
     ]
 
 
-def _ask_about(cases: list[str], below: int) -> list[Words]:
-    """Whom to ask about, where some cases are not certain."""
+def _ask_about(view: Dataset, cases: list[str], below: int) -> list[Words]:
+    """Whom to ask about, where some cases are not certain; or what comes before asking."""
     if not below:
         return []
-    first = ", ".join(shorten(case, 30) for case in cases[: min(below, _FIRST)])
+    if any_of("coefficient", view).possible and (first := before_opinions(coefficients_for(view).quoted)):
+        return [Words("; ".join(first) + ".", "todo")]
+    named = ", ".join(shorten(case, 30) for case in cases[: min(below, _FIRST)])
     more = ", the least certain first" if below > 1 else ""
     return [
-        Words(f"Ask for another opinion on {plural(below, 'case')}{more}: {first}{' …' * (below > _FIRST)}", "todo")
+        Words(f"Ask for another opinion on {plural(below, 'case')}{more}: {named}{' …' * (below > _FIRST)}", "todo")
     ]
 
 

@@ -28,13 +28,13 @@ except ModuleNotFoundError:  # Windows, where one process serves
 
 _ENDING = ".result"
 _OWNER = ".owner"
-_DRAFT = re.compile(r"\.(?:writing|keeping|running)-(?P<host>.+)-(?P<process>\d+)-(?P<run>[^-]+)-[^-]+")
+_DRAFT = re.compile(r"\.(?:writing|keeping|erasing|running)-(?P<host>.+)-(?P<process>\d+)-(?P<run>[^-]+)-[^-]+")
 _RUN = secrets.token_hex(4)  # tells this process from an earlier one of the same number
 _TRIES, _PAUSE = 25, 0.02  # seconds
 # Seconds after which what was begun on another computer that shares the folder, or by who knows whom, is nobody's.
 _UNKEPT, _LOCK = ".unkept", ".lock"
 _held: list[int] = []  # the open file by which this process says that it serves, beside others
-_OLD = {"writing": 3_600.0, "keeping": 3_600.0, "running": 604_800.0}
+_OLD = {"writing": 3_600.0, "keeping": 3_600.0, "erasing": 3_600.0, "running": 604_800.0}
 
 
 class ResultStore:
@@ -235,6 +235,18 @@ def put_in_place(draft: Path, place: Path) -> None:
     os.replace(draft, place)
 
 
+def erase_whole(folder: Path) -> None:
+    """Remove a folder, whole or not at all: it leaves its place before the first of its files goes.
+
+    Raises
+    ------
+    OSError
+    """
+    draft = folder.parent / draft_name("erasing")
+    put_in_place(folder, draft)
+    shutil.rmtree(draft)
+
+
 def discard(path: Path) -> bool:
     """Remove a file; False where it cannot be, as on Windows while it is open elsewhere."""
     try:
@@ -245,7 +257,7 @@ def discard(path: Path) -> bool:
 
 
 def draft_name(what: str) -> str:
-    """A name for what is being written, "writing" or "keeping", that says by which process."""
+    """A name for what is being written or removed, "writing", "keeping" or "erasing", that says by which process."""
     return f".{what}-{socket.gethostname()}-{os.getpid()}-{_RUN}-{secrets.token_hex(6)}"
 
 

@@ -11,6 +11,7 @@ from ..certainty.next_opinion import NextOpinion
 from ..certainty.score_trust import ScoreTrust, score_digits
 from ..errors import InputError
 from ..evaluation.predictions import Predictions
+from ..order import lowest_first
 from ..text import exact, number, percent, plural
 from .panel_answer import FEWEST_READERS
 from .sessions import Queued
@@ -163,7 +164,7 @@ def split_panel(counts: ClassCounts, classes: Sequence[str]) -> Queue:
         (a, first), (b, second) = firsts[case]
         return f"{plural(int(n[case]), 'annotation')}: {a} {classes[first]}, {b} {classes[second]}"
 
-    return _ordered("split panel", lead - 1e-9 * n, why)
+    return _ordered("split panel", lead, why, then=-n)
 
 
 def classifier_against_panel(
@@ -224,12 +225,15 @@ def largest_gain(found: NextOpinion) -> Queue:
 
     Gains are told apart to four places: many are 0, as where the vote is 2 to 1, and only integration blurs them.
     """
-    return _ordered("largest gain from one more opinion", 1e-6 * found.now - np.round(found.gain, 4), found.words)
+    gain = -np.round(found.gain, 4)
+    return _ordered("largest gain from one more opinion", gain, found.words, then=found.now)
 
 
-def _ordered(name: str, score: np.ndarray, why, among: np.ndarray | None = None) -> Queue:
-    """Lowest score first; equal scores in the order of the dataset."""
+def _ordered(
+    name: str, score: np.ndarray, why, among: np.ndarray | None = None, then: np.ndarray | None = None
+) -> Queue:
+    """Lowest score first; scores that are equal or differ by rounding by ``then``, lowest first, and as they stand."""
     usable = ~np.isnan(score) if among is None else among & ~np.isnan(score)
     listed = np.flatnonzero(usable)
-    case = listed[np.argsort(score[listed], kind="stable")]
+    case = listed[lowest_first(score[listed], None if then is None else then[listed])]
     return Queue(name, case, tuple(why(int(place)) for place in case))

@@ -46,7 +46,7 @@ LAYERS = (
     ("first_start",),
     ("cluster",),
     ("runners",),
-    ("chunks", "kernels", "multiplicity", "seeds", "processes", "forks"),
+    ("chunks", "kernels", "multiplicity", "order", "seeds", "processes", "forks"),
     ("array_files",),
     ("tables", "result_base"),
     ("options", "people", "logs"),

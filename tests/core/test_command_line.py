@@ -350,6 +350,26 @@ def test_certainty_gives_the_numbers_of_the_library(answer, tmp_path):
     np.testing.assert_allclose(table[["top1", "top2"]], result.certainty)
 
 
+def test_columns_of_risk_are_of_the_top_class_and_of_summed_classes_each_as_it_is_by_hand(answer, tmp_path):
+    """Levels low, low, high. One annotation of each class is Dirichlet(2, 2, 2), two of the last Dirichlet(1, 1, 3).
+
+    The top class is low in 2 of 3 draws, and high in 1 - 2/2³ + 1/3³ of them (Gamma shares: z above x, y, or both); the
+    last class holds more than half where Beta(2, 4) does, in 6 of 32, and where Beta(3, 2) does, in 11 of 16.
+    """
+    data, risk, out = (tmp_path / name for name in ("data.csv", "risk.csv", "cases.csv"))
+    data.write_text("case,rater,class\n1,ann,x\n1,bob,y\n1,cy,z\n2,ann,z\n2,bob,z\n")
+    risk.write_text("class,risk\nx,low\ny,low\nz,high\n")
+    given = ("--reliability", 1, "--alpha", 1, "--draws", 20_000, "--risk", risk, "--cases-out", out)
+    told = answer("certainty", "dirichlet", data, *given)
+    table = pd.read_csv(out, encoding="utf-8-sig")
+    assert table["risk"].tolist() == ["low", "high"]
+    assert table["risk_of_top1"].to_numpy() == pytest.approx([2 / 3, 1 - 2 / 8 + 1 / 27], abs=0.015)  # 4.5 errors
+    assert table["risk_summed"].to_numpy() == pytest.approx([26 / 32, 11 / 16], abs=0.015)
+    assert table["expected_risk"].to_numpy() == pytest.approx([2 * 2 / 6, 2 * 3 / 5], abs=0.015)
+    columns = {"of_top1": table["risk_of_top1"].mean(), "summed": table["risk_summed"].mean()}
+    assert told["risk"] == pytest.approx(columns, abs=1e-9) and abs(columns["of_top1"] - columns["summed"]) > 0.005
+
+
 def test_sets_larger_than_the_list_of_classes_are_null_with_a_note(answer, file):
     told = answer("certainty", "dirichlet", file, "--reliability", "1", "--draws", "50")
     assert told["mean"]["top3"] is None

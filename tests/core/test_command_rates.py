@@ -88,6 +88,21 @@ def test_known_chances_and_draws_of_the_truth(run, made):
     )
 
 
+def test_of_scores_that_are_no_probabilities_the_first_class_alone_counts_and_classes_tied_for_it_in_shares(
+    run, tmp_path
+):
+    """Of 40 cases y comes first in 12, is tied for it with x in 4, and is second or last in the others."""
+    orders = ["yxz"] * 12 + ["xyz"] * 10 + ["zxy"] * 14
+    scores = [dict(zip(order, (3, 1, 0.5), strict=True)) for order in orders] + [{"x": 3, "y": 3, "z": 0.5}] * 4
+    data, machine = tmp_path / "data.csv", tmp_path / "machine.csv"
+    people = [f"c{case},p{who},{'xyz'[(case + who) % 3]}" for case in range(20) for who in (0, 1)]
+    data.write_text("\n".join(["case,rater,class", *people, *(f"c{case},p2,x" for case in range(20, 40))]))
+    lines = [f"c{case},{name},{score}" for case, each in enumerate(scores) for name, score in each.items()]
+    machine.write_text("\n".join(["case,class,score", *lines]))
+    answer = run("rate", data, "--machine", f"M={machine}", "--class", "y")
+    assert answer["n"] == 40 and answer["machine_rate"] == pytest.approx((12 + 4 / 2) / 40)
+
+
 def test_what_cannot_be_done_is_said_in_one_line(run, made):
     data, *_ = made
     assert "no rater 'bob'" in run("rate", data, "--machine", "bob", "--class", "y", status=2)

@@ -181,7 +181,7 @@ def _write_for_ever(home, content: bytes) -> None:
         place.mkdir(parents=True, exist_ok=True)
         write_whole(place / f"{number % 7}.result", content)
         library.keep(data(n_cases=8 + number % 5))
-        shutil.rmtree(current_settings().datasets / data(n_cases=8 + number % 5).digest)
+        library.forget(data(n_cases=8 + number % 5).digest)
 
 
 def test_killed_while_writing_there_is_no_half_result_and_after_the_next_start_no_draft(home):

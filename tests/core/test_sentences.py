@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.agreement.bands import before_opinions
 from core.agreement.suitable import coefficients_for
 from core.annotations.dataset import Dataset
 from core.certainty.opening import opens_at
@@ -255,7 +256,10 @@ def test_a_report_says_of_machines_and_sets_and_cases_no_more_than_the_data_tell
     below = int((certain < 0.9).sum())
     verb = "is" if below == 1 else "are"
     assert answers["Which cases are uncertain?"].startswith(f"{below:,} of {data.n_cases:,} cases {verb} less certain")
-    assert ("Ask for another opinion" in text) == (below > 0)
+    quoted = coefficients_for(data).quoted if any_of("coefficient", data).possible else None
+    first = quoted and before_opinions(quoted)
+    assert ("Ask for another opinion" in text) == (below > 0 and not first)
+    assert ("would not settle the cases" in text) == bool(below and first and "chance" in first[0])
     # Sets of 90% take nine calibration cases, half of all; fewer promise nothing.
     assert ("too few to promise" in text) == (data.n_cases // 2 < 9)
 

@@ -10,6 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared.cache import datasets
 from pages.shared.kit import widgets
+from tests.golden import screens
 from tests.pages.opened import note_runs
 
 _WORDS = ("title", "subheader", "markdown", "caption", "info", "warning", "write")
@@ -56,6 +57,20 @@ def known(home, known_results):
 def few_held_out_readers(monkeypatch):
     """The curve of held-out readers of the larger samples takes minutes: here it is computed of small data only."""
     monkeypatch.setenv("PLURALITY_UNASKED_CASES", "100")
+
+
+@pytest.fixture
+def as_recorded(request):
+    """Compares the lines of a page with those of its file; with ``--record-screens`` writes them there."""
+
+    def compare(path, lines):
+        if request.config.getoption("record_screens"):
+            screens.record(path, lines)
+        told = screens.differences(path.read_text(encoding="utf-8").splitlines(), lines)
+        shown = "\n".join(told[:20])
+        assert not told, f"{path.name}: {len(told)} lines differ:\n{shown}\nWhere that is right: --record-screens"
+
+    return compare
 
 
 @pytest.fixture

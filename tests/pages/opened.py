@@ -29,6 +29,20 @@ def settle(app: AppTest) -> AppTest:
     raise AssertionError("still at work")
 
 
+def at_rest(app: AppTest) -> AppTest:
+    """Run until nothing that the page asks for is at work, not even what only adds a mark."""
+    until = time.monotonic() + PATIENCE
+    while time.monotonic() < until:
+        app = settle(app)
+        asked = [job for job in jobs().unfinished() if job.unseen_since is None or job.unseen_since >= app.began]
+        if not asked and not out_of_date(app):
+            return app
+        for job in asked[:1]:
+            job.wait(2)  # less than what a job goes on that no page asks for
+        app.run()
+    raise AssertionError("still at work")
+
+
 def out_of_date(app: AppTest) -> bool:
     """Whether a job has ended since the page began to be drawn; `note_runs` says when that was."""
     ended = (job.started + job.seconds for job in map(jobs().get, jobs().all_keys()) if job and job.started)

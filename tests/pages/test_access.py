@@ -337,9 +337,13 @@ def bobs(anns, as_):
 def test_two_people_never_see_each_other_s_data_although_what_is_computed_is_the_same(anns, bobs, monkeypatch, page):
     of_ann, of_bob = ("Hidden study", "rater-7f3", "model-7f3", "ann@"), ("Private study", "own-rater", "bob@")
     for person, dataset, theirs, others in ((ANN, anns, of_ann, of_bob), (BOB, bobs, of_bob, of_ann)):
-        said = opened_by(person, page, dataset.digest, monkeypatch)
-        assert dataset.digest in said and (theirs[0] in said or page not in ("home", "raters")), "their own"
-        assert [secret for secret in others if secret in said] == []
+        app = drawn_for(person, page, dataset.digest, monkeypatch)
+        said = everything_said(app)
+        # Drawn a second time, a page stands without its sidebar here, and so without the name of the data.
+        then = everything_said(settle(app))
+        seen = any(own in said + then for own in theirs[:2])
+        assert dataset.digest in said and (seen or page not in ("home", "raters")), "their own"
+        assert [secret for secret in others if secret in said + then] == []
 
 
 def owned(digest):

@@ -140,3 +140,24 @@ def test_the_columns_of_the_worklist_fit_beside_a_case_at_1280_pixels(longest):
         names = ["case", "certainty", "most plausible", *["review"] * reviewed, *["expected"] * ordered]
         assert sum(columns[name]["width"] for name in names) <= MOST
         assert min(columns[name]["width"] for name in names) >= 48
+
+
+def test_corners_that_nobody_chose_follow_the_trust_and_those_chosen_stay():
+    """On the dermatology cases another class comes third at γ = 1 than at .3; the triangle leaves none of three out."""
+    app = opened("cases", "dermatology")
+
+    def corners(trust: float):
+        settle(app.slider(key="reliability").set_value(trust).run())
+        return next(box for box in app.multiselect if box.label == "Corners of the triangle")
+
+    first = corners(0.3)
+    key, before = first.key, list(first.value)
+    then = corners(1.0)
+    assert then.key == key
+    assert set(then.value) != set(before)
+    means = next(table.value for table in app.dataframe if "median" in table.value)["class"].tolist()
+    assert [then.options[0], *means[:3]] == [means[0], *then.options[:3]]
+    own = [*then.value[:2], next(code for code in before if code not in then.value)]
+    settle(then.set_value(own).run())
+    assert corners(3.0).value == own
+    assert corners(0.3).value == own

@@ -68,6 +68,17 @@ def test_where_agreement_may_be_chance_home_does_not_send_for_more_annotations()
     assert "another opinion, the least certain first" not in step
 
 
+def test_where_raters_contradict_each_other_home_says_so_and_no_model_gives_the_prevalence():
+    """Of two who mostly give the other class agreement is below chance, and a model would say what it started from."""
+    yes = [(case % 3 == 0, case % 3 != 0 or case % 10 == 0) for case in range(120)]
+    rows = [
+        f"{case},{rater},{'ny'[one]}" for case, each in enumerate(yes) for rater, one in zip("ab", each, strict=True)
+    ]
+    said = words(home(kept("\n".join(["case,rater,class", *rows, ""]))))
+    assert "**Raters contradict each other**" in said and "may be chance" not in said
+    assert "by a model of raters" not in said and "by majority vote; n = 120 cases" in said
+
+
 @pytest.mark.parametrize("sample", ["skin", "anaesthesia"])
 def test_home_counts_the_uncertain_cases_that_the_cases_page_counts(sample):
     cases = opened("cases", sample)

@@ -1,5 +1,6 @@
 """What the Models page says, without a browser."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -224,7 +225,21 @@ def test_where_the_majority_vote_opens_no_model_stands_chosen_and_one_can_be():
     vote = next(frame.value for frame in app.dataframe if "share of cases" in frame.value.columns)
     assert dict(zip(vote["class"], vote["share of cases"], strict=True)) == {"one": 0.25, "two": 0.75}
     mine = choose(app, "dawid-skene")
-    assert title(mine).endswith("(Dawid-Skene)") and "Chosen by you. By held-out scores: Majority vote" in words(mine)
+    assert "(Dawid-Skene)." in words(mine) and "Chosen by you. By held-out scores: Majority vote" in words(mine)
+
+
+def test_of_two_who_contradict_each_other_the_title_does_not_say_which_is_right():
+    yes = [(case % 3 == 0, case % 3 != 0 or case % 10 == 0) for case in range(120)]
+    rows = [
+        f"{case},{rater},{'ny'[said]}" for case, each in enumerate(yes) for rater, said in zip("ab", each, strict=True)
+    ]
+    app = choose(opened("models", kept("\n".join(["case,rater,class", *rows]))), "dawid-skene")
+    assert title(app).startswith("Which class is right cannot be told: most cases have two raters or fewer")
+    said = words(app)
+    assert (
+        re.search(r"decides \d+ ties", said)
+        and said.count("of two who differ the annotations do not tell who is wrong") == 1
+    )
 
 
 def test_without_raters_the_classes_stand_by_their_share_with_intervals():

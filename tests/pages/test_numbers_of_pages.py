@@ -437,6 +437,21 @@ def test_what_people_count_as_is_said_only_where_people_share_errors(pair, worth
     assert kit_shared_errors._sentence(found) == said + " By their errors 2 people count as 1.4." * worth
 
 
+@pytest.mark.parametrize("n_untold", [0, 1])
+def test_what_people_count_as_is_not_said_where_a_pair_of_them_cannot_be_told(n_untold):
+    """Three people, two of whom share errors; the first and the last have no 30 cases in common, or have."""
+    shares = np.zeros((3, 3), bool)
+    shares[0, 1] = shares[1, 0] = True
+    flat = np.full((3, 3), 0.3)
+    if n_untold:
+        flat[0, 2] = flat[2, 0] = np.nan
+    found = SharedErrors(tuple("abc"), np.zeros(3, bool), np.full((3, 3), 40), flat, flat, flat, shares, 0.05, 2.2, 3,
+                         n_untold)  # fmt: skip
+    said = f"1 of {3 - n_untold} pairs of raters share errors beyond chance."
+    worth = " By their errors 3 people count as 2.2."
+    assert kit_shared_errors._sentence(found) == said + worth * (not n_untold)
+
+
 def test_held_out_scores_leave_with_what_gold_says_of_each(said, shown, left):
     def measure(at):
         return SimpleNamespace(value=at, low=at - 0.1, high=at + 0.1)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
+from scipy.stats import t as student
 from streamlit.delta_generator import DeltaGenerator
 
 from core.agreement.adaptive import AdaptiveCheck
@@ -35,6 +36,7 @@ from core.models.majority import MajorityVote
 from core.models.models_agree import models_agree
 from core.models.result import Spread
 from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.gaussian import GaussianScores
 from core.raters.coverage import Coverage
 from core.raters.flags import Flag
 from core.raters.left_out import Influence
@@ -752,6 +754,21 @@ def test_what_is_most_unlike_the_pool_is_what_surely_exceeds_its_share_by_most(s
     assert said[2].startswith("4 rows: of the rater's annotations on a class")
 
 
+def test_of_several_annotations_that_surely_exceed_the_pool_the_one_that_does_so_by_most_is_named(said, shown, left):
+    """By the lower end less the pool's share: .15, .30 and .10. The largest share (.55), and its widest gap, is not it;
+    .80 less .10 on the class with four annotations is not either."""
+    classes, n = ("mole", "acne", "wart", "rash"), np.array([30.0, 20.0, 10.0, 4.0])
+    exceeds = {(0, 1): (0.45, 0.35, 0.2), (1, 2): (0.5, 0.4, 0.1), (2, 0): (0.55, 0.15, 0.05), (3, 1): (0.9, 0.8, 0.1)}
+    own, low, pool = np.zeros((3, 4, 4))
+    for at, (share, end, of_pool) in exceeds.items():
+        own[at], low[at], pool[at] = share, end, of_pool
+    rest = np.eye(4, dtype=bool)
+    own[rest], pool[rest] = 1 - own.sum(axis=1), 1 - pool.sum(axis=1)
+    card = SimpleNamespace(own=Answers(own, low, own + 0.1, n), pool=Answers(pool, pool, pool, n), classes=classes)
+    raters_answers.show(card)
+    assert said[1] == "Most unlike the pool: **wart** where the others find acne, .50 (.40 to .60) against .10."
+
+
 OWN_N = np.array([20.0, 10.0])
 
 
@@ -1052,6 +1069,9 @@ def test_raters_of_a_case_who_side_less_with_the_panel_have_their_own_share_and_
     )  # fmt: skip
     said = one_case._doubted(data, 0)
     assert said.endswith("than their peers: dan (60% of 1,234 annotations), bob (50% of 25 annotations).")
+    monkeypatch.setattr(one_case.st, "session_state", {"hide_names": True})  # by their places in the list of the case
+    said = one_case._doubted(data, 0)
+    assert said.endswith("than their peers: rater 3 (60% of 1,234 annotations), rater 4 (50% of 25 annotations).")
 
 
 def test_the_header_of_a_case_has_its_own_certainty_and_number_of_answers(said):
@@ -1271,6 +1291,29 @@ def test_what_reviews_have_bought_is_said_before_and_after(monkeypatch, gain, wo
     monkeypatch.setattr(after, "bought", lambda *_, **__: gain)
     said = after._bought(SimpleNamespace(raters=(), kind="class"), {}, SimpleNamespace(name="dirichlet"), 3.0)
     assert words in said and said.endswith("(Dirichlet counts, reliability γ 3).")
+
+
+def test_an_interval_of_scores_narrows_by_the_mean_width_of_the_settled_cases_alone():
+    """At γ = 2 each score counts twice; Student's t of the scores and the prior, case by case. The wide one stays."""
+    given, settled = [[1.0, 2.5, 6.0], [0.0, 9.0], [3.0, 3.5]], {0: 2.0, 2: 3.2}
+    m0, k0, a0, b0 = prior = 4.0, 0.7, 2.5, 3.0
+
+    def data(scores):
+        rows = [(case, rater, score) for case, of_case in enumerate(scores) for rater, score in enumerate(of_case)]
+        return Dataset.from_scores("made", list("xyz"), list("abcd"), *map(np.array, zip(*rows, strict=True)))
+
+    def width(scores):
+        twice = np.repeat(scores, 2)
+        n, mean = twice.size, twice.mean()
+        k, a = k0 + n, a0 + n / 2
+        b = b0 + ((twice - mean) ** 2).sum() / 2 + k0 * n * (mean - m0) ** 2 / (2 * k)
+        return 2 * student(2 * a).ppf(0.975) * np.sqrt(b / (a * k))
+
+    more = [[*of_case, settled[case]] if case in settled else of_case for case, of_case in enumerate(given)]
+    said = after._narrower(data(given), data(more), GaussianScores(None, *prior), 2.0)
+    before, then = (np.mean([width(scores[case]) for case in settled]) for scores in (given, more))
+    assert before > then > 1 and f"from **{before:.2f}** to **{then:.2f}** (reliability γ 2)." in said
+    assert "the score of the 2 cases is known that they settled with one: the mean 95% interval narrows" in said
 
 
 def test_decisions_that_become_a_rater_are_counted_beside_those_that_cannot(monkeypatch):

@@ -341,3 +341,38 @@ def test_what_an_empty_cell_of_a_set_of_labels_says_is_asked_only_where_one_is_e
     assert (toggle.label, toggle.value) == ("An empty cell says that no label applies", False)
     done(toggle.set_value(True).run())
     assert app.button(key="use").label == "Use 5 annotations"
+
+
+def elsewhere_and_back(app: AppTest) -> AppTest:
+    """A look at another page before the files are used."""
+    app.switch_page("pages/settings.py").run()
+    return done(app.switch_page("pages/upload.py").run())
+
+
+PAIRS = b"reader,scan,finding\nana,1,x\nbea,1,y\nana,2,x\nbea,2,x\n"
+
+
+def test_files_and_what_was_said_of_them_outlive_a_look_at_another_page():
+    app = dropped(("pairs.csv", PAIRS))
+    widget(app, "text_input", "name-").set_value("My pairs").run()
+    widget(app, "selectbox", "rater_column-").set_value("scan").run()
+    widget(app, "selectbox", "case_column-").set_value("reader").run()
+    widget(app, "file_uploader", "side-gold-").set_value(("gold.csv", b"case,gold\nana,x\n", "")).run()
+    app = elsewhere_and_back(done(app))
+    assert "Not used yet: pairs.csv" in texts(app) and "Not used yet: gold.csv" in texts(app)
+    assert widget(app, "text_input", "name-").value == "My pairs" and "1 gold case" in texts(app)
+    assert widget(app, "selectbox", "rater_column-").value == "scan"
+    use(elsewhere_and_back(app))
+    assert "My pairs is in use." in app.success[0].value and "Not used yet" not in texts(app)
+    assert "Not used yet" not in texts(elsewhere_and_back(app))
+
+
+def test_files_that_were_let_go_do_not_come_back_and_others_join_those_that_stay():
+    app = elsewhere_and_back(dropped(("pairs.csv", PAIRS)))
+    both = elsewhere_and_back(dropped(("more.csv", PAIRS.replace(b",1,", b",3,")), app=app))
+    assert "Not used yet: pairs.csv, more.csv" in texts(both) and both.button(key="use").label == "Use 8 annotations"
+    gone = done(both.button(key="discard-upload-0").click().run())
+    assert "Not used yet" not in texts(gone) and "Not used yet" not in texts(elsewhere_and_back(gone))
+    emptied = dropped(("pairs.csv", PAIRS))
+    emptied.file_uploader[0].set_value([]).run()
+    assert "Not used yet" not in texts(elsewhere_and_back(done(emptied)))

@@ -8,8 +8,10 @@ import streamlit as st
 
 from core.annotations.dataset import RISK_LEVELS, Dataset
 from core.certainty.explain import distrusted, why
+from core.certainty.top_sets import OTHERS
 from core.figures import cases as figures
 from core.figures.theme import class_colours
+from core.order import highest_first
 from core.plausibility.protocol import PlausibilityModel
 from core.reducers.metrics import score_case
 from core.reducers.risk import level_masses
@@ -23,7 +25,6 @@ from pages.shared.kit import style as look
 MOST_LINES = 8
 _PLAUSIBLE = 0.2  # a class whose line goes beyond
 TOP = 3
-OTHERS = "any other class"
 
 
 def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, reliability: float, classifiers) -> None:
@@ -31,7 +32,7 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
     theme = look.theme()
     case_facts.show(dataset, dataset.cases[case])
     draws, quantiles, result, risk, point = _draws(view, model, case, reliability)
-    by_mean = np.argsort(-quantiles.mean[:-1], kind="stable")
+    by_mean = highest_first(quantiles.mean[:-1])
     ranked = [int(draws.classes[place]) for place in by_mean]
     colours = class_colours(ranked, view.n_classes, theme)
     if dataset.kind != "score":
@@ -68,7 +69,7 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
 def annotations(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, reliability: float) -> None:
     """What the raters said, without the rest."""
     _, quantiles, *_ = found = _draws(view, model, case, reliability)
-    by_mean = np.argsort(-quantiles.mean[:-1], kind="stable")
+    by_mean = highest_first(quantiles.mean[:-1])
     colours = class_colours([int(found[0].classes[place]) for place in by_mean], view.n_classes, look.theme())
     with st.container(border=True):
         sets = dataset.kind == "set"  # the table of labels says how they split
@@ -99,7 +100,7 @@ def plausibilities(view: Dataset, case: int, model: PlausibilityModel, reliabili
     """How plausible each class is, without the rest."""
     theme = look.theme()
     draws, quantiles, result, risk, point = _draws(view, model, case, reliability)
-    by_mean = np.argsort(-quantiles.mean[:-1], kind="stable")
+    by_mean = highest_first(quantiles.mean[:-1])
     colours = class_colours([int(draws.classes[place]) for place in by_mean], view.n_classes, theme)
     if class_scale.is_for(model):
         class_scale.show(view, case, model, reliability, colours)
@@ -214,13 +215,18 @@ def _simplex(view: Dataset, case: int, draws, by_mean: np.ndarray, theme, leadin
         _few_corners(view, draws, by_mean, names, theme)
         return
     default = sorted(names, key=lambda code: code != top)[:TOP]  # the one that the worklist names is never left out
+    key = f"corners-{view.digest}-{case}"
+    # What nobody has chosen follows the draws, as at another trust.
+    if key not in st.session_state or f"{key}-chosen" not in st.session_state:
+        st.session_state[key] = default
     chosen = st.multiselect(
         "Corners of the triangle",
         list(names),
-        default=default,
         format_func=lambda code: shorten(names[code], 40),
         max_selections=TOP,
-        key=f"corners-{view.digest}-{case}",
+        key=key,
+        on_change=st.session_state.__setitem__,
+        args=(f"{key}-chosen", True),
         help=widgets.explained("region"),
     )
     corners = chosen if len(chosen) == TOP else default
@@ -263,7 +269,7 @@ def _triangle(
     name = plotly(as_name(shorten(names[best], 22)))
     apart = leading[best] - leading
     level = apart <= 2 * np.sqrt((leading[best] + leading - apart**2) / len(corners))
-    tied = [names[k] for k in np.argsort(-leading, kind="stable") if level[k]]
+    tied = [names[k] for k in highest_first(leading) if level[k]]
     if outside > 0.005 and len(tied) > 1 and (top not in names or top in tied):
         title = "Near tie of all three"
         if len(tied) == 2:
@@ -339,7 +345,7 @@ def _models(dataset: Dataset, case: int, model: PlausibilityModel, reliability: 
             continue
         draws, quantiles, result, *_ = _draws(eaten, other, case, gamma)
         code = int(result.top_class()[0])
-        second = np.argsort(-quantiles.mean[:-1], kind="stable")[1:2]
+        second = highest_first(quantiles.mean[:-1])[1:2]
         rows.append(
             {
                 "model": plausibility_models.method(name).title,

@@ -10,6 +10,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.score_trust import ScoreTrust, plausible_score, score_digits, score_trust, scores_in_words
 from core.certainty.top_sets import UNCERTAIN_BELOW
 from core.figures import scores as figures
+from core.order import lowest_first
 from core.plausibility.gaussian import METHOD, GaussianScores
 from core.text import exact, markdown, number, plotly, plural, shorten
 from pages.shared.cases import content, moves, review_status
@@ -81,7 +82,7 @@ def _sentence(trust: ScoreTrust, digits: int) -> str:
 def _order(dataset: Dataset, trust: ScoreTrust, find: str) -> np.ndarray:
     """Cases by the certainty of their side, lowest first; without a threshold by their interval, widest first."""
     known = -trust.width[0] if trust.threshold is None else trust.certainty[0]
-    order = np.argsort(known, kind="stable")
+    order = lowest_first(known)
     words = find.casefold().strip()
     if not words:
         return order

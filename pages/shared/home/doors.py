@@ -11,6 +11,7 @@ from core.evaluation.choice import verdict
 from core.evaluation.sweep_table import SweepTable
 from core.figures import home as figures
 from core.methods import can_use
+from core.order import highest_first, lowest_first
 from core.raters.monitoring import RaterTable
 from core.raters.to_act_on import ToActOn
 from core.text import markdown, number, percent, plural, shorten, with_interval
@@ -56,7 +57,7 @@ def cases(views: home_known.Views, theme) -> CertaintyResult | None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link("pages/cases.py", label="See the cases", icon=":material/view_list:", width="content")
         if certain is not None:
-            case_id = certain.cases[int(np.nanargmin(certain.certainty[:, 0]))]
+            case_id = certain.cases[lowest_first(certain.certainty[:, 0])[0]]
             words = "Open this one" if least_certain(certain).startswith("Most ambiguous") else "Open the first of them"
             st.button(words, type="tertiary", on_click=open_case, args=(case_id,), key="home_case")
     return certain
@@ -65,7 +66,7 @@ def cases(views: home_known.Views, theme) -> CertaintyResult | None:
 def least_certain(certain: CertaintyResult) -> str:
     """Which case is the most ambiguous, or how many are as ambiguous as each other to two digits."""
     value = columns.short_of_certain(certain.certainty[:, 0])
-    least = int(np.nanargmin(value))
+    least = int(lowest_first(value)[0])
     said = number(float(value[least]))
     n_same = sum(number(one) == said for one in value.tolist())
     if n_same == len(value) > 1:
@@ -120,7 +121,7 @@ def _accuracies(table: RaterTable, act: ToActOn, theme) -> None:
     flagged[list(act.flagged())] = True
     known = np.flatnonzero(np.isfinite(value))
     shown = known[np.lexsort((value[known], ~flagged[known]))][: figures.MOST_LINES]
-    shown = shown[np.argsort(value[shown], kind="stable")]
+    shown = shown[lowest_first(value[shown])]
     n = int(flagged.sum())
     if n:
         _title(f"{plural(n, 'rater')} of {len(table.raters):,} flagged")
@@ -150,7 +151,7 @@ def _shares(views: home_known.Views, theme) -> None:
         st.write("No annotation names one class.")
     else:
         shares = cached_home.vote_shares(view)
-        order = sorted(range(view.n_classes), key=lambda code: -shares[code].value)[: figures.MOST_LINES]
+        order = highest_first([share.value for share in shares])[: figures.MOST_LINES]
         _title(commonest(view, shares))
         ends = ([getattr(shares[code], end) for code in order] for end in ("value", "low", "high"))
         figure = figures.with_intervals(

@@ -11,6 +11,7 @@ from core.cluster import elsewhere
 from core.figures import cases as figures
 from core.figures.theme import class_colours
 from core.ingest.samples import SAMPLES
+from core.order import highest_first
 from core.plausibility.plackett_luce.gibbs import METHOD as PLACKETT_LUCE
 from core.reducers.metrics import score_case
 from core.settings import current_settings
@@ -112,7 +113,7 @@ def _case() -> None:
         n_draws=plausibility_models.N_DRAWS,
         seed=plausibility_models.SEED,
     )
-    lines = np.argsort(-quantiles.mean[:-1], kind="stable")[:_LINES]
+    lines = highest_first(quantiles.mean[:-1])[:_LINES]
     codes = [int(draws.classes[place]) for place in lines]
     colours = class_colours(codes, dataset.n_classes, theme)
     widgets.chips(dataset, dataset.annotations_of(case), colours, hide_names=True)

@@ -12,6 +12,7 @@ from core.methods import any_of
 from core.models.catalogue import em_model
 from core.models.precision import MOST_PARAMETERS, N_REPLICATES, precision_of
 from core.plausibility.protocol import PlausibilityModel
+from core.raters.acceptable import why_not
 from core.raters.flags import FALSE_ALARMS
 from core.raters.monitoring import RaterTable, default_request, monitor
 from core.raters.to_act_on import ToActOn, raters_to_act_on
@@ -131,6 +132,7 @@ def raters(views: Views) -> tuple[RaterTable, ToActOn] | None:
 def prevalence(views: Views) -> tuple[tuple[cached_home.Share, ...], str]:
     """Share of each class with its interval, and by what: a model of raters where that is quick, else the vote.
 
+    The vote also where annotations alone do not tell who is wrong: a model then says what its start and smoothing say.
     The vote stands there while the model is fitted.
     """
     view = views.classes
@@ -150,7 +152,7 @@ def prevalence(views: Views) -> tuple[tuple[cached_home.Share, ...], str]:
             job, precision_of, view.coded, model, view.coded, fit, seed=SEED, seconds=seconds
         ).prevalence
         rows = zip(fit.prevalence.tolist(), spread.low.tolist(), spread.high.tolist(), strict=True)
-        return tuple(rows), fit.converged
+        return tuple(rows), fit.converged and not why_not(view)
 
     found = job_progress.result_of((view.content_digest, "prevalence", SEED), "Prevalence", work, _LANE, view)
     if found is None or not found[1] or any(low != low for _, low, _ in found[0]):

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from core.agreement.bands import perhaps_chance
+from core.agreement.bands import before_opinions
 from core.agreement.suitable import Suitable
 from core.certainty.top_sets import CertaintyResult
 from core.models.gold import gold_cases
@@ -18,9 +18,8 @@ def show(
     """A line for each; what is still being computed gets its line when it is known."""
     st.subheader("What to do next", anchor=False)
     below = certain.n_below(home_numbers.UNCERTAIN_BELOW) if certain is not None else 0
-    if below and agreement is not None and perhaps_chance(agreement.quoted):
-        why = "classes and instructions first: more annotations of this kind would not settle the cases"
-        _line("Agreement may be chance", why, "agreement", "Look")
+    if below and agreement is not None and (first := before_opinions(agreement.quoted)):
+        _line(*first, "agreement", "Look")
     elif below:
         _line(plural(below, "uncertain case"), "another opinion, the least certain first", "review", "Review")
     if act is not None and act.flags:

@@ -14,6 +14,7 @@ from core.evaluation.sweep_table import SweepTable
 from core.figures import agreement as agreement_figures
 from core.figures.classifiers import metric_title
 from core.models.gold import gold_cases
+from core.order import FITTED, highest_first, lowest_first
 from core.text import as_name, exact, markdown, number, percent, plural, shorten, with_interval
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
@@ -166,8 +167,8 @@ def prevalence(views: home_known.Views) -> None:
         return
     place = st.container()
     shares, source = home_known.prevalence(views)
-    pick = min if view.n_classes == 2 else max
-    code = pick(range(view.n_classes), key=lambda k: shares[k].value)
+    order = lowest_first if view.n_classes == 2 else highest_first
+    code = int(order(np.round([share.value for share in shares], FITTED))[0])
     share = shares[code]
     with place:
         name = markdown(as_name(shorten(view.classes[code], 28)))

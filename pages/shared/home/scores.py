@@ -9,6 +9,7 @@ from core.certainty.score_trust import ScoreTrust, plausible_score, score_digits
 from core.certainty.scores_by_gold import scores_by_gold
 from core.figures import scores as figures
 from core.models.gold import gold_cases
+from core.order import lowest_first
 from core.plausibility.gaussian import METHOD
 from core.text import exact, markdown, number, percent, plural, shorten
 from pages.shared.home import doors, limits, numbers
@@ -61,7 +62,7 @@ def _least_known(dataset: Dataset, model, cards, theme) -> None:
                 f"{below:,} of {plural(dataset.n_cases, 'case')} below certainty {number(numbers.UNCERTAIN_BELOW, 1)} "
                 f"of lying above {exact(trust.threshold)} or not, γ = {exact(reliability)}"
             )
-    case = int(np.argmax(trust.width[0]) if trust.above is None else np.argmin(trust.certainty[0]))
+    case = int(lowest_first(-trust.width[0] if trust.above is None else trust.certainty[0])[0])
     one = plausible_score(dataset, model, case, reliability)
     low, high = (scores.written(end, digits) for end in (one.low, one.high))
     st.subheader(f"Known least: {markdown(shorten(one.case, 20))}, {low} to {high}", anchor=False)

@@ -8,7 +8,7 @@ from core.errors import PluralityError
 from core.figures import models as model_figures
 from core.methods import explained
 from core.models.catalogue import Fitted
-from core.models.comparison import against_gold, compare_fits
+from core.models.comparison import against_gold, compare_fits, most_moved
 from core.models.joint import kappa_check
 from core.models.loo import compare_loo
 from core.models.result import RaterModelFit
@@ -122,7 +122,7 @@ def _class_of_interest(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit)
     for one in fitted:
         if len(one.fit.classes) == 2:
             return one.fit.classes[1]
-    return shown.fit.classes[int(np.abs(shown.fit.prevalence - vote.prevalence).argmax())]
+    return shown.fit.classes[int(most_moved(shown.fit, vote)[0])]
 
 
 def _prevalence(fit: RaterModelFit, name: str) -> str:

@@ -8,6 +8,7 @@ from core.annotations.dataset import Dataset
 from core.figures import models as figures
 from core.figures import rater_models as rater_figures
 from core.models.catalogue import Fitted
+from core.models.comparison import most_moved
 from core.models.expected_class import class_values, expected_class, in_class_names, within_one, without_shared_words
 from core.models.explain import explain
 from core.models.hierarchical import METHOD as HIERARCHICAL
@@ -16,6 +17,7 @@ from core.models.ordinal import NAMES as SCALES
 from core.models.ordinal import severity_sentence
 from core.models.rater_summary import RaterSummary, leaning, rater_summary
 from core.models.result import RaterModelFit
+from core.order import FITTED, lowest_first
 from core.text import markdown, number, percent, plotly, plural, shorten, with_interval
 from pages.shared.kit import columns, widgets
 from pages.shared.models import jobs as models_jobs
@@ -51,12 +53,30 @@ _RATER_HELP = {
 
 def extremes(summary: RaterSummary) -> tuple[int, int] | None:
     """The least and the most accurate rater; of those with `ENOUGH` annotations, where two have as many."""
-    known = np.isfinite(summary.accuracy)
-    enough = known & (summary.n_annotations >= ENOUGH)
-    chosen = np.flatnonzero(enough if enough.sum() >= 2 else known)
+    chosen = _compared(summary)
     if len(chosen) < 2:
         return None
-    return int(chosen[summary.accuracy[chosen].argmin()]), int(chosen[summary.accuracy[chosen].argmax()])
+    order = chosen[lowest_first(summary.accuracy[chosen].round(FITTED))]
+    return int(order[0]), int(order[-1])
+
+
+def _compared(summary: RaterSummary) -> np.ndarray:
+    known = np.isfinite(summary.accuracy)
+    enough = known & (summary.n_annotations >= ENOUGH)
+    return np.flatnonzero(enough if enough.sum() >= 2 else known)
+
+
+def _least_right(shown: Fitted, summary: RaterSummary) -> str:
+    """Who is least often right with the interval, or how many of them are as seldom right to two digits."""
+    least = (extremes(summary) or (0, 0))[0]
+    value = number(float(summary.accuracy[least]))
+    compared = summary.accuracy[_compared(summary)].tolist()
+    same = sum(number(one) == value for one in compared)
+    model = plotly(models_jobs.label(shown))
+    if same > 1:
+        return f"Least often right by {model}: {same:,} of {plural(len(compared), 'rater')}, {value} each"
+    ends = with_interval(float(summary.accuracy[least]), float(summary.low[least]), float(summary.high[least]))
+    return f"Least often right by {model}: {plotly(shorten(shown.fit.raters[least], 40))}, {ends}"
 
 
 def raters(shown: Fitted, theme) -> None:
@@ -64,11 +84,7 @@ def raters(shown: Fitted, theme) -> None:
     fit = shown.fit
     summary = rater_summary(shown.dataset, fit)
     widgets.heading("Raters", "confusion matrix")
-    least = (extremes(summary) or (0, 0))[0]
-    title = (
-        f"Least often right by {plotly(models_jobs.label(shown))}: {plotly(shorten(fit.raters[least], 40))}, "
-        f"{with_interval(float(summary.accuracy[least]), float(summary.low[least]), float(summary.high[least]))}"
-    )
+    title = _least_right(shown, summary)
     draw = rater_figures.sensitivity_specificity if len(fit.classes) == 2 else rater_figures.accuracy_by_rater
     left, right = st.columns(2, gap="large")
     with left:
@@ -304,11 +320,11 @@ def prevalence(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit, theme) 
     kept = [one for one in same if one.request.method.is_truth]
     fits = {models_jobs.label(one): one.fit for one in kept}
     raw = _raw_share(shown.dataset)
-    gap = np.abs(shown.fit.prevalence - vote.prevalence)
-    codes = np.sort(np.argsort(-gap, kind="stable")[:MOST_CODES]).tolist()
+    order = most_moved(shown.fit, vote)
+    codes = np.sort(order[:MOST_CODES]).tolist()
     if len(shown.fit.classes) == 2:
         codes = [1]
-    code = int(gap.argmax()) if len(codes) > 1 else codes[0]
+    code = int(order[0]) if len(codes) > 1 else codes[0]
     spread = None if shown.fit.uncertainty is None else shown.fit.uncertainty.prevalence
     ends = f" ({percent(spread.low[code], 1)} to {percent(spread.high[code], 1)})" if spread is not None else ""
     title = (

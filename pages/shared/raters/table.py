@@ -62,7 +62,7 @@ def frame_of(table: RaterTable, act: ToActOn, blind: Rates | None) -> pd.DataFra
         "leans to": [table.classes[code] if code >= 0 else "" for code in leans],
         "bias": np.where(leans >= 0, table.bias[np.arange(len(leans)), leans], np.nan),
         "P(spam)": table.spam,
-        "P(adversarial)": table.adversarial,
+        "P(adversarial)": np.where(bool(judged.why), np.nan, table.adversarial),
         "seconds": table.tempo.seconds,
         "gave the previous answer": table.tempo.repeated,
         "repeats answers": table.repeats,

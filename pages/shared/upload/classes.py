@@ -63,6 +63,7 @@ def treatment_of(
             "Classes that nobody gave but could have (separated by commas)",
             value=", ".join(name for name in start.classes or () if name not in known and "," not in name),
             key=f"more_classes-{key}",
+            persist_state="session",
         )
         extra = [name.strip() for name in more.split(",") if name.strip()]
         if dataset.n_classes > _MOST:
@@ -108,6 +109,7 @@ def _ordered(dataset: Dataset, start: Choices, key: str, names: Sequence[str]) -
         f"The order of the classes means something (from low to high, now “{first}” to “{last}”)",
         value=dataset.ordinal or start.ordinal,
         key=f"ordinal-{key}",
+        persist_state="session",
         help="Then near annotations count as partly agreeing. Leave it off where the names are only codes.",
     )
 
@@ -122,6 +124,7 @@ def _unsure(dataset: Dataset, start: Choices, key: str) -> tuple[str, ...]:
         f"Count {names} as no annotation, not as a class of its own",
         value=set(unsure) <= start.treatment.missing,
         key=f"unsure-{key}",
+        persist_state="session",
     )
     return unsure if blank else ()
 
@@ -138,7 +141,9 @@ def _alike(dataset: Dataset, start: Choices, key: str) -> dict[str, str]:
     count = np.bincount(answered, minlength=dataset.n_classes)
     names = "; ".join(" = ".join(f"“{markdown(dataset.classes[code])}”" for code in codes) for codes in several[:3])
     names += "; …" if len(several) > 3 else ""
-    if not st.toggle(f"Merge classes that differ only in {differ}: {names}", key=f"alike-{key}"):
+    if not st.toggle(
+        f"Merge classes that differ only in {differ}: {names}", key=f"alike-{key}", persist_state="session"
+    ):
         return {}
     return {dataset.classes[code]: dataset.classes[max(codes, key=count.item)] for codes in several for code in codes}
 
@@ -157,16 +162,20 @@ def _frame(dataset: Dataset, start: Choices) -> pd.DataFrame:
 
 
 def _edited(dataset: Dataset, start: Choices, key: str) -> pd.DataFrame:
-    frame = _frame(dataset, start)
     st.caption("Two classes with one name are merged. Change the places to change the order.")
-    return st.data_editor(
-        frame,
+    # An editor forgets its edits when its page is left: it then begins with what it showed.
+    editor, begun, last = f"class_editor-{key}", f"class_editor_begun-{key}", f"class_editor_last-{key}"
+    if editor not in st.session_state or begun not in st.session_state:
+        st.session_state[begun] = st.session_state.get(last, _frame(dataset, start))
+    st.session_state[last] = st.data_editor(
+        st.session_state[begun],
         hide_index=True,
         disabled=["in the file"],
         column_config={
             "name": st.column_config.TextColumn(required=True),
             "place": st.column_config.NumberColumn(min_value=1, step=1, required=True),
         },
-        height=min(420, 36 * (len(frame) + 1) + 2),
-        key=f"class_editor-{key}",
+        height=min(420, 36 * (dataset.n_classes + 1) + 2),
+        key=editor,
     )
+    return st.session_state[last]

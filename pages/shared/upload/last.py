@@ -20,7 +20,9 @@ def offered(source: Source, question: Question, stamp: str) -> Choices:
     last = saved_mappings.recall(source, question, sign_in.name())
     if last is None or not (differences := _differences(guessed, last)):
         return guessed
-    again = st.toggle("As last time, for a file with these columns", key=f"as_last_time-{stamp}")
+    again = st.toggle(
+        "As last time, for a file with these columns", key=f"as_last_time-{stamp}", persist_state="session"
+    )
     st.caption(" · ".join(differences))
     return last if again else guessed
 

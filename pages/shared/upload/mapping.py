@@ -54,7 +54,11 @@ def choose_question(source: Source) -> Question:
         return source.questions[0]
     names = [question.name for question in source.questions]
     chosen = st.selectbox(
-        f"The file holds {plural(len(names), 'question')}: which one?", names, key="question", format_func=shorten
+        f"The file holds {plural(len(names), 'question')}: which one?",
+        names,
+        key="question",
+        persist_state="session",
+        format_func=shorten,
     )
     return source.questions[names.index(chosen)]
 
@@ -93,6 +97,7 @@ def settled(question: Question, start: Mapping, stamp: str) -> Mapping | None:
         index=None,
         format_func=lambda layout: f"**{TITLES[layout]}**: {markdown(row_in_words(question.raw, readings[layout]))}",
         key=f"row_means-{stamp}",
+        persist_state="session",
     )
     return None if chosen is None else readings[chosen]
 
@@ -103,7 +108,10 @@ def choose_mapping(source: Source, question: Question, start: Mapping, stamp: st
         with st.expander("What the columns of this format were taken for", key=f"taken_for-{stamp}"):
             _said(question.mapping)
             own = st.toggle(
-                "Let me choose the columns myself", value=start is not question.mapping, key=f"own_mapping-{stamp}"
+                "Let me choose the columns myself",
+                value=start is not question.mapping,
+                key=f"own_mapping-{stamp}",
+                persist_state="session",
             )
         if not own:
             return question.mapping
@@ -123,6 +131,7 @@ def _chosen_by_hand(question: Question, start: Mapping, stamp: str) -> Mapping:
         format_func=lambda name: TITLES[name],
         help="; ".join(f"**{TITLES[name]}**: {what}" for name, what in LAYOUTS.items()),
         key=f"layout-{stamp}",
+        persist_state="session",
     )
     guess = start if layout == start.layout else mapping_as(question.raw, layout)
     pick = _Picker(list(question.raw.columns), f"{stamp}-{layout}")
@@ -165,7 +174,7 @@ class _Picker:
         options = ([none] if none else []) + self.columns
         index = options.index(guessed) if guessed in options else (0 if none else None)
         chosen = st.selectbox(
-            label, options, index=index, key=f"{key}-{self.key}", format_func=_short,
+            label, options, index=index, key=f"{key}-{self.key}", persist_state="session", format_func=_short,
             placeholder="Choose",
         )  # fmt: skip
         return None if chosen == none else chosen
@@ -178,7 +187,11 @@ class _Picker:
             st.caption(f"{label}: all {len(options):,} other columns.")
             return tuple(options)
         chosen = st.multiselect(
-            label, options, default=[c for c in (guessed or options) if c in options], key=f"{key}-{self.key}"
+            label,
+            options,
+            default=[c for c in (guessed or options) if c in options],
+            key=f"{key}-{self.key}",
+            persist_state="session",
         )
         return tuple(chosen)
 
@@ -193,6 +206,7 @@ def _long(pick: _Picker, guess: Mapping) -> Mapping:
         options,
         index=None if unsaid else options.index(guess.rater or ANONYMOUS),
         key=f"rater_column-{pick.key}",
+        persist_state="session",
         format_func=_short,
         placeholder="Choose",
     )
@@ -230,13 +244,18 @@ def _separators(guess: Mapping, key: str) -> tuple[str, str] | None:
         "An annotation is a whole ranking, such as A > B = C",
         value=guess.separators is not None,
         key=f"whole_ranking-{key}",
+        persist_state="session",
     )
     if not whole:
         return None
     left, right = st.columns(2)
     first, tied = guess.separators or (">", "=")
-    between = left.text_input("Sign between places", first, key=f"sign_between-{key}", max_chars=5)
-    ties = right.text_input("Sign between tied classes", tied, key=f"sign_ties-{key}", max_chars=5)
+    between = left.text_input(
+        "Sign between places", first, key=f"sign_between-{key}", persist_state="session", max_chars=5
+    )
+    ties = right.text_input(
+        "Sign between tied classes", tied, key=f"sign_ties-{key}", persist_state="session", max_chars=5
+    )
     return (between, ties) if between and ties and between != ties else guess.separators
 
 
@@ -275,6 +294,7 @@ def _empty(question: Question, chosen: Mapping, start: Mapping, stamp: str) -> M
         f"An empty cell says that {'no' if whole else 'its'} label {'applies' if whole else 'does not apply'}",
         value=start.empty == "none",
         key=f"empty-{stamp}-{chosen.layout}",
+        persist_state="session",
         help="Off: what it says is not known, and annotations with an empty cell are left out. Where no column of "
         "labels holds a 0, only those that give no label are.",
     )
@@ -306,12 +326,17 @@ def choices(start: Choices, stamp: str) -> dict:
     with st.expander("Kind of annotation and repeats", key=f"kind_and_repeats-{stamp}"):
         kinds, ways = list(KINDS), list(REPEATS)
         kind = st.selectbox(
-            "An annotation is", kinds, index=list(KINDS.values()).index(start.kind), key=f"kind_choice-{stamp}"
+            "An annotation is",
+            kinds,
+            index=list(KINDS.values()).index(start.kind),
+            key=f"kind_choice-{stamp}",
+            persist_state="session",
         )
         repeats = st.selectbox(
             "Repeated annotations of one rater on one case",
             ways,
             index=list(REPEATS.values()).index(start.repeats),
             key=f"repeats_choice-{stamp}",
+            persist_state="session",
         )
     return {"kind": KINDS[kind], "repeats": REPEATS[repeats]}

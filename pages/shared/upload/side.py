@@ -11,6 +11,7 @@ from core.ingest.formats.side_tables import read_pictures, read_side_file
 from core.ingest.formats.source import Source
 from core.text import markdown, plural
 from pages.shared.cache import datasets as cached
+from pages.shared.upload import files
 
 _CARDS = {
     "gold": ("Gold", "A table with the case and its gold class, labels or score."),
@@ -59,8 +60,7 @@ def side_files(source: Source, n_uploads: int) -> tuple[Source, tuple[str, ...]]
             with st.container(border=True):
                 st.markdown(f"**{title}**")
                 card = st.container()
-                upload = st.file_uploader(what, key=f"side-{kind}-{n_uploads}")
-                if upload is not None:
+                for upload in files.brought(what, f"side-{kind}-{n_uploads}"):
                     told.append(upload.file_id)
                     try:
                         side = side.joined(read_side_file(upload.name, upload.getvalue(), kind))
@@ -71,8 +71,7 @@ def side_files(source: Source, n_uploads: int) -> tuple[Source, tuple[str, ...]]
         with st.container(border=True):
             st.markdown("**Images of cases**")
             card = st.container()
-            upload = st.file_uploader(_IMAGES, key=f"side-images-{n_uploads}")
-            if upload is not None:
+            for upload in files.brought(_IMAGES, f"side-images-{n_uploads}"):
                 told.append(upload.file_id)
                 try:
                     side = side.joined(read_pictures(upload.name, upload.getvalue()))
@@ -83,9 +82,7 @@ def side_files(source: Source, n_uploads: int) -> tuple[Source, tuple[str, ...]]
         with st.container(border=True):
             st.markdown("**Predictions of classifiers**")
             card = st.container()
-            uploads = st.file_uploader(
-                _PREDICTIONS, accept_multiple_files=True, key=f"side-predictions-{n_uploads}"
-            )  # fmt: skip
+            uploads = files.brought(_PREDICTIONS, f"side-predictions-{n_uploads}", several=True)
             side = side.joined(SideFiles(predictions=tuple((upload.name, upload.getvalue()) for upload in uploads)))
             for name, _ in side.predictions:
                 card.markdown(f":material/draft: {markdown(name)}")  # whether it fits is said with the data
@@ -94,6 +91,12 @@ def side_files(source: Source, n_uploads: int) -> tuple[Source, tuple[str, ...]]
     if present:
         st.caption(f":material/check_circle: Beside the annotations: {', '.join(present)}.")
     return replace(source, side=side), tuple(told)
+
+
+def let_go(n_uploads: int) -> None:
+    """Forget what was put beside annotations that are in use now."""
+    for kind in (*_CARDS, "images", "predictions"):
+        files.let_go(f"side-{kind}-{n_uploads}")
 
 
 def _found(side: SideFiles, kind: str) -> str:

@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import truncnorm
 
-from core.agreement.bands import SCALES, bands
+from core.agreement.bands import SCALES, bands, before_opinions
 from core.agreement.coefficients import fleiss_kappa, percent_agreement
 from core.agreement.intervals import Coefficient, undefined
 from core.agreement.probability import spa
@@ -13,6 +13,22 @@ from tests.core.agreement.examples import FLEISS, counts_of
 
 def kappa(value, se, name="fleiss_kappa"):
     return Coefficient(name, "identity", value, se, None, None, 100, 400)
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high", "said"),
+    [
+        (0.3, 0.1, 0.5, None),
+        (0.3, -0.1, 0.7, "Agreement may be chance"),
+        (-0.1, -0.3, 0.1, "Agreement may be chance"),
+        (-0.5, -0.6, -0.4, "Raters contradict each other"),
+        (-0.5, None, None, "Agreement may be chance"),
+        (-0.6, None, None, "Raters contradict each other"),
+    ],
+)
+def test_before_further_opinions_come_instructions_where_agreement_is_not_surely_beyond_chance(value, low, high, said):
+    found = before_opinions(Coefficient("fleiss_kappa", "identity", value, 0.1, low, high, 100, 400))
+    assert found == said or (found is not None and found[0] == said)
 
 
 @pytest.mark.parametrize("scale", SCALES)

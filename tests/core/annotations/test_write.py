@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 from core.annotations.validation import LARGEST_SCORE
 from core.annotations.vocabulary import MISSING_TOKENS
-from core.annotations.write import long_table
+from core.annotations.write import long_table, wide_table
 from core.ingest.read_files import read
 from core.ingest.samples import load_sample
 from core.tables import to_csv
@@ -79,6 +79,15 @@ def test_rankings_read_back_to_the_same_digest(table):
 @given(tables(st.floats(-LARGEST_SCORE, LARGEST_SCORE)))
 def test_scores_read_back_to_the_same_digest(table):
     assert_reads_back(table, "score")
+
+
+def test_scores_in_a_column_per_rater_keep_all_their_digits():
+    scores = (np.random.default_rng(3).uniform(0, 2000, (20, 3))).tolist()
+    rows = [(f"c{case}", "abc"[rater], scores[case][rater]) for case in range(20) for rater in range(3)]
+    data = read(csv_bytes(pd.DataFrame(rows, columns=["case", "rater", "score"])), name="made").dataset
+    assert data.kind == "score"
+    table = wide_table(data).set_index("case")
+    assert [[float(table.loc[f"c{case}", rater]) for rater in "abc"] for case in range(20)] == scores
 
 
 @settings(max_examples=60, deadline=None)

@@ -177,6 +177,16 @@ def test_errors_are_those_of_a_frequency_at_the_effective_number_of_draws():
     assert found.expected == pytest.approx([1.25, 0.7])
 
 
+def test_the_level_is_the_one_that_the_draws_most_often_make_likeliest_as_its_certainty_says():
+    """A level that is rarely the likeliest, and then by far, may have the largest mean."""
+    state = RiskState(
+        np.array([[0.1, 0.8, 0.1]]), np.array([[0.2, 0.7, 0.1]]), np.array([[0.45, 0.4, 0.15]]), np.array([400.0])
+    )
+    found = risk_of(state)
+    assert found.level.tolist() == [1]
+    assert found.summed.tolist() == [0.7]
+
+
 def test_errors_are_the_spread_of_repeated_runs(build):
     """50 seeds: the sample sd of a normal sample of 50 is within 45% of the truth but once in 100,000."""
     risk = np.array([0, 2, 1, 0, 2, 2, 1], np.int8)

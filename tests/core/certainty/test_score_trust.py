@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import simpson
+from scipy.stats import t
 
 from core.annotations.dataset import Dataset
 from core.certainty.score_trust import plausible_score, score_digits, score_trust, scores_in_words
@@ -66,6 +67,28 @@ def test_more_trust_narrows_intervals_and_one_case_is_what_it_is_among_all():
     assert (one.m, one.low, one.high, one.above) == tuple(
         getattr(found, name)[2, 2] for name in ("m", "low", "high", "above")
     )
+
+
+def test_widths_in_the_table_are_mean_and_median_of_the_students_t_of_every_case():
+    """By the closed form, case for case; cases of one to five scores have widths whose means of any kind differ."""
+    rng = np.random.default_rng(2)
+    own = [rng.normal(4, 1.5, n) for n in (1, 2, 3, 4, 5)]
+    case = np.repeat(np.arange(5), range(1, 6))
+    rater = np.concatenate([np.arange(n) for n in range(1, 6)])
+    data = Dataset.from_scores("s", list("abcde"), list("vwxyz"), case, rater, np.concatenate(own))
+    m0, k0, a0, b0 = PRIOR
+
+    def width(score, reliability):
+        n = reliability * score.size
+        between = k0 * n * (score.mean() - m0) ** 2 / (2 * (k0 + n))
+        b = b0 + reliability * score.size * score.var() / 2 + between
+        return 2 * t.isf(0.025, 2 * a0 + n) * np.sqrt(b / ((a0 + n / 2) * (k0 + n)))
+
+    table = score_trust(data, GaussianScores(None, *PRIOR), [1.0, 3.0]).to_frame().set_index("reliability")
+    for reliability in (1.0, 3.0):
+        widths = sorted(width(score, reliability) for score in own)
+        assert table.at[reliability, "width_mean"] == pytest.approx(sum(widths) / 5)
+        assert table.at[reliability, "width_median"] == pytest.approx(widths[2])
 
 
 def test_without_a_threshold_there_is_no_side_and_no_draw_of_two_classes():

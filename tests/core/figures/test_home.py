@@ -66,6 +66,22 @@ def test_bars_of_certainty_stand_on_a_log_axis_only_where_one_is_thirty_times_an
     assert (axis.type, axis.title.text) == (kind, title)
 
 
+@pytest.mark.parametrize(
+    ("most", "ticks"),
+    [
+        (99, ["1", "10"]),
+        (100, ["1", "10", "100"]),
+        (999, ["1", "10", "100"]),
+        (1000, ["1", "10", "100", "1,000"]),
+    ],
+)
+def test_a_log_axis_of_cases_has_every_power_of_ten_up_to_the_highest_bar(most, ticks):
+    axis = figures.certainties(np.array([0.42, *[0.97] * most]), 0.9, LIGHT).layout.yaxis
+    assert list(axis.ticktext) == ticks
+    assert [f"{tick:,}" for tick in axis.tickvals] == ticks
+    assert 10 ** axis.range[0] < 1 and 10 ** axis.range[1] > most
+
+
 def test_shares_have_their_intervals_and_markup_in_names_stays_text():
     names = ["<b>x</b>", *"abcdefghij"]
     value = np.linspace(0.1, 0.9, 11)

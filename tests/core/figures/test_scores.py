@@ -137,6 +137,17 @@ def test_of_too_many_raters_those_who_stand_apart_are_shown_and_then_those_farth
     assert set(names) == {name for name, is_shown in zip(found.raters, wanted | clear, strict=True) if is_shown}
 
 
+def test_of_63_spreads_the_three_nearest_to_the_median_are_left_out_and_the_least_are_not():
+    """Spreads 1 to 63, nobody erratic: the median is 32."""
+    spread = np.random.default_rng(0).permutation(63) + 1.0
+    found = replace(
+        score_raters(load_sample("essays")), raters=tuple(f"r{value:.0f}" for value in spread), spread=spread,
+        spread_low=spread - 0.5, spread_high=spread + 0.5, erratic=np.zeros(63, bool), n=np.full(63, 9),
+    )  # fmt: skip
+    names = list(spreads(found, LIGHT, "t").layout.yaxis.ticktext)
+    assert names == [f"r{value}" for value in range(1, 64) if value not in (31, 32, 33)]
+
+
 def test_before_a_change_whose_moment_is_uncertain_the_line_runs_to_that_moment():
     """Not to where its interval begins."""
     rng = np.random.default_rng(5)

@@ -87,6 +87,13 @@ def test_same_annotations_few_cases_and_unknown_order_are_said(three):
     assert [one.version for one in in_order(family("4o", "4", "3.5"))[0]] == ["3.5", "4", "4o"]
 
 
+def test_versions_are_in_order_by_numbers_first_and_numbers_by_size_and_words_by_letters():
+    order = ["3.5", "4", "4.1", "4.10", "4o", "4o-mini", "10", "2024-05-13", "mini", "turbo", "turbo-1", "turbo-10"]
+    for seed in range(5):
+        shuffled = np.random.default_rng(seed).permutation(order).tolist()
+        assert [one.version for one in in_order(family(*shuffled))[0]] == order
+
+
 def test_every_comparison_has_its_part_of_the_error_and_there_are_as_many_as_are_made(three):
     """Two versions are compared once, three are compared three times: .95 of one is .85 of three."""
     versions = family("1", "1.5", "2")

@@ -7,7 +7,7 @@ import pytest
 
 from core.agreement.intervals import wilson
 from core.errors import InputError, NotApplicableError
-from core.models.comparison import FLOOR, against_gold, compare_fits
+from core.models.comparison import FLOOR, against_gold, compare_fits, most_moved
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.models.one_coin import OneCoin
@@ -40,6 +40,14 @@ def test_fits_of_other_data_are_refused(build):
     dataset = build(random_rows(1), 3)
     with pytest.raises(InputError, match="other cases"):
         compare_fits(dataset, [MajorityVote().fit(build(random_rows(2, n_cases=30), 3))])
+
+
+def test_the_class_that_a_model_moves_most_comes_first_and_of_those_that_tie_the_commonest(build):
+    vote = replace(MajorityVote().fit(build(random_rows(1), 3)), prevalence=np.array([0.2, 0.5, 0.3]))
+    moved = replace(vote, prevalence=np.array([0.3, 0.4 + 1e-9, 0.3 - 1e-9]))
+    assert most_moved(moved, vote).tolist() == [1, 0, 2]
+    assert most_moved(replace(vote, prevalence=np.array([0.25, 0.45, 0.3 + 1e-12])), vote).tolist() == [1, 0, 2]
+    assert most_moved(vote, vote).tolist() == [1, 2, 0]
 
 
 def judged(build, of_class=None):

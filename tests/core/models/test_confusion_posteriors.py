@@ -115,6 +115,17 @@ def test_an_adversarial_rater_is_found_and_the_classes_do_not_change_places(draw
     assert fit.uncertainty.confusion.sd[4].min() > 0.1
 
 
+@pytest.mark.parametrize(("n_poor", "flagged"), [(0, False), (1, False), (3, True)])
+def test_one_rater_worse_than_chance_is_not_the_typical_rater(n_poor, flagged):
+    """Four raters: right in .6 × .9 + .4 × .8 = .86 of cases, or, the poor ones, in .6 × .2 + .4 × .1 = .16."""
+    density = MODEL.density(tiny(*EXACT["an adversarial rater"]))
+    good, poor = [[0.9, 0.1], [0.2, 0.8]], [[0.2, 0.8], [0.9, 0.1]]
+    at = density.vote_start(np.log([0.6, 0.4]), np.log([good] * (4 - n_poor) + [poor] * n_poor))
+    fit = MODEL.summarise(density, at[None], "map", 0.95)
+    assert fit.accuracy() == pytest.approx([0.86] * (4 - n_poor) + [0.16] * n_poor)
+    assert any("typical rater is worse than chance" in note for note in fit.notes) == flagged
+
+
 def test_what_the_data_do_not_tell_is_said(drawn):
     _, density, chains = drawn["one annotation per case"]
     assert any("comes from the prior" in note for note in MODEL.summarise(density, chains.flat(), "nuts", 0.95).notes)

@@ -236,6 +236,18 @@ def test_whether_a_severity_is_sure_is_asked_of_the_half_of_its_interval_that_fa
     assert said.startswith("Of 3 raters 2 read") and "ann" in said and "bob" in said and "cem" not in said
 
 
+@pytest.mark.parametrize(("errors", "n_named"), [((1.9, -1.9), 0), ((2.0, -2.0), 2), ((2.2, 0), 0), ((-2.3, 0), 1)])
+def test_a_rater_is_sure_to_read_apart_by_the_probability_of_both_sides(errors, n_named):
+    """Two alike need z = 1.96, two-sided .05; one beside a rater at the panel half of that, z = 2.24."""
+    at = 0.2 * np.array(errors)
+    fit = SimpleNamespace(
+        raters=("ann", "bob"), classes=("low", "mid", "high"), n_annotations=np.array([9, 9]),
+        parameters={"severity": at, "severity_low": at - 0.392, "severity_high": at + 0.392},
+    )  # fmt: skip
+    beginnings = ("No rater of 2 surely reads higher or lower", "Of 2 raters 1 reads ", "Of 2 raters 2 read ")
+    assert severity_sentence(fit).startswith(beginnings[n_named])
+
+
 def test_among_a_hundred_raters_who_read_as_the_panel_does_seldom_is_anybody_named():
     """Of their intervals five miss the panel in the mean, and each was a rater by name."""
     rng, n_named, n_missed = np.random.default_rng(3), 0, 0

@@ -88,6 +88,28 @@ def test_a_rater_who_mixes_up_two_classes_of_two_is_adversarial():
     assert table.adversarial[2] > 0.99 and (np.delete(table.adversarial, 2) < 0.01).all()
 
 
+@pytest.mark.parametrize("odd", [None, 0])
+def test_nobody_is_adversarial_where_nothing_can_depend_on_the_truth(odd):
+    """Of two classes one alone is given, or by one rater once the other: blind annotations are right nearly always."""
+    data, _ = simulated(9, [0.85] * 3, n_cases=30, per_case=3, n_classes=2)
+    answer = np.zeros_like(data.answer)
+    answer[: 0 if odd is None else 1] = 1
+    table = monitor(rebuilt(data, answer))
+    assert np.isnan(table.adversarial).all() and not table.flags
+
+
+def test_honest_raters_of_a_rare_class_are_not_adversarial():
+    """2 of 1,000 cases are positive, and most raters call none of them so."""
+    rng, truth = np.random.default_rng(0), np.arange(1000) < 2
+    data, _ = simulated(9, [0.85] * 5, n_cases=1000, n_classes=2)
+    flags = []
+    for _ in range(10):
+        right = rng.random(data.answer.size) < np.where(truth[data.case_of_annotation], 0.6, 0.999)
+        answer = (truth[data.case_of_annotation] == right).astype(data.answer.dtype)
+        flags += [flag.rule for flag in monitor(rebuilt(data, answer)).flags]
+    assert not flags
+
+
 def test_spam_is_certain_for_a_spammer_and_out_of_the_question_for_the_others():
     data, _ = simulate(SETTINGS[0], 3, "spam")
     spam = monitor(data).spam

@@ -106,6 +106,15 @@ def test_cases_that_nobody_else_annotated_are_counted_and_are_no_change():
     assert (found.n_without, found.n_changed, found.undecided.size) == (1, 0, 0)
 
 
+def test_gold_on_cases_that_nobody_else_annotated_counts_neither_with_the_rater_nor_without():
+    """By hand: r0 is right alone on case 0; case 1 is wrong with r0, a tie without; case 2 is right without r0."""
+    data = Dataset.from_classes("x", *names(3, 3, 2), [0, 1, 1, 1, 2, 2], [0, 0, 1, 2, 1, 2], [0, 0, 0, 1, 1, 1])
+    data = replace(data, gold=np.array([0, 1, 1], np.int32))
+    found = left_out(data, MajorityVote().fit(data), ["r0"])
+    assert (found.n_without, found.n_gold) == (1, 2)
+    assert found.gold == pytest.approx(((0 + 1) / 2, (1 / 2 + 1) / 2))
+
+
 def test_of_two_raters_one_can_be_left_out_and_agreement_is_undefined():
     data, _ = simulated(2, [0.9, 0.6], n_cases=40, per_case=2)
     found = left_out(data, MajorityVote().fit(data), ["r1"])

@@ -12,7 +12,7 @@ from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.models.one_coin import OneCoin
 from core.raters.acceptable import acceptable_of
-from core.raters.blind import BlindReads
+from core.raters.blind import BlindReads, agreement_with_blind
 from core.raters.monitoring import default_request, monitor
 from tests.core.raters.raters_simulated import rebuilt, simulated
 
@@ -86,6 +86,19 @@ def test_blind_reads_count_for_raters_of_their_cases_and_not_for_the_reader_them
     assert (blind.low <= blind.value).all() and (blind.value <= blind.high).all()
     with pytest.raises(InputError, match="equally many"):
         BlindReads(("a",), (), ("k",))
+
+
+@pytest.mark.parametrize(("level", "z"), [(0.95, 1.959964), (0.8, 1.281552)])
+def test_ends_of_blind_agreement_are_the_shares_whose_two_sided_score_test_just_rejects(level, z):
+    """Wilson's: as far from 3 of 4, and from none of 4, as z standard errors at the end itself."""
+    names = [f"c{n}" for n in range(4)]
+    data = Dataset.from_classes("x", names, ["r", "s"], ["k", "l"], np.repeat(range(4), 2), [0, 1] * 4,
+                                [0, 1, 0, 1, 0, 1, 1, 1])  # fmt: skip
+    found = agreement_with_blind(data, BlindReads(tuple(names), ("doctor",) * 4, ("k",) * 4), level)
+    assert found.value.tolist() == [0.75, 0] and found.n.tolist() == [4, 4]
+    assert found.low[0] < 0.75 < found.high[0] and found.low[1] == 0
+    for value, end in ((0.75, found.low[0]), (0.75, found.high[0]), (0, found.high[1])):
+        assert abs(end - value) == pytest.approx(z * np.sqrt(end * (1 - end) / 4), abs=1e-6)
 
 
 def test_a_fit_without_overlap_falls_back_to_the_vote_and_says_so():

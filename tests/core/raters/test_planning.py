@@ -2,6 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from core.certainty.top_sets import annotation_certainty
 from core.chunks import CancelToken
@@ -10,6 +11,7 @@ from core.models.dawid_skene import DawidSkene
 from core.models.design import design
 from core.plausibility.dirichlet import DirichletCounts
 from core.raters.plan_cases import CountsCache, next_cases
+from core.raters.plan_quantities import Measure
 from core.raters.plan_world import (
     ExtendedData,
     World,
@@ -112,6 +114,22 @@ def test_class_probabilities_of_a_world_are_nearer_to_a_fit_than_those_of_its_pa
         before.append(distance(joint / joint.sum(axis=1, keepdims=True)))
         after.append(distance(fitted_posterior(now, world)))
     assert np.mean(after) < np.mean(before) / 2
+
+
+def test_the_width_of_a_prevalence_is_by_the_curvature_of_its_log_likelihood(small):
+    """Second difference of Σ ln(p L₁ + (1 − p) L₀) by the logit of p; likelihoods L from the class probabilities."""
+    data, truth, fit = small
+    world, now = World(fit.confusion, fit.prevalence, truth), ExtendedData(data, counts_of(data))
+    q = fitted_posterior(now, world)[:, 1]
+    p, step = q.mean(), 1e-3
+
+    def height(at):
+        return np.log(expit(at) * q / p + (1 - expit(at)) * (1 - q) / (1 - p)).sum()
+
+    middle = np.log(p / (1 - p))
+    half = 1.645 * step / np.sqrt(2 * height(middle) - height(middle - step) - height(middle + step))
+    width = Measure("prevalence", 1, 0.9, CountsCache(3, 1.0)).of(now, world)
+    assert width == pytest.approx(expit(middle + half) - expit(middle - half), rel=1e-3)
 
 
 def test_a_forecast_is_the_same_whenever_it_is_made(small):

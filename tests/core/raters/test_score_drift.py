@@ -43,6 +43,24 @@ def test_a_difference_is_the_score_less_the_others_of_the_case_by_their_precisio
         assert one.p == pytest.approx(kolmogorov(np.abs(one.chart).max())) and one.chart[-1] == pytest.approx(0)
 
 
+def test_a_chart_standardises_each_difference_by_its_rater_and_by_the_mean_of_its_others():
+    """The variance of a score less a weighted mean of others: its own, and theirs by the squares of their weights."""
+    data = followed(4, n_cases=40)
+    raters = score_raters(data)
+    variance = np.maximum(raters.spread, raters.median_spread / 4) ** 2
+    for rater, one in enumerate(drifts(data).each):
+        of_difference = []
+        for case in data.case_of_annotation[one.annotation]:
+            who = data.rater[(data.case_of_annotation == case) & (data.rater != rater)]
+            weight = (1 / variance[who]) / (1 / variance[who]).sum()
+            of_difference.append(variance[rater] + (weight**2 * variance[who]).sum())
+        assert max(of_difference) > 1.05 * min(of_difference)
+        level = np.average(one.above, weights=1 / np.array(of_difference))
+        standard = (one.above - level) / np.sqrt(of_difference)
+        sums = np.cumsum(standard - standard.mean()) / (standard.std() * np.sqrt(standard.size))
+        assert one.chart == pytest.approx(sums, abs=1e-9)
+
+
 def test_a_planted_change_is_found_with_its_moment_and_size_and_named_in_a_sentence():
     found = [drifts(followed(seed, shift=1.5)) for seed in range(12)]
     assert all(one.alarm[0] for one in found)

@@ -200,6 +200,16 @@ def test_where_nothing_can_be_said_nothing_is_claimed():
         assert np.isnan(found.acceptable.expected_wrong).all()
 
 
+@pytest.mark.parametrize(("n_raters", "mixed_up"), [(2, [1]), (4, [2, 3])])
+def test_where_raters_contradict_each_other_nobody_is_said_to_mix_up_the_classes(n_raters, mixed_up):
+    """Half of them give the other class: which half is wrong, no annotation tells."""
+    data, _ = simulated(10, np.full(n_raters, 0.9), n_cases=100, per_case=n_raters, n_classes=2)
+    data = rebuilt(data, np.where(np.isin(data.rater, mixed_up), 1 - data.answer, data.answer))
+    table = monitor(data)
+    assert "adversarial" in {flag.rule for flag in table.flags}
+    assert not raters_to_act_on(table).flags
+
+
 def test_in_skin_the_careless_rater_is_blind_and_the_drifting_one_drifts(skin_table):
     found = raters_to_act_on(skin_table)
     assert "drift" in found.kinds_of(3)

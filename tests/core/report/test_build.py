@@ -251,6 +251,16 @@ def test_what_the_data_do_not_allow_is_said():
     assert "What to do" in text and "Ask for another opinion on 3 cases" in text
 
 
+def test_of_two_who_differ_the_report_names_no_class_as_more_plausible_and_does_not_send_for_more_opinions():
+    """As pages do: of annotations that contradict each other more would settle nothing."""
+    rows = [f"{case},{rater},{'ny'[(case % 3 == 0) != (rater == 'b')]}" for case in range(60) for rater in "ab"]
+    text = " ".join(
+        parsed(build_report(request_of(read("\n".join(["case,rater,class", *rows]).encode()).dataset))).text
+    )
+    assert "Raters contradict each other; agreement is surely below chance" in text
+    assert "Ask for another opinion" not in text and "n or y" in text
+
+
 def test_the_summary_answers_each_question_with_the_first_sentence_of_its_section():
     dataset = load_sample("anaesthesia")
     parts = {"agreement": data_sections.agreement, "raters": data_sections.raters, "certainty": certainty}

@@ -342,7 +342,10 @@ def test_uncertain_cases_stand_with_their_own_certainty_class_risk_and_reason():
     expected = {
         "case": [names[0][case] for case in order],
         "certainty": [values[case] for case in order],
-        "most plausible": [names[2][sweep.certainty[0].top_class()[case]] for case in order],
+        "most plausible": [
+            " or ".join(names[2][code] if code >= 0 else "others" for code in sweep.certainty[0].leading(case))
+            for case in order
+        ],
         "risk": [RISK_LEVELS[risk[case]] for case in order],
         "why": [why(made, case, 9 - case) for case in order],
     }

@@ -111,3 +111,10 @@ def test_samples_with_different_seeds_are_not_counted_together(dataset, reviews_
     made.read("case 0", "Ann", X, panel=X)
     found = reviewed_by(made.found, both)
     assert (found.chance, found.n_queue, found.n_apart) == ({"case 2": 0.5, "case 3": 0.5, "case 0": 0.5}, 1, 1)
+    assert "and 1 by one with another seed, which cannot be counted with it: what" in found.words()
+    for case in (4, 5):
+        made.read(f"case {case}", "Ann", X, panel=X)
+    found = reviewed_by(made.found, both)
+    assert (len(found.chance), found.n_queue, found.n_apart) == (3, 3, 1)
+    assert "3 came by a random sample and 1 by one with another seed" in found.words()
+    assert "cannot be counted with it, and 2 from queues: what" in found.words(), "the parts add up to all six"

@@ -1,0 +1,82 @@
+"""Files that a person has brought and not used yet: a look at another page does not lose them."""
+
+from typing import Any
+
+import streamlit as st
+
+from core.text import markdown, shorten
+
+_HELD, _LAST = "held", "last"
+
+
+def annotations_key() -> str:
+    """Under which files of annotations are brought; another one after each use, which empties the drop zone."""
+    return f"upload-{st.session_state.get('n_uploads', 0)}"
+
+
+def zone() -> None:
+    """The drop zone of Home; what lands in it is handed to the Upload page."""
+    uploads = st.file_uploader(
+        "Drop files of annotations here, or a zip of them",
+        accept_multiple_files=True,
+        key=f"home_drop-{st.session_state.get('n_drops', 0)}",
+        help="CSV, Excel, Parquet, JSON and what annotation tools write. Files stay on this computer.",
+    )
+    if uploads:
+        st.session_state[_place(annotations_key(), _HELD)] = list(uploads)
+        st.session_state["n_drops"] = st.session_state.get("n_drops", 0) + 1  # another key empties the drop zone
+        st.session_state.pop("upload_done", None)
+        st.switch_page("pages/upload.py")
+
+
+def brought(label: str, key: str, *, several: bool = False) -> list[Any]:
+    """A drop zone with what lies in it, and what lay in it before another page was looked at.
+
+    Streamlit empties a drop zone when its page is left. What was in it stands below it then, with a way to let it go.
+
+    Parameters
+    ----------
+    label : str
+        Of the drop zone.
+    key : str
+        Of the drop zone, unique on all pages.
+    several : bool
+        Whether it takes several files; one file takes the place of the one before.
+
+    Returns
+    -------
+    list of UploadedFile
+    """
+    if key not in st.session_state and (last := st.session_state.pop(_place(key, _LAST), [])):
+        held = st.session_state.get(_place(key, _HELD), [])
+        st.session_state[_place(key, _HELD)] = [*held, *last] if several else last
+    now = st.file_uploader(label, accept_multiple_files=several, key=key, on_change=_note, args=(key,))
+    uploads = list(now) if several else [now] * (now is not None)
+    held = st.session_state.get(_place(key, _HELD), [])
+    if held and (several or not uploads):
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.caption(f":material/draft: Not used yet: {', '.join(name_of(upload) for upload in held)}")
+            st.button("Discard", type="tertiary", on_click=let_go, args=(key,), key=f"discard-{key}")
+        uploads = held + uploads
+    return uploads
+
+
+def name_of(upload) -> str:
+    """The name of a file, safe to show."""
+    return markdown(shorten(upload.name, 60))
+
+
+def let_go(key: str) -> None:
+    """Forget what was brought under a key."""
+    st.session_state.pop(_place(key, _HELD), None)
+    st.session_state.pop(_place(key, _LAST), None)
+
+
+def _note(key: str) -> None:
+    """Remember what lies in a drop zone: when its page is left, nothing tells."""
+    now = st.session_state[key]
+    st.session_state[_place(key, _LAST)] = now if isinstance(now, list) else [now] * (now is not None)
+
+
+def _place(key: str, what: str) -> str:
+    return f"files_{what}-{key}"

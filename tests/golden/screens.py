@@ -1,0 +1,224 @@
+"""What a page says and draws, as lines of text that stand beside the golden numbers: a changed screen is a decision.
+
+Every element of a page is a line in its order: its kind, its label, its words; of a table the columns, the first rows
+and a sum over all of each column; of a figure its traces and its layout without the template, long lists summed up as
+`tests.golden.compare.compact` does.
+
+To record screens anew after a decision: ``pytest tests/pages/test_pages.py --record-screens``.
+"""
+
+import base64
+import difflib
+import json
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from tests.golden.make import machine
+
+SCREENS = Path(__file__).parent / "screens"
+_N_ROWS, _N_FIRST, _MOST_WORDS = 3, 3, 400
+_NEAR = 1e-6  # of a number, or of one: beyond what is shown of it
+_NUMBER = re.compile(r"(?<![\w.])-?(?:\d+(?:\\?\.\d*)?|\\?\.\d+)(?:e[-+]?\d+)?")  # also as markdown escapes it
+_MACHINE = "machine: "
+_OF_THE_MACHINE = ("<script", "<style", "Plurality ")  # what the Settings page says for an enquiry
+# How long a machine takes, and the day of today.
+_TIME = re.compile(r"a few seconds|about \d+ (second|minute)s?|(?<=\bkept )\d{4}-\d\d-\d\d")
+_VERSION = re.compile(r'"version": "[^"]*",?')  # a release changes no screen
+# Elements that hold others, and those whose words are their value.
+_WORDS = ("title", "header", "subheader", "markdown", "caption", "info", "warning", "error", "success", "code", "html")
+
+
+def shown(app: Any) -> list[str]:
+    """The lines of a page from its title on; what stands above is of the frame, which a test draws at times only.
+
+    Parameters
+    ----------
+    app : AppTest
+        After a run.
+    """
+    lines = list(_lines(app.main))
+    return lines[next(place for place, line in enumerate(lines) if line.startswith("title: ")) :]
+
+
+def file_of(data: str, page: str | None = None) -> Path:
+    """Where the screens of a dataset are kept, or of one of its pages."""
+    name = re.sub("[^a-z0-9]+", "-", data.casefold())
+    return SCREENS / f"{name}.txt" if page is None else SCREENS / name / f"{page}.txt"
+
+
+def record(path: Path, lines: list[str]) -> None:
+    """Keep these lines, with the machine that made them; nothing is written where nothing has changed."""
+    if path.exists() and not differences(path.read_text(encoding="utf-8").splitlines(), lines):
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join([_MACHINE + machine(), *lines]) + "\n", encoding="utf-8", newline="\n")
+
+
+def differences(recorded: list[str], found: list[str], same_machine: bool | None = None) -> list[str]:
+    """What differs, line by line.
+
+    Parameters
+    ----------
+    recorded : list of str
+        As a file holds them, the machine first.
+    found : list of str
+    same_machine : bool, optional
+        Whether numbers are compared; elsewhere a seed may give other draws, and only words are, not what stands in
+        tables and figures. Read from ``recorded`` by default.
+    """
+    first, *recorded = recorded
+    if same_machine is None:
+        same_machine = first == _MACHINE + machine()
+    words = [
+        [_NUMBER.sub("#", line if same_machine else _words(line)) for line in lines] for lines in (recorded, found)
+    ]
+    told: list[str] = []
+    for kind, start, stop, first_new, last_new in difflib.SequenceMatcher(None, *words, autojunk=False).get_opcodes():
+        old, new = recorded[start:stop], found[first_new:last_new]
+        if kind == "equal":
+            unlike = [(a, b) for a, b in zip(old, new, strict=True) if same_machine and not _alike(a, b)]
+            told += [line for a, b in unlike for line in (f"- {a}", f"+ {b}")]
+        else:
+            told += [*(f"- {line}" for line in old), *(f"+ {line}" for line in new)]
+    return told
+
+
+def _words(line: str) -> str:
+    """Of a line what no draw can change: of a table the names of its columns, of a figure how many traces it has."""
+    if line.startswith(("  ", "trace: ", "layout: ")):
+        return line.split(": ")[0]
+    return line
+
+
+def _alike(old: str, new: str) -> bool:
+    """Whether two lines of the same words have the same numbers."""
+    return old == new or all(
+        a == b or _near(a, b) for a, b in zip(_NUMBER.findall(old), _NUMBER.findall(new), strict=True)
+    )
+
+
+def _near(old: str, new: str) -> bool:
+    """Whether two numbers differ by rounding; counts and sums of words do not round."""
+    if old.lstrip("-").isdigit() and new.lstrip("-").isdigit():
+        return False
+    a, b = (float(one.replace("\\", "")) for one in (old, new))
+    return abs(a - b) <= _NEAR * max(1.0, abs(a))
+
+
+def _lines(block: Any) -> Iterator[str]:
+    for element in block.children.values():
+        kind = element.type
+        if kind in ("html", "code") and str(element.value).lstrip().startswith(_OF_THE_MACHINE):
+            continue
+        if kind == "plotly_chart":
+            figure = json.loads(element.proto.spec)
+            yield from _figure(figure) if figure["data"] else ()  # one is there only to load what draws
+        elif kind == "arrow_data_frame" or kind in ("dataframe", "table"):
+            yield from _table(element)
+        elif kind in _WORDS:
+            yield f"{kind}: {_short(_TIME.sub('', _VERSION.sub('', str(element.value))))}"
+        elif not hasattr(element, "children") and getattr(element, "key", None) != "drawn_in_theme":
+            yield f"{kind}: {_short(_widget(element))}"
+        elif kind in ("tab", "expander", "popover", "status", "dialog"):
+            yield f"{kind}: {element.label if hasattr(element, 'label') else element.proto.popover.label}"
+        if hasattr(element, "children"):
+            yield from _lines(element)
+
+
+def _widget(element: Any) -> str:
+    """Its label and what is chosen; where there is a choice, among what."""
+    parts = [str(getattr(element, "label", "") or getattr(element.proto, "label", ""))]
+    for name in ("value", "delta", "options", "min", "max"):
+        value = getattr(element, name, None)
+        if value is not None and not (element.type in ("button", "download_button") and name == "value"):
+            parts.append(f"{name} {value}")
+    if getattr(element, "disabled", False) or getattr(element.proto, "disabled", False):
+        parts.append("disabled")
+    return " · ".join(parts)
+
+
+def _short(words: str) -> str:
+    """On one line; of very long ones the beginning and a sum of all."""
+    line = " ".join(words.split())
+    if len(line) <= _MOST_WORDS:
+        return line
+    return f"{line[:_MOST_WORDS]} … {len(line)} characters, {_of(line)}"
+
+
+def _of(words: str) -> int:
+    """A number that another text has not."""
+    return zlib.crc32(words.encode())
+
+
+def _table(element: Any) -> Iterator[str]:
+    frame = element.value
+    if not isinstance(frame, pd.DataFrame):  # with a style
+        frame = frame.data
+    said = json.loads(getattr(element.proto, "columns", "") or "{}")
+    yield f"table: {len(frame)} rows"
+    for name in frame.columns.drop("seconds", errors="ignore"):
+        label = said.get(name, {}).get("label") or name
+        hidden = " (hidden)" if said.get(name, {}).get("hidden") else ""
+        cells = [_plain(cell) for cell in frame[name].tolist()]
+        yield f"  {label}{hidden}: {json.dumps(_summed(cells), ensure_ascii=False)}"
+
+
+def _plain(cell: Any) -> Any:
+    """A cell as JSON has it; a picture as its words."""
+    if isinstance(cell, str):
+        if cell.startswith("data:image") and ";base64," in cell:
+            return base64.b64decode(cell.split(";base64,", 1)[1]).decode("utf-8", "replace")
+        return cell
+    if isinstance(cell, list | tuple | np.ndarray):
+        return [_plain(entry) for entry in cell]
+    if cell is None or cell is pd.NaT or (isinstance(cell, float) and not np.isfinite(cell)):
+        return None
+    return cell if isinstance(cell, bool | int | float) else str(cell)
+
+
+def _figure(figure: dict[str, Any]) -> Iterator[str]:
+    layout = {key: value for key, value in figure["layout"].items() if key != "template"}
+    for trace in figure["data"]:
+        yield f"trace: {json.dumps(_summed(trace), ensure_ascii=False, sort_keys=True)}"
+    yield f"layout: {json.dumps(_summed(layout), ensure_ascii=False, sort_keys=True)}"
+
+
+def _summed(value: Any) -> Any:
+    """The same with long lists summed up, arrays of plotly read, and numbers of six digits."""
+    if isinstance(value, dict) and {"bdata", "dtype"} <= set(value):
+        numbers = np.frombuffer(base64.b64decode(value["bdata"]), value["dtype"])
+        return _summed(numbers.astype(float).tolist())
+    if isinstance(value, dict):
+        return {key: _summed(entry) for key, entry in value.items()}
+    if isinstance(value, list) and len(value) > _N_ROWS:
+        if all(isinstance(entry, int | float | None) and not isinstance(entry, bool) for entry in value):
+            numbers = np.array([np.nan if entry is None else entry for entry in value], float)
+            wave = np.nansum(numbers * np.cos(np.arange(1, len(value) + 1)))
+            return {"n": len(value), "sum": _six(float(np.nansum(numbers))), "wave": _six(float(wave))} | {
+                "first": _summed(value[:_N_FIRST])
+            }
+        if any(isinstance(entry, dict) for entry in value):
+            return [_summed(entry) for entry in value]
+        rounded = _rounded(value)
+        return {"n": len(value), "of": _of(json.dumps(rounded, ensure_ascii=False)), "first": rounded[:_N_FIRST]}
+    if isinstance(value, list):
+        return [_summed(entry) for entry in value]
+    return _six(value) if isinstance(value, float) else value
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_rounded(entry) for entry in value]
+    return _six(value) if isinstance(value, float) else value
+
+
+def _six(number: float) -> float | None:
+    if not np.isfinite(number):
+        return None
+    return float(f"{round(number, 9):.7g}")
