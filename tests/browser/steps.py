@@ -10,7 +10,7 @@ PAGES = {
     "Home": r"Skin|Caries|Anaesthesia|Three dermatology cases|Ground truth",
     "Upload": r"Open a file",
     "Agreement": r"Raters agree on",
-    "Models": r"Weighing raters|models agree on|Only a majority vote is possible",
+    "Models": r"Weighing raters|models agree on|Which class is right cannot be told|Only a majority vote is possible",
     "Raters": r"acceptable|Nothing can be said|How are the raters doing",
     "Cases": r"stay uncertain at trust γ = ",
     "Review": r"Which cases need another opinion",
