@@ -9,7 +9,7 @@ from .em import Point, climb
 from .em_model import Problem
 from .information import Errors
 from .restarts import alignment
-from .result import RaterModelFit
+from .result import RaterModelFit, right_in_all
 from .stopping import StoppingRule
 from .tempering import point_of
 
@@ -89,4 +89,4 @@ def _refit(
     unseen = (evidence <= 1e-9) & (problem.prior.answers.sum() == 0)
     confusion = np.where(unseen[:, :, None], fit.confusion, confusion)
     posterior = problem.posterior(top)[:, order].astype(np.float32) if keep else None
-    return prevalence, np.einsum("jkk,k->j", confusion, prevalence), confusion, posterior
+    return prevalence, right_in_all(prevalence, confusion), confusion, posterior

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from .confusion_density import ConfusionDensity
-from .result import RaterModelFit, Spread, Uncertainty, expected_annotations
+from .result import RaterModelFit, Spread, Uncertainty, expected_annotations, worse_than_chance
 
 
 def summarise(model: str, density: ConfusionDensity, draws: np.ndarray, method: str, level: float) -> RaterModelFit:
@@ -78,9 +78,7 @@ def _remarks(dataset: Dataset, prevalence: np.ndarray, confusion: np.ndarray) ->
             "No case has two annotations: accuracy and truth cannot be told apart by the data, and what is said of "
             "raters comes from the prior."
         )
-    accuracy = np.einsum("jkk,k->j", confusion, prevalence)
-    if float(np.median(accuracy)) < 1 / dataset.n_classes:
-        remarks.append("The typical rater is worse than chance in this fit: the classes may have changed places.")
+    remarks.extend(worse_than_chance(prevalence, confusion))
     unused = np.flatnonzero(np.bincount(dataset.answer, minlength=dataset.n_classes) == 0)
     if unused.size:
         names = ", ".join(dataset.classes[k] for k in unused)

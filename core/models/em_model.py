@@ -16,7 +16,7 @@ from .design import Design, Repeats, design
 from .em import Family, Prior, Summit, climb
 from .majority import normalised
 from .restarts import Restarts, random_restarts
-from .result import RaterModelFit
+from .result import RaterModelFit, worse_than_chance
 from .smoothing import NO_SHRINKAGE
 from .stopping import StoppingRule
 from .tempering import (
@@ -30,6 +30,7 @@ from .tempering import (
 )
 
 _USUAL = StoppingRule()
+_NOT_CONVERGED = "Not converged: the numbers may still move. Allow more iterations."
 _MET, _THIN, _FEWEST_CLASSES = 0.5, 2.0, 3
 _SAID_BY = dict.fromkeys(("pooled", "empirical"), "what they say is mostly said by all raters together.")
 
@@ -102,7 +103,8 @@ class Problem:
             converged=top.converged,
             settings={**self.settings, **settings},
             notes=(
-                *_remarks(prevalence, confusion, top.converged),
+                *(() if top.converged else (_NOT_CONVERGED,)),
+                *worse_than_chance(prevalence, confusion),
                 *(_thin_rows(evidence, self.settings["smoothing"]) if getattr(self.family, "by_class", True) else ()),
                 *self._of_data(),
                 *dependence_note(dataset, self.beta),
@@ -281,14 +283,3 @@ def _thin_rows(evidence: np.ndarray, smoothing: str) -> tuple[str, ...]:
         f"Half of the {met.size:,} rows of the confusion matrices rest on fewer than {number(_THIN, 0)} annotations "
         "each: " + _SAID_BY.get(smoothing, "they say next to nothing of these raters."),
     )
-
-
-def _remarks(prevalence: np.ndarray, confusion: np.ndarray, converged: bool) -> tuple[str, ...]:
-    remarks = []
-    if not converged:
-        remarks.append("Not converged: the numbers may still move. Allow more iterations.")
-    if len(prevalence) > 1:
-        accuracy = np.einsum("jkk,k->j", confusion, prevalence)
-        if float(np.median(accuracy)) < 1 / len(prevalence):
-            remarks.append("The typical rater is worse than chance in this fit: the classes may have changed places.")
-    return tuple(remarks)

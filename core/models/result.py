@@ -187,7 +187,7 @@ class RaterModelFit(Result):
 
     def accuracy(self) -> np.ndarray:
         """P(rater's annotation is right) under the model's prevalence, shape (n_raters,)."""
-        return np.einsum("jkk,k->j", self.confusion, self.prevalence)
+        return right_in_all(self.prevalence, self.confusion)
 
 
 def expected_annotations(dataset: Dataset, class_probability: np.ndarray) -> np.ndarray:
@@ -195,6 +195,18 @@ def expected_annotations(dataset: Dataset, class_probability: np.ndarray) -> np.
     evidence = np.zeros((dataset.n_raters, dataset.n_classes))
     np.add.at(evidence, dataset.rater, class_probability[dataset.case_of_annotation])
     return evidence
+
+
+def right_in_all(prevalence: np.ndarray, confusion: np.ndarray) -> np.ndarray:
+    """P(annotation is right) of each rater, shape (n_raters,), matrices of shape (n_raters, n_classes, n_classes)."""
+    return np.einsum("jkk,k->j", confusion, prevalence)
+
+
+def worse_than_chance(prevalence: np.ndarray, confusion: np.ndarray) -> tuple[str, ...]:
+    """The remark that the median rater is right more seldom than by guessing, 1 in n_classes, if so."""
+    if len(prevalence) > 1 and float(np.median(right_in_all(prevalence, confusion))) < 1 / len(prevalence):
+        return ("The typical rater is worse than chance in this fit: the classes may have changed places.",)
+    return ()
 
 
 def top_classes(probability: np.ndarray) -> np.ndarray:
