@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.figures import cells
 from core.ingest.samples import load_sample
 from core.library import reopen
 from core.raters.monitoring import monitor
@@ -16,6 +17,7 @@ from core.review.events import Draft
 from core.review.opinions import Opinion
 from core.review.store import open_store
 from pages.shared.kit import columns
+from pages.shared.kit import style as look
 from pages.shared.raters import answers as raters_answers
 from pages.shared.raters import blind as raters_blind
 from pages.shared.raters import table as raters_table
@@ -88,6 +90,18 @@ def test_on_screen_two_flags_are_two_short_words_and_the_interval_is_drawn_in_th
     chance = frame.set_index("rater")["P(acceptable)"]
     assert 0.995 < chance["R01"] < 1 and drawn["P(acceptable)"]["R01"] == 0.99
     assert drawn["P(acceptable)"]["R07"] == chance["R07"] < 0.5
+
+
+def test_a_share_below_1_is_not_shown_as_1_and_is_drawn_where_it_is(table, act):
+    """Two of 570 wrong read 1.00 beside two expected mistakes."""
+    frame = raters_table.frame_of(table, act, None).assign(accuracy=568 / 570)
+    frame["right by gold"] = [1.0, 568 / 570, 0.002, 0.0] * 3
+    drawn = raters_table.drawn(frame, act.acceptable.acceptable)
+    assert set(drawn["accuracy"]) == {0.99}
+    assert drawn["right by gold"].tolist() == [1.0, 0.99, 0.01, 0.0] * 3
+    at = cells.intervals(*(frame[name].to_numpy() for name in ("accuracy", "ci_low", "ci_high")), look.theme(),
+                         mark=act.acceptable.acceptable, flagged=(frame["flags"] != "").to_numpy())  # fmt: skip
+    assert drawn["interval"].tolist() == list(at)
 
 
 def test_what_is_unknown_is_sorted_last():

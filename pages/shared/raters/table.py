@@ -23,6 +23,7 @@ _FIRST = (
 )  # fmt: skip
 _SHARES = ("with themselves", "blind reads agree")
 _MOST_FIRST = 9
+_NEVER_QUITE = ("accuracy", "right by gold", "with others", "P(acceptable)", "P(spam)", "P(adversarial)")
 _SHORT = {title: SHORT[rule] for rule, title in RULES.items()}
 _SORTED_BY = {
     "ci_low": "accuracy, lower end",
@@ -134,15 +135,14 @@ def show(frame: pd.DataFrame, chosen_key: str, *, ranked: bool, acceptable: floa
 
 
 def drawn(part: pd.DataFrame, acceptable: float | None) -> pd.DataFrame:
-    """The rows as the screen shows them: flags in few words, the interval as a picture, no chance as certain."""
-    chances = [name for name in ("P(acceptable)", "P(spam)", "P(adversarial)") if name in part]
-    part = part.assign(**{name: columns.never_quite(part[name].to_numpy(float)) for name in chances})
+    """The rows as the screen shows them: flags in few words, the interval as a picture, 1.00 of nothing below 1."""
     part = part.assign(flags=[[_SHORT.get(one, one) for one in said.split("; ") if one] for said in part["flags"]])
-    if "accuracy" not in part:
-        return part
-    ends = (part[name].to_numpy(float) for name in ("accuracy", "ci_low", "ci_high"))
-    flagged = np.array([len(said) > 0 for said in part["flags"]], bool)
-    return part.assign(interval=cells.intervals(*ends, look.theme(), mark=acceptable, flagged=flagged))
+    if "accuracy" in part:
+        ends = (part[name].to_numpy(float) for name in ("accuracy", "ci_low", "ci_high"))
+        flagged = np.array([len(said) > 0 for said in part["flags"]], bool)
+        part = part.assign(interval=cells.intervals(*ends, look.theme(), mark=acceptable, flagged=flagged))
+    shares = [name for name in _NEVER_QUITE if name in part]
+    return part.assign(**{name: columns.never_quite(part[name].to_numpy(float)) for name in shares})
 
 
 def _config() -> dict:
