@@ -86,14 +86,17 @@ def _flags(table: RaterTable, act: ToActOn) -> None:
 
 def _judged(act: ToActOn) -> str:
     """What the accuracies rest on, in a sentence."""
-    model = "the other raters of each case, as the model weighs them, and is shrunk towards all raters"
+    others = "the other raters of each case, as the model weighs them"
     n_gold = int(act.acceptable.by_gold.sum())
     if not n_gold:
-        return f"Accuracy is judged by {model}."
-    gold = f"Accuracy is judged by gold, and shrunk towards all raters, for {plural(n_gold, 'rater')}"
+        return f"Accuracy is judged by {others}, and is shrunk towards all raters."
+    people = plural(n_gold, "rater")
     if n_gold == act.acceptable.n_judged:
-        return f"{gold}."
-    return f"{gold} with {GOLD_EACH} gold annotations or more; for the others by {model}."
+        return f"Accuracy is judged by gold, and shrunk towards all raters, for {people}."
+    return (
+        f"Accuracy is judged by gold for {people} with {GOLD_EACH} gold annotations or more, for the rest by {others}, "
+        "and is shrunk towards all raters."
+    )
 
 
 def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:

@@ -6,6 +6,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from streamlit import config
@@ -191,3 +192,22 @@ def test_what_is_loaded_before_the_first_page_is_not_loaded_after_it(monkeypatch
     datasets.preparation().wait()
     time.sleep(0.1)
     assert kernels == [1]
+
+
+@pytest.mark.parametrize(
+    ("signed_in", "person", "path", "hidden"),
+    [
+        (False, None, "/media/of-ann.csv", False),
+        (True, None, "/media/of-ann.csv", True),
+        (True, "ann", "/media/of-ann.csv", False),
+        (True, "ann", "media/of-ann.csv", False),
+        (True, "bob", "/media/of-ann.csv", True),
+        (True, None, "/static/media/font.woff2", False),
+        (True, None, "/healthz", False),
+    ],
+)
+def test_a_file_is_hidden_from_all_but_those_on_whose_pages_it_is(monkeypatch, signed_in, person, path, hidden):
+    monkeypatch.setattr(doors.sign_in, "is_on", lambda: signed_in)
+    monkeypatch.setattr(doors, "_person", lambda scope: person and SimpleNamespace(name=person))
+    monkeypatch.setattr(doors.offered, "is_for", lambda name, path: f"of-{name}" in path)
+    assert doors.is_hidden(scope(path=path)) == hidden

@@ -738,7 +738,11 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(
     [
         ([False, False, False], 3, "judged by the other raters of each case"),
         ([True, True, True], 3, "judged by gold, and shrunk towards all raters, for 3 raters."),
-        ([True, True, False], 3, "for 2 raters with 20 gold annotations or more; for the others by the other raters"),
+        (
+            [True, True, False],
+            3,
+            "by gold for 2 raters with 20 gold annotations or more, for the rest by the other raters",
+        ),
     ],
 )
 def test_what_accuracy_rests_on_counts_those_whom_gold_judges(by_gold, n_judged, words):
@@ -789,7 +793,7 @@ def test_flags_that_stand_in_the_table_alone_are_counted(monkeypatch, said, labe
     assert "7 more stand in the table." in said
     (honest,) = [words for words in said if "honest rater" in words]
     assert "with a probability of 2% at most" in honest
-    assert "for 1 rater with 20 gold annotations or more; for the others by the other raters" in honest
+    assert "for 1 rater with 20 gold annotations or more, for the rest by the other raters" in honest
     page._flags(table, SimpleNamespace(flags=flags[:1]))
     assert labels[1:] == ["The flag with its evidence"]
     labels.clear()

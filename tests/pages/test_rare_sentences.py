@@ -1,0 +1,379 @@
+"""Sentences that only some data bring about, with the numbers, the names and the order that they were given."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+import streamlit as st
+
+from core import read
+from core.annotations.named_selection import Selection
+from core.ingest.column_mapping import Mapping
+from core.ingest.saved_mappings import Choices
+from core.models.dawid_skene import DawidSkene
+from core.models.loo import LooRow, PsisLoo
+from pages.shared.agreement import compare as agreement_compare
+from pages.shared.agreement import raters as agreement_raters
+from pages.shared.cache import home as cached_home
+from pages.shared.cases import label_table, score_cases
+from pages.shared.home import limits, waiting
+from pages.shared.kit import evidence
+from pages.shared.models import checks as models_checks
+from pages.shared.models import compare as models_compare
+from pages.shared.models import fit as models_fit
+from pages.shared.models import jobs as models_jobs
+from pages.shared.models import parts as models_parts
+from pages.shared.raters import plan as raters_plan
+from pages.shared.reliability import scores as reliability_scores
+from pages.shared.reliability.headline import over_trust
+from pages.shared.upload import last as upload_last
+from pages.shared.upload import later_gold
+from pages.shared.upload import report as upload_report
+from tests.pages.test_sentences import sweep
+
+ROWS = "\n".join(f"c{case},{rater},{'xy'[(case * k + k) % 2]}" for case in range(8) for k, rater in enumerate("abc"))
+
+
+@pytest.fixture(scope="module")
+def few():
+    """Eight cases of two classes by three raters."""
+    return read(f"case,rater,class\n{ROWS}".encode()).dataset
+
+
+def fitted(dataset, **changes):
+    fit = changes.pop("fit", None) or DawidSkene().fit(dataset)
+    return SimpleNamespace(
+        dataset=dataset, fit=fit, title="Model M", request=SimpleNamespace(way="em"), bayes=None, **changes
+    )
+
+
+# Home
+
+
+def test_home_says_how_many_annotations_have_no_date():
+    rows = "c1,a,x,2024-01-01\nc1,b,y,\nc2,a,x,2024-01-02\nc2,b,x,\nc3,a,y,\nc3,b,y,2024-01-03"
+    dataset = read(f"case,rater,class,date\n{rows}".encode()).dataset
+    assert ("Drift and speed in part", "3 annotations without a date.") in limits._lacking(dataset, 1)
+
+
+@pytest.mark.parametrize(("n", "words"), [(waiting.MOST, []), (waiting.MOST + 1, ["1 more on"]), (11, ["3 more on"])])
+def test_home_counts_what_waits_beyond_the_lines_that_it_shows(said, n, words):
+    waiting._more(n)
+    assert [one.partition(" the ")[0] for one in said] == words
+
+
+def test_the_mean_score_of_one_case_has_no_interval():
+    one = read(b"case,rater,score\nc1,a,2\nc1,b,5\n", kind="score").dataset
+    mean, low, high = cached_home.score_mean(one)
+    assert mean == 3.5 and np.isnan([low, high]).all()
+
+
+# Agreement
+
+
+def test_two_selections_that_differ_in_two_ways_are_told_so_in_their_order(said):
+    first = Selection(raters=("a",), first_day="2024-01-02")
+    agreement_compare._one_at_a_time(first, Selection(raters=("b",), first_day="2024-01-02"))
+    assert said == []
+    agreement_compare._one_at_a_time(first, Selection(raters=("b",)))
+    assert said == [
+        ":material/info: The two differ in raters and dates at once: which of them makes the difference cannot be told."
+    ]
+
+
+def test_halves_of_the_days_meet_in_the_middle_and_share_none(monkeypatch):
+    monkeypatch.setattr(agreement_compare.selection, "named", lambda: {"Everything": Selection()})
+    monkeypatch.setattr(agreement_compare.state, "selection", Selection)
+    rows = "\n".join(f"c{day},{rater},x,2024-01-{day:02d}" for day in range(1, 11) for rater in "ab")
+    offered = agreement_compare._offered(read(f"case,rater,class,date\n{rows}".encode()).dataset)
+    assert offered == {
+        "Everything": Selection(),
+        "Earlier half of the days": Selection(last_day="2024-01-05"),
+        "Later half of the days": Selection(first_day="2024-01-06"),
+    }
+
+
+def test_pairs_of_many_raters_are_of_the_busiest(monkeypatch, said):
+    """45 raters, of whom r00 to r04 gave one annotation and the others two."""
+    rows = [f"c{k % 4},r{k:02d},x" for k in range(45)] + [f"d{k % 4},r{k:02d},y" for k in range(5, 45)]
+    view = read("\n".join(["case,rater,class", *rows]).encode()).dataset
+    asked = []
+
+    def pairs(shown, coefficient):
+        asked.append(shown)
+        raise agreement_raters.LimitError("Too many.", "Choose fewer.")
+
+    monkeypatch.setattr(agreement_raters.cached_agreement, "pairs", pairs)
+    agreement_raters.pairs(view, None)
+    assert asked[0].raters == tuple(f"r{k:02d}" for k in range(5, 45))
+    assert said[0] == "The 40 raters with most annotations, of 45."
+
+
+# Models
+
+
+def test_why_a_case_has_its_class_names_raters_with_what_each_adds(few, said):
+    """Log-odds add up to what the model says of the case, the largest first."""
+    shown = fitted(few)
+    models_parts._why(shown, 1)
+    reason = models_parts.explain(few, shown.fit, 1)
+    assert said[0] == f"**c1**: {reason.sentence}"
+    parts = said[1].removeprefix(f"Log-odds of {few.classes[reason.top]} against {few.classes[reason.against]}: ")
+    assert parts == ", ".join(f"{who} says {what} ({_signed(add)})" for who, what, add in reason.answers)
+    assert {who for who, *_ in reason.answers} == set("abc")
+
+
+def _signed(value):
+    return f"{value:+.1f}".replace("0.", ".").replace("-", "−")
+
+
+def test_a_rater_not_seen_yet_is_told_by_row_with_intervals(few, shown, said):
+    mean = np.array([[0.8, 0.2], [0.3, 0.7]])
+    parameters = {"new_rater": mean, "new_rater_low": mean - 0.1, "new_rater_high": mean + 0.05}
+    models_parts._new_rater(SimpleNamespace(classes=few.classes, parameters=parameters))
+    assert shown["new_rater"].to_dict("list") == {
+        "true class": ["x", "y"],
+        "gives x": [".80 (.70 to .85)", ".30 (.20 to .35)"],
+        "gives y": [".20 (.10 to .25)", ".70 (.60 to .75)"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (None, "–"),
+        (SimpleNamespace(difference=0, elpd=-51.26, difference_se=None), "best (-51.3)"),
+        (SimpleNamespace(difference=-3.21, elpd=-54.4, difference_se=1.05), "-3.2 ± 1.1"),
+        (SimpleNamespace(difference=-3.21, elpd=-54.4, difference_se=None), "-3.2"),
+    ],
+)
+def test_leave_one_out_tells_the_best_by_its_density_and_the_others_by_the_difference(row, words):
+    assert models_compare._difference(row) == words
+
+
+@pytest.mark.parametrize(
+    ("others", "words"),
+    [
+        ([], ""),
+        ([(-3.0, 1.0)], ""),
+        ([(-2.0, 1.0)], ", not surely better than m1"),
+        ([(-0.5, None)], ", not surely better than m1"),
+        ([(-0.5, 1.0), (-3.0, 1.0), (-9.0, 5.0)], ", not surely better than 2 others"),
+    ],
+)
+def test_a_model_predicts_best_surely_where_all_others_are_two_standard_errors_behind(others, words):
+    rows = [LooRow("m0", -50.0, 4.0, 0.0, 0.0, 3.0, 0, 60)]
+    rows += [LooRow(f"m{k}", -50 + gap, 4.0, gap, se, 3.0, 0, 60) for k, (gap, se) in enumerate(others, start=1)]
+    assert models_checks.predicts_best(rows) == f"m0 predicts the annotations of a new case best{words}"
+
+
+def test_weights_that_are_not_to_be_trusted_are_counted_by_model(said, drawn, labels):
+    def one(name, pointwise, high):
+        loo = PsisLoo(-9.0, 1.0, 2.0, np.array(pointwise), np.zeros(2), np.array([3, 2]), 5, high, 0.7, 100,
+                      np.array([0, 0, 1, 0, 1]))  # fmt: skip
+        bands = [SimpleNamespace(kind=kind, fails=False) for kind in ("votes", "raters")]
+        bayes = SimpleNamespace(loo=loo, checks=bands, diagnostics=None)
+        return SimpleNamespace(title=name, bayes=bayes, dataset=SimpleNamespace(content_digest="d", digest="d"))
+
+    models = [one("A", [-2.0, -1.5], 3), one("B", [-1.0, -1.2], 0), one("C", [-3.0, -1.9], 1)]
+    with pytest.MonkeyPatch.context() as patched:
+        for name in ("vote_bands", "rater_bands", "loo_forest"):
+            patched.setattr(models_checks.figures, name, lambda *_: None)
+        patched.setattr(models_checks.models_jobs, "label", lambda shown: shown.title)
+        for each in models:
+            each.fit = SimpleNamespace(classes=("x", "y"))
+        models_checks.checks(models, models[0], None)
+    (line,) = [words for words in said if words.startswith("Open symbols")]
+    assert line == "Open symbols: importance weights (k) are not to be trusted for 3 cases of A, 1 case of C."
+
+
+def test_a_prevalence_without_an_interval_says_so():
+    fit = SimpleNamespace(classes=("x", "y"), prevalence=np.array([0.3, 0.7]), uncertainty=None)
+    assert [models_compare._prevalence(fit, name) for name in ("x", "y", "z")] == [
+        ".30 (no interval)",
+        ".70 (no interval)",
+        "–",
+    ]
+    spread = SimpleNamespace(low=np.array([0.2, np.nan]), high=np.array([0.45, np.nan]))
+    fit.uncertainty = SimpleNamespace(prevalence=spread)
+    assert [models_compare._prevalence(fit, name) for name in ("x", "y")] == [".30 (.20 to .45)", ".70 (no interval)"]
+
+
+def test_a_classifier_is_no_evidence_to_a_posterior(monkeypatch, few, said):
+    monkeypatch.setitem(st.session_state, evidence._KEY, "Model A")
+    shown = fitted(few)
+    evidence.say(shown, None)
+    assert said == []
+    shown.request.way = "nuts"
+    evidence.say(shown, None)
+    assert said == ["Model A is no evidence here: Model M is not fitted by expectation-maximisation."]
+
+
+def test_labels_of_a_fit_that_has_not_converged_may_still_change(few, said, monkeypatch):
+    monkeypatch.setattr(models_jobs, "label", lambda shown: shown.title)
+    early = DawidSkene().fit(few)
+    for converged in (True, False):
+        shown = fitted(few, fit=SimpleNamespace(converged=converged))
+        shown.request.method = SimpleNamespace(is_truth=True)
+        with pytest.raises(AttributeError):  # what comes after the warning needs a whole fit
+            models_fit.soft(shown)
+    assert early.converged
+    assert said.count("Model M: labels from it may still change.") == 1
+
+
+def test_restarts_that_find_nothing_better_are_counted(said, few):
+    found = SimpleNamespace(differs=False, objectives=[-1.0] * 12)
+    models_fit.explain_restarts(DawidSkene().fit(few), found)
+    assert said == ["None of 12 restarts found a better fit than the start from the votes."]
+
+
+def test_a_long_list_of_models_is_cut_and_the_rest_counted():
+    names = [f"m{k}" for k in range(9)]
+    assert models_jobs._listed(names[:6]) == "m0, m1, m2, m3, m4, m5"
+    assert models_jobs._listed(names) == "m0, m1, m2, m3, m4, m5 and 3 more"
+
+
+def test_models_in_the_figure_of_votes_begin_with_the_one_on_screen(monkeypatch):
+    asked = {}
+
+    def multiselect(label, options, default, **_):
+        asked.update(label=label, options=options)
+        return default
+
+    monkeypatch.setattr(st, "multiselect", multiselect)
+    most = models_checks.figures.MOST_MODELS
+    votes = dict.fromkeys([f"m{k}" for k in range(most + 2)])
+    assert models_checks._drawn(votes, "m4") == ["m4", *[name for name in votes if name != "m4"][: most - 1]]
+    assert asked == {"label": f"Models in the figure, at most {most} of {most + 2}", "options": list(votes)}
+    few_votes = dict.fromkeys(["b", "a"])
+    assert models_checks._drawn(few_votes, "a") == ["b", "a"]
+
+
+# Raters
+
+
+def test_what_a_plan_takes_for_granted_is_told_by_gold():
+    found = SimpleNamespace(accuracy=SimpleNamespace(value=0.75, low=0.5, high=0.9), n=16)
+    assert raters_plan._gold_words(found) == (
+        "By gold the model by which worlds are simulated is right on .75 (.50 to .90) of 16 cases. More annotations do "
+        "not mend the mistakes that raters share."
+    )
+
+
+def test_everybody_has_read_everything_only_where_no_pair_is_missing(few):
+    assert raters_plan._nobody_left(few)
+    assert not raters_plan._nobody_left(few.select(cases=few.cases[:7]) if few.n_cases < 8 else _without_one(few))
+
+
+def _without_one(dataset):
+    frame = pd.DataFrame([line.split(",") for line in ROWS.splitlines()][:-1], columns=["case", "rater", "class"])
+    return read(frame).dataset
+
+
+# Cases
+
+
+def test_scores_are_found_by_case_or_by_the_whole_name_of_a_rater():
+    rows = "c1,Ann,2\nc1,Bob,3\nc2,Bob,9\nc2,Cy,1\nd3,Ann,4\nd3,Cy,4\n"
+    dataset = read(f"case,rater,score\n{rows}".encode(), kind="score").dataset
+    trust = SimpleNamespace(threshold=None, width=np.array([[1.0, 3.0, 2.0]]))
+    found = {words: [dataset.cases[k] for k in score_cases._order(dataset, trust, words)]
+             for words in ("", "C", "ann", "an", "D3")}  # fmt: skip
+    assert found == {"": ["c2", "d3", "c1"], "C": ["c2", "c1"], "ann": ["d3", "c1"], "an": [], "D3": ["d3"]}
+
+
+def test_the_title_of_a_score_has_the_digits_that_its_interval_is_worth(drawn, monkeypatch):
+    rows = "\n".join(f"c{case},{rater},{100 * case + k}" for case in range(4) for k, rater in enumerate("abc"))
+    dataset = read(f"case,rater,score\n{rows}".encode(), kind="score").dataset
+    found = SimpleNamespace(low=196.123, high=207.456, above=None, threshold=None)
+    titles = []
+    monkeypatch.setattr(score_cases, "plausible_score", lambda *_: found)
+    monkeypatch.setattr(score_cases.figures, "score_density", lambda found, theme, title, **_: titles.append(title))
+    monkeypatch.setattr(score_cases.scores, "written", lambda value, digits: f"{value:.{digits}f}")
+    score_cases.plausible(dataset, 2, None, 1.0)
+    found.low, found.high, found.above, found.threshold = 0.1234, 0.4567, 0.25, 3.0
+    score_cases.plausible(dataset, 2, None, 1.0)
+    found.above = 0.9999
+    score_cases.plausible(dataset, 2, None, 1.0)
+    assert titles == [
+        "Between 196 and 207 with 95% probability",
+        "At most 3 with probability .75",
+        "Above 3 with probability .999 or more",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("exclusive", "even", "words"),
+    [
+        (True, [1, 1, 0], "no label stands out: x and y are equally likely. Nobody named more than one."),
+        (False, [0, 1, 0], "no set stands out: y is as likely to apply as not. Labels are taken as independent."),
+        (
+            False,
+            [0, 1, 1],
+            "no set stands out: y and z are as likely to apply as not. Labels are taken as independent.",
+        ),
+        (False, [0, 0, 0], "no set stands out: the likeliest, “x”, has a probability of .45 only. Labels are taken as"),
+    ],
+)
+def test_a_set_that_does_not_stand_out_names_the_labels_that_are_even(exclusive, even, words):
+    found = SimpleNamespace(
+        sets=lambda: ["x"], whole=np.array([0.45]), labels=("x", "y", "z"), none=None,
+        even=np.array([even], bool), exclusive=exclusive,
+    )  # fmt: skip
+    assert label_table._said(found, 0).replace("\\", "").startswith(words)
+
+
+# Reliability
+
+
+def test_certainty_that_hardly_moves_neither_rises_nor_falls():
+    """Standard errors of a hundredth of the certainty: .700 to .716 is within two of them, .700 to .760 is not."""
+    assert over_trust(sweep((0.7,), (0.716,))).startswith(
+        "Certainty neither rises nor falls clearly with trust (.70 to .72)"
+    )
+    assert over_trust(sweep((0.716,), (0.7,))).startswith(
+        "Certainty neither rises nor falls clearly with trust (.72 to .70)"
+    )
+    assert over_trust(sweep((0.7,), (0.76,))).startswith("Certainty rises from .70 to .76 with trust")
+
+
+def test_one_trust_in_scores_is_told_without_another(monkeypatch):
+    monkeypatch.setattr(reliability_scores.scores, "digits_of", lambda width: 1)
+    monkeypatch.setattr(reliability_scores.scores, "written", lambda value, digits: f"{value:.{digits}f}")
+    one = SimpleNamespace(
+        reliability=np.array([2.0]), above=None, width=np.array([[1.0, 2.0, 9.0]]), m=np.zeros((1, 3)),
+        threshold=4.0, certainty=np.array([[0.95, 0.6, 0.7]]),
+    )  # fmt: skip
+    assert reliability_scores._sentence(one) == "The interval of the median case is 2.0 wide at γ = 2"
+    one.above = np.zeros((1, 3))
+    assert reliability_scores._sentence(one) == "In 2 of 3 cases whether it lies above 4 stays uncertain at γ = 2"
+
+
+# Upload
+
+
+def test_what_was_said_last_time_is_told_in_its_parts():
+    """Columns of a table of classes, the signs of a ranking, and the classes beyond the first four."""
+    old = Mapping("wide", case="id", raters=("a", "b"))
+    new = Mapping("counts", case="id", across=("x", "y", "z"))
+    assert "3 columns" in upload_last._differences(Choices(old), Choices(new))
+    ranking = Mapping("wide", case="id", raters=("a", "b"), separators=(">", "="))
+    assert "rankings such as A > B = C" in _plain(upload_last._differences(Choices(old), Choices(ranking)))
+    renamed = SimpleNamespace(renamed={f"k{n}": f"K{n}" for n in range(3)}, missing={"q", "p", "r"})
+    told = SimpleNamespace(mapping=old, treatment=renamed, kind=None, repeats="keep", classes=None, ordinal=False)
+    words = _plain(upload_last._differences(Choices(old), told))
+    assert words[-5:] == ["“k0” is “K0”", "“k1” is “K1”", "“k2” is “K2”", "“p” is no annotation", "2 more classes"]
+
+
+def _plain(words):
+    return [one.replace("\\", "").replace("&gt;", ">") for one in words]
+
+
+def test_gold_of_scores_and_of_sets_is_counted_by_case(said):
+    rows = "case,rater,score,gold\nc1,a,2,2\nc1,b,3,2\nc2,a,9,\nc2,b,1,\nd3,a,4,5\nd3,b,4,5\n"
+    reading = read(rows.encode(), kind="score")
+    upload_report.facts(reading)
+    assert "2 gold cases" in said[0]
+    sets = SimpleNamespace(gold_sets=np.array([[1, 0], [-1, -1], [0, -1]], np.int8))
+    assert later_gold._n_gold(sets) == 2
