@@ -1,11 +1,13 @@
 """Checks of rater models: can they make annotations like these, and how well do they predict a new case."""
 
+from collections.abc import Sequence
+
 import pandas as pd
 import streamlit as st
 
 from core.figures import checks as figures
 from core.models.catalogue import Fitted
-from core.models.loo import compare_loo
+from core.models.loo import LooRow, compare_loo
 from core.text import markdown, number, plotly, plural
 from pages.shared.kit import widgets
 from pages.shared.models import jobs as models_jobs
@@ -59,19 +61,34 @@ def checks(fitted: list[Fitted], shown: Fitted, theme) -> None:
     )
     if len(rows) > 1:
         widgets.heading("Predicting a new case", "leave-one-case-out")
-        high = sum(row.n_high_k for row in rows)
         widgets.plot(
-            figures.loo_forest(rows, theme, f"{plotly(rows[0].name)} predicts the annotations of a new case best"),
+            figures.loo_forest(rows, theme, plotly(predicts_best(rows))),
             "loo",
             "Expected log predictive density of each model less the best",
         )
-        if high:
-            st.caption(f"Open symbols: for {plural(high, 'case')} the importance weights are not to be trusted (k).")
+        if doubtful := [f"{plural(row.n_high_k, 'case')} of {markdown(row.name)}" for row in rows if row.n_high_k]:
+            st.caption(f"Open symbols: importance weights (k) are not to be trusted for {', '.join(doubtful)}.")
         frame = pd.DataFrame([{name: getattr(row, name) for name in row.__slots__} for row in rows])
         widgets.download(frame, "Leave-one-out", "leave_one_out", "loo_table")
     with st.expander("Chain diagnostics", expanded=len(mine) <= figures.MOST_MODELS):
         for one in (one for one in mine if one.bayes.diagnostics is not None):
             st.caption(f"**{markdown(one.title)}**: {markdown(one.bayes.diagnostics.words)}")
+
+
+def predicts_best(rows: Sequence[LooRow]) -> str:
+    """Which model predicts a new case best, and what is not surely behind it, by two standard errors. Not escaped.
+
+    Parameters
+    ----------
+    rows : sequence of LooRow
+        The best first.
+    """
+    first, *others = rows
+    close = [row.name for row in others if row.difference_se is None or -row.difference <= 2 * row.difference_se]
+    said = f"{first.name} predicts the annotations of a new case best"
+    if not close:
+        return said
+    return f"{said}, not surely better than {close[0] if len(close) == 1 else f'{len(close):,} others'}"
 
 
 def _drawn(votes: dict, which: str) -> list[str]:
