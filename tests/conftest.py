@@ -65,7 +65,7 @@ _second_tries: dict[str, str] = {}
 
 
 def pytest_addoption(parser):
-    parser.addoption("--record-screens", action="store_true", help="Record anew what pages say and draw.")
+    parser.addoption("--record-screens", action="store_true", help="Record anew what pages say and what exports hold.")
 
 
 @pytest.fixture(scope="session")
