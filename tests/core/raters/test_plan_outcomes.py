@@ -103,6 +103,13 @@ def test_a_plan_that_is_none_is_refused(crossed, plan, error):
         plan_outcomes(data, fit, [plan])
 
 
+@pytest.mark.parametrize("asked", [{"n_worlds": 19}, {"level": 0.0}, {"level": 1.0}])
+def test_too_few_worlds_or_a_level_that_is_none_are_refused(crossed, asked):
+    data, fit, _, _ = crossed
+    with pytest.raises(InputError, match="Worlds or the level"):
+        plan_outcomes(data, fit, [Plan("new_cases", 3)], **asked)
+
+
 def test_new_raters_are_like_the_present_ones_by_how_much_these_have_annotated():
     data, _ = simulated(3, [0.9, 0.8, 0.7], n_cases=90, per_case=3, n_classes=3)
     data = keep_only(data, (data.rater < 2) | (data.case_of_annotation % 9 == 0))

@@ -41,6 +41,13 @@ def test_a_title_above_the_table_and_empty_rows_are_passed_over():
     assert "1 row above the table skipped." in reading.report.notes
 
 
+def test_a_sheet_of_settings_is_passed_over_where_it_is_one_that_was_exported_here():
+    """Somebody's own table may be called so."""
+    exported = workbook(answers=LONG, Settings=[["setting", "value"], ["seed", 7]])
+    assert [question.name for question in open_source([("a.xlsx", exported)]).questions] == ["answers"]
+    assert read(workbook(Settings=LONG)).report.n_kept == 3
+
+
 def test_dates_are_dates():
     rows = [
         ["case", "rater", "class", "date"],
