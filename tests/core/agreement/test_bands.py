@@ -81,3 +81,11 @@ def test_every_coefficient_of_classes_or_sets_but_raw_agreement_is_beyond_chance
 def test_an_unknown_scale_is_refused():
     with pytest.raises(ValueError, match="landis_koch"):
         bands(kappa(0.4, 0.1), "mine")
+
+
+@pytest.mark.parametrize(("value", "whole"), [(9, -1), (-9, 0)])
+def test_what_is_far_outside_of_the_scale_lies_wholly_in_the_band_at_that_end(value, whole):
+    for scale in SCALES:
+        expected = [0.0] * len(SCALES[scale][0])
+        expected[whole] = 1.0
+        assert [band.probability for band in bands(kappa(value, 0.1), scale)] == expected

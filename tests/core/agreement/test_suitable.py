@@ -13,6 +13,7 @@ from core.agreement.scores import score_table
 from core.agreement.suitable import Suitable, coefficients_for
 from core.annotations.counts import class_counts
 from core.errors import InputError
+from core.ingest.read_files import read
 from core.text import number
 from tests.core.agreement.examples import GWET, counts_of, dataset_of, random_panel, scores_of
 from tests.core.agreement.test_ordered import random_rankings, ranked
@@ -216,3 +217,16 @@ def test_scores_of_which_agreement_is_not_shown_are_not_said_to_agree():
     level = np.arange(20.0)[:, None]
     many = coefficients_for(scores_of((level + np.random.default_rng(0).normal(size=(20, 3))).tolist())).words()
     assert many.startswith("Of what varies in a score, .9") and many.endswith("n = 20 cases")
+
+
+@pytest.mark.parametrize(
+    ("column", "answer", "several", "what"),
+    [("labels", "x;y", "only one set of labels was used", "sets of labels"),
+     ("score", "1.5", "all scores are the same", "scores")],
+)  # fmt: skip
+def test_agreement_that_cannot_be_computed_says_of_what_and_why(column, answer, several, what):
+    kind = "set" if column == "labels" else "score"
+    for pairs, why in (("1,a 2,b", "no case has two annotations"), ("1,a 1,b 2,a 2,b", several)):
+        rows = "".join(f"{pair},{answer}\n" for pair in pairs.split())
+        found = coefficients_for(read(f"case,rater,{column}\n{rows}".encode(), kind=kind).dataset)
+        assert found.words() == f"Agreement of the {what} cannot be computed: {why}"

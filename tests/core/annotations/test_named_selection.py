@@ -94,6 +94,9 @@ def test_words_say_every_part(dataset):
     assert words == "raters a, b; cases with x; groups north; 2026-01-01 to the end; 2 to 3 annotations a case"
     assert Selection().words(dataset) == "all annotations"
     assert Selection(raters=("a", "b", "c")).words(dataset) == "3 of 3 raters"
+    assert Selection(least=2).words(dataset) == "2 annotations a case or more"
+    assert Selection(most=1).words(dataset) == "at most 1 annotation a case"
+    assert Selection(most=1200).words(dataset) == "at most 1,200 annotations a case"
 
 
 def test_days_of_the_data(dataset):

@@ -1,10 +1,18 @@
 """Which class of a Dirichlet distribution is the largest, against closed forms and draws."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
 
-from core.certainty.first_place import first_place
+from core.annotations.dataset import Dataset
+from core.certainty.first_place import exact_first_place, first_place
+from core.models.ordinal import Ordinal
+from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.ordinal_truth import OrdinalTruth
+from core.plausibility.plackett_luce.gibbs import PlackettLuce
+from core.plausibility.prirn import PrIRN
 
 CLOSE = 2e-4
 
@@ -50,3 +58,26 @@ def test_draws_agree(shape, rest_shape, n_rest):
     error = np.sqrt(first * (1 - first) / n) + CLOSE / 4
     assert np.abs(first - drawn).max() < 4 * error.max()
     assert first[:-1].sum() + n_rest * first[-1] == pytest.approx(1)
+
+
+def test_of_ordered_classes_every_one_may_be_first_as_likely_as_it_is_the_truth():
+    answers = np.array([0, 0, 1, 1, 2, 2, 2, 3, 1])
+    cases, raters = np.repeat(np.arange(3), 3), np.tile(np.arange(3), 3)
+    data = replace(
+        Dataset.from_classes("d", list("123"), list("rst"), list("wxyz"), cases, raters, answers), ordinal=True
+    )
+    probability = Ordinal().fit(data).class_probability
+    for case in range(3):
+        codes, chance = exact_first_place(OrdinalTruth(), data, case, 1.0)
+        assert codes.tolist() == [0, 1, 2, 3]
+        assert chance == pytest.approx([*probability[case], 0.0], abs=1e-9)
+    assert probability[1].argmax() == 2
+
+
+@pytest.mark.parametrize("model", [DirichletCounts(), PrIRN()])
+def test_on_a_case_that_nobody_annotated_a_class_that_nobody_named_is_surely_first(model):
+    data = Dataset.from_classes("d", ["1", "2"], ["r"], list("xyz"), np.array([1]), np.array([0]), np.array([2]))
+    codes, chance = exact_first_place(model, data, 0, 2.0)
+    assert codes.size == 0 and chance.tolist() == [1.0]
+    assert exact_first_place(model, data, 1, 2.0)[0].tolist() == [2]
+    assert exact_first_place(PlackettLuce(), data, 0, 2.0) is None

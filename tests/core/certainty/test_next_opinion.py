@@ -16,6 +16,7 @@ from core.plausibility.gaussian import GaussianScores
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.prirn import PrIRN
 from core.rankings.irn import irn
+from core.reducers import protocol
 
 RANKINGS = [[[0], [1]], [[1, 0]], [[2]]]
 OTHERS = [[[0]], [[1], [2, 3]]]
@@ -206,6 +207,18 @@ def test_all_cases_in_one_pass_are_each_case_by_itself():
             assert alone.cases == (dataset.cases[case],)
             for name in ("now", "after", "after_se", "gain", "ess"):
                 assert getattr(alone, name)[0] == getattr(together, name)[case]
+
+
+def test_the_size_of_chunks_changes_nothing(monkeypatch):
+    dataset = counted([3, 1], [1, 1, 1], [0, 2], [4], [2, 2])
+    whole = next_opinion(DirichletCounts(), dataset, reliability=2.0)
+    assert len(set(whole.after)) == 5
+    monkeypatch.setattr(protocol, "CHUNK_CASES", 1)
+    for name in ("now", "after", "gain"):
+        assert (
+            getattr(next_opinion(DirichletCounts(), dataset, reliability=2.0), name).tolist()
+            == getattr(whole, name).tolist()
+        )
 
 
 def test_few_draws_are_said():
