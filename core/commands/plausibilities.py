@@ -376,10 +376,10 @@ def _read_risk(path: str, dataset: Dataset) -> np.ndarray:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(f"{path} cannot be read ({error}).", "Look at the path.") from None
     words = {name: code for code, name in enumerate(RISK_LEVELS)} | {str(code): code for code in range(3)}
-    if lines and all(line in words for line in lines):
+    if lines and all(line.casefold() in words for line in lines):
         if len(lines) != dataset.n_classes:
             raise InputError(f"{path} has {len(lines):,} levels for {dataset.n_classes:,} classes.", "Give each one.")
-        return np.array([words[line] for line in lines], np.int8)
+        return np.array([words[line.casefold()] for line in lines], np.int8)
     levels = {name.strip(): level.strip().casefold() for name, _, level in (line.rpartition(",") for line in lines)}
     for name in dataset.classes:
         if levels.get(name) not in words:

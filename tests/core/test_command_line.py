@@ -531,3 +531,23 @@ def test_a_table_on_the_terminal_runs_nothing_in_a_spreadsheet(run, tmp_path):
     text = run("fit", "majority", str(path), "--csv")[0]
     rows = pd.read_csv(io.StringIO(text), dtype=str)
     assert sorted(rows["case"]) == ["'+2", "'=1+1"]
+
+
+def test_levels_of_risk_stand_one_a_line_as_words_or_numbers_or_in_a_table(answer, run, tmp_path):
+    data, risk, out = (tmp_path / name for name in ("data.csv", "risk.txt", "cases.csv"))
+    data.write_text("case,rater,class\n1,ann,x\n1,bob,x\n2,ann,y\n2,bob,y\n3,ann,z\n3,bob,z\n")
+    asked = ("certainty", "dirichlet", data, "--reliability", 9, "--draws", 50, "--risk", risk, "--cases-out", out)
+    for text in ("high\n0\n\nmedium\n", "2\nLow\n1\n", "class,risk\nz,Medium\ny,0\nx,high\n", "z,1\nx,2\ny,low\n"):
+        risk.write_text(text)
+        answer(*asked)
+        assert pd.read_csv(out, encoding="utf-8-sig")["risk"].tolist() == ["high", "low", "medium"], text
+    for text, said in (
+        ("low\n1\n", "has 2 levels for 3 classes. Give each one."),
+        ("x,low\ny,deadly\nz,1\n", "has no risk level for class 'y'. Give low, medium or high (or 0, 1, 2)."),
+        ("x,low\ny,high\n", "has no risk level for class 'z'."),
+        ("", "has no risk level for class 'x'."),
+    ):
+        risk.write_text(text)
+        assert said in run(*asked, status=2)[1], text
+    risk.unlink()
+    assert f"{risk} cannot be read" in run(*asked, status=2)[1]
