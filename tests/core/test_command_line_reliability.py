@@ -95,6 +95,14 @@ def test_one_annotation_a_case_is_refused_unless_there_is_gold(run, tmp_path, fi
     assert "two raters" in judged.err and "decides from 100" in told["reason"]
 
 
+def test_gold_of_one_case_is_too_little_and_the_readers_decide(run, files, tmp_path):
+    gold = tmp_path / "one.csv"
+    gold.write_text("case,class\nc0,a\n")
+    found = run("dirichlet", files[0], "--gold", gold)
+    assert "Gold is known for 1 of the cases with an annotation; two are needed." in found.err
+    assert "gold" not in json.loads(found.out) and "two are needed" not in run("dirichlet", files[0]).err
+
+
 def test_an_exponent_is_for_counts(run):
     assert "--beta is for counts" in run("prirn", "dermatology", "--beta", "0.5", status=2).err
 

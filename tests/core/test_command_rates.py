@@ -103,6 +103,17 @@ def test_of_scores_that_are_no_probabilities_the_first_class_alone_counts_and_cl
     assert answer["n"] == 40 and answer["machine_rate"] == pytest.approx((12 + 4 / 2) / 40)
 
 
+def test_of_a_file_of_several_classifiers_the_first_is_taken_and_that_is_said(made, tmp_path, capsys):
+    """On every case A gives y .25, and B .75."""
+    both = tmp_path / "both.csv"
+    lines = [f"c{case},{name},y,{score}" for case in range(N) for name, score in (("A", 0.25), ("B", 0.75))]
+    both.write_text("\n".join(["case,model,class,score", *lines]))
+    assert main(["rate", str(made[0]), "--machine", f"M={both}", "--class", "y"]) == 0
+    output = capsys.readouterr()
+    assert json.loads(output.out)["machine_rate"] == pytest.approx(0.25)
+    assert f"{both} holds several classifiers; A is taken." in output.err
+
+
 def test_what_cannot_be_done_is_said_in_one_line(run, made):
     data, *_ = made
     assert "no rater 'bob'" in run("rate", data, "--machine", "bob", "--class", "y", status=2)
