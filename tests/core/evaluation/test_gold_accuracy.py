@@ -89,3 +89,11 @@ def test_a_few_cases_that_all_differ_alike_do_not_tell_who_is_better(n, told):
     error = np.sqrt(((n + 1) / (n + 2) - (n / (n + 2)) ** 2) / (n + 2))
     assert said.startswith(f"By gold right and wrong differ by 1.000 ± {error:.3f}".replace("± 0.", "± ."))
     assert ("neither better" not in said) == told
+
+
+@pytest.mark.parametrize(("second", "shared"), [([], "0 cases"), ([(0, 0)], "1 case")])
+def test_of_classifiers_that_hardly_share_a_case_nothing_can_be_said(second, shared):
+    dataset = data([0, 1, 2])
+    one, two = predicted("one", [[(1, 0)], [(0, 0)], second]), predicted("two", [[], [], [(2, 0)]])
+    said = gold_accuracy(dataset, [one, two]).words()
+    assert said == f"By gold nothing can be said of two and one: they share {shared} with gold."

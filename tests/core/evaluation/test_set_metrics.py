@@ -124,3 +124,14 @@ def test_draws_of_a_case_do_not_depend_on_the_other_cases_and_more_trust_narrows
     assert (alone.mean[0] == pytest.approx(among.mean[0], nan_ok=True)) and among.n_cases.tolist() == [9]
     sure = set_metrics(part, of(text, part), reliability=200.0, n_draws=60)
     assert (sure.high - sure.low)[0, 0] < (alone.high - alone.low)[0, 0]
+
+
+def test_rows_of_other_cases_and_rows_without_a_number_are_counted_apart(small):
+    (found,) = of("case,x,y,z\n1,1,1,0\n2,,,\n7,,,\n8,1,0,0\n9,0,0,1\n", small)
+    assert found.applies.tolist() == [[True, True, False], [False] * 3, [False] * 3]
+    assert found.predicted.tolist() == [True, False, False]
+    assert found.notes == (
+        "f: 3 rows of cases that are not in the data left out.",
+        "f: 1 row without any number left out.",
+        "f: no prediction of 2 cases.",
+    )

@@ -8,7 +8,7 @@ import pytest
 
 from core.annotations.dataset import Dataset
 from core.errors import NotApplicableError
-from core.machines.alternative_test import alternative_test
+from core.machines.alternative_test import AlternativeTest, MachineStanding, alternative_test
 from core.machines.annotation_scores import AnnotationScore
 from core.machines.differs import QUARTILES, differences_from_panel, quartile_of
 from core.machines.pair_agreement import pair_agreement
@@ -75,6 +75,22 @@ def test_agreement_of_pairs_is_what_loops_give(six):
     assert found.difference == pytest.approx(found.machine_people - found.people)
     assert found.low < found.difference < found.high
     assert pair_agreement(made([[0], [1]], [0, 1]), "m", ("p0",)).people is None
+
+
+def test_machines_of_one_outcome_are_named_up_to_three_and_counted_beyond():
+    def said(**machines):
+        found = [
+            MachineStanding(name, 60, (), (), 0.5, share > 0.5, 0.8, 0.7, 0.9, share)
+            for name, share in machines.items()
+        ]
+        return verdict(AlternativeTest("accuracy", 0.2, 0.05, 0.95, ("p", "q", "r"), tuple(found), ()))
+
+    assert said(a=0.99, b=0.98, c=0.97) == "a, b and c may stand in for a rater"
+    assert said(a=0.99, b=0.98, c=0.97, d=0.96, e=0.5) == (
+        "4 machines may stand in for a rater; of e the cases do not tell"
+    )
+    assert said(a=0.01, b=0.02, c=0.03, d=0.04, e=0.05) == "5 machines may not stand in for a rater"
+    assert said(a=0.5, b=0.6, c=0.4, d=0.3) == "Of 4 machines the cases do not tell"
 
 
 def test_sentences_are_no_surer_than_the_cases(six):
