@@ -311,6 +311,17 @@ def test_where_little_is_held_out_scores_within_one_standard_error_open_with_few
     assert ranked(4, [0, 0, 0], [-0.3, 0.05, -0.2]).chosen == "dawid-skene"
 
 
+def test_raters_who_copy_are_counted_by_families():
+    alike = "say the same more often than independent raters would, as if they copied each other"
+    assert module._together((), 1200) == ""
+    assert module._together((("a", "b", "c"),), 1200) == (
+        f" 3 of 1,200 raters {alike}: what one of them says was predicted without the rest of them."
+    )
+    assert module._together((("a", "b", "c"), ("d", "e")), 7) == (
+        f" 5 of 7 raters, in 2 families, {alike}: what one says was predicted without the rest of the family."
+    )
+
+
 def test_work_can_be_cancelled_and_tells_how_far_it_is(build):
     token, told = CancelToken(), []
 

@@ -1,4 +1,5 @@
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -138,6 +139,8 @@ def test_more_classes_need_one_to_be_chosen(build):
     assert fit.classes == ("not class 2", "class 2")
     two, code = one_against_rest(data, "class 2")
     assert code == 1 and two.answer.tolist() == [0, 1, 0, 0, 1, 1]
+    held, _ = one_against_rest(replace(data, gold=np.array([2, -1, 0], np.int32)), "class 2")
+    assert two.gold is None and held.gold.tolist() == [1, -1, 0]
 
 
 def test_what_cannot_be_fitted_is_said(build):
@@ -148,8 +151,6 @@ def test_what_cannot_be_fitted_is_said(build):
         DifficultyModel("ABC").fit(data, method="em")
     with pytest.raises(InputError, match="eighteen"):
         DifficultyModel("ABE")
-    from dataclasses import replace
-
     with pytest.raises(NotApplicableError, match="anonymous"):
         DifficultyModel("ABC").fit(replace(data, raters_identified=False))
     assert DifficultyModel("ABCE").fit(replace(data, raters_identified=False)).fit.converged

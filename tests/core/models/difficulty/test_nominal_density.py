@@ -200,6 +200,14 @@ def test_a_case_without_annotations_has_the_prevalence(even, build):
     assert "Without an annotation: 2 cases, with the prevalence as probability." in found.notes
 
 
+def test_over_how_many_of_the_draws_class_probabilities_are_averaged_is_said(tiny):
+    density = NominalDensity(tiny, True)
+    draws = 0.3 * np.random.default_rng(4).standard_normal((1200, density.ndim))
+    notes = summarise("glad", density, draws, "nuts", 0.95).notes
+    assert notes == ("Class probabilities of cases are averages over 400 of 1,200 draws.",)
+    assert summarise("glad", density, draws[:400], "nuts", 0.95).notes == ()
+
+
 def test_prevalence_where_classes_count_as_equal_is_that_of_the_annotated_cases(build):
     """A case that nobody annotated says nothing of it: its classes are equally probable by GLAD."""
     rows = [(case, rater, 0 if case % 6 else 1 + rater % 2) for case in range(60) for rater in range(3)]
