@@ -82,8 +82,7 @@ def long_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
     drop(rows, raw, rows.rater_code < 0, "no rater")
     tokens = raw.table[mapping.answer]
     for row in rows.row[rows.answer_code < 0]:
-        token = tokens[int(row)].as_py().strip()
-        rows.dropped.append(raw.drop(row, f"no annotation ({token!r})" if token else "no annotation"))
+        rows.dropped.append(raw.drop(row, no_annotation(tokens[int(row)].as_py())))
     rows.keep(rows.answer_code >= 0)
     if mapping.annotation is not None:
         rows.annotation = encode(raw.table[mapping.annotation]).code[rows.row]
@@ -96,6 +95,12 @@ def long_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
         drop(rows, raw, rows.rank == 0, "not ranked: the confidence is 0")
         drop(rows, raw, rows.rank > 0, "the confidence is below 0")
     return rows, answer.missing
+
+
+def no_annotation(text: str) -> str:
+    """Why a row without an annotation is dropped; a sign for what is missing, such as NA, is told."""
+    token = text.strip()
+    return f"no annotation ({token!r})" if token else "no annotation"
 
 
 def empty_cells(raw: RawTable, column: str) -> np.ndarray:

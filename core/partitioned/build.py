@@ -23,6 +23,7 @@ from ..ingest.data_warnings import cautions_about, repeated, unsure
 from ..ingest.formats.detect import open_frame
 from ..ingest.formats.parquet import as_text
 from ..ingest.formats.raw_table import Dropped
+from ..ingest.long_rows import no_annotation
 from ..ingest.read_files import choose_question, complete_mapping
 from ..text import number
 from .dataset import Partition, PartitionedDataset
@@ -189,8 +190,12 @@ def _add(
 def _all_dropped(built: _Built, raw, mapping: Mapping) -> None:
     """Account for rows of which none can be used."""
     case, answer = encode(raw.table[mapping.case]), encode(raw.table[mapping.answer])
-    reasons = np.where(case.code < 0, "no case", np.where(answer.code < 0, "no annotation", "no rater"))
-    found = [raw.drop(row, str(reason)) for row, reason in enumerate(reasons)]
+    of_rater = case.code if mapping.rater is None else encode(raw.table[mapping.rater]).code
+    reasons = [
+        "no case" if of_case < 0 else "no rater" if rater < 0 else no_annotation(token)
+        for of_case, rater, token in zip(case.code, of_rater, raw.table[mapping.answer].to_pylist(), strict=True)
+    ]
+    found = [raw.drop(row, reason) for row, reason in enumerate(reasons)]
     built.dropped = sorted([*built.dropped, *found])[:MOST_DROPPED]
     built.n_dropped += len(found)
     for token, count in answer.missing.items():

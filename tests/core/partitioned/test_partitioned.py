@@ -86,6 +86,33 @@ def test_partitions_hold_what_the_file_holds_and_every_dropped_row_is_told(whole
     assert seen == set(dataset.cases)
 
 
+def test_rows_of_a_last_partition_without_any_that_can_be_used_are_told_with_their_reasons(tmp_path):
+    full = pd.DataFrame(
+        [(f"c{n}", rater, "xy"[n % 2]) for n in range(40) for rater in "ab"], columns=["case", "rater", "class"]
+    )
+    full.to_parquet(tmp_path / "full.parquet", index=False)
+    (tmp_path / "first").mkdir()
+    *_, last = partitioned(rows_of(tmp_path / "full.parquet"), tmp_path / "first", n_partitions=2).datasets()
+    of_last = full["case"].isin(last.cases)
+    rows = full.index[of_last]
+    full.loc[rows, "class"] = "n/a"
+    full.loc[rows[0], "class"] = ""
+    full.loc[rows[1], ["rater", "class"]] = [None, "x"]
+    full.loc[rows[2], "rater"] = None
+    full.loc[len(full)] = [None, None, "n/a"]
+    full.to_parquet(tmp_path / "gaps.parquet", index=False)
+    (tmp_path / "second").mkdir()
+    data = partitioned(rows_of(tmp_path / "gaps.parquet"), tmp_path / "second", n_partitions=2)
+    assert [part.n_cases for part in data.partitions] == [40 - len(last.cases), 0]
+    found, whole = data.report, read(tmp_path / "gaps.parquet").report
+    assert data.n_dropped == rows.size + 1 and found.missing == whole.missing == {"n/a": rows.size - 1, "": 1}
+    reasons = {one.line: one.reason for one in found.dropped}
+    expected = dict.fromkeys(rows + 1, "no annotation ('n/a')")
+    expected |= {rows[0] + 1: "no annotation", rows[1] + 1: "no rater", rows[2] + 1: "no rater", 81: "no case"}
+    assert reasons == expected
+    assert found.dropped == whole.dropped
+
+
 def test_a_coefficient_of_patterns_is_that_of_cases(whole):
     counts = class_counts(whole[1].dataset)
     patterns = patterns_of(counts)
