@@ -107,19 +107,13 @@ def _names(dataset: Dataset, name: str) -> np.ndarray:
 
 
 def _disagree(dataset: Dataset, a: int, b: int) -> np.ndarray:
-    """Cases that both annotated, with no first choice in common."""
-    if dataset.kind == "score":
-        pair = np.isin(dataset.rater, [a, b])
-        cases, score = dataset.case_of_annotation[pair], dataset.score[pair]
-        low, high = np.full(dataset.n_cases, np.inf), np.full(dataset.n_cases, -np.inf)
-        np.minimum.at(low, cases, score)
-        np.maximum.at(high, cases, score)
-        return low < high  # of one of them alone both ends are equal, unless that rater repeated the case
-    firsts: list[dict[int, set[int]]] = [{}, {}]
+    """Cases that both annotated, with no first choice, or no score, in common."""
+    firsts: list[dict[int, set[float]]] = [{}, {}]
     for place, rater in enumerate((a, b)):
-        for annotation in np.flatnonzero(dataset.rater == rater):
+        for annotation in np.flatnonzero(dataset.rater == rater).tolist():
             case = int(dataset.case_of_annotation[annotation])
-            firsts[place].setdefault(case, set()).update(*dataset.blocks_of(int(annotation))[:1])
+            blocks = [[float(dataset.score[annotation])]] if dataset.kind == "score" else dataset.blocks_of(annotation)
+            firsts[place].setdefault(case, set()).update(*blocks[:1])
     kept = np.zeros(dataset.n_cases, bool)
     for case in firsts[0].keys() & firsts[1].keys():
         kept[case] = not firsts[0][case] & firsts[1][case]

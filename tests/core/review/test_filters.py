@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.annotations.dataset import MISSING_TIME
+from core.annotations.dataset import MISSING_TIME, Dataset
 from core.errors import InputError, NotFoundError
 from core.review.filters import Filter, matching
 from core.review.states import CaseReview
@@ -31,6 +31,15 @@ def test_a_class_counts_in_any_place_of_a_ranking(ranked):
 def test_by_pair_of_raters_who_disagree(dataset):
     assert kept(dataset, pair=("ann", "bob")) == [1]
     assert kept(dataset, pair=("bob", "ann")) == [1]
+
+
+def test_by_pair_of_raters_who_share_no_score_of_a_case():
+    rows = [(0, 0, 1), (0, 1, 2), (1, 0, 3), (1, 1, 3), (2, 0, 1), (2, 2, 9), (3, 1, 5), (3, 0, 4)]
+    rows += [(4, 0, 1), (4, 0, 2), (5, 0, 1), (5, 0, 2), (5, 1, 2)]  # one repeats cases, alone and beside another
+    cases, raters, scores = np.array(rows).T
+    scored = Dataset.from_scores("s", list("012345"), ["ann", "bob", "cem"], cases, raters, scores.astype(float))
+    assert kept(scored, pair=("ann", "bob")) == kept(scored, pair=("bob", "ann")) == [0, 3]
+    assert kept(scored, pair=("ann", "cem")) == [2] and kept(scored, pair=("bob", "cem")) == []
 
 
 def test_by_date_of_an_annotation_of_the_rater(dataset):
