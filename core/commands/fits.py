@@ -290,8 +290,6 @@ def with_gold(dataset: Dataset, options) -> Dataset:
     except OSError as error:
         raise InputError(f"{options.gold} cannot be opened ({error.strerror}).", "Look at the path.") from None
     raw = open_table(content)
-    if len(raw.columns) < 2:
-        raise InputError(f"{options.gold} has one column.", "Give a table with the case and its class.")
     case, known = (raw.table[raw.columns[place]].to_pylist() for place in (0, 1))
     if getattr(options, "label", None) is not None and dataset.kind == "class":
         known = [by_label(text, options.label) for text in known]

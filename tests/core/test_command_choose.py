@@ -91,3 +91,37 @@ def test_options_that_do_not_fit_are_refused_in_one_line(arguments, said, crowd,
     assert main(["fit", arguments[0], str(crowd[0]), *arguments[1:]]) == 2
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["dawid-skene", "--raters", "own"], "Dawid-Skene takes no --raters. Leave it out"),
+        (["tap", "--raters", "some"], "--raters is 'some'. Use one of own, common."),
+        (["tap", "--model", "AB"], "takes no --model."),
+        (["dawid-skene", "--evidence", "M=two.csv"], "two.csv holds 2 classifiers. Give a file with one."),
+        (
+            ["dawid-skene", "--evidence", "M=sure.csv"],
+            "M gives no probabilities. Evidence needs the probability of each",
+        ),
+        (["dawid-skene", "--gold", "none.csv"], "none.csv cannot be opened (No such file or directory)."),
+        (
+            ["dawid-skene", "--gold", "narrow.csv"],
+            "Only one column was found ('case'). A table needs at least a case",
+        ),
+    ],
+)
+def test_files_and_variants_that_do_not_fit_are_refused_in_one_line(
+    arguments, said, crowd, capsys, tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    cases = [f"c{case}" for case in range(120)]
+    for name, lines in {
+        "two": ["case,model,class,score", *(f"{case},{who},a,.5" for case in cases for who in "AB")],
+        "sure": ["case,class", *(f"{case},a" for case in cases)],
+        "narrow": ["case", *cases],
+    }.items():
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines))
+    assert main(["fit", arguments[0], str(crowd[0]), *arguments[1:]]) == 2
+    error = capsys.readouterr().err
+    assert said in error and error.count("\n") == 1

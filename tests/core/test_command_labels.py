@@ -62,6 +62,11 @@ def test_fit_is_of_all_labels(run, street, shared, tmp_path):
     assert table["P(bus)"].to_numpy() == pytest.approx(found.probability[:, street.classes.index("bus")], abs=1e-9)
 
 
+def test_a_classifier_is_no_evidence_of_sets(run, tmp_path):
+    said = run("fit", "dawid-skene", "street", "--evidence", f"A={tmp_path / 'a.csv'}", status=2)
+    assert "A classifier is evidence of single classes. Choose a label (--label NAME)." in said
+
+
 def test_fit_of_a_label_is_that_of_its_two_classes(run, street):
     answer = json.loads(run("fit", "dawid-skene", "street", "--label", "bus"))
     assert answer["classes"] == ["not bus", "bus"]
