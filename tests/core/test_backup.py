@@ -18,7 +18,7 @@ from core.errors import InputError
 from core.ingest.samples import load_sample
 from core.results.disk import running_folder
 from core.review.assignments import Assignment
-from core.review.database import transaction
+from core.review.database import parse_url, transaction
 from core.review.events import Draft
 from core.review.opinions import Opinion
 from core.review.review_errors import StoreError
@@ -251,3 +251,38 @@ def test_a_backup_is_put_back_by_a_role_that_may_write_in_the_home_folder_alone(
     restore(tmp_path / "b.backup")
     assert made and [path for path in made if path.parent == above] == []
     assert library.is_kept(dataset.digest) and not list((above / "home").glob(".keeping*"))
+
+
+def test_upgrade_makes_the_record_of_one_who_owns_it(home, capsys):
+    assert not (home / "reviews.sqlite3").exists()
+    status, told = run(capsys, "upgrade")
+    assert (status, told["ok"], told["database"], told["role"]) == (0, True, "sqlite", None)
+    told = run(capsys, "verify")[1]
+    assert (home / "reviews.sqlite3").exists() and (told["ok"], told["n_events"]) == (True, 0)
+
+
+def test_upgrade_needs_a_role_that_is_not_the_owner_s(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("PLURALITY_DATABASE_OWNER_URL", f"sqlite:///{tmp_path / 'of the owner.sqlite3'}")
+    monkeypatch.setenv("PLURALITY_DATABASE_URL", "postgresql:///reviews")
+    assert main(["upgrade"]) == 2
+    assert "PLURALITY_DATABASE_URL names no role. Set it to postgresql://role@host/name." in capsys.readouterr().err
+    assert (tmp_path / "of the owner.sqlite3").exists()
+
+
+def test_upgrade_lets_the_role_record_who_does_not_own_the_tables(server, kept, capsys, monkeypatch):
+    close_stores()
+    owner = server.new_database()
+    engine = sa.create_engine(parse_url(owner))
+    with engine.begin() as connection:
+        connection.exec_driver_sql(
+            "DO $$ BEGIN CREATE ROLE plurality_app LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$"
+        )
+        connection.exec_driver_sql("GRANT USAGE ON SCHEMA public TO plurality_app")
+    engine.dispose()
+    monkeypatch.setenv("PLURALITY_DATABASE_OWNER_URL", owner)
+    monkeypatch.setenv("PLURALITY_DATABASE_URL", owner.replace("postgres@", "plurality_app@"))
+    status, told = run(capsys, "upgrade")
+    assert (status, told["ok"], told["database"], told["role"]) == (0, True, "postgresql", "plurality_app")
+    assert add(kept, 0).number == 1
+    told = run(capsys, "verify")[1]
+    assert (told["ok"], told["n_events"], told["role_owns_tables"]) == (True, 1, False)
