@@ -11,7 +11,7 @@ from core.annotations.dataset import Dataset
 from core.errors import InputError, NotFoundError
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
-from core.raters.left_out import left_out
+from core.raters.left_out import _tops, left_out
 from tests.core.raters.raters_simulated import names, simulated
 
 
@@ -127,6 +127,19 @@ def test_unanimous_answers_do_not_change():
     data = Dataset.from_classes("x", *names(50, 4, 3), case, rater, case % 3)
     found = left_out(data, DawidSkene("pooled").fit(data), ["r0"])
     assert (found.n_changed, found.undecided.size, found.decided.size) == (0, 0, 0)
+
+
+def test_known_cases_that_a_fit_holds_do_not_change_and_judge_nothing():
+    data, truth = crowd()
+    known = np.where(np.arange(300) < 200, truth, -1).astype(np.int32)
+    data = replace(data, gold=known)
+    free, held = DawidSkene("pooled").fit(data), DawidSkene("pooled", use_gold=True).fit(data)
+    found = left_out(data, held, ["r7", "r2"])
+    assert found.gold is None and found.n_gold == 0
+    assert found.n_changed > 0 and found.changed.min() >= 200
+    assert left_out(data, free, ["r7", "r2"]).changed.min() < 200
+    tops = _tops(data, held, np.arange(300), data.rater != 7, 1.0)
+    assert (tops[:200].sum(axis=1) == 1).all() and (tops[:200].argmax(axis=1) == truth[:200]).all()
 
 
 def test_it_takes_a_click_on_a_hundred_thousand_annotations():

@@ -7,7 +7,7 @@ from scipy.special import kolmogorov
 from core.annotations.dataset import MISSING_TIME, Dataset
 from core.errors import NotApplicableError
 from core.ingest.samples import load_sample
-from core.raters.score_drift import _change, score_drifts
+from core.raters.score_drift import _change, _chart, score_drifts
 from core.raters.score_raters import score_raters
 
 START, HOUR = 1_700_000_000, 3600
@@ -123,3 +123,8 @@ def test_an_interval_of_a_stretch_has_its_scores_and_moments():
     assert one.windows[0, 0] == pytest.approx(one.above[:first].mean())
     assert one.windows[0, 3:5].tolist() == [one.time[0], one.time[first - 1]]
     assert (one.windows[:, 1] < one.windows[:, 0]).all() and (one.windows[:, 0] < one.windows[:, 2]).all()
+
+
+def test_scores_that_are_always_as_far_above_the_others_chart_a_rater_who_is_surely_stable():
+    chart, chance = _chart(np.full(5, 0.75), np.array([1.0, 2.0, 1.0, 4.0, 1.0]))
+    assert (chart.tolist(), chance) == ([0.0] * 5, 1.0)

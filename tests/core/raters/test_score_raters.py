@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import polygamma
 
 from core.annotations.dataset import Dataset
 from core.errors import InputError, LimitError, NotApplicableError
@@ -161,3 +162,18 @@ def test_raters_who_say_nothing_of_the_case_seldom_seem_to_run_against_the_other
         names = [str(i) for i in range(40)]
         seen += score_raters(Dataset.from_scores("s", names, list("wxyz"), case, rater, score)).against.any()
     assert seen / 60 < 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)
+
+
+@pytest.mark.parametrize("value", [1e-8, 1e-3, 1.0, 1e3, 1e8, 1e12])
+def test_the_inverse_of_trigamma_is_taken_over_all_its_range(value):
+    assert polygamma(1, module._inverse_trigamma(value)) == pytest.approx(value, rel=1e-7)
+
+
+def test_where_variances_cannot_be_told_apart_they_are_known_with_hardly_any_freedom():
+    """Two raters share all cases, which vary without bound: only the sum of their variances is seen."""
+    case, rater = (axis.ravel() for axis in np.indices((6, 2)))
+    score = np.random.default_rng(1).normal(size=12)
+    fit = module._Fit(module._table(Dataset.from_scores("s", list("123456"), ["a", "b"], case, rater, score)))
+    fit.tau2 = np.inf
+    weight = 1 / fit.sigma2[fit.table.rater]
+    assert fit._told(np.bincount(fit.table.case, weight), weight).tolist() == [1e-3, 1e-3]
