@@ -515,6 +515,18 @@ def test_a_report_of_scores_has_raters_and_plausible_scores_of_the_threshold():
     assert more[8].text == scores_by_gold(gold, trust).words(0, 2) and len(more) == len(blocks) + 4
 
 
+@pytest.mark.parametrize(
+    ("rows", "raters", "prior"),
+    [("1,a,1.5\n2,b,2.5\n3,a,4\n", "No case has scores of two raters", "No case has two scores."),
+     ("1,a,2.5\n1,b,2.5\n2,a,2.5\n2,b,2.5\n", "All scores are equal.", "All scores are equal.")],
+)  # fmt: skip
+def test_of_scores_that_tell_nothing_of_raters_or_cases_the_report_says_why(rows, raters, prior):
+    dataset = read(f"case,rater,score\n{rows}".encode()).dataset
+    of_raters, of_cases = score_section.scores(request_of(dataset, "few"), ["scores"], None, None)
+    assert of_raters.text.startswith(f"Raters cannot be compared: {raters}") and of_raters.kind == "note"
+    assert of_cases.text.startswith(f"Plausible scores need a prior. {prior}") and of_cases.kind == "note"
+
+
 def raised(error):
     raise error
 
