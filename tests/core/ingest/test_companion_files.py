@@ -2,7 +2,9 @@
 
 import io
 import json
+from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -34,6 +36,9 @@ def test_a_class_table_orders_names_and_rates_the_classes():
     assert [blocks for *_, blocks in answers(changed)] == [[["Acne"], ["Cyst", "b"]], [["Cyst"]], [["b"]]]
     assert len(notes) == 3
     assert dataset.classes == ("a", "b", "c")
+    rated = replace(dataset, class_risk=np.array([0, 1, 2], np.int8))
+    moved, _ = with_side_files(rated, SideFiles(classes=replace(table, risk=None)))
+    assert moved.class_risk.tolist() == [2, -1, 0, 1]
 
 
 def test_a_class_table_that_does_not_fit_is_told_or_refused():

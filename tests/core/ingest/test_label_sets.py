@@ -120,6 +120,19 @@ def test_beside_columns_of_labels_raters_are_those_that_tell_the_rows_of_a_case_
     assert not of_file(tmp_path, again).dataset.raters_identified
 
 
+def test_the_label_that_none_applies_has_a_name_that_no_column_has(tmp_path):
+    rows = ["a,r1,1,0,1", "a,r2,0,0,0", "b,r1,0,1,0", "b,r2,0,0,0"]
+    for columns, name in (("war,drama,comedy", "none of these"), ("war,none of these,comedy", "(none of these)"),
+                          ("none of these,war,(none of these)", "((none of these))")):  # fmt: skip
+        text = "\n".join([f"case,rater,{columns}", *rows])
+        found = of_file(tmp_path, text, kind="set").dataset
+        one, two, three = columns.split(",")
+        assert labels_of(found) == {
+            "a": {"r1": sorted([one, three]), "r2": [name]},
+            "b": {"r1": [two], "r2": [name]},
+        }
+
+
 def test_raters_who_say_0_or_1_are_no_labels(tmp_path):
     assert of_file(tmp_path, "case,r1,r2,r3\na,1,0,1\nb,0,0,1\nc,1,1,1\n").dataset.kind == "class"
 
