@@ -97,9 +97,9 @@ def long_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
     return rows, answer.missing
 
 
-def no_annotation(text: str) -> str:
+def no_annotation(text: str | None) -> str:
     """Why a row without an annotation is dropped; a sign for what is missing, such as NA, is told."""
-    token = text.strip()
+    token = (text or "").strip()
     return f"no annotation ({token!r})" if token else "no annotation"
 
 
