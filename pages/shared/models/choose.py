@@ -40,8 +40,8 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
         if not method.reference and (view.ordinal or "order" not in method.needs)
     }
     st.session_state[_CHOSEN] = [name for name in st.session_state[_CHOSEN] if name in known]
-    left, middle, third, right = st.columns([5, 4, 1.7, 1.3], vertical_alignment="bottom")
-    chosen = left.multiselect(
+    row = st.container(horizontal=True, vertical_alignment="bottom")
+    chosen = row.multiselect(
         "Models",
         list(known),
         format_func=lambda name: known[name].title,
@@ -50,7 +50,7 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
         persist_state="session",
     )
     bayesian = [name for name in chosen if "nuts" in known[name].ways]
-    how = middle.segmented_control(
+    how = row.segmented_control(
         "Bayesian models",
         [FIRST, FULL],
         default=FIRST,
@@ -60,11 +60,11 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
         help=widgets.explained("full posterior"),
         persist_state="session",
     )
-    with right.popover("More", key="more_models"):
+    with row.popover("Difficulty", icon=":material/tune:", help="Models with case difficulty: effects on and off"):
+        _switches()
+    with row.popover("More", key="more_models"):
         em, draws, restarts = _more(view)
     asked = em | draws | {"positive": _positive(view, [known[name] for name in chosen])}
-    with third.popover("Difficulty", icon=":material/tune:", help="Models with case difficulty: effects on and off"):
-        _switches()
     requests = []
     for name in chosen:
         ways = known[name].ways
