@@ -55,3 +55,9 @@ def test_a_value_without_an_interval_is_an_open_point_and_no_interval_without_wi
     known, without = (drawn(one) for one in intervals(value, low, high, LIGHT))
     assert f'fill="{LIGHT.accent}"' in known and f'fill="{LIGHT.accent}"' not in without
     assert re.search(r'<circle[^>]*fill="none"', without) and "v6M" not in without
+
+
+def test_values_that_are_all_at_the_end_of_the_axis_stand_there_on_an_axis_of_a_tenth():
+    for least, x in ((1.0, WIDTH - 6), (0.95, 6 + (WIDTH - 12) / 2)):
+        one, *_ = intervals(np.array([least, 1.0]), np.array([least, 1.0]), np.array([1.0, 1.0]), LIGHT)
+        assert float(re.search(r'cx="([\d.]+)"', drawn(one)).group(1)) == x

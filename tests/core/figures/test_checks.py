@@ -132,6 +132,17 @@ def test_of_many_raters_those_that_fit_worst_are_kept():
     assert np.minimum(left_out, 1 - left_out).min() >= max(min(p, 1 - p) for p in shown) - 1e-9
 
 
+def test_of_many_raters_and_classes_the_worst_of_the_chosen_class_are_shown():
+    """Raters of class 1 come first; of class 2 those at both ends of the probabilities do worst."""
+    n = MOST_RATERS + 20
+    names = [f"{kind}{rater}" for kind in "xy" for rater in range(n)]
+    codes = np.repeat([1, 2], n)
+    both = check("raters", np.arange(2 * n), np.arange(2 * n), np.arange(2 * n) + 2, np.full(2 * n, 999), names, codes)
+    p = np.concatenate([np.full(n, 0.001), np.linspace(0.01, 0.99, n)])
+    shown = [point[0] for trace in rater_bands(replace(both, p=p), LIGHT, "", 2).data[1:] for point in trace.customdata]
+    assert set(shown) == {f"y{rater}" for rater in (*range(n // 2 - 10), *range(n // 2 + 10, n))}
+
+
 def row(name, difference, se=2.0, n_high_k=0):
     return LooRow(name, -100.0 + difference, 9.0, difference, se, 3.0, n_high_k, 50)
 
