@@ -9,16 +9,21 @@ import streamlit as st
 
 from core import read
 from core.annotations.named_selection import Selection
+from core.certainty.score_trust import score_trust
+from core.figures.theme import LIGHT
 from core.ingest.column_mapping import Mapping
 from core.ingest.saved_mappings import Choices
 from core.models.dawid_skene import DawidSkene
 from core.models.loo import LooRow, PsisLoo
+from core.plausibility.gaussian import GaussianScores
 from pages.shared.agreement import compare as agreement_compare
 from pages.shared.agreement import raters as agreement_raters
 from pages.shared.cache import home as cached_home
 from pages.shared.cases import label_table, score_cases
 from pages.shared.home import limits, waiting
+from pages.shared.home import scores as home_scores
 from pages.shared.kit import evidence
+from pages.shared.kit import scores as kit_scores
 from pages.shared.models import checks as models_checks
 from pages.shared.models import compare as models_compare
 from pages.shared.models import fit as models_fit
@@ -67,6 +72,66 @@ def test_the_mean_score_of_one_case_has_no_interval():
     one = read(b"case,rater,score\nc1,a,2\nc1,b,5\n", kind="score").dataset
     mean, low, high = cached_home.score_mean(one)
     assert mean == 3.5 and np.isnan([low, high]).all()
+
+
+@pytest.mark.parametrize(
+    ("threshold", "first", "second", "least"),
+    [
+        (None, "Half of the cases are known to: ± {half}", "or better, γ = 2", "wide"),
+        (5.0, "Uncertain cases: 50%", "2 of 4 cases below certainty .9 of lying above 5 or not, γ = 2", "near"),
+    ],
+)
+def test_home_of_scores_counts_cases_uncertain_of_their_side_and_shows_the_one_known_least(
+    monkeypatch, said, threshold, first, second, least
+):
+    """Far below 5, far above it, at it, and from 0 to 12."""
+    rows = [("below", 1, 1.2, 0.8, 1.1), ("above", 9, 9.1, 8.8), ("near", 5, 5.2, 4.8), ("wide", 0, 12, 7)]
+    text = "\n".join(f"{case},r{k},{score}" for case, *own in rows for k, score in enumerate(own))
+    dataset = read(f"case,rater,score\n{text}".encode(), kind="score").dataset
+    model = GaussianScores(threshold, 5.0, 0.1, 2.0, 2.0)
+    figures, opens = [], []
+    monkeypatch.setattr(home_scores.reliability_slider, "opens", lambda *_: 2.0)
+    monkeypatch.setattr(home_scores.doors, "plot_still", lambda figure, *_: figures.append(figure))
+    monkeypatch.setattr(st, "page_link", lambda *_, **__: None)
+    monkeypatch.setattr(st, "button", lambda *_, args, **__: opens.append(args))
+    home_scores._least_known(dataset, model, [st.container() for _ in range(4)], LIGHT)
+    trust = score_trust(dataset, model, [2.0])
+    case = dataset.cases.index(least)
+    widths = np.sort(trust.high[0] - trust.low[0])
+    half = f"{(widths[1] + widths[2]) / 4:.1f}".removeprefix("0")
+    assert said[0] == first.format(half=half) and said[1].endswith(second) and opens == [(least,)]
+    assert said[2] == f"Known least: {least}, {trust.low[0, case]:.1f} to {trust.high[0, case]:.1f}".replace(
+        " 0.", " ."
+    )
+    (mean,) = (trace for trace in figures[0].data if trace.name == "mean")
+    assert mean.x[0] == trust.m[0, case]
+
+
+@pytest.mark.parametrize(("n", "words"), [(0, "Nobody"), (1, "1 rater"), (2, "2 raters")], ids=["nobody", "one", "two"])
+def test_home_of_scores_counts_raters_of_another_severity_and_not_those_who_are_erratic(monkeypatch, said, n, words):
+    one = SimpleNamespace(
+        severe=np.arange(5) < n, erratic=np.arange(5) < 4, severity_low=np.zeros(5), severity_high=np.full(5, 0.5),
+        sentences=lambda digits: (f"First, {digits} digits", "second"),
+    )  # fmt: skip
+    drawn = []
+    monkeypatch.setattr(home_scores.scores, "raters", lambda dataset: one)
+    monkeypatch.setattr(home_scores.figures, "severities", lambda found, *_: drawn.append(found))
+    monkeypatch.setattr(home_scores.doors, "plot_still", lambda *_: None)
+    monkeypatch.setattr(st, "page_link", lambda *_, **__: None)
+    home_scores._raters(SimpleNamespace(raters_identified=True, case_ptr=np.array([0, 2])), LIGHT)
+    assert said == [f"{words} clearly above or below", "First, 2 digits."] and drawn == [one]
+
+
+def test_the_prior_of_scores_has_each_of_its_numbers_under_its_own_name(said):
+    prior = SimpleNamespace(
+        n_scores=1234, n_cases=56, m0=7.25, k0=0.5, a0=2.0, b0=18.0, undetermined=lambda: "Nothing tells k₀."
+    )
+    kit_scores.about_prior(prior)
+    assert said == [
+        "Prior, fitted to 1,234 scores of 56 cases: mean 7.25, worth .50 scores of a case (k₀); raters of a case "
+        "differ by about 3.00 (a₀ 2.00, b₀ 18.00).",
+        "Nothing tells k₀.",
+    ]
 
 
 # Agreement
