@@ -3,16 +3,40 @@
 from functools import cache
 from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.shared.cache import datasets
-from pages.shared.kit import widgets
+from pages.shared.kit import columns, widgets
 from tests.golden import screens
 from tests.pages.opened import note_runs
 
+# Columns of value and ends by the head of their picture; under the usual head, the value by the key of the table.
+_PICTURED = {
+    "of the pool, 95%": ("share of the pool", "pool from", "pool to"),
+    "people, 95%": ("among people", "people from", "people to"),
+    "machine, 95%": ("with people", "machine from", "machine to"),
+    "labels alone, 95%": ("people at", "people from", "people to"),
+    "corrected, 95%": ("corrected at", "corrected from", "corrected to"),
+    "interval": ("difference", "from", "to"),
+}
+_VALUES = {
+    "rater_answers": "share",
+    "coefficients": "value",
+    "selections_table": "difference",
+    "by_rater_table": "with the others",
+    "gold_accuracy": "right_by_gold",
+    "gold_table": "accuracy",
+    "pair_agreement": "difference",
+    "machine_differences": "difference of ρ",
+    "rater_table": "right by matrix",
+    "by_part_rows": "raters nearer by",
+}
+_ENDS = ("95% from", "to")
 _WORDS = ("title", "subheader", "markdown", "caption", "info", "warning", "write")
 
 
@@ -98,16 +122,30 @@ def labels(monkeypatch):
 
 @pytest.fixture
 def shown(monkeypatch):
-    """Tables on the page by their keys, without the pictures of their intervals; no row is chosen."""
+    """Tables on the page by their keys, without the pictures of their intervals; no row is chosen.
+
+    Each picture is of the numbers of its own row and of the columns that its head names.
+    """
     found = {}
+    monkeypatch.setattr(columns.cells, "intervals", _pictures)
 
     def dataframe(frame, key=None, **_):
         pictures = [name for name in frame if frame[name].astype(str).str.startswith("data:image").any()]
+        for head in pictures:
+            ends = _PICTURED.get(head) or (_VALUES[key], *(("ci_low", "ci_high") if "ci_low" in frame else _ENDS))
+            numbers = (pd.to_numeric(frame[name]).to_numpy(float) for name in ends)
+            mark = 0.0 if ends[0].startswith(("difference", "raters nearer")) else None
+            assert frame[head].tolist() == _pictures(*numbers, None, mark=mark), f"{head} of {key}"
         found[key] = frame.drop(columns=pictures)
         return SimpleNamespace(selection=SimpleNamespace(rows=[], cells=[]))
 
     monkeypatch.setattr(st, "dataframe", dataframe)
     return found
+
+
+def _pictures(value, low, high, theme, *, mark=None, **_):
+    rows = zip(value, low, high, strict=True)
+    return [f"data:image of {v} from {a} to {b}, {mark}" if np.isfinite(v) else None for v, a, b in rows]
 
 
 @pytest.fixture

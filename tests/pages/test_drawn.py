@@ -296,6 +296,7 @@ def test_a_target_that_is_not_met_is_not_said_to_be(drawn, left, changed, said):
     assert title(drawn["plan"]) == said
 
 
+@pytest.mark.usefixtures("shown")
 def test_models_against_known_classes_leave_with_their_own_accuracy_and_loss(drawn, left):
     rows = [(case, rater, (case + (case * rater % 5 == 1)) % 3) for case in range(30) for rater in range(4)]
     case, rater, answer = (np.array(column) for column in zip(*rows, strict=True))

@@ -22,7 +22,7 @@ def found(**arrays):
 
 
 def test_streaks_are_told_by_how_many_turns_were_not_taken():
-    evidence = streak_evidence(found(n_kept=[3, 1250, 0], n_turns=[40, 5000, 0], p_kept=P))
+    evidence = streak_evidence(found(n_kept=[3, 1250, 0], n_turns=[4000, 5000, 0], p_kept=P))
     assert evidence.words(1).startswith("Gave the previous annotation again 1,250 times (25%) when")
     assert evidence.words(2).startswith("Gave the previous annotation again 0 times (0%) when")
     np.testing.assert_array_equal(evidence.p, [0.3, 0.002, np.nan])
