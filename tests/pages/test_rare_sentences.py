@@ -9,15 +9,19 @@ import streamlit as st
 
 from core import read
 from core.annotations.named_selection import Selection
-from core.certainty.score_trust import score_trust
+from core.certainty.score_trust import ScoreTrust, score_trust
 from core.figures.theme import LIGHT
 from core.ingest.column_mapping import Mapping
 from core.ingest.saved_mappings import Choices
 from core.models.dawid_skene import DawidSkene
 from core.models.loo import LooRow, PsisLoo
 from core.plausibility.gaussian import GaussianScores
+from core.rankings.leave_one_out import leave_one_out
+from core.review.sessions import Queued
 from pages.shared.agreement import compare as agreement_compare
 from pages.shared.agreement import raters as agreement_raters
+from pages.shared.ai_rater import marking as ai_marking
+from pages.shared.ai_rater import rates as ai_rates
 from pages.shared.cache import home as cached_home
 from pages.shared.cases import label_table, score_cases
 from pages.shared.home import limits, waiting
@@ -30,8 +34,10 @@ from pages.shared.models import fit as models_fit
 from pages.shared.models import jobs as models_jobs
 from pages.shared.models import parts as models_parts
 from pages.shared.raters import plan as raters_plan
+from pages.shared.reliability import relations
 from pages.shared.reliability import scores as reliability_scores
 from pages.shared.reliability.headline import over_trust
+from pages.shared.review import assigned as review_assigned
 from pages.shared.upload import last as upload_last
 from pages.shared.upload import later_gold
 from pages.shared.upload import report as upload_report
@@ -132,6 +138,142 @@ def test_the_prior_of_scores_has_each_of_its_numbers_under_its_own_name(said):
         "differ by about 3.00 (a₀ 2.00, b₀ 18.00).",
         "Nothing tells k₀.",
     ]
+
+
+# Cases of scores
+
+
+def trust_in_one(threshold=None, above=None) -> ScoreTrust:
+    """One case at three reliabilities; its interval is 12, 6 and 3 wide."""
+    reliability, m = np.array([0.5, 2.0, 30.0]), np.array([[4.0], [5.0], [5.5]])
+    below = np.array([[4.0], [2.0], [1.0]])
+    above = None if above is None else np.array(above)[:, None]
+    return ScoreTrust(threshold, reliability, m, m - below, m + 2 * below, above)
+
+
+def test_the_interval_of_a_score_goes_from_the_least_trust_to_the_most(drawn):
+    score_cases._interval(trust_in_one(), 2.0, LIGHT)
+    assert drawn["score_trust"].layout.title.text == "Interval 12.0 wide to 3.0 over γ = .5 to 30"
+
+
+def test_the_trust_as_a_table_has_both_ends_and_the_side_at_their_own_reliability(shown, left):
+    score_cases._table(trust_in_one(5.0, (0.4, 0.6, 0.9)))
+    told = {"reliability": [0.5, 2.0, 30.0], "score": [4.0, 5.0, 5.5]}
+    told |= {"ci_low": [0.0, 3.0, 4.5], "ci_high": [12.0, 9.0, 7.5], "p_above": [0.4, 0.6, 0.9]}
+    assert shown["score_trust_table"].to_dict("list") == left["score_trust"].to_dict("list") == told
+
+
+# Reliability
+
+
+def test_certainty_under_another_model_stands_with_the_name_and_the_trust_of_that_model(monkeypatch, few, drawn, left):
+    models = relations.plausibility_models
+    monkeypatch.setattr(models, "offered", lambda dataset: ["one", "asks", "other", "third"])
+    monkeypatch.setattr(models, "made", lambda name: SimpleNamespace(name=name, default_reliability=7.0))
+    monkeypatch.setattr(models, "method", lambda name: SimpleNamespace(title=f"Model {name}"))
+    monkeypatch.setattr(models, "data_for", lambda *_, **__: few)
+    monkeypatch.setattr(relations.trusted_raters, "is_needed", lambda model: model.name == "asks")
+    monkeypatch.setattr(relations.widgets, "heading", lambda *_: None)
+    own = ((0.5,) * 8, (0.9, 0.8, 0.6, 0.7, 0.4, 0.95, 0.55, 0.65), (1.0,) * 8)
+    others = (0.8, 0.85, 0.5, 0.75, 0.45, 0.9, 0.7, 0.6)
+    asked = []
+
+    def rival(data, model, reliabilities, *_):
+        asked.append((model.name, reliabilities))
+        return sweep(others)
+
+    relations.show_relations(few, few, sweep(*own), SimpleNamespace(name="one"), rival, LIGHT)
+    assert asked == [("other", (7.0,))]
+    figure, names = drawn["models_relation"], ["Model one, γ = 2", "Model other, γ = 7"]
+    axes = [axis.title.text for axis in (figure.layout.xaxis, figure.layout.yaxis)]
+    assert axes == [f"certainty under {name}" for name in names]
+    points = figure.data[1]
+    assert (list(points.x), list(points.y), list(points.customdata)) == (list(own[1]), list(others), list(few.cases))
+    assert left["certainty_models"].to_dict("list") == {
+        "case": list(few.cases), names[0]: list(own[1]), names[1]: list(others)
+    }  # fmt: skip
+    r = np.corrcoef(own[1], others)[0, 1]
+    ends = np.tanh(np.arctanh(r) + np.array([-1, 1]) * 1.959964 / np.sqrt(5))
+    words = [f"{value:.2f}".removeprefix("0") for value in (r, *ends)]
+    assert figure.layout.title.text == f"Correlation {words[0]} ({words[1]} to {words[2]})"
+    agreed = left["certainty_agreement"]
+    assert agreed["certainty"].tolist() == list(own[1]) and agreed["case"].tolist() == list(few.cases)
+    assert agreed["agreement"].tolist() == leave_one_out(few).case.tolist()
+
+
+# AI raters
+
+
+@pytest.mark.parametrize("n_labelled", [12, 60])
+def test_rates_are_of_hard_cases_perhaps_only_where_people_left_some_out(monkeypatch, said, n_labelled):
+    monkeypatch.setattr(st, "button", lambda *_, **__: None)
+    found = SimpleNamespace(n=60, n_labelled=n_labelled, notes=("Note.",))
+    ai_rates._said(found, "people", None, ())
+    assert said[0] == (
+        f"Of 60 cases that the machine labelled, {n_labelled} with a label by people; 95% intervals. Note."
+    )
+    assert any("rates of hard cases" in one for one in said) == (n_labelled < 60)
+    said.clear()
+    ai_rates._said(found, "sample", None, ("a", "gpt is not in the data"))
+    assert said[:2] == ["a", "gpt is not in the data"] and said[2].startswith("Rates are of the cases of the data.")
+    assert f"{n_labelled} with a label in the random sample" in said[3] and len(said) == 5
+
+
+def test_answers_of_a_machine_are_counted_by_its_cases_among_all(monkeypatch):
+    rows = "c1,a,x\nc2,a,x\nc3,a,y\nc4,a,y\nc5,a,y\nc1,m,x\nc1,m,y\nc3,m,y\nc4,n,y"
+    joined, asked = read(f"case,rater,class\n{rows}".encode()).dataset, {}
+    monkeypatch.setattr(ai_marking, "machine_answers", lambda name, content: None)
+    monkeypatch.setattr(ai_marking, "joined", lambda dataset, found: (joined, ("m", "n"), ("One note.",)))
+    monkeypatch.setattr(ai_marking.own_predictions, "add", lambda *_, **others: asked.update(others))
+    ai_marking.bring(joined)
+    assert asked["otherwise"]("file", b"") == "m, n: 3 of 5 cases. One note."
+
+
+@pytest.mark.parametrize(("n", "more"), [(1, ""), (6, ""), (7, " …")])
+def test_six_names_that_may_be_machines_are_all_named(monkeypatch, said, n, more):
+    names = [f"gpt{place}" for place in range(n)]
+    monkeypatch.setattr(ai_marking, "machine_like", lambda raters: [SimpleNamespace(name=name) for name in names])
+    ai_marking._choice(SimpleNamespace(raters=("ann", *names)), ())
+    assert said[0] == f"By their names these may be machines: {', '.join(names[:6])}{more}."
+
+
+# Assignments
+
+
+def test_cases_are_assigned_to_as_many_as_there_are_cases_for(monkeypatch):
+    told, given = [], []
+    cases = tuple(Queued(name, "") for name in ("c1", "c2"))
+    desk = SimpleNamespace(
+        dataset=SimpleNamespace(digest="d"), reviewer="me",
+        store=SimpleNamespace(assign=lambda one, token: given.append((one.whom, [case.case_id for case in one.cases]))),
+    )  # fmt: skip
+    monkeypatch.setattr(st, "session_state", {"assign_to-k": [], "assign_due-k": None, "assign_divide-k": True})
+    monkeypatch.setattr(st, "toast", told.append)
+    monkeypatch.setattr(
+        review_assigned, "_recipients", lambda desk, said, divide: [(name, False) for name in ("ann", "bob", "cem")]
+    )
+    review_assigned._assign(desk, "queue", cases, "k")
+    assert given == [("ann", ["c1"]), ("bob", ["c2"])] and told == ["2 cases assigned to 2 recipients."]
+
+
+@pytest.mark.parametrize(
+    ("late", "words"),
+    [
+        ((False,), "1 assignment"),
+        ((True, False, True), "3 assignments, **2 overdue**"),
+        ((False,) * 2, "2 assignments"),
+    ],
+)
+def test_assignments_are_counted_with_those_overdue_among_them(monkeypatch, said, shown, left, late, words):
+    given = [SimpleNamespace(group=False, withdrawn=False, number=place) for place in range(len(late))]
+    store = SimpleNamespace(assignments=lambda digest: given, trail=lambda digest: [])
+    monkeypatch.setattr(
+        review_assigned, "assignment_table", lambda *_: pd.DataFrame({"overdue": late, "n_done": [0] * len(late)})
+    )
+    monkeypatch.setattr(review_assigned.access, "progress_of", lambda digest: None)
+    monkeypatch.setattr(review_assigned.access, "may", lambda *_, **__: False)
+    review_assigned.overview(SimpleNamespace(store=store, dataset=SimpleNamespace(digest="d")))
+    assert said == [words]
 
 
 # Agreement

@@ -847,6 +847,10 @@ def test_a_plan_says_how_many_of_its_worlds_reach_the_target(said, drawn, left):
     raters_plan._result(SimpleNamespace(raters=("ann", "bob")), found, LIGHT)
     assert said[0] == ("Now .312. 40 simulated worlds, seed 7; 35% of them reach the target within the budget.")
     assert said[2] == "**Ask about these first**: a, b, c, d, e, f, g, h, i, j, k, l …"
+    said.clear()
+    found.first_cases = found.first_cases[:12]
+    raters_plan._result(SimpleNamespace(raters=("ann", "bob")), found, LIGHT)
+    assert said[2] == "**Ask about these first**: a, b, c, d, e, f, g, h, i, j, k, l"
 
 
 # Prediction sets
