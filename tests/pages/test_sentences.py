@@ -50,7 +50,7 @@ from pages.shared.agreement import parts as agreement_parts
 from pages.shared.agreement import raters as agreement_raters
 from pages.shared.agreement import top as agreement_top
 from pages.shared.ai_rater import parts as ai_parts
-from pages.shared.cases import one_case, review_status
+from pages.shared.cases import class_scale, one_case, review_status
 from pages.shared.home import doors as home_doors
 from pages.shared.home import next_steps
 from pages.shared.home import numbers as home_numbers
@@ -64,7 +64,7 @@ from pages.shared.raters import act_on as raters_act_on
 from pages.shared.raters import answers as raters_answers
 from pages.shared.raters import plan as raters_plan
 from pages.shared.raters import table as raters_table
-from pages.shared.reliability import anchors, classifiers, relations
+from pages.shared.reliability import anchors, classifiers, relations, set_classifiers
 from pages.shared.reliability import prediction_sets as reliability_sets
 from pages.shared.reliability.headline import over_trust
 from pages.shared.review import after
@@ -621,6 +621,30 @@ def test_raters_agree_with_the_others_and_with_themselves_each_with_its_own_inte
     assert said[1] == "Where raters annotated a case again they agree with themselves on .92 (.83 to .97) of pairs."
     assert drawn["by_rater"].layout.title.text == "bob agrees least with the others"
     assert shown["by_rater_table"]["rater"].tolist() == ["bob", "ann"]
+    assert left["by_rater_table"].drop(columns=["with themselves", "cases repeated"]).values.tolist() == [
+        ["ann", 90, 40, 0.6, 0.5, 0.7, 0.1, -0.1], ["bob", 90, 40, 0.4, 0.3, 0.55, 0.2, 0.05]
+    ]  # fmt: skip
+    assert left["by_rater_table"]["with themselves"].iloc[1] == 0.9
+    monkeypatch.setattr(agreement_raters, "MOST_LISTED", 1)
+    agreement_raters.each(view, LIGHT)
+    assert shown["by_rater_table"]["rater"].tolist() == ["bob"]
+
+
+def test_pairs_of_raters_leave_with_the_n_of_both(monkeypatch, left, drawn):
+    view = Dataset.from_classes(
+        "made", ("a",), ("r", "s", "t"), ("x",), np.zeros(3, int), np.arange(3), np.zeros(3, int)
+    )
+    n = np.array([[90, 7, 8], [7, 91, 9], [8, 9, 92]])
+    matrix = SimpleNamespace(
+        raters=view.raters, n=n, value=n / 100, interval=lambda i, j: None if j == 2 else (0.01 * i, 0.5 + 0.1 * j)
+    )
+    monkeypatch.setattr(agreement_raters, "can_use", lambda *_: SimpleNamespace(possible=True))
+    monkeypatch.setattr(agreement_raters.cached_agreement, "pairs", lambda *_: (matrix, np.arange(3)))
+    monkeypatch.setattr(agreement_raters, "_heatmap", lambda *_: None)
+    monkeypatch.setattr(agreement_raters, "_two", lambda *_: None)
+    agreement_raters.pairs(view, LIGHT)
+    rows = left["pairs"].astype(object).where(left["pairs"].notna(), None).values.tolist()
+    assert rows == [["r", "s", 0.07, 0.0, 0.6, 7], ["r", "t", 0.08, None, None, 8], ["s", "t", 0.09, None, None, 9]]
 
 
 # Upload
@@ -774,6 +798,66 @@ def test_of_several_annotations_that_surely_exceed_the_pool_the_one_that_does_so
 
 
 OWN_N = np.array([20.0, 10.0])
+
+
+def test_annotations_on_a_class_have_the_number_of_that_class_by_the_rater_and_by_the_pool():
+    own = Answers(*np.array([[[0.6, 0.4], [0.3, 0.7]]] * 3), OWN_N)
+    pool = Answers(*np.array([[[0.8, 0.2], [0.1, 0.9]]] * 3), np.array([300.0, 500.0]))
+    frame = raters_answers.frame_of(SimpleNamespace(own=own, pool=pool, classes=("mole", "acne")))
+    names = ["class by the others", "answered", "share", "expected answers", "share of the pool", "answers of the pool"]
+    assert frame[names].values.tolist() == [
+        ["mole", "mole", 0.6, 20, 0.8, 300],
+        ["mole", "acne", 0.4, 20, 0.2, 300],
+        ["acne", "acne", 0.7, 10, 0.9, 500],
+        ["acne", "mole", 0.3, 10, 0.1, 500],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("low", "by_gold", "said"),
+    [
+        ((0.1, 0.56, 0.4), False, "net has a Jaccard of .60 (.56 to .70), tree .50"),
+        ((0.1, 0.55, 0.4), False, "net has a Jaccard of .60 (.55 to .70), tree .50: they are not told apart"),
+        ((0.1, 0.54, 0.4), True, "net has a Jaccard of .60 (.54 to .70), tree .50: they are not told apart"),
+    ],
+)
+def test_sets_of_the_best_classifier_are_told_apart_where_its_interval_lies_above_the_next(low, by_gold, said):
+    mean, high = np.array([[0.2, 0.9], [0.6, 0.1], [0.5, 0.3]]), np.array([[0.3, 1], [0.7, 1], [0.55, 1]])
+    result = SimpleNamespace(
+        classifiers=("rule", "net", "tree"), mean=mean, total_low=np.array(low)[:, None], total_high=high,
+        n_cases=np.array([90, 40, 80]),
+    )  # fmt: skip
+    assert set_classifiers.verdict(result, by_gold) == said
+
+
+@pytest.mark.parametrize(
+    ("by_gold", "what"), [(True, "the known sets of 1 case"), (False, "what the labels of 1 case could be")]
+)
+def test_sets_of_one_classifier_are_said_with_the_cases_that_it_predicted(by_gold, what):
+    result = SimpleNamespace(
+        classifiers=("net",), mean=np.array([[0.6]]), total_low=np.array([[0.5]]), total_high=np.array([[0.8]]),
+        n_cases=np.array([1]),
+    )  # fmt: skip
+    assert set_classifiers.verdict(result, by_gold) == f"net has a Jaccard of .60 (.50 to .80) with {what}"
+
+
+@pytest.mark.parametrize(("ends", "title"), [((1, 2), "x to y"), ((2, 3), "y to z"), ((3, 3), "z"), ((1, 1), "x")])
+def test_ordered_classes_of_a_case_are_named_from_the_lowest_to_the_highest(
+    monkeypatch, said, drawn, left, ends, title
+):
+    codes = np.array([0, 1, 1, 1]), np.array([0, 0, 1, 2]), np.array([0, 1, 1, 2])
+    view = Dataset.from_classes("made", ("a", "b"), ("r", "s", "t"), ("x", "y", "z"), *codes)
+    probability = np.array([[1.0, 0, 0], [0.125, 0.625, 0.25]])
+    other, (low, high) = np.ones(1), ends
+    at = class_scale.CaseScale(
+        probability, np.array([1.0, 2.125]), np.append(other, low), np.append(other, high), np.array([1, 2]),
+        np.array([1.0, 0.875]),
+    )  # fmt: skip
+    monkeypatch.setattr(class_scale, "standing", lambda *_: at)
+    class_scale.show(view, 1, None, 1.0, {})
+    assert drawn["class_scale"].layout.title.text == f"{title} with 95% probability"
+    assert left["plausibilities"].values.tolist() == [["x", 0.125, 0], ["y", 0.625, 2], ["z", 0.25, 1]]
+    assert said[0].endswith("at most one class from the median with probability .88.")
 
 
 def test_flags_that_stand_in_the_table_alone_are_counted(monkeypatch, said, labels):
