@@ -1,11 +1,12 @@
 """The seven claims of the guided story, from the data that it is told of; and that each can fail."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from core import load_sample, story
+from core import load_sample, read, story
 from core.agreement.coefficients import agreement_table
 from core.annotations.anonymous import without_names
 from core.annotations.counts import class_counts
@@ -83,6 +84,36 @@ def test_step_two_the_vote_hides_it(view, sweep, unanimous):
     assert f"{doubtful} of these labels" in claim.words
     sure = annotation_certainty(DirichletCounts(), unanimous, reliability=30.0, **SETTINGS)
     assert not story.hidden(unanimous, sure).holds
+
+
+@pytest.mark.parametrize(("n_doubtful", "holds"), [(1, True), (0, False)])
+def test_step_two_holds_where_over_a_tenth_of_the_labels_of_a_clear_vote_are_doubtful(n_doubtful, holds):
+    """Nine clear votes of one or two annotations, and eleven ties that are no labels."""
+    rows = [f"c{case},a,x" for case in range(20)] + [f"c{case},b,y" for case in range(9, 20)]
+    dataset = read("\n".join(["case,rater,class", *rows]).encode()).dataset
+    certainty = SimpleNamespace(certainty=np.where(np.arange(20) < n_doubtful, 0.8, 0.95)[:, None])
+    claim = story.hidden(dataset, certainty)
+    assert claim.holds is holds
+    assert claim.words.startswith(
+        f"Majority vote gives 9 of 20 cases one label each, and looks finished. {n_doubtful} of these labels are less "
+        "than 90% certain"
+    )
+
+
+def test_of_cases_that_are_torn_alike_the_one_with_most_annotations_is_shown():
+    rows = [
+        f"{case},r{rater},{'xy'[rater % 2]}" for case, n in (("few", 2), ("many", 6), ("some", 4)) for rater in range(n)
+    ]
+    dataset = read("\n".join(["case,rater,class", *rows]).encode()).dataset
+    certainty = annotation_certainty(DirichletCounts(), dataset, reliability=1.0, n_draws=400, seed=0)
+    torn = story.torn_case(DirichletCounts(), dataset, certainty, reliability=1.0, n_draws=400, seed=0)
+    assert torn.case_id == "many" and sorted(torn.classes) == ["x", "y"] and torn.risk is None
+    assert torn.shares[0] >= torn.shares[1] and sum(torn.shares) == pytest.approx(1)
+
+
+def test_probabilities_are_more_than_99_percent_only_beyond_it():
+    assert story._at_least(0.995, 0.999) == "more than .99"
+    assert story._at_least(0.99, 1.0) == ".99 or more" and story._at_least(0.98, 0.97) == ".97 or more"
 
 
 def test_step_three_the_model_weighs_raters(view, unanimous):

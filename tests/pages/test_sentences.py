@@ -792,7 +792,9 @@ def test_of_several_annotations_that_surely_exceed_the_pool_the_one_that_does_so
         own[at], low[at], pool[at] = share, end, of_pool
     rest = np.eye(4, dtype=bool)
     own[rest], pool[rest] = 1 - own.sum(axis=1), 1 - pool.sum(axis=1)
-    card = SimpleNamespace(own=Answers(own, low, own + 0.1, n), pool=Answers(pool, pool, pool, n), classes=classes)
+    lower = pool.copy()
+    lower[0, 1] = 0.0
+    card = SimpleNamespace(own=Answers(own, low, own + 0.1, n), pool=Answers(pool, lower, pool, n), classes=classes)
     raters_answers.show(card)
     assert said[1] == "Most unlike the pool: **wart** where the others find acne, .50 (.40 to .60) against .10."
 
