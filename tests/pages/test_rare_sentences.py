@@ -28,12 +28,14 @@ from pages.shared.home import limits, waiting
 from pages.shared.home import scores as home_scores
 from pages.shared.kit import evidence
 from pages.shared.kit import scores as kit_scores
+from pages.shared.kit import selection as kit_selection
 from pages.shared.models import checks as models_checks
 from pages.shared.models import compare as models_compare
 from pages.shared.models import fit as models_fit
 from pages.shared.models import jobs as models_jobs
 from pages.shared.models import parts as models_parts
 from pages.shared.raters import plan as raters_plan
+from pages.shared.raters import trust as raters_trust
 from pages.shared.reliability import relations
 from pages.shared.reliability import scores as reliability_scores
 from pages.shared.reliability.headline import over_trust
@@ -199,6 +201,63 @@ def test_certainty_under_another_model_stands_with_the_name_and_the_trust_of_tha
     agreed = left["certainty_agreement"]
     assert agreed["certainty"].tolist() == list(own[1]) and agreed["case"].tolist() == list(few.cases)
     assert agreed["agreement"].tolist() == leave_one_out(few).case.tolist()
+
+
+# Machines that are left out
+
+
+@pytest.mark.parametrize(
+    ("out", "label", "words"),
+    [
+        (True, "Count them, too", "2 raters who are machines left out"),
+        (False, "Leave them out", "2 raters who are machines counted like people"),
+    ],
+)
+def test_machines_in_the_data_are_said_to_be_left_out_or_counted_with_the_way_to_the_other(
+    monkeypatch, said, out, label, words
+):
+    line, buttons = kit_selection, []
+    names = ("m", "n", "gone")
+    monkeypatch.setattr(st, "session_state", {"data": "d", line.state.COUNTED: not out})
+    monkeypatch.setattr(line.state, "whole", lambda: SimpleNamespace())
+    monkeypatch.setattr(line.state, "marked_machines", lambda: [SimpleNamespace(name=name) for name in names])
+    monkeypatch.setattr(line.state, "machines_left_out", lambda: names if out else ())
+    opened = SimpleNamespace(dataset=SimpleNamespace(raters=("ann", "m", "n")))
+    monkeypatch.setattr(line.cached, "open_dataset", lambda address: opened)
+    monkeypatch.setattr(st, "button", lambda label, args, **_: buttons.append((label, args)))
+    line.machines_line()
+    assert said == [f":material/smart_toy: {words}"] and buttons == [(label, (out,))]
+
+
+# Raters
+
+
+@pytest.mark.parametrize(
+    ("high", "converged", "title"),
+    [
+        (0.79, True, "Least trusted: bob, .30 (.10 to .79)"),
+        (0.8, True, "No rater is trusted clearly less than the others"),
+        (0.5, False, "No rater is trusted clearly less than the others"),
+    ],
+)
+def test_a_rater_is_trusted_least_where_the_interval_lies_below_the_middle_one(
+    monkeypatch, shown, left, drawn, high, converged, title
+):
+    table = pd.DataFrame({"rater": ["ann", "bob", "cem"], "mean": [0.9, 0.3, 0.8]})
+    trust = SimpleNamespace(
+        raters=("ann", "bob", "cem"), mean=np.array([0.9, 0.3, 0.8]), ci_low=np.array([0.7, 0.1, 0.6]),
+        ci_high=np.array([0.95, high, 0.9]), n=np.array([7, 8, 9]), converged=converged, notes=(),
+        to_frame=lambda: table,
+    )  # fmt: skip
+    model = SimpleNamespace(name="pl", trusted=trust)
+    monkeypatch.setattr(raters_trust.trusted_raters, "default_model", lambda dataset: model)
+    monkeypatch.setattr(raters_trust.trusted_raters, "asked_for", lambda *_: model)
+    monkeypatch.setattr(raters_trust.plausibility_models, "data_for", lambda *_, **__: None)
+    monkeypatch.setattr(raters_trust.plausibility_models, "method", lambda name: None)
+    monkeypatch.setattr(raters_trust.widgets, "heading", lambda *_: None)
+    raters_trust.show(None, LIGHT)
+    assert drawn["trust"].layout.title.text == title
+    assert shown["trust_table"].values.tolist() == [["bob", 0.3], ["cem", 0.8], ["ann", 0.9]]
 
 
 # AI raters
