@@ -84,3 +84,14 @@ def test_parts_of_few_cases_have_no_interval_and_those_without_a_difference_one_
     figure = leads_by_part([nine, ten, many], 0.2, LIGHT, "t")
     assert list(figure.data[0].marker.symbol) == ["circle-open", "circle-open", "circle"]
     assert np.isnan(figure.data[0].error_x.array).tolist() == [True, False, False]
+
+
+def test_the_spread_of_a_case_is_about_the_mean_of_its_people_however_many_they_are():
+    apart = [[-0.1, 0.1], [-1.0, 1.0], [-1.1, 1.1, -1.1, 1.1], [-3.0, 3.0]]
+    rows = [(case, rater, value) for case, given in enumerate(apart) for rater, value in enumerate(given)]
+    rows += [(case, 4, 0.0 if case < 2 else 50.0) for case in range(4)]
+    case, rater, value = map(np.array, zip(*rows, strict=True))
+    data = Dataset.from_scores("s", [f"c{n}" for n in range(4)], [*PEOPLE[:4], "m"], case, rater, value)
+    found = leads(data, "m", PEOPLE[:4])
+    assert [one.value for one in found] == list(SPREADS)
+    assert [one.lead > 0 for one in found] == [False, False, True, True]
