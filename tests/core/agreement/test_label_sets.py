@@ -118,6 +118,19 @@ def test_the_mean_over_labels_has_an_interval_of_cases_drawn_once_for_all_labels
     assert mean.se == pytest.approx(np.std(again), rel=0.2)  # 200 resamples: 5% each way, and 45 cases
 
 
+def test_of_two_labels_of_which_one_is_given_each_time_the_mean_has_the_interval_of_either():
+    given = [[0, 0, 1], [1, 1], [0, 0], [1], [0, 1], [1, 1, 1], []]
+    case = [c for c, codes in enumerate(given) for _ in codes]
+    rater, code = ([x for codes in given for x in which(codes)] for which in (lambda codes: range(len(codes)), list))
+    names = "d", [f"c{c}" for c in range(len(given))], ("r", "s", "t"), ("x", "y")
+    data = Dataset.from_sets(*names, case, rater, list(range(len(code) + 1)), code)
+    mean, each = mean_label_alpha(data, 0.9), label_alphas(data, 0.9)
+    assert (mean.n_cases, mean.n_annotations) == (5, 12)
+    for one in each:
+        told = mean.value, mean.se, mean.ci_low, mean.ci_high
+        assert told == pytest.approx((one.value, one.se, one.ci_low, one.ci_high), abs=1e-12)
+
+
 def test_a_label_that_nobody_gave_has_no_alpha_and_is_told(several):
     more = Dataset.from_sets(
         "d", several.cases, several.raters, (*several.classes, "nobody's"), several.case_of_annotation, several.rater,
