@@ -18,6 +18,7 @@ from core.errors import NotApplicableError
 from core.evaluation.corrected_rates import CorrectedRate
 from core.evaluation.prediction_sets import possible_promise, prediction_sets
 from core.evaluation.predictions import read_predictions
+from core.evaluation.score_predictions import open_score_predictions
 from core.evaluation.sweep_table import kept_plausibilities, reliability_sweep
 from core.figures.agreement import title_of
 from core.figures.theme import LIGHT
@@ -473,3 +474,45 @@ class Tables(HTMLParser):
 def test_a_figure_of_a_report_is_never_without_words_for_those_who_do_not_see_it():
     blocks = data_sections.agreement(request_of(load_sample("caries")), ["agreement"], None, None)
     assert all(block.alt for block in blocks if isinstance(block, Figure))
+
+
+def test_the_seed_the_draws_and_the_trust_of_a_report_reach_all_that_is_drawn_for_it(monkeypatch):
+    asked = {}
+
+    def noted(section, name):
+        whole = getattr(section, name)
+
+        def given(*args, **more):
+            asked[name] = {key: value for key, value in more.items() if key not in ("token", "progress")}
+            return whole(*args, **more)
+
+        monkeypatch.setattr(section, name, given)
+
+    noted(gold_section, "choose")
+    noted(gold_section, "gold_measures")
+    noted(data_sections, "monitor")
+    noted(machine_section, "alternative_test")
+    noted(machine_section, "version_drift")
+    noted(score_section, "score_errors")
+    data, truth = simulated(1, [0.9, 0.8, 0.7, 0.6], n_cases=60, times=False)
+    known = request_of(replace(data, gold=truth.astype(np.int32)), seed=7)
+    gold_section.gold(known, ["gold"], None, None)
+    data_sections.raters(known, ["raters"], None, None)
+    whole = load_sample("replies")
+    people = whole.select(raters=[name for name in whole.raters if name.startswith("reader")])
+    machine_section.machines(
+        request_of(people, machines=("lyra-1", "lyra-2"), with_machines=whole, seed=8), ["machines"], None, None
+    )
+    essays = load_sample("essays")
+    predicted = open_score_predictions("essays", sample_predictions("essays"), essays)
+    own = fit_prior(essays).model()
+    scored = replace(request_of(essays, classifiers=tuple(predicted), seed=9), model=own, reliability=2.0, n_draws=50)
+    score_section.scores(scored, ["scores"], None, None)
+    assert asked == {
+        "choose": {"seed": 7},
+        "gold_measures": {"seed": 7},
+        "monitor": {"seed": 7},
+        "alternative_test": {"people": people.raters, "seed": 8},
+        "version_drift": {"seed": 8},
+        "score_errors": {"reliability": 2.0, "n_draws": 50, "seed": 9},
+    }
