@@ -51,6 +51,20 @@ def test_errors_over_truths_are_the_moments_of_the_posterior(data):
     )
 
 
+def test_a_case_is_as_uncertain_as_its_own_scores_leave_it_whichever_cases_are_predicted():
+    """Student's t with the degrees of freedom of the case: many scores of the first, one of the others."""
+    case = np.repeat([0, 1, 2], [40, 1, 1])
+    score = np.concatenate([np.linspace(3, 7, 40), [4.0, 6.0]])
+    data = Dataset.from_scores("s", ["0", "1", "2"], [f"r{i}" for i in range(40)], case, [*range(40), 0, 0], score)
+    model = GaussianScores(None, 5.0, 0.5, 1.0, 1.0)
+    posterior = model.posterior(data, 1.0)
+    for one in range(3):
+        (guess,) = open_score_predictions("A", f"case,score\n{one},5\n".encode(), data)
+        found = score_errors(data, model, [guess], reliability=1.0, n_draws=8000)
+        away = stats.t(2 * posterior.a[one], 5 - posterior.m[one], posterior.scale[one])
+        assert (found.low[0, 2], found.high[0, 2]) == pytest.approx(away.ppf([0.025, 0.975]), rel=0.1, abs=0.03)
+
+
 def test_sampling_of_cases_widens_and_the_better_one_is_found(data):
     m = MODEL.posterior(data, 1.0).m
     noise = np.random.default_rng(0).normal(0, 1.5, 40)
@@ -71,6 +85,22 @@ def test_which_cases_are_in_the_data_is_a_doubt_of_who_is_better_where_the_truth
     found = score_errors(data, MODEL, pair, reliability=1e6, n_draws=500)
     assert found.mean[:, 0] == pytest.approx([1.5, 1.55], abs=0.01)
     assert 0.6 > found.better[1, 0] > 0.2
+
+
+def test_which_cases_are_in_the_data_moves_errors_as_shares_of_a_dirichlet_distribution_do(data):
+    """Truths are known: 4 off on k of n cases and right on the others is an error of 4·Beta(k, n − k), by draws."""
+    m = MODEL.posterior(data, 1e6).m
+    whole = predicted(data, "A", m + np.where(np.arange(40) < 10, 4.0, 0.0))
+    rows = "".join(f"{case},{m[case] + 4.0 * (case >= 15)}\n" for case in range(20))
+    (half,) = open_score_predictions("B", f"case,score\n{rows}".encode(), data)
+    found = score_errors(data, MODEL, [whole, half], reliability=1e6, n_draws=4000)
+    assert found.n_cases.tolist() == [40, 20]
+    for place, share in enumerate((stats.beta(10, 30), stats.beta(5, 15))):
+        for end, tail in ((found.total_low, 0.025), (found.total_high, 0.975)):
+            at = share.ppf(tail)
+            assert end[place] == pytest.approx([4 * at, 4 * np.sqrt(at), 4 * at], abs=0.09)
+    # On the 20 cases that both predict the one is off on ten and the other on five: their weights are Gamma variables.
+    assert found.better[1, 0] == pytest.approx(stats.beta(10, 5).sf(0.5), abs=0.02)
 
 
 def test_the_side_of_the_threshold_counts_and_a_case_is_drawn_alike_among_others(data):

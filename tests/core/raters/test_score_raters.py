@@ -177,3 +177,22 @@ def test_where_variances_cannot_be_told_apart_they_are_known_with_hardly_any_fre
     fit.tau2 = np.inf
     weight = 1 / fit.sigma2[fit.table.rater]
     assert fit._told(np.bincount(fit.table.case, weight), weight).tolist() == [1e-3, 1e-3]
+
+
+def test_clear_is_what_intervals_shared_among_all_raters_leave_out():
+    """With 5% over eight raters: two-sided about 0, one-sided above the median of all spreads and below 0."""
+    rng = np.random.default_rng(4)
+    spread, severity = np.array([1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 9.0]), np.array([0, 0, 0, 0, 0.25, 1.0, 0, 0])
+    truth = rng.normal(5, 2, 70)
+    sign = np.where(np.arange(8) == 3, -0.15, 1.0)  # one who runs the other way
+    score = 5 + sign * (truth[:, None] - 5) + severity + rng.normal(0, 1, (70, 8)) * spread
+    case, rater = np.divmod(np.arange(560), 8)
+    data = Dataset.from_scores("s", [str(i) for i in range(70)], list("abcdefgh"), case, rater, score.ravel())
+    two, one = score_raters(data, level=1 - 0.05 / 8), score_raters(data, level=1 - 2 * 0.05 / 8)
+    median = np.median(two.spread)
+    for found in (two, one):
+        assert found.severe.tolist() == ((two.severity_low > 0) | (two.severity_high < 0)).tolist()
+        assert found.erratic.tolist() == (one.spread_low > median).tolist()
+        assert found.against.tolist() == (one.with_others_high < 0).tolist()
+    assert median < one.spread_low[6] < np.mean(two.spread) and two.erratic[[6, 7]].all()
+    assert two.severe[5] and not two.severe[0] and not two.erratic[0]
