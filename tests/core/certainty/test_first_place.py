@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from core.annotations.dataset import Dataset
-from core.certainty.first_place import exact_first_place, first_place
+from core.certainty.first_place import exact_first_place, exact_top, first_place
 from core.models.ordinal import Ordinal
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.ordinal_truth import OrdinalTruth
@@ -81,3 +81,22 @@ def test_on_a_case_that_nobody_annotated_a_class_that_nobody_named_is_surely_fir
     assert codes.size == 0 and chance.tolist() == [1.0]
     assert exact_first_place(model, data, 1, 2.0)[0].tolist() == [2]
     assert exact_first_place(PlackettLuce(), data, 0, 2.0) is None
+
+
+def test_the_class_that_leads_and_one_that_nobody_named_are_first_as_often_as_in_draws():
+    votes = np.array([[3, 0, 0, 0], [1, 0, 2, 0], [0, 0, 0, 0], [0, 1, 1, 0], [1, 1, 1, 2]])
+    case, code = np.nonzero(votes)
+    case, code = np.repeat(case, votes[case, code]), np.repeat(code, votes[case, code])
+    rater = np.arange(len(case))
+    data = Dataset.from_classes("d", list("abcde"), [str(n) for n in rater], list("wxyz"), case, rater, code)
+    found = exact_top(DirichletCounts(0.7), data, 1.5)
+    assert found.top_class.tolist() == [0, 2, -1, 1, 3]
+    rng = np.random.default_rng(6)
+    for place, count in enumerate(votes):
+        first = rng.dirichlet(1.5 * count + 0.7, 100_000).argmax(axis=1)
+        lead = 0 if not count.any() else found.top_class[place]
+        assert found.certainty[place] == pytest.approx((first == lead).mean(), abs=0.007)
+        assert found.never_named[place] == pytest.approx((count[first] == 0).mean(), abs=0.007)
+    part = exact_top(DirichletCounts(0.7), data, 1.5, range(1, 4))
+    for name in ("certainty", "top_class", "never_named"):
+        assert getattr(part, name).tolist() == getattr(found, name)[1:4].tolist()

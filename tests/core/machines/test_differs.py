@@ -123,3 +123,14 @@ def test_agreement_on_few_cases_has_no_interval():
     found = pair_agreement(made([[0, 0], [1, 0]], [0, 1]), "m", ("p0", "p1"))
     assert (found.n_cases, found.people, found.machine_people, found.difference) == (2, 0.5, 0.75, 0.25)
     assert {found.people_low, found.machine_high, found.low, found.high} == {None}
+
+
+def test_people_and_the_machine_have_the_intervals_of_their_own_agreement():
+    votes = [[c % 3] * 3 for c in range(60)]
+    machine = [given[0] if c % 4 else (given[0] + 1) % 3 for c, given in enumerate(votes)]
+    found = pair_agreement(made(votes, machine), "m", ("p0", "p1", "p2"))
+    assert (found.people, found.machine_people, found.difference) == (1.0, 0.75, -0.25)
+    assert 0.93 < found.people_low < found.people_high == 1.0
+    half = 1.96 * np.sqrt(0.75 * 0.25 / 62)  # of 60 cases and two more
+    assert (found.machine_low, found.machine_high) == pytest.approx((0.75 - half, 0.75 + half), abs=0.03)
+    assert (found.low, found.high) == pytest.approx((-0.25 - half, -0.25 + half), abs=0.03)

@@ -58,6 +58,15 @@ def test_shared_trust_is_nearer_to_the_truth_where_raters_gave_few_annotations()
     assert (found[:, 1] < found[:, 0]).all()
 
 
+def test_where_no_rater_is_unlike_the_pool_the_shared_trust_is_the_pool_of_each_label(street, monkeypatch):
+    alone = fit_labels(street, shared=False)
+    monkeypatch.setattr(label_fits, "log_factors", lambda counts, of_pool, factor, variance: (0 * factor, variance))
+    found = fit_labels(street)
+    for one, own in zip(found.fits, alone.fits, strict=True):
+        assert one.confusion == pytest.approx(own.confusion, abs=1e-6)
+        assert one.class_probability == pytest.approx(own.class_probability, abs=1e-6)
+
+
 def test_factors_are_at_their_mode(street):
     rng = np.random.default_rng(3)
     counts = rng.gamma(2.0, 5.0, (4, 6, 2, 2))

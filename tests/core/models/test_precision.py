@@ -8,6 +8,7 @@ import pytest
 from core.chunks import CancelToken
 from core.errors import Cancelled, InputError, NotApplicableError
 from core.ingest.samples import load_sample
+from core.models import precision
 from core.models.dawid_skene import DawidSkene
 from core.models.one_coin import ClassConditional, OneCoin
 from core.models.precision import precision_of
@@ -223,3 +224,12 @@ def test_one_seed_gives_one_answer_and_requests_are_checked(binary):
     token.cancel()
     with pytest.raises(Cancelled):
         precision_of(model, binary, fit, token=token, **ask)
+
+
+def test_class_probabilities_have_the_deviation_and_ends_of_their_replicates_each_case_its_own():
+    every = np.random.default_rng(2).dirichlet([1, 2, 3], (5, 4)).astype(np.float32)
+    found = precision._quantiles(list(every), 0.5)
+    for case, code in np.ndindex(4, 3):
+        own = np.sort(every[:, case, code].astype(float))
+        assert found.sd[case, code] == pytest.approx(np.sqrt(((own - own.mean()) ** 2).sum() / 4), rel=1e-5)
+        assert (found.low[case, code], found.high[case, code]) == pytest.approx((own[1], own[3]), rel=1e-5)
