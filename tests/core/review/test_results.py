@@ -206,6 +206,18 @@ def test_every_cell_of_the_results_is_of_the_event_that_decided(dataset, reviews
     assert rows["version"].tolist() == [5, 3] and rows["by"].tolist() == ["Cem", "Ann"]
 
 
+def test_an_opinion_that_was_taken_back_is_nobodys_result(dataset, reviews_of):
+    made = reviews_of(dataset)
+    made.do("case 1", "Ann", "opinion", X, visible="blind", confidence=0.7)
+    made.do("case 1", "Ann", "reveal", panel=X)
+    made.do("case 1", "Ann", "keep")
+    made.do("case 1", "Bea", "opinion", Y, visible="blind", confidence=0.2)
+    made.do("case 1", "Bea", "undo")
+    (row,) = result_table(dataset, made.found).to_dict("records")
+    assert row["state"] == STATES["closed"] and row["n_opinions"] == 1
+    assert (row["by"], row["result"]) == ("Ann", X.words())
+
+
 def test_every_cell_of_the_trail_is_of_its_own_event(dataset, reviews_of):
     reviews = told(dataset, reviews_of)
     table = trail_table(dataset, reviews)
