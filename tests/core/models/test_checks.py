@@ -5,6 +5,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from core.annotations.dataset import Dataset
 from core.chunks import CancelToken
 from core.errors import Cancelled, InputError, NotApplicableError
 from core.models.checks import outcome, predictive_checks, psis_loo, replicates_for
@@ -214,3 +215,20 @@ def test_a_model_without_parameters_is_checked_too(build):
 
 def test_leave_one_out_is_found_beside_the_checks():
     assert psis_loo.__module__ == "core.models.loo"
+
+
+def test_the_band_is_the_middle_95_percent_of_the_replicates_with_their_median():
+    class Counted:
+        def simulate(self, draw, seed):
+            return (np.arange(40) < draw[0]).astype(np.int32)
+
+    rows = np.arange(40)
+    data = Dataset.from_classes("d", [str(n) for n in rows], ["r"], ["n", "y"], rows, 0 * rows, (rows < 12).astype(int))
+    named = (np.arange(200) ** 2 // 1000).astype(float)
+    raters, votes = predictive_checks(Counted(), named[:, None], data, n_replicates=200)
+    assert (raters.observed[0], raters.n_replicates) == (12, 200)
+    ends = np.quantile(named, [0.025, 0.5, 0.975])
+    assert (raters.low[0], raters.median[0], raters.high[0]) == pytest.approx(tuple(ends))
+    assert raters.p[0] == pytest.approx((named > 12).mean() + (named == 12).mean() / 2)
+    assert (votes.low[1], votes.median[1], votes.high[1]) == pytest.approx(tuple(ends))
+    assert (votes.low[0], votes.median[0], votes.high[0]) == pytest.approx(tuple(40 - ends[::-1]))
