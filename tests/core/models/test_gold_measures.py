@@ -88,3 +88,13 @@ def test_few_known_classes_and_those_that_were_used_cannot_judge(build):
         beta_by_gold(some, OneCoin().fit(some))
     with pytest.raises(NotApplicableError, match="held the gold classes fixed"):
         gold_measures(some, OneCoin(use_gold=True).fit(some))
+
+
+def test_another_seed_draws_other_cases_for_intervals_and_leaves_the_values(build):
+    p = np.random.default_rng(1).uniform(0.5, 1, 60)
+    data = judged(build, np.stack([p, 1 - p], axis=1), [0, 0, 1] * 20)
+    first, again, other = (gold_measures(*data, seed=seed) for seed in (3, 3, 4))
+    for name in ("log_loss", "brier", "ece"):
+        one, same, drawn = (getattr(found, name) for found in (first, again, other))
+        assert (one.value, one.low, one.high) == (same.value, same.low, same.high)
+        assert one.value == drawn.value and (one.low, one.high) != (drawn.low, drawn.high)
