@@ -13,7 +13,7 @@ import numpy as np
 
 from ..multiplicity import holm
 from ..result_base import Columns, Result, rows
-from ..text import number, percent
+from ..text import number, percent, plural
 from .carelessness import FAR, Carelessness
 from .tempo import Tempo
 
@@ -113,9 +113,11 @@ def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence
     """Of favourites."""
 
     def words(rater: int) -> str:
+        n_over = int(found.n_over[rater])
+        over = "another class" if n_over == 1 else f"one of {n_over} other classes"
         return (
-            f"Named {classes[found.favourite[rater]]} {found.n_favourite[rater]} times on cases that the others take "
-            f"for one of {found.n_over[rater]} other classes and seldom (under {percent(FAR)}) annotate so; "
+            f"Named {classes[found.favourite[rater]]} {plural(int(found.n_favourite[rater]), 'time')} on cases that the "
+            f"others take for {over} and seldom (under {percent(FAR)}) annotate so; "
             f"{number(found.expected[rater], 1)} would be expected of {found.n_far[rater]} such annotations."
         )
 

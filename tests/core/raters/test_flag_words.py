@@ -50,6 +50,7 @@ def test_favourites_are_named_with_what_was_counted_and_what_was_expected(n_rega
     clear = {"n_clear": [10, 1000, 0], "n_regardless": [0, n_regardless, 0], "p_favourite": P}
     counts = {"favourite": [0, 2, 1], "n_favourite": [1, 17, 0], "n_over": [1, 4, 0], "n_far": [2, 93, 0]}
     evidence = careless_evidence(found(**clear, **counts, expected=[0.1, 2.34, 0.0]), ("acne", "mole", "wart"))
+    assert evidence.words(0).startswith("Named acne 1 time on cases that the others take for another class and seldom")
     said = evidence.words(1)
     assert said.startswith("Named wart 17 times on cases that the others take for one of 4 other classes")
     assert said.endswith("2.3 would be expected of 93 such annotations.") and bool(evidence.may[1]) == may
