@@ -116,8 +116,8 @@ def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence
         n_over = int(found.n_over[rater])
         over = "another class" if n_over == 1 else f"one of {n_over} other classes"
         return (
-            f"Named {classes[found.favourite[rater]]} {plural(int(found.n_favourite[rater]), 'time')} on cases that the "
-            f"others take for {over} and seldom (under {percent(FAR)}) annotate so; "
+            f"Named {classes[found.favourite[rater]]} {plural(int(found.n_favourite[rater]), 'time')} on cases that "
+            f"the others take for {over} and seldom (under {percent(FAR)}) annotate so; "
             f"{number(found.expected[rater], 1)} would be expected of {found.n_far[rater]} such annotations."
         )
 

@@ -28,7 +28,8 @@ _STYLE = """
 [data-testid="stMetricValue"] { font-size: 2rem; font-weight: 600; line-height: 1.2; padding-bottom: 0;
   font-variant-numeric: tabular-nums; }
 [data-testid="stMetricLabel"] * { white-space: normal !important; overflow: visible; }
-h1 { font-size: 1.7rem !important; line-height: 1.25 !important; padding: 0.2rem 0 0.4rem !important; text-wrap: balance; }
+h1 { font-size: 1.7rem !important; line-height: 1.25 !important; padding: 0.2rem 0 0.4rem !important;
+  text-wrap: balance; }
 h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; padding-top: 0.2rem !important; }
 [data-testid="stCaptionContainer"] { color: inherit; opacity: .78; }
 .st-key-other_theme { display: none; }
