@@ -2,12 +2,14 @@
 
 import io
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from core.command_line import main
+from core.commands.machines import _missing
 from core.machines.alternative_test import alternative_test
 from core.machines.leads import leads
 from core.machines.marks import Machine
@@ -252,3 +254,15 @@ def test_published_files_with_gaps_say_what_is_left_out_and_versions_stand_side_
     for name in ("low", "high", "changed_low", "changed_high"):
         assert told["changes"][0][name] == getattr(narrow.changes[0], name) != getattr(expected.changes[0], name)
     assert [row["low"] for row in told["versions"]] == [one.low for one in narrow.versions]
+
+
+def test_what_is_missing_in_a_file_of_a_machine_is_counted_once_over_cells_and_rows():
+    """Two cells that say NA, one empty, one row that was left out for its annotation and one for its case."""
+    dropped = [SimpleNamespace(reason=reason) for reason in ("no annotation ('-')", "no case")]
+    reading = SimpleNamespace(
+        report=SimpleNamespace(missing={"NA": 2, "": 1}, dropped=dropped), dataset=SimpleNamespace(name="net.csv")
+    )
+    assert _missing(reading) == ["4 annotations of net.csv missing (empty, null, NA) and left out."]
+    reading.report.missing.clear()
+    del dropped[0]
+    assert _missing(reading) == []

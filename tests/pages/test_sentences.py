@@ -1364,6 +1364,10 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
         "from queues",
         "Time on a case: 62 s, half of them between 31 s and 4 min; measured 21 times.",
     ]
+    said.clear()
+    found.n_timed = 2
+    after.figures(store, SimpleNamespace(digest=""), None, 1.0)
+    assert said[-1] == "Time on a case: 62 s; measured 2 times."
 
 
 @pytest.mark.parametrize(

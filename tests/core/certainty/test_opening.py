@@ -141,3 +141,10 @@ def test_a_default_that_nobody_published_is_not_called_published():
     assert (mark.name, mark.reliability) == ("default", 1.0) and "Nothing was published" in mark.sentence
     (mark,) = opens_at(data, PlackettLuce()).marks
     assert (mark.name, mark.reliability) == ("published", 3.0) and mark.sentence.startswith("Published")
+
+
+def test_beta_is_told_for_the_annotations_of_the_typical_case(build):
+    """Three cases of two annotations and one of ten: a case has two, not the mean of four."""
+    rows = [(case, rater, rater % 2) for case, n in enumerate((2, 2, 2, 10)) for rater in range(n)]
+    opening = opens_at(build(rows, 2), DirichletCounts(), beta=0.5)
+    assert "count here as .5 n, 2 as about 1." in opening.reason

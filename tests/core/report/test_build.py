@@ -251,6 +251,22 @@ def test_what_the_data_do_not_allow_is_said():
     assert "What to do" in text and "Ask for another opinion on 3 cases" in text
 
 
+@pytest.mark.parametrize(
+    ("below", "words"),
+    [
+        (1, "1 case: a"),
+        (2, "2 cases, the least certain first: a, b"),
+        (6, "6 cases, the least certain first: a, b, c, d, e, f"),
+        (40, "40 cases, the least certain first: a, b, c, d, e, f …"),
+    ],
+)
+def test_a_report_asks_about_uncertain_cases_alone(monkeypatch, below, words):
+    monkeypatch.setattr(truth_sections, "any_of", lambda *_: SimpleNamespace(possible=False))
+    (asked,) = truth_sections._ask_about(None, list("abcdefgh"), below)
+    assert asked.text == f"Ask for another opinion on {words}"
+    assert truth_sections._ask_about(None, list("abc"), 0) == []
+
+
 def test_of_two_who_differ_the_report_names_no_class_as_more_plausible_and_does_not_send_for_more_opinions():
     """As pages do: of annotations that contradict each other more would settle nothing."""
     rows = [f"{case},{rater},{'ny'[(case % 3 == 0) != (rater == 'b')]}" for case in range(60) for rater in "ab"]
