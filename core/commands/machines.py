@@ -97,12 +97,7 @@ def _numbers(dataset: Dataset, score: Score | None) -> list[str]:
 
 def _missing(reading) -> list[str]:
     """Annotations of a file that are empty, or a word for that."""
-    report = reading.report
-    n = (
-        0
-        if report is None
-        else sum(report.missing.values()) + sum("no annotation" in one.reason for one in report.dropped)
-    )
+    n = 0 if reading.report is None else reading.report.n_missing
     return [f"{plural(n, 'annotation')} of {reading.dataset.name} missing (empty, null, NA) and left out."] if n else []
 
 

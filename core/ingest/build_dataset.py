@@ -69,6 +69,16 @@ class ImportReport(Result):
 
     TABLES = ("dropped",)
 
+    @property
+    def n_missing(self) -> int:
+        """Annotations that are empty, a word for that, or counted as such on request.
+
+        A token of a long table makes a row that is left out, and counts once; one of a wide table is a cell.
+        """
+        reasons = [one.reason for one in self.dropped if "no annotation" in one.reason]
+        of_tokens = sum(not reason.endswith("counts as no annotation") for reason in reasons)
+        return len(reasons) + max(0, sum(self.missing.values()) - of_tokens)
+
     def _columns(self, table: str, most: int | None) -> Columns:
         return {"line": [one[0] for one in self.dropped], "reason": [one[1] for one in self.dropped]}
 

@@ -2,7 +2,6 @@
 
 import io
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -10,6 +9,8 @@ import pytest
 
 from core.command_line import main
 from core.commands.machines import _missing
+from core.ingest.answer_rules import Treatment
+from core.ingest.read_files import read
 from core.machines.alternative_test import alternative_test
 from core.machines.leads import leads
 from core.machines.marks import Machine
@@ -256,13 +257,28 @@ def test_published_files_with_gaps_say_what_is_left_out_and_versions_stand_side_
     assert [row["low"] for row in told["versions"]] == [one.low for one in narrow.versions]
 
 
-def test_what_is_missing_in_a_file_of_a_machine_is_counted_once_over_cells_and_rows():
-    """Two cells that say NA, one empty, one row that was left out for its annotation and one for its case."""
-    dropped = [SimpleNamespace(reason=reason) for reason in ("no annotation ('-')", "no case")]
-    reading = SimpleNamespace(
-        report=SimpleNamespace(missing={"NA": 2, "": 1}, dropped=dropped), dataset=SimpleNamespace(name="net.csv")
-    )
-    assert _missing(reading) == ["4 annotations of net.csv missing (empty, null, NA) and left out."]
-    reading.report.missing.clear()
-    del dropped[0]
-    assert _missing(reading) == []
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("long.csv", "case,rater,class\n1,a,x\n1,b,NA\n2,a,\n2,b,y\n3,a,null\n3,b,x\n"),
+        ("wide.csv", "case,a,b\n1,x,NA\n2,,y\n3,null,x\n"),
+        ("list.json", [{"case": k % 3, "rater": "ab"[k // 3], "label": [None, "x", ""][k % 3]} for k in range(5)]),
+        ("raters.json", {"a": {"1": "x", "2": None, "3": ""}, "b": {"1": "x", "2": "y", "3": None}}),
+        ("cases.json", {"1": {"a": "x", "b": None}, "2": {"a": "", "b": "y"}, "3": {"a": None, "b": "x"}}),
+    ],
+)
+def test_what_is_missing_in_a_file_of_a_machine_is_counted_once_in_any_form(tmp_path, name, content):
+    path = tmp_path / name
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    assert _missing(read(path)) == [f"3 annotations of {path.stem} missing (empty, null, NA) and left out."]
+
+
+def test_nothing_is_said_of_a_file_in_which_no_annotation_is_missing(tmp_path):
+    path = tmp_path / "whole.csv"
+    path.write_text("case,a,b\n1,x,y\n2,y,y\n")
+    assert _missing(read(path)) == []
+
+
+def test_classes_that_count_as_no_annotation_are_missing_as_well():
+    content = b"case,rater,class\n1,a,x\n1,b,unsure\n2,a,\n2,b,y\n3,a,unsure\n3,b,x\n"
+    assert read(content, treatment=Treatment(missing=frozenset({"unsure"}))).report.n_missing == 3
