@@ -1,5 +1,6 @@
 """Certainty of cases, and the sweep over reliabilities: each a tree for JSON and a table for CSV."""
 
+import csv
 import dataclasses
 from collections.abc import Callable
 from pathlib import Path
@@ -380,7 +381,8 @@ def _read_risk(path: str, dataset: Dataset) -> np.ndarray:
         if len(lines) != dataset.n_classes:
             raise InputError(f"{path} has {len(lines):,} levels for {dataset.n_classes:,} classes.", "Give each one.")
         return np.array([words[line.casefold()] for line in lines], np.int8)
-    levels = {name.strip(): level.strip().casefold() for name, _, level in (line.rpartition(",") for line in lines)}
+    cells = list(csv.reader(lines))
+    levels = {",".join(row[:-1]).strip(): row[-1].strip().casefold() for row in cells}  # a name may hold commas
     for name in dataset.classes:
         if levels.get(name) not in words:
             raise InputError(f"{path} has no risk level for class {name!r}.", "Give low, medium or high (or 0, 1, 2).")
