@@ -45,6 +45,21 @@ _QUIET = {
 _NEAR = {"distributed.comm.timeouts.connect": "5s"}
 
 
+def _joined(make: Any, address: str) -> Any:
+    """A client of a scheduler. One that finds none is closed at once.
+
+    Left to the collector of garbage, it would be closed in the middle of whatever runs then; in the start of another
+    client that is a wait for a lock that its own thread holds.
+    """
+    client = make.__new__(make)
+    try:
+        client.__init__(address, timeout=_START / 4, set_as_default=False, name="plurality")
+    except BaseException:
+        client.__del__()
+        raise
+    return client
+
+
 class Cluster(Runner):
     """A scheduler and its workers, as a runner.
 
@@ -74,9 +89,7 @@ class Cluster(Runner):
         self._client: Any = None
         self._own = _Processes(n_local, memory) if n_local else None
         try:
-            self._client = Client(
-                self._own.address if self._own else address, timeout=_START / 4, set_as_default=False, name="plurality"
-            )
+            self._client = _joined(Client, self._own.address if self._own else address)
             self._wait_for_workers(n_local or 1)
         except (OSError, TypeError, ValueError, RuntimeError) as error:  # a missing certificate is a TypeError
             self.close()

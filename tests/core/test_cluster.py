@@ -1,6 +1,7 @@
 """Two workers on loopback give what one process gives, to the bit, and a worker that dies costs time only."""
 
 import datetime
+import gc
 import json
 import os
 import signal
@@ -18,6 +19,7 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
+from distributed import Client
 
 from core.chunks import CancelToken
 from core.cluster import Cluster, _sum, opened_cluster
@@ -191,6 +193,21 @@ def test_an_address_that_is_none_or_not_safe_is_refused(address, words, monkeypa
     monkeypatch.setattr("core.cluster._START", 0.4)
     with pytest.raises(InputError, match=words):
         Cluster(address)
+
+
+def test_a_client_that_found_nobody_is_closed_before_the_error_is_told(monkeypatch):
+    """The collector of garbage would close it while another one starts, which then waits for itself for ever."""
+    monkeypatch.setattr("core.cluster._START", 0.4)
+    gc.collect()
+    before = {id(one) for one in gc.get_objects() if isinstance(one, Client)}
+    gc.disable()
+    try:
+        with pytest.raises(InputError, match="No cluster answers"):
+            Cluster("tls://127.0.0.1:1")
+        left = [one for one in gc.get_objects() if isinstance(one, Client) and id(one) not in before]
+        assert [one.status for one in left] == ["closed"]
+    finally:
+        gc.enable()
 
 
 def certified(folder):
