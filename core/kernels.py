@@ -36,7 +36,7 @@ class LateKernel:
             return self._machine
         with _LOADING:
             if self._machine is None:
-                from numba import njit
+                from .machine_code import njit
 
                 machine, around = njit(**self._options)(self.py_func), self.py_func.__globals__
                 for name, other in [pair for pair in around.items() if isinstance(pair[1], LateKernel)]:

@@ -8,7 +8,8 @@ Hörmann (1993), algorithm BTRS, DOI 10.1080/00949659308811496, and inversion fo
 import math
 
 import numpy as np
-from numba import njit
+
+from ..machine_code import njit
 
 
 @njit(cache=True, nogil=True)

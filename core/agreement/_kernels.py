@@ -4,7 +4,8 @@ Gwet, Handbook of Inter-Rater Reliability (2014); Krippendorff, Content Analysis
 """
 
 import numpy as np
-from numba import njit
+
+from ..machine_code import njit
 
 
 @njit(cache=True, nogil=True)

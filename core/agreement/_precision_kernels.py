@@ -5,7 +5,8 @@ E[sum_c (n_c)_3 / (n)_3] = S_3 and E[(sum_c (n_c)_4 + sum_{c != d} (n_c)_2 (n_d)
 """
 
 import numpy as np
-from numba import njit
+
+from ..machine_code import njit
 
 
 @njit(cache=True, nogil=True)

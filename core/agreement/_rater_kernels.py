@@ -5,7 +5,8 @@ meets o (n - o) annotations of others, of which sum_k o_k (n_k - o_k) are the sa
 """
 
 import numpy as np
-from numba import njit
+
+from ..machine_code import njit
 
 
 @njit(cache=True, nogil=True)

@@ -5,7 +5,8 @@ y = mu + a_i + b_j + e. The effects of the many (``outer``) are absorbed one by 
 """
 
 import numpy as np
-from numba import njit
+
+from ..machine_code import njit
 
 
 @njit(cache=True, nogil=True)

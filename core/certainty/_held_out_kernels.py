@@ -7,8 +7,8 @@ checked.
 """
 
 import numpy as np
-from numba import njit
 
+from ..machine_code import njit
 from ..plausibility._kernels import gamma_draw
 from ..plausibility.plackett_luce._kernels import TABLE_SIZE, log_block, mass_after
 

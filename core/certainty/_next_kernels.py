@@ -10,8 +10,8 @@ u ~ Beta(α + γ, 1). With T = 1 there is nothing to split: u = 1 and S^(α - 1 
 """
 
 import numpy as np
-from numba import njit
 
+from ..machine_code import njit
 from ..plausibility._kernels import split_largest
 
 

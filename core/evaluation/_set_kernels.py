@@ -5,8 +5,8 @@ truth, 2023].
 """
 
 import numpy as np
-from numba import njit
 
+from ..machine_code import njit
 from ..plausibility._kernels import log_gamma_draw, ordered_exp
 
 

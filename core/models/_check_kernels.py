@@ -5,7 +5,8 @@ Histogram of votes per class: v_km = number of cases i with Σ_{a of i} I(answer
 """
 
 import numpy as np
-from numba import njit
+
+from ..machine_code import njit
 
 
 @njit(cache=True, nogil=True)

@@ -10,8 +10,8 @@ Jacobian of u -> softmax(V u) is sqrt(K) prod_l theta_l, which makes a Dirichlet
 """
 
 import numpy as np
-from numba import njit
 
+from ..machine_code import njit
 from ._ordinal_kernels import fill_row
 
 

@@ -6,7 +6,8 @@ the last place. The same operations in the same order on every machine, so the s
 """
 
 import numpy as np
-from numba import njit
+
+from ..machine_code import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -6,8 +6,8 @@ P_β(k | ·) ∝ π_k Π θ^β.
 """
 
 import numpy as np
-from numba import njit
 
+from ..machine_code import njit
 from ._exponential_kernels import exponentials
 from ._kernels import joint
 

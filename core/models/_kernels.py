@@ -6,8 +6,8 @@ q_ik. Both counts come in one pass: q of a case is used while hot. Dawid & Skene
 """
 
 import numpy as np
-from numba import njit
 
+from ..machine_code import njit
 from ._exponential_kernels import exponentials
 
 

@@ -8,7 +8,8 @@ chapter 9, are another step, which can lower the likelihood.
 """
 
 import numpy as np
-from numba import njit
+
+from ..machine_code import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

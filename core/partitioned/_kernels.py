@@ -1,7 +1,8 @@
 """Cases that nobody can tell apart by their counts, as one row that stands for all of them."""
 
 import numpy as np
-from numba import njit
+
+from ..machine_code import njit
 
 
 @njit(cache=True, nogil=True)

@@ -6,7 +6,8 @@ places depends on it.
 """
 
 import numpy as np
-from numba import njit
+
+from ..machine_code import njit
 
 _FLOOR = -690.0
 _TINY = np.exp(_FLOOR)

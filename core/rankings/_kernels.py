@@ -5,7 +5,8 @@ whole units, so that sums do not depend on the order of the raters and equal sum
 """
 
 import numpy as np
-from numba import njit
+
+from ..machine_code import njit
 
 
 @njit(cache=True, nogil=True)

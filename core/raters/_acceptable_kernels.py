@@ -10,8 +10,8 @@ The number of times that a rater names a class is a Poisson-binomial variable: a
 """
 
 import numpy as np
-from numba import njit
 
+from ..machine_code import njit
 from ._accuracy_kernels import log_likelihood
 
 

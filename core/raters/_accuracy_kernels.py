@@ -5,7 +5,8 @@ logit scale between bounds beyond which the likelihood is below exp(-30) of its 
 """
 
 import numpy as np
-from numba import njit
+
+from ..machine_code import njit
 
 _DROP = 30.0
 _END = 12.0

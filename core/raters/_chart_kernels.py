@@ -10,7 +10,8 @@ sqrt(l (1 - (1 - l)^(2t)) / (2 - l)).
 """
 
 import numpy as np
-from numba import njit
+
+from ..machine_code import njit
 
 WARM_UP = 10.0
 

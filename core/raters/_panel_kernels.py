@@ -6,7 +6,8 @@ out).
 """
 
 import numpy as np
-from numba import njit
+
+from ..machine_code import njit
 
 
 @njit(cache=True, nogil=True)

@@ -1,7 +1,8 @@
 """Further annotations: on case i somebody who has not annotated it is asked, and gives l ~ theta[rater, z_i, :]."""
 
 import numpy as np
-from numba import njit
+
+from ..machine_code import njit
 
 
 @njit(cache=True, nogil=True)

@@ -1,7 +1,8 @@
 """What reducers do with the draws of one case, on plain arrays."""
 
 import numpy as np
-from numba import njit
+
+from ..machine_code import njit
 
 
 @njit(cache=True, nogil=True)

@@ -6,8 +6,8 @@ of a classifier: A_c the classes strictly above the tie at place k, T_c the tied
 """
 
 import numpy as np
-from numba import njit
 
+from ..machine_code import njit
 from ..plausibility._kernels import log_gamma_draw
 
 N_METRICS = 5

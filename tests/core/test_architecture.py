@@ -47,6 +47,7 @@ LAYERS = (
     ("cluster",),
     ("runners",),
     ("chunks", "kernels", "multiplicity", "order", "seeds", "processes", "forks"),
+    ("machine_code",),
     ("array_files",),
     ("tables", "result_base"),
     ("options", "people", "logs"),

@@ -154,3 +154,19 @@ def test_a_small_file_is_described_without_what_it_does_not_need(tmp_path):
         [sys.executable, "-c", script, str(file), *NOT_NEEDED], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert '"n_annotations": 5' in done.stdout and done.stderr.strip() == ""
+
+
+def test_the_first_kernel_that_compiles_registers_no_type_any_more():
+    """A thread that calls its first kernel at that moment walks the table of types, which may not grow meanwhile."""
+    asked = (
+        "from core.machine_code import njit\nfrom numba.core.typing.typeof import typeof_impl as known\n"
+        "before = set(known.registry)\nnjit(lambda x: x + 1)(1)\nprint(len(before), set(known.registry) - before)"
+    )
+    told = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    n, more = told.split(" ", 1)
+    assert int(n) > 30 and more.strip() == "set()"
+
+
+def test_kernels_are_made_by_what_has_registered_all_types():
+    kernels = [path for path in (ROOT / "core").rglob("*.py") if path.name != "machine_code.py"]
+    assert [path.name for path in kernels if "from numba import njit" in path.read_text(encoding="utf-8")] == []

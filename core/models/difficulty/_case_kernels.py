@@ -7,8 +7,8 @@ over effects.
 """
 
 import numpy as np
-from numba import njit
 
+from ...machine_code import njit
 from ._kernels import both_ways, fill_node_table, mix, odds_against, weigh
 from .nodes import MOST_EXPONENT
 

@@ -14,8 +14,8 @@ z]``.
 """
 
 import numpy as np
-from numba import njit
 
+from ...machine_code import njit
 from .nodes import MOST_EXPONENT
 
 _SMALLEST_TOTAL = 1e-280

@@ -6,7 +6,8 @@ of joint probabilities. Whitehill et al. (2009), where w[z, k] = 1/(K − 1).
 """
 
 import numpy as np
-from numba import njit
+
+from ...machine_code import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -8,8 +8,8 @@ Each u has a stream of its own, SplitMix64 (Steele, Lea & Flood 2014): number t 
 import math
 
 import numpy as np
-from numba import njit
 
+from ...machine_code import njit
 from .._kernels import log_gamma_draw
 from ._kernels import alike_before, log_block, mass_after
 

@@ -6,8 +6,8 @@ mix 15 to 25 times better.
 """
 
 import numpy as np
-from numba import njit
 
+from ...machine_code import njit
 from .._kernels import gamma_draw, leading_places, log_gamma_draw
 from ._arrival_kernels import arrival_hull, draw_first_arrival, log_large_block
 from ._kernels import LARGEST_TABLE, TABLE_SIZE, fill_table, fill_tables, mass_after

@@ -11,8 +11,8 @@ rater's ranking counts. λ's last place is the sum of the classes that nobody na
 """
 
 import numpy as np
-from numba import njit
 
+from ...machine_code import njit
 from ._arrival_kernels import log_large_block
 
 LARGEST_TABLE = 8

@@ -1,8 +1,8 @@
 """Posterior mode and maximum likelihood of λ by EM over arrival times: expected exposures in place of drawn ones."""
 
 import numpy as np
-from numba import njit
 
+from ...machine_code import njit
 from ._arrival_kernels import expected_large
 from ._kernels import LARGEST_TABLE, TABLE_SIZE, fill_table, mass_after
 

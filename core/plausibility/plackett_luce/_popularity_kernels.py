@@ -5,8 +5,8 @@ few that are named, so that a ranking costs what it names, not what there is.
 """
 
 import numpy as np
-from numba import njit
 
+from ...machine_code import njit
 from ._kernels import TABLE_SIZE, log_block
 from ._mode_kernels import expected_block
 
