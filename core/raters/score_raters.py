@@ -29,6 +29,7 @@ _FLOOR = 1e-10  # of a variance, as a share of that of all scores
 _LEAST_FREEDOM = 1.0  # of a rater's scores, for anything to be said of the rater
 _MOST_PRIOR = 1e6  # degrees of freedom of the common spread, where raters do not differ in theirs
 _CHUNK = 4096
+_ROUNDING = 1e-9  # of a correlation; 1 and -1 have no interval
 _LEAST_SHARED = 10  # cases with others, for a correlation with these
 
 
@@ -51,7 +52,7 @@ class ScoreRaters(Result):
         5% that any honest rater is among them.
     with_others, with_others_low, with_others_high : ndarray, shape (n_raters,)
         Correlation, over cases, of a rater's scores with the mean of the others' less their severity, and the ends of
-        its interval. NaN below `_LEAST_SHARED` cases, and where one of the two does not vary.
+        its interval. NaN below `_LEAST_SHARED` cases, and where one of the two does not vary; 1 and -1 have no ends.
     against : ndarray of bool, shape (n_raters,)
         Whether that correlation is below 0, at a family-wise level as above.
     mean : float
@@ -129,7 +130,8 @@ class ScoreRaters(Result):
     def _against(self) -> str:
         """Whose scores fall where the others' rise. Of two raters, neither alone runs the other way."""
         one = int(np.argmin(np.where(self.against, self.with_others, 2.0)))
-        found = with_interval(self.with_others[one], self.with_others_low[one], self.with_others_high[one])
+        ends = (self.with_others_low[one], self.with_others_high[one])
+        found = with_interval(self.with_others[one], *(None if np.isnan(end) else end for end in ends))
         n, judged = int(self.against.sum()), int(np.isfinite(self.with_others).sum())
         if 2 * n >= judged:
             return (
@@ -395,7 +397,8 @@ def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged:
     squares = fit.own * freedom
     above = np.sqrt(squares / chi2.ppf(1 - family, freedom)) > np.nanmedian(spread)
     together, shared = _with_others(table, fit, severity)
-    least, most = _ends(together, shared, tail)
+    certain = np.abs(together) > 1 - _ROUNDING
+    least, most = (np.where(certain, np.nan, end) for end in _ends(together, shared, tail))
     return ScoreRaters(
         dataset.raters,
         np.bincount(dataset.rater, minlength=dataset.n_raters),

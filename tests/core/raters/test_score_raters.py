@@ -196,3 +196,14 @@ def test_clear_is_what_intervals_shared_among_all_raters_leave_out():
         assert found.against.tolist() == (one.with_others_high < 0).tolist()
     assert median < one.spread_low[6] < np.mean(two.spread) and two.erratic[[6, 7]].all()
     assert two.severe[5] and not two.severe[0] and not two.erratic[0]
+
+
+def test_a_correlation_of_one_has_no_interval_and_one_that_is_turned_round_is_flagged_all_the_same():
+    """Four raters who give the same up to their level, and one who gives the opposite."""
+    level, (case, rater) = np.arange(30) * 7 % 30, (axis.ravel() for axis in np.indices((30, 5)))
+    score = np.where(rater < 4, 10.0 + level[case] + rater, 60.0 - level[case])
+    names = ["s", [str(k) for k in range(30)], list("abcde")]
+    found = score_raters(Dataset.from_scores(*names, case, rater, score))
+    assert found.with_others[4] == pytest.approx(-1) and found.against.tolist() == [False] * 4 + [True]
+    assert np.isnan(found.with_others_low[4]) and np.isnan(found.with_others_high[4])
+    assert "-1.00 (no interval)" in found.words()
