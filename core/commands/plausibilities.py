@@ -373,9 +373,10 @@ def read_bytes(path: str) -> bytes:
 def _read_risk(path: str, dataset: Dataset) -> np.ndarray:
     """Levels from a table class,risk, or from one number a line in the order of the classes."""
     try:
-        lines = [line.strip() for line in Path(path).read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"{path} cannot be read ({error}).", "Look at the path.") from None
+        text = read_bytes(path).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is no text in UTF-8.", "Save it as UTF-8.") from None
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     words = {name: code for code, name in enumerate(RISK_LEVELS)} | {str(code): code for code in range(3)}
     if lines and all(line.casefold() in words for line in lines):
         if len(lines) != dataset.n_classes:
