@@ -130,8 +130,8 @@ class ScoreRaters(Result):
     def _against(self) -> str:
         """Whose scores fall where the others' rise. Of two raters, neither alone runs the other way."""
         one = int(np.argmin(np.where(self.against, self.with_others, 2.0)))
-        ends = (self.with_others_low[one], self.with_others_high[one])
-        found = with_interval(self.with_others[one], *(None if np.isnan(end) else end for end in ends))
+        low, high = (None if np.isnan(end) else end for end in (self.with_others_low[one], self.with_others_high[one]))
+        found = with_interval(self.with_others[one], low, high)
         n, judged = int(self.against.sum()), int(np.isfinite(self.with_others).sum())
         if 2 * n >= judged:
             return (
