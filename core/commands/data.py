@@ -35,7 +35,7 @@ def describe(options) -> tuple[dict, Callable[[], "pd.DataFrame"]]:
         "n_classes": dataset.n_classes,
         "n_annotations": dataset.n_annotations,
         "classes": list(dataset.classes),
-        "missing": sum(report.missing.values()),
+        "missing": report.n_missing,
         "missing_tokens": report.missing,
         "n_rows": report.n_rows,
         "n_kept": report.n_kept,

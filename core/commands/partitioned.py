@@ -128,7 +128,7 @@ def describe(options) -> Answer:
             "n_classes": data.n_classes,
             "n_annotations": data.n_annotations,
             "classes": list(data.classes),
-            "missing": sum(report.missing.values()),
+            "missing": report.n_missing,
             "missing_tokens": report.missing,
             "n_rows": report.n_rows,
             "n_kept": report.n_kept,

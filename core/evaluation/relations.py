@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..correlation import fisher_interval
 from ..result_base import Result
-
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -37,8 +36,5 @@ def relation(x: np.ndarray, y: np.ndarray) -> Relation:
         return Relation(None, None, None, None, None, n)
     slope = float(np.cov(x, y)[0, 1] / np.var(x, ddof=1))
     r = float(np.clip(np.corrcoef(x, y)[0, 1], -1, 1))
-    low = high = None
-    if n > 3 and 1 - abs(r) > _ROUNDING:  # a correlation of one has no interval
-        half = 1.959963984540054 / np.sqrt(n - 3)
-        low, high = float(np.tanh(np.arctanh(r) - half)), float(np.tanh(np.arctanh(r) + half))
+    low, high = (None if np.isnan(end) else float(end) for end in fisher_interval(np.array(r), np.array(n), 0.025))
     return Relation(float(y.mean() - slope * x.mean()), slope, r, low, high, n)

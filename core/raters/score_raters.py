@@ -18,6 +18,7 @@ import numpy as np
 from ..annotations.counts import raters_per_case
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken, chunk_ranges
+from ..correlation import fisher_interval
 from ..errors import InputError, LimitError, NotApplicableError
 from ..options import check_level
 from ..result_base import Columns, Result
@@ -29,7 +30,6 @@ _FLOOR = 1e-10  # of a variance, as a share of that of all scores
 _LEAST_FREEDOM = 1.0  # of a rater's scores, for anything to be said of the rater
 _MOST_PRIOR = 1e6  # degrees of freedom of the common spread, where raters do not differ in theirs
 _CHUNK = 4096
-_ROUNDING = 1e-9  # of a correlation; 1 and -1 have no interval
 _LEAST_SHARED = 10  # cases with others, for a correlation with these
 
 
@@ -397,8 +397,8 @@ def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged:
     squares = fit.own * freedom
     above = np.sqrt(squares / chi2.ppf(1 - family, freedom)) > np.nanmedian(spread)
     together, shared = _with_others(table, fit, severity)
-    certain = np.abs(together) > 1 - _ROUNDING
-    least, most = (np.where(certain, np.nan, end) for end in _ends(together, shared, tail))
+    least, most = fisher_interval(together, shared, tail)
+    against = fisher_interval(together, shared, family)[1]
     return ScoreRaters(
         dataset.raters,
         np.bincount(dataset.rater, minlength=dataset.n_raters),
@@ -413,7 +413,7 @@ def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged:
         every(together),
         every(least),
         every(most),
-        flagged(_ends(together, shared, family)[1] < 0),
+        flagged((against < 0) | (np.isnan(against) & (together < 0))),  # -1 has no end
         table.middle + table.unit * fit.m,
         float(np.sqrt(fit.tau2)) * table.unit,
         float(np.sqrt(fit.omega2)) * table.unit,
@@ -441,13 +441,5 @@ def _with_others(table: _Table, fit: _Fit, severity: np.ndarray) -> tuple[np.nda
         x, y = own[mine] / own_weight[mine], others[mine]
         shared[rater] = x.size
         if x.size >= _LEAST_SHARED and np.ptp(x) > 0 and np.ptp(y) > 0:
-            found[rater] = np.clip(np.corrcoef(x, y)[0, 1], -1 + 1e-12, 1 - 1e-12)
+            found[rater] = np.clip(np.corrcoef(x, y)[0, 1], -1, 1)
     return found, shared
-
-
-def _ends(correlation: np.ndarray, n: np.ndarray, tail: float) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the interval of correlations over n cases, by Fisher's transformation."""
-    from scipy.special import ndtri
-
-    middle, reach = np.arctanh(correlation), ndtri(1 - tail) / np.sqrt(np.maximum(n - 3, 1))
-    return np.tanh(middle - reach), np.tanh(middle + reach)

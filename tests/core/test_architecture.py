@@ -46,7 +46,7 @@ LAYERS = (
     ("first_start",),
     ("cluster",),
     ("runners",),
-    ("chunks", "kernels", "multiplicity", "order", "seeds", "processes", "forks"),
+    ("chunks", "correlation", "kernels", "multiplicity", "order", "seeds", "processes", "forks"),
     ("machine_code",),
     ("array_files",),
     ("tables", "result_base"),

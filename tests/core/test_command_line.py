@@ -101,6 +101,13 @@ def test_missing_annotations_are_counted_and_not_the_ways_of_writing_them(answer
     assert (told["n_rows"], told["n_kept"], len(told["dropped"])) == (7, 4, 3)
 
 
+def test_what_json_by_rater_leaves_out_is_missing_too(answer, tmp_path):
+    path = tmp_path / "by rater.json"
+    path.write_text('{"ann": {"1": "x", "2": null, "3": "y"}, "bob": {"1": "x", "2": "y", "3": null}}')
+    told = answer("describe", path)
+    assert (told["missing"], told["n_annotations"]) == (2, 4)
+
+
 def test_describe_as_a_table_lists_the_dropped_rows(run, file):
     assert run("describe", file, "--csv")[0] == "line,reason\n8,2 fields where 3 are expected\n"
 
