@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from ..agreement.intervals import Coefficient
 from ..agreement.pairs import PairMatrix
 from ..methods import method_named
-from ..text import number, plotly
+from ..text import number, plotly, plural
 from .labels import between, short_names, slant
 from .theme import Theme, Trace, bar, cross, error_bars, figure_of, heatmap, rows, scatter, with_opacity
 
@@ -177,7 +177,8 @@ def case_agreement_histogram(agreement: np.ndarray, theme: Theme, title: str) ->
             width=0.09,
             marker={"color": with_opacity(theme.accent, 0.25), "line": {"color": theme.ink, "width": 1}},
             customdata=[between(low, high, 1) for low, high in pairwise(edges)],
-            hovertemplate="agreement %{customdata}: %{y:,} cases<extra></extra>",
+            hovertext=[plural(n, "case") for n in count.tolist()],
+            hovertemplate="agreement %{customdata}: %{hovertext}<extra></extra>",
         )
     ]
     return figure_of(
@@ -206,7 +207,11 @@ def annotations_per_case(per_case: np.ndarray, theme: Theme, title: str) -> go.F
             y=count,
             width=0.8,
             marker={"color": with_opacity(theme.accent, 0.25), "line": {"color": theme.ink, "width": 1}},
-            hovertemplate="%{x} annotations: %{y:,} cases<extra></extra>",
+            hovertext=[
+                f"{plural(n, 'annotation')}: {plural(cases, 'case')}"
+                for n, cases in zip(values.tolist(), count.tolist(), strict=True)
+            ],
+            hovertemplate="%{hovertext}<extra></extra>",
         )
     ]
     return figure_of(

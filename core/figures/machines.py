@@ -10,7 +10,7 @@ from ..machines.leads import Lead
 from ..machines.versions import VersionDrift
 from ..machines.worth import Worth
 from ..raters.shared_errors import SharedErrors
-from ..text import exact, plotly, shorten, significant
+from ..text import exact, plotly, plural, shorten, significant
 from .theme import (
     Theme,
     Trace,
@@ -199,7 +199,8 @@ def worth_in_readers(found: Sequence[Worth], theme: Theme, title: str, machines:
             mode="lines+markers",
             name="panel of people",
             line={"color": theme.accent, "width": 2.5},
-            hovertemplate="%{x} people: %{y:.3f}<extra></extra>",
+            hovertext=[plural(n, "person", "people") for n in k.tolist()],
+            hovertemplate="%{hovertext}: %{y:.3f}<extra></extra>",
         )
     )
     for one in found:

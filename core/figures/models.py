@@ -5,7 +5,7 @@ import plotly.graph_objects as go
 
 from ..methods import method_named
 from ..models.result import RaterModelFit
-from ..text import number, plotly, shorten
+from ..text import number, plotly, plural, shorten
 from .labels import between, model_name, row_height, short_names, slant
 from .reliability import SYMBOLS
 from .theme import Theme, Trace, bar, dashed, error_bars, figure_of, heatmap, rows, scatter, with_opacity
@@ -293,7 +293,8 @@ def calibration_curve(
             width=0.03,
             name="cases",
             marker={"color": "rgba(0,0,0,0)", "line": {"color": theme.ink, "width": 1}},
-            hovertemplate="probability %{x:.2f}: %{y:,} cases<extra></extra>",
+            hovertext=[plural(n, "case") for n in count.tolist()],
+            hovertemplate="probability %{x:.2f}: %{hovertext}<extra></extra>",
         ),
     ]
     return figure_of(

@@ -183,7 +183,8 @@ def expected_risk(risk: RiskResult, theme: Theme, title: str) -> go.Figure:
                 width=0.09,
                 name=name,
                 marker={"color": with_opacity(theme.risk[code], 0.6), "line": {"color": theme.risk[code], "width": 1}},
-                hovertemplate="expected risk about %{x:.2f}: %{y:,} cases<extra>" + name + "</extra>",
+                hovertext=[plural(n, "case") for n in count[here].tolist()],
+                hovertemplate="expected risk about %{x:.2f}: %{hovertext}<extra>" + name + "</extra>",
             )
         )
     return figure_of(

@@ -180,8 +180,10 @@ def test_histograms_count_every_case_once():
     assert {round(x, 2): y for x, y in zip(shares.x, shares.y, strict=True) if y} == {0.05: 1, 0.55: 1, 0.95: 2}
     assert tuple(case_agreement_histogram(agreement, LIGHT, "").layout.xaxis.range) == (0, 1)
     assert (shares.customdata[0], shares.customdata[9]) == ("0.0 to 0.1", "0.9 to 1.0")
+    assert (shares.hovertext[0], shares.hovertext[9]) == ("1 case", "2 cases")
     bars = annotations_per_case(np.array([2, 2, 5]), LIGHT, "").data[0]
     assert list(bars.x) == [2, 5] and list(bars.y) == [2, 1]
+    assert list(bars.hovertext) == ["2 annotations: 2 cases", "5 annotations: 1 case"]
     assert annotations_per_case(np.array([2, 22]), LIGHT, "").layout.xaxis.dtick == 1
     assert annotations_per_case(np.array([2, 23]), LIGHT, "").layout.xaxis.dtick is None
 

@@ -102,6 +102,7 @@ def test_panels_stand_at_their_number_of_people_and_machines_at_their_own_score(
     figure = worth_in_readers(found, theme, "title")
     band, line, first_band, first, second_band, second = figure.data
     assert list(line.x) == [0, 1, 2] and list(line.y) == panel.tolist()
+    assert list(line.hovertext) == ["0 people", "1 person", "2 people"]
     assert list(band.x) == [0, 1, 2, 2, 1, 0]
     assert list(band.y) == [*(panel + 0.05), *(panel - 0.1)[::-1]]
     assert list(first.x) == [0, 2] and list(first.y) == [0.52, 0.52] and list(second.y) == [0.45, 0.45]

@@ -58,14 +58,15 @@ def test_prevalence_of_more_classes_is_a_group_per_class():
 
 def test_calibration_shows_shares_with_intervals_and_counts_and_no_empty_bin():
     predicted, observed = np.array([0.1, 0.5, 0.9]), np.array([0.2, np.nan, 0.8])
-    count = np.array([40, 0, 60])
+    count = np.array([40, 0, 1])
     figure = calibration_curve(predicted, observed, observed - 0.15, observed + 0.1, count, LIGHT, "")
     line, curve, bars = figure.data
     assert list(line.x) == list(line.y) == [0, 1]
     assert list(curve.x) == [0.1, 0.9] and list(curve.y) == [0.2, 0.8]
     assert curve.error_y.array == pytest.approx([0.1, 0.1]) and curve.error_y.arrayminus == pytest.approx([0.15, 0.15])
-    assert list(bars.x) == [0.1, 0.9] and list(bars.y) == [40, 60] and bars.yaxis == "y2"
-    assert np.array(curve.customdata) == pytest.approx(np.array([[0.05, 0.3, 40], [0.65, 0.9, 60]]))
+    assert list(bars.x) == [0.1, 0.9] and list(bars.y) == [40, 1] and bars.yaxis == "y2"
+    assert list(bars.hovertext) == ["40 cases", "1 case"]
+    assert np.array(curve.customdata) == pytest.approx(np.array([[0.05, 0.3, 40], [0.65, 0.9, 1]]))
     above, below = figure.layout.yaxis, figure.layout.yaxis2
     assert above.domain[0] > below.domain[1] and below.title.text == "cases" and above.title.text == "share true"
     assert above.range[0] < 0 and above.range[1] > 1 and below.range is None

@@ -98,6 +98,7 @@ def test_expected_risk_counts_every_case_in_the_colour_of_its_level(theme):
     assert [trace.name for trace in traces] == ["low", "medium", "high"]
     found = [{round(x, 2): y for x, y in zip(t.x, t.y, strict=True) if y} for t in traces]
     assert found == [{0.05: 1, 0.35: 1}, {1.45: 1}, {1.55: 1}]
+    assert [[text for text in t.hovertext if text != "0 cases"] for t in traces] == [["1 case"] * 2, *[["1 case"]] * 2]
     assert [(round(min(t.x), 2), round(max(t.x), 2)) for t in traces] == [(0.05, 0.45), (0.55, 1.45), (1.55, 1.95)]
     assert [trace.marker.line.color for trace in traces] == list(theme.risk)
     assert [trace.marker.color for trace in traces] == [with_opacity(colour, 0.6) for colour in theme.risk]
