@@ -64,7 +64,7 @@ def agreements():
         agreement.case_agreement_histogram(np.array([0.11, 0.12, 0.95]), LIGHT, ""),
         0,
         [
-            f"agreement {low / 10:.1f} to {low / 10 + 0.1:.1f}: {n} cases"
+            f"agreement {low / 10:.1f} to {low / 10 + 0.1:.1f}: {n} case{'s' * (n != 1)}"
             for low, n in enumerate([0, 2, 0, 0, 0, 0, 0, 0, 0, 1])
         ],
     )
@@ -73,7 +73,7 @@ def agreements():
         0,
         [
             "4 annotations: 3 cases",
-            "7 annotations: 1 cases",
+            "7 annotations: 1 case",
         ],
     )
     yield (
@@ -132,7 +132,7 @@ def of_machines():
     panel = np.array([0.41, 0.52])
     worth = Worth("m", "log", 30, 1, panel, panel - 0.1, panel + 0.05, 0.47, 0.4, 0.6, 0.8, 0.5, np.inf, 0.95)
     figure = machines.worth_in_readers([worth], LIGHT, "")
-    yield figure, 1, ["0 people: 0.410", "1 people: 0.520"]
+    yield figure, 1, ["0 people: 0.410", "1 person: 0.520"]
     yield figure, 3, ["m: 0.470, worth .8 (.5 to more than 1)"] * 2
     value = np.array([[1, 0.31], [0.31, 1]])
     n_common = np.array([[90, 2017], [2017, 80]])
@@ -240,7 +240,7 @@ def of_trust():
     yield (
         reliability.expected_risk(test_reliability.risk(), LIGHT, ""),
         2,
-        [f"expected risk about {1.55 + 0.1 * step:.2f}: {int(not step)} cases | high" for step in range(5)],
+        [f"expected risk about {1.55 + 0.1 * step:.2f}: {'0 cases' if step else '1 case'} | high" for step in range(5)],
     )
     levels = [np.array([3, 3, 5, 3]), np.array([], int), np.array([2])]
     yield reliability.by_risk(levels, LIGHT, "", ""), 0, ["3: 75% of cases | low", "5: 25% of cases | low"]
