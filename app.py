@@ -33,6 +33,9 @@ def _page() -> None:
 if get_script_run_ctx(suppress_warning=True) is not None:
     _page()
 else:
+    from core.settings import one_thread_a_library
+
+    one_thread_a_library()
     from core import first_start
 
     first_start.begin()  # in processes of its own, beside all that is loaded here

@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from core.settings import prepare_numba_cache
+from core.settings import one_thread_a_library, prepare_numba_cache
 
+one_thread_a_library()  # as in a server, before numpy is loaded
 prepare_numba_cache()  # before PLURALITY_HOME is changed, so that tests and the app compile each kernel once
 
 # The first example compiles kernels, and workers share the cores: no example fails for its time.

@@ -1,6 +1,9 @@
 """On the first start a page says what it waits for, under its heading, and opens automatically."""
 
 import gc
+import os
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -12,7 +15,8 @@ from pages.shared.cache import datasets as cached
 from pages.shared.shell import first_start
 from tests.pages.opened import settle, words
 
-APP = str(Path(__file__).resolve().parents[2] / "app.py")
+ROOT = Path(__file__).resolve().parents[2]
+APP = str(ROOT / "app.py")
 
 
 class Compiling:
@@ -72,3 +76,37 @@ def test_what_is_loaded_by_then_is_not_searched_for_garbage_after_each_run(monke
     finally:
         gc.unfreeze()
         cached.preparation.clear()
+
+
+NOT_LOADED = """
+import os, sys
+import streamlit.web.cli
+
+def told():
+    print("numpy" in sys.modules, os.environ.get("OPENBLAS_NUM_THREADS"))
+    raise SystemExit
+
+"""
+BY_ITSELF = """
+import types
+import core
+core.first_start = sys.modules["core.first_start"] = types.SimpleNamespace(begin=told)
+import app
+"""
+BY_A_TEAM = """
+import types
+from pages.shared.shell import server
+sys.modules["core.chunks"] = types.ModuleType("core.chunks")
+sys.modules["core.chunks"].__getattr__ = lambda name: told()
+server.main([])
+"""
+
+
+@pytest.mark.parametrize("server", [BY_ITSELF, BY_A_TEAM])
+@pytest.mark.parametrize(("asked", "used"), [(None, "1"), ("4", "4")])
+def test_a_server_has_its_linear_algebra_in_one_thread_before_any_of_it_is_loaded(server, asked, used):
+    told = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
+    told |= {"OPENBLAS_NUM_THREADS": asked} if asked else {}
+    script = NOT_LOADED + server
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, env=told, capture_output=True, text=True)
+    assert done.stdout.split() == ["False", used], done.stderr

@@ -13,9 +13,7 @@ from functools import partial
 from streamlit.logger import get_logger
 from streamlit.web import cli
 
-from core.chunks import rest
-from core.forks import keep_at_work
-from pages.shared.cache import operations
+from core.settings import one_thread_a_library
 
 # It says of each function that keeps what it gives that no server runs yet.
 _SAYS = get_logger("streamlit.runtime.caching.cache_data_api")
@@ -23,6 +21,11 @@ _SAYS = get_logger("streamlit.runtime.caching.cache_data_api")
 
 def main(options: Sequence[str]) -> None:
     """Load all, then keep a child that serves."""
+    one_thread_a_library()
+    from core.chunks import rest
+    from core.forks import keep_at_work
+    from pages.shared.cache import operations
+
     operations.begin()
     usual = _SAYS.level
     _SAYS.setLevel(logging.ERROR)
