@@ -283,7 +283,7 @@ def test_gold_that_is_dropped_after_the_annotations_is_offered_as_gold_of_the_da
     app = dropped(("crowd_gold.csv", "\n".join(["case,class", *gold, "other,x"]).encode()), app=app)
     assert "Gold of crowd?" in texts(app) and "a class of 10 of its 12 cases" in texts(app)
     assert "Gold of 1 case without an annotation was left out." in texts(app)
-    app = done(app.button(key="use_gold").click().run())
+    app = done(app.button(key="gold_of_file").click().run())
     address = app.session_state["data"]
     known = cached.open_dataset(address).dataset
     assert address != first and known.gold.tolist() == [case % 2 for case in range(10)] + [-1, -1]
@@ -291,6 +291,29 @@ def test_gold_that_is_dropped_after_the_annotations_is_offered_as_gold_of_the_da
     assert list(belongings.predictions_of(address)) == ["model.csv"]
     assert [one.name for one in belongings.machines_of(address)] == ["r2"]
     assert "10 gold cases" in texts(app) and not app.file_uploader[0].value
+
+
+def test_gold_is_held_fixed_on_request_and_gold_of_more_cases_can_be_brought_after_that():
+    rows = [
+        f"{case},r{rater},{'xy'[(case + rater // 2) % 2]},{'xy'[case % 2] if case < 4 else ''}"
+        for case in range(12)
+        for rater in range(3)
+    ]
+    app = use(dropped(("crowd.csv", "\n".join(["case,rater,class,gold", *rows]).encode())))
+    app = done(app.switch_page("pages/models.py").run())
+    (hold,) = [each for each in app.toggle if each.label.startswith("Hold")]
+    assert hold.label == "Hold the 4 gold cases fixed" and not hold.value
+    app = done(hold.set_value(True).run())
+    app = done(app.switch_page("pages/upload.py").run())
+    gold = "\n".join(["case,class", *(f"{case},{'xy'[case % 2]}" for case in range(10))])
+    app = dropped(("gold.csv", gold.encode()), app=app)
+    assert "a class of 10 of its 12 cases" in texts(app)
+    (use_it,) = [each for each in app.button if each.label == "Use as gold"]
+    app = done(use_it.click().run())
+    assert "10 gold cases" in texts(app)
+    app = done(app.switch_page("pages/models.py").run())
+    (hold,) = [each for each in app.toggle if each.label.startswith("Hold")]
+    assert hold.label == "Hold the 10 gold cases fixed" and hold.value
 
 
 @pytest.mark.parametrize(
@@ -305,7 +328,7 @@ def test_another_file_is_not_offered_as_gold(rows):
     crowd = [f"{case},r{rater},{'xy'[(case + rater) % 2]}" for case in range(12) for rater in range(3)]
     app = use(dropped(("crowd.csv", "\n".join(["case,rater,class", *crowd]).encode())))
     app = dropped(("next.csv", "\n".join(rows).encode()), app=done(app.switch_page("pages/upload.py").run()))
-    assert "Gold of" not in texts(app) and not [one for one in app.button if one.key == "use_gold"]
+    assert "Gold of" not in texts(app) and not [one for one in app.button if one.key == "gold_of_file"]
 
 
 def test_raters_called_like_machines_are_named_until_they_are_marked():

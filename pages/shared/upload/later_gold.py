@@ -31,7 +31,7 @@ def offer(uploads) -> None:
             f"{plural(grown.n_cases, 'case')}, each once. Reviews stay with the data without gold.",
             width="stretch",
         )
-        st.button("Use as gold", type="primary", on_click=_use, args=(grown,), key="use_gold")
+        st.button("Use as gold", type="primary", on_click=_use, args=(grown,), key="gold_of_file")
     for note in notes:
         st.caption(markdown(note))
 
