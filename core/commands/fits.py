@@ -293,7 +293,7 @@ def with_gold(dataset: Dataset, options) -> Dataset:
     case, known = (raw.table[raw.columns[place]].to_pylist() for place in (0, 1))
     if getattr(options, "label", None) is not None and dataset.kind == "class":
         known = [by_label(text, options.label) for text in known]
-    gold = {case_id: text for case_id, text in zip(case, known, strict=True) if text is not None}
+    gold = {case_id: text for case_id, text in zip(case, known, strict=True) if case_id and text is not None}
     found, notes = with_side_files(dataset, SideFiles(gold=gold))
     options.cautions.extend(notes)
     return found

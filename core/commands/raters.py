@@ -15,6 +15,7 @@ from ..raters.score_drift import score_drifts
 from ..raters.score_gold import score_gold
 from ..raters.score_raters import score_raters
 from ..raters.to_act_on import ToActOn, raters_to_act_on
+from ..text import plural
 from .fits import with_gold
 from .inputs import progress, read_warned, split, stamp, with_declared_order
 from .plausibilities import read_bytes
@@ -74,6 +75,8 @@ def _of_scores(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
         )
     found = score_raters(dataset, level=options.level)
     known = None if options.gold is None else known_scores(options.gold)
+    if unknown := len(set(known or ()) - set(dataset.cases)):
+        options.cautions.append(f"Gold of {plural(unknown, 'case')} without an annotation was left out.")
     gold = None
     if known is not None or len(gold_cases(dataset)):
         gold = score_gold(dataset, known, level=options.level)
@@ -116,7 +119,7 @@ def _number(value: float) -> float | None:
 
 
 def known_scores(path: str) -> dict[str, float]:
-    """Known scores from a table: case, score. Empty cells are no gold.
+    """Known scores from a table: case, score. Rows with an empty cell are no gold.
 
     Raises
     ------
@@ -131,11 +134,11 @@ def known_scores(path: str) -> dict[str, float]:
     number = to_numbers(texts, decimal_comma=raw.decimal_comma)
     found = {}
     for place, (case_id, text) in enumerate(zip(case, texts, strict=True)):
-        if not text:
+        if not text or not case_id or not case_id.strip():
             continue
         if not np.isfinite(number[place]):
             raise InputError(f"{path}: {text!r} in row {place + 1} is no score.", "Give numbers.")
-        found[case_id] = float(number[place])
+        found[case_id.strip()] = float(number[place])  # as annotations are read
     return found
 
 

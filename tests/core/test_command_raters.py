@@ -8,9 +8,13 @@ import pandas as pd
 import pytest
 
 from core.command_line import main
+from core.ingest.read_files import read
 from core.ingest.samples import load_sample
 from core.models.dawid_skene import DawidSkene
 from core.raters.monitoring import monitor
+from core.raters.score_drift import score_drifts
+from core.raters.score_gold import score_gold
+from core.raters.score_raters import score_raters
 from core.raters.to_act_on import raters_to_act_on
 from tests.core.raters.raters_simulated import simulated
 
@@ -170,3 +174,59 @@ def test_raters_of_scores_stand_by_how_far_they_are_from_the_others_to_either_si
     assert answer["raters"][0]["severity"] < -2 < 1 < answer["raters"][1]["severity"]
     sizes = [abs(row["severity"]) for row in answer["raters"]]
     assert sizes == sorted(sizes, reverse=True)
+
+
+def test_each_rater_of_dated_scores_has_their_own_drift_and_their_own_gold(run, tmp_path):
+    """The fourth of six scores 4 higher from the middle on; the order by severity is not that of the names."""
+    rng, rows = np.random.default_rng(2), []
+    truth = rng.normal(50, 10, 120)
+    for case in range(120):
+        for rater, severity in zip("abcdef", (0.2, 2, 0.4, 4 * (case >= 60), -3, 0.1), strict=True):
+            day = pd.Timestamp("2024-01-01") + pd.Timedelta(days=case)
+            rows.append((f"c{case}", rater, round(truth[case] + severity + rng.normal(0, 0.5), 2), f"{day:%Y-%m-%d}"))
+    path, gold = tmp_path / "scores.csv", tmp_path / "gold.csv"
+    pd.DataFrame(rows, columns=["case", "rater", "score", "time"]).to_csv(path, index=False)
+    gold.write_text("case,score\n" + "".join(f" c{case} ,{truth[case]:.2f}\n" for case in range(40)) + "c50,\n,3\n")
+    answer = json.loads(run("raters", path, "--gold", gold))["raters"]
+    table = pd.read_csv(io.StringIO(run("raters", path, "--gold", gold, "--csv"))).set_index("rater")
+    data = read(path.read_bytes()).dataset
+    drifts = score_drifts(data, score_raters(data)).to_frame().set_index("rater")
+    judged = (
+        score_gold(data, {f"c{case}": float(f"{truth[case]:.2f}") for case in range(40)}).to_frame().set_index("rater")
+    )
+    assert [row["rater"] for row in answer] == list(table.index) != sorted(table.index)
+    assert [row["rater"] for row in answer if row["drift"]["alarm"]] == ["d"]
+    for row in answer:
+        name, drift = row["rater"], row["drift"]
+        expected = drifts.loc[name]
+        assert drift["since"] == (expected["since"] if expected["alarm"] else None)
+        for part in ("p", "before", "before_low", "before_high", "after", "after_low", "after_high"):
+            assert drift[part] == pytest.approx(expected[part]) or (drift[part] is None and np.isnan(expected[part])), (
+                part
+            )
+            assert table.loc[name, f"drift_{part}"] == pytest.approx(expected[part], nan_ok=True), part
+        assert row["gold"]["n"] == 40
+        for part in ("bias", "bias_low", "bias_high", "error"):
+            assert row["gold"][part] == pytest.approx(judged.loc[name, part]), part
+            assert table.loc[name, f"gold_{part}"] == pytest.approx(judged.loc[name, part]), part
+
+
+def test_known_scores_of_cases_that_nobody_scored_are_told(capsys, tmp_path):
+    scores, gold = tmp_path / "scores.csv", tmp_path / "gold.csv"
+    rng = np.random.default_rng(0)
+    rows = [f"c{case},{rater},{case + rng.normal():.2f}" for case in range(12) for rater in "abc"]
+    scores.write_text("\n".join(["case,rater,score", *rows]))
+    gold.write_text("case,score\nc1,1\nc2 ,2\n c3,3\nzz,4\nyy,5\n")
+    assert main(["raters", str(scores), "--gold", str(gold)]) == 0
+    said = capsys.readouterr()
+    assert "Gold of 2 cases without an annotation was left out." in said.err
+    assert [row["gold"]["n"] for row in json.loads(said.out)["raters"]] == [3] * 3
+
+
+def test_gold_of_classes_is_of_its_case_whatever_stands_around_the_name(run, files, tmp_path):
+    answers, gold, _ = files
+    padded = tmp_path / "padded.csv"
+    table = pd.read_csv(gold, dtype=str)
+    pd.DataFrame({"case": " " + table["case"] + " ", "class": table["class"] + " "}).to_csv(padded, index=False)
+    plain, same = (json.loads(run("raters", answers, "--gold", path)) for path in (gold, padded))
+    assert plain["raters"] == same["raters"]

@@ -95,6 +95,13 @@ def test_which_cases_are_in_the_data_moves_errors_as_shares_of_a_dirichlet_distr
     (half,) = open_score_predictions("B", f"case,score\n{rows}".encode(), data)
     found = score_errors(data, MODEL, [whole, half], reliability=1e6, n_draws=4000)
     assert found.n_cases.tolist() == [40, 20]
+    frame = found.to_frame().set_index(["predictor", "metric"])
+    for place, name in enumerate("AB"):
+        for column, metric in enumerate(found.metrics):
+            row = frame.loc[(name, metric)]
+            assert row["n_cases"] == (40, 20)[place]
+            for part in ("mean", "low", "high", "total_low", "total_high", "point"):
+                assert row[part] == getattr(found, part)[place, column], part
     for place, share in enumerate((stats.beta(10, 30), stats.beta(5, 15))):
         for end, tail in ((found.total_low, 0.025), (found.total_high, 0.975)):
             at = share.ppf(tail)
