@@ -193,7 +193,7 @@ def one_thread_a_library() -> None:
 def few_heaps() -> None:
     """Let all threads of a server share two heaps, where the C library is glibc.
 
-    Of a heap for each thread what one has given back serves no other: a server of many sessions held a fifth more.
+    Of a heap for each thread what one has given back serves no other: a server of many sessions held an eighth more.
     """
     if sys.platform == "linux" and "MALLOC_ARENA_MAX" not in os.environ:
         with suppress(OSError, AttributeError):  # another C library
