@@ -183,8 +183,7 @@ def one_thread_a_library() -> None:
     """Let numpy and scipy do their linear algebra in the thread that asks, unless the environment says otherwise.
 
     For a server and its children, before any of them imports numpy: chunks of cases and sessions share the cores
-    already, threads that wait for small matrices take a tenth of the processor, and results are the same to the last
-    bit wherever they were made.
+    already, and threads that wait for small matrices took a tenth of the processor.
     """
     for library in ("OMP", "MKL", "OPENBLAS"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
@@ -193,7 +192,7 @@ def one_thread_a_library() -> None:
 def few_heaps() -> None:
     """Let all threads of a server share two heaps, where the C library is glibc.
 
-    Of a heap for each thread what one has given back serves no other: a server of many sessions held an eighth more.
+    Of a heap for each thread what one has given back serves no other.
     """
     if sys.platform == "linux" and "MALLOC_ARENA_MAX" not in os.environ:
         with suppress(OSError, AttributeError):  # another C library
