@@ -277,9 +277,13 @@ def forget(digest: str) -> None:
 
 
 def sweep() -> None:
-    """Remove what processes that were killed left behind: datasets half kept, and results of data that were not."""
-    sweep_drafts(current_settings().home)
-    sweep_drafts(current_settings().datasets)
+    """Remove what processes that were killed left behind: files and datasets half written, results of unkept data."""
+    home = current_settings().home
+    sweep_drafts(home)
+    for kind in home.glob("[!.]*"):  # and what stands beside data, belongs to them, or was answered of files
+        for folder in (kind, *kind.glob("[!.]*")):
+            if folder.is_dir():
+                sweep_drafts(folder)
 
 
 def _is_sound(digest: str) -> bool:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from core import library
+from core import belongings, library
 from core.annotations.dataset import Dataset
 from core.errors import NotFoundError
 from core.ingest.samples import read_sample
@@ -187,7 +187,7 @@ def _write_for_ever(home, content: bytes) -> None:
 def test_killed_while_writing_there_is_no_half_result_and_after_the_next_start_no_draft(home):
     """50 times a process is killed as it writes results and keeps datasets."""
     rng, left = np.random.default_rng(5), 0
-    data().content_digest, library.keep(data())  # what is imported at first use
+    data().content_digest, library.keep(data()), library.forget(data().digest)  # what is imported at first use
     content = to_bytes(np.random.default_rng(1).integers(0, 256, 4_000_000, np.uint8), data())
     for _ in range(50):
         child = os.fork()
@@ -217,6 +217,21 @@ def test_a_draft_of_a_process_that_lives_stays(home):
     os.utime(gone, (1, 1))
     sweep_drafts(home)
     assert mine.exists() and not gone.exists()
+
+
+def test_drafts_of_what_belongs_to_data_and_of_what_was_answered_go_with_the_next_start(home):
+    library.keep(data())
+    belongings.add_predictions(data().digest, "net", b"case,class\n0,x\n")
+    [dataset], [own] = current_settings().datasets.iterdir(), (home / "belongings").iterdir()
+    files = [folder / ".writing-host-1-ab-cd" for folder in (dataset, own, home / "belongings", home / "mappings")]
+    for path in files:
+        path.parent.mkdir(exist_ok=True)
+        path.touch()
+        os.utime(path, (1, 1))
+    others = {path for path in home.rglob("*") if path.is_file()} - set(files)
+    library.sweep()
+    assert {path for path in home.rglob("*") if path.is_file()} == others
+    assert library.reopen(data().digest).digest == data().digest
 
 
 def test_a_draft_is_not_listed_as_a_dataset():
