@@ -15,7 +15,11 @@ from pathlib import Path
 from .processes import COMMAND, NO_WINDOW, environment
 
 # Two processes, each with its parts in the order of need; `core.warmup` does them.
-CHILDREN = (("draws", "anchors", "raters"), ("summaries", "points", "reading", "others", "agreement", "models"))
+CHILDREN = (
+    ("draws", "anchors", "raters"),
+    ("sampler", "summaries", "points", "reading", "others", "agreement", "models"),
+)
+AT_FIRST = ("draws", "summaries", "points")  # the pages of single cases, to which the first visit leads
 PARTS = tuple(dict.fromkeys(part for parts in CHILDREN for part in parts))
 
 

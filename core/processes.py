@@ -36,7 +36,8 @@ SILENCE = 120.0
 GRACE = 0.4
 _POLL = 0.05
 _LONGEST_LINE = 65_536
-_NICE, _SESSION_NICE = 10, 2
+_NICE = 10
+_SESSION_NICE, _FAR = 2, 10
 _ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -53,17 +54,22 @@ class CancelFlag(Protocol):
         ...
 
 
-def stand_back() -> None:
+def stand_back(*, far: bool = False) -> None:
     """Let this process, a child that was started as a session of its own, come after all else on the computer.
 
     Linux shares processors among sessions first; niceness alone counts only within one, and the browser is another.
     Windows has none: there the parent says so when it starts the child.
+
+    Parameters
+    ----------
+    far : bool
+        After other children that stand back, too: nobody waits for this one.
     """
     if hasattr(os, "nice"):
         os.nice(_NICE)
         if os.getsid(0) == os.getpid():
             with suppress(OSError):  # there is no such file elsewhere, or it may not be written
-                Path("/proc/self/autogroup").write_bytes(b"%d" % _SESSION_NICE)
+                Path("/proc/self/autogroup").write_bytes(b"%d" % (_FAR if far else _SESSION_NICE))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

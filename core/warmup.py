@@ -7,7 +7,7 @@ It takes a minute of processor time, once for a version on a computer. A server 
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,7 +24,7 @@ from .annotations.counts import class_counts
 from .annotations.dataset import Dataset
 from .certainty.held_out_readers import held_out_curve
 from .evaluation.predictions import Predictions, match_predictions
-from .first_start import PARTS, mark
+from .first_start import AT_FIRST, PARTS, mark
 from .ingest.read_files import read
 from .kernels import SMALL
 from .methods import as_taken, methods, offered
@@ -34,8 +34,10 @@ from .models.held_out import held_out, held_out_shares, held_out_votes, prepare
 from .models.joint import pair_table
 from .models.majority import MajorityVote
 from .models.tap import TAP
+from .plausibility._kernels import leading_places
 from .plausibility.plackett_luce._gibbs_kernels import gibbs
 from .plausibility.plackett_luce.gibbs import PlackettLuce
+from .plausibility.protocol import CaseDraws
 from .processes import stand_back
 from .rankings.leave_one_out import leave_one_out
 from .raters.drift import change_point, drift_of
@@ -79,10 +81,17 @@ def warm_up(parts: Sequence[str] = PARTS, done: Callable[[str], None] = lambda p
 
 def main(parts: Sequence[str]) -> None:
     """Compile these parts, all without names, and print each that is ready."""
+    at_first = [part for part in parts if part in AT_FIRST]
     if parts:
         stand_back()  # the server and the browser come first: a page is there before its kernels are
         threading.Thread(target=_end_with_the_parent, daemon=True).start()
-    warm_up(parts or PARTS, lambda part: print(part, flush=True))
+
+    def done(part: str) -> None:
+        print(part, flush=True)
+        if at_first[-1:] == [part]:
+            stand_back(far=True)  # behind the other child, for whose parts a page may wait
+
+    warm_up(parts or PARTS, done)
 
 
 def _end_with_the_parent() -> None:
@@ -124,16 +133,36 @@ def _draws() -> None:
     _draw_from(_opening(), WholeCases())
 
 
+def _sampler() -> None:
+    """What the sampler comes to last: ready by then, so that both children end their first parts at about one time."""
+    leading_places(np.zeros(1), 0.0, 0.0, 1.0, 0, np.zeros(1, np.int32), np.zeros(1))
+
+
 def _points() -> None:
     """The most plausible shares by that model; it has much in common with its draws."""
     methods("plausibility")[_opening()].make().point_shares(_data()[0])
 
 
+class _Same:
+    """Draws that are all the same, of two named classes, which cost nothing to make."""
+
+    def draws(
+        self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
+    ) -> Iterator[tuple[int, CaseDraws]]:
+        """Those of each case."""
+        cases = range(dataset.n_cases) if cases is None else cases
+        top = np.zeros((n_draws, 3), np.int32)
+        of_one = CaseDraws(
+            np.arange(2, dtype=np.int32), np.full((n_draws, 2), 0.5), np.zeros(n_draws), top, 1, 1.0, n_draws, seed
+        )
+        return ((case, of_one) for case in cases)
+
+
 def _summaries() -> None:
     """What a case shows: of single classes, and of draws, whichever model they are from."""
     rankings, dataset = _data()
-    class_risk = np.zeros(rankings.n_classes, np.int8)
-    _draw_from(_beside()[-1], TopSets(), Quantiles(), RiskLevels(class_risk), Metrics((_classifier(),), 3, class_risk))
+    reducers = (TopSets(), Quantiles(), RiskLevels(np.zeros(rankings.n_classes, np.int8)))
+    reduce_draws(_Same(), rankings, reducers, reliability=1.5, n_draws=8, seed=0)
     MajorityVote().fit(dataset)
 
 
@@ -223,6 +252,7 @@ def _raters() -> None:
 
 _PARTS: dict[str, Callable[[], None]] = {
     "reading": _reading,
+    "sampler": _sampler,
     "draws": _draws,
     "points": _points,
     "summaries": _summaries,

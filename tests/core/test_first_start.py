@@ -7,7 +7,8 @@ import time
 import pytest
 
 from core import first_start, warmup
-from core.first_start import CHILDREN, PARTS, Preparation, compiled, mark
+from core.first_start import AT_FIRST, CHILDREN, PARTS, Preparation, compiled, mark
+from core.plausibility._kernels import leading_places
 from core.plausibility.plackett_luce._gibbs_kernels import gibbs
 
 SAYS_ALL = "import sys\nfor part in sys.argv[2:]: print(part, flush=True)"
@@ -44,7 +45,7 @@ def test_a_part_is_ready_before_those_that_come_after_it(monkeypatch):
     child(monkeypatch, WAITS_AFTER_THE_FIRST)
     preparation = Preparation()
     assert preparation.wait([parts[0] for parts in CHILDREN], timeout=60)
-    assert preparation.missing(("summaries", "draws", "anchors", "models")) == ["anchors", "models"]
+    assert preparation.missing(("sampler", "draws", "anchors", "models")) == ["anchors", "models"]
     assert not preparation.wait(timeout=0.1) and not compiled()
 
 
@@ -87,6 +88,29 @@ def test_it_is_begun_once_however_often_it_is_asked_for(monkeypatch):
 def test_what_is_compiled_of_the_sampler_first_is_what_pages_call():
     warmup._draws()
     assert len(gibbs.signatures) == 1
+
+
+def test_what_is_compiled_of_the_sampler_beside_it_is_what_it_calls():
+    """Once in the folder of kernels: called with other types, it would stand there twice."""
+    warmup._sampler()
+    warmup._draws()
+    assert len(leading_places._cache._cache_file._load_index()) == 1
+
+
+def test_a_child_stands_further_back_after_the_last_part_that_a_first_page_waits_for(monkeypatch, capsys):
+    told: list[str] = []
+    monkeypatch.setattr(warmup, "_PARTS", {part: lambda part=part: told.append(part) for part in PARTS})
+    monkeypatch.setattr(warmup, "stand_back", lambda far=False: told.append("far" if far else "back"))
+    monkeypatch.setattr(warmup, "_end_with_the_parent", lambda: None)
+    for parts in CHILDREN:
+        told.clear()
+        warmup.main(parts)
+        last = max(parts.index(part) for part in parts if part in AT_FIRST)
+        assert told == ["back", *parts[: last + 1], "far", *parts[last + 1 :]]
+    assert {part for part in AT_FIRST if any(part in parts for parts in CHILDREN)} == set(AT_FIRST)
+    told.clear()
+    warmup.main(())
+    assert told == [*PARTS]
 
 
 def test_waiting_ends_at_once_when_the_part_comes(monkeypatch):

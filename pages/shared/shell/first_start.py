@@ -11,7 +11,7 @@ from pages.shared.cache import datasets as cached
 from pages.shared.kit.redraw import draw_anew
 from pages.shared.shell.loading import load_modules
 
-_POLL_SECONDS = 0.5
+_POLL_SECONDS = 0.25
 # What a page computes with; a page without data computes nothing, and samples are read without machine code.
 _NEEDS = {
     "home": ("draws", "points", "summaries", "others", "agreement", "raters"),
