@@ -33,7 +33,8 @@ def _page() -> None:
 if get_script_run_ctx(suppress_warning=True) is not None:
     _page()
 else:
-    from core.settings import few_heaps, one_thread_a_library
+    from core.heaps import few_heaps
+    from core.settings import one_thread_a_library
 
     one_thread_a_library()
     few_heaps()

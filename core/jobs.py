@@ -104,6 +104,11 @@ class Job:
         if message:
             self.message = message
 
+    @property
+    def soon_again(self) -> bool:
+        """Whether its result is read from disk, or computed, in a moment."""
+        return self.remembered is not None and self.remembered.soon_again
+
     def is_awaited(self) -> bool:
         """Whether another process of the server waits for its result."""
         return any(waits() for waits in tuple(self.awaited))
@@ -338,6 +343,12 @@ class JobBoard:
             job = self._jobs.pop(key, None)
         if job is not None and not job.finished:
             job.cancel()
+
+    def let_go(self) -> None:
+        """Forget the finished jobs whose results are there again soon after somebody asks."""
+        with self._lock:
+            for key in [key for key, job in self._jobs.items() if job.finished and job.soon_again]:
+                del self._jobs[key]
 
     def all_keys(self) -> list[Hashable]:
         """Of all jobs that are remembered."""

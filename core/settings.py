@@ -1,10 +1,7 @@
 """Where things are kept and how large they may be. Read from the environment, never from a file of the user's."""
 
-import ctypes
 import os
-import sys
 import tempfile
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,7 +12,6 @@ from .errors import InputError
 
 MEGABYTE = 1024 * 1024
 _SHORTEST_SECRET = 32
-_M_ARENA_MAX = -8  # of glibc's malloc.h
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,16 +183,6 @@ def one_thread_a_library() -> None:
     """
     for library in ("OMP", "MKL", "OPENBLAS"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
-
-
-def few_heaps() -> None:
-    """Let all threads of a server share two heaps, where the C library is glibc.
-
-    Of a heap for each thread what one has given back serves no other.
-    """
-    if sys.platform == "linux" and "MALLOC_ARENA_MAX" not in os.environ:
-        with suppress(OSError, AttributeError):  # another C library
-            ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 2)
 
 
 def prepare_numba_cache() -> None:

@@ -19,10 +19,17 @@ STORED_FROM = 0.25  # seconds; what is quicker is computed again after a restart
 
 
 class Remembered:
-    """One result, and how it reads under the names that were asked for."""
+    """One result, and how it reads under the names that were asked for.
 
-    def __init__(self, result: Any):
-        self.result = result
+    Parameters
+    ----------
+    result : Any
+    soon_again : bool
+        Whether it is read from disk, or computed, in a moment.
+    """
+
+    def __init__(self, result: Any, *, soon_again: bool = False):
+        self.result, self.soon_again = result, soon_again
         self.size = size_of(result)
         self._named: OrderedDict[str, Any] = OrderedDict()
         self._lock = threading.Lock()
@@ -110,7 +117,7 @@ class Results:
                 if read is not None:
                     if store is self._fleeting or self._is_kept(owner):
                         store.own(dataset.content_digest, owner)
-                    return self._put((dataset.content_digest, asked), Remembered(read[0]), owner)
+                    return self._put((dataset.content_digest, asked), Remembered(read[0], soon_again=True), owner)
         return found
 
     def put(self, dataset: Dataset, asked: tuple, result: Any, owner: str, seconds: float) -> Remembered:
@@ -125,9 +132,15 @@ class Results:
         seconds : float
             What it took.
         """
-        if seconds >= STORED_FROM:
-            (self._kept if self._is_kept(owner) else self._fleeting).put(dataset, asked, result, owner)
-        return self._put((dataset.content_digest, asked), Remembered(result), owner)
+        store = self._kept if self._is_kept(owner) else self._fleeting
+        soon_again = seconds < STORED_FROM or store.put(dataset, asked, result, owner)
+        return self._put((dataset.content_digest, asked), Remembered(result, soon_again=soon_again), owner)
+
+    def let_go(self) -> None:
+        """Hold in memory only what took long and is not on disk; the rest is there again soon after it is asked for."""
+        with self._lock:
+            for key in [key for key, found in self._found.items() if found.soon_again]:
+                self.bytes -= self._found.pop(key).size
 
     def keep(self, owner: str) -> None:
         """The dataset is kept from now on, and its results with it."""

@@ -53,7 +53,7 @@ LAYERS = (
     ("tables", "result_base"),
     ("options", "people", "logs"),
     ("text", "glossary", "version"),
-    ("settings",),
+    ("settings", "heaps"),
     ("errors",),
 )
 # The dashboard, upward as well. Rooms of one line do not import each other; a review shows a case as its page does.

@@ -10,6 +10,7 @@ import pytest
 from core.chunks import map_chunks
 from core.errors import Cancelled, InputError
 from core.jobs import Job, JobBoard
+from core.results.memory import Remembered
 
 PATIENCE = 20
 
@@ -183,6 +184,19 @@ def test_waiting_and_running_jobs_are_never_forgotten(runner, gate):
     assert all(runner.get(job.key) is job for job in waiting)
     gate[1].set()
     assert waiting[-1].wait(PATIENCE)
+
+
+def test_finished_jobs_whose_results_are_soon_there_again_are_let_go_of(runner, gate):
+    found = {}
+    for soon in (True, False):
+        found[soon] = runner.ended(soon, "read", Remembered(7, soon_again=soon))
+    computed = runner.submit("computed", lambda job: 8)
+    assert computed.wait(PATIENCE)
+    running = runner.submit("holds", holding(gate))
+    running.remembered = Remembered(9, soon_again=True)
+    runner.let_go()
+    assert runner.get(True) is None
+    assert (runner.get(False), runner.get(computed.key), runner.get(running.key)) == (found[False], computed, running)
 
 
 def test_work_that_has_ended_is_let_go_of(runner):

@@ -27,6 +27,7 @@ from core.annotations.named_selection import Selection
 from core.annotations.rater_codes import with_names
 from core.errors import NotFoundError, PluralityError
 from core.first_start import Preparation, begin, compiled
+from core.heaps import give_back
 from core.ingest import samples
 from core.ingest.case_facts import joined
 from core.ingest.read_files import Reading
@@ -210,6 +211,14 @@ def cluster() -> "Cluster | None":
             found = _clusters[address] = Cluster(address)
             atexit.register(found.close)
         return found
+
+
+def let_go() -> None:
+    """Give back the memory of results that are on disk, for a time in which nobody is there."""
+    jobs().let_go()
+    results().let_go()
+    gc.collect()
+    give_back()
 
 
 def end() -> None:

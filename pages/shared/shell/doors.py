@@ -30,6 +30,7 @@ from core.results.disk import begin_running
 from core.review.store import open_store, there_is_a_store
 from core.settings import current_settings
 from pages.shared.cache import offered, operations, sign_in
+from pages.shared.shell import rest
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _CLOSED = ("/_stcore/metrics", "/_stcore/agent")  # what a proxy may show its administrators, and what nobody asked for
@@ -186,7 +187,10 @@ async def lifespan(app: Any) -> AsyncIterator[None]:
     if current_settings().several_processes:
         _loading.set()
         threading.Thread(target=_load, name="loading", daemon=True).start()
-    yield None
+    async with anyio.create_task_group() as beside:
+        beside.start_soon(rest.let_go_when_alone)
+        yield None
+        beside.cancel_scope.cancel()
     await anyio.to_thread.run_sync(_end)
 
 

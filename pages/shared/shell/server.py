@@ -13,7 +13,8 @@ from functools import partial
 from streamlit.logger import get_logger
 from streamlit.web import cli
 
-from core.settings import few_heaps, one_thread_a_library
+from core.heaps import few_heaps
+from core.settings import one_thread_a_library
 
 # It says of each function that keeps what it gives that no server runs yet.
 _SAYS = get_logger("streamlit.runtime.caching.cache_data_api")

@@ -1,0 +1,97 @@
+"""A server that nobody uses gives back memory, and only then."""
+
+from types import SimpleNamespace
+
+import anyio
+import pytest
+from streamlit.runtime.memory_session_storage import MemorySessionStorage
+from streamlit.runtime.session_manager import SessionInfo
+
+from core.jobs import Job
+from pages.shared.cache import datasets as cached
+from pages.shared.shell import rest
+
+
+@pytest.fixture
+def server(monkeypatch):
+    """What the server says of its sessions and jobs, by which look it is; and the looks at which it let go."""
+    told = SimpleNamespace(sessions=[], states=[], fails=[], let_go=[], look=-1)
+    told._session_storage = MemorySessionStorage(ttl_seconds=0)
+    monkeypatch.setattr(rest, "_LOOK", 0.0)
+    monkeypatch.setattr(rest.runtime, "exists", lambda: True)
+    monkeypatch.setattr(rest.runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=told))
+
+    def list_sessions():
+        told.look += 1
+        return [None] * told.sessions[told.look] if told.look < len(told.sessions) else []
+
+    def unfinished():
+        jobs = [Job("work") for _ in range(told.look < len(told.states) and told.states[told.look] is not None)]
+        for job in jobs:
+            job.state = told.states[told.look]
+        return jobs
+
+    def let_go():
+        told.let_go.append(told.look)
+        if told.look in told.fails:
+            raise OSError
+
+    told.list_sessions = list_sessions
+    monkeypatch.setattr(cached, "jobs", lambda: SimpleNamespace(unfinished=unfinished))
+    monkeypatch.setattr(cached, "let_go", let_go)
+    return told
+
+
+def looked(server, n: int) -> list[int]:
+    """At which of the first looks it let go."""
+
+    async def main():
+        async with anyio.create_task_group() as beside:
+            beside.start_soon(rest.let_go_when_alone)
+            while server.look < n:
+                await anyio.sleep(0.001)
+            beside.cancel_scope.cancel()
+
+    anyio.run(main)
+    return server.let_go
+
+
+def test_it_lets_go_once_each_time_that_the_last_session_has_ended(server):
+    server.sessions = [0, 0, 2, 1, 0, 0, 0, 1, 0]
+    assert looked(server, 20) == [4, 8]
+
+
+def test_a_session_that_is_not_waited_for_any_more_ends(server):
+    ended = []
+    for name in ("one", "two"):
+        session = SimpleNamespace(id=name, shutdown=lambda name=name: ended.append(name))
+        server._session_storage.save(SessionInfo(None, session))
+        looked(server, server.look + 2)
+    assert ended == ["one", "two"]
+
+
+def test_nothing_is_let_go_of_under_what_is_at_work_or_waits_for_its_turn(server):
+    server.sessions = [1]
+    server.states = [None, "running", "waiting", "held"]
+    assert looked(server, 20) == [3]
+
+
+def test_a_look_that_fails_ends_neither_the_looks_nor_the_server(server):
+    server.sessions, server.fails = [1, 0, 1, 0], [1]
+    assert looked(server, 20) == [1, 2 + 1]
+
+
+def test_what_is_on_disk_leaves_memory_and_reads_again(monkeypatch):
+    given = []
+    monkeypatch.setattr(cached, "give_back", lambda: given.append(1))
+    dataset = cached.sample("anaesthesia").dataset
+    asked = ("rest", 1)
+    from core.results.memory import STORED_FROM
+
+    results = cached.results()
+    results.put(dataset, asked, [1, 2], "anaesthesia", STORED_FROM)
+    before = results.bytes
+    cached.let_go()
+    assert given == [1]
+    assert results.bytes < before
+    assert results.look(dataset, asked, "anaesthesia").result == [1, 2]
