@@ -66,10 +66,11 @@ def forest(
             marker=cross(theme.accent, 11, 3),
             error_x=error_bars(high, low, theme.accent, 2, 5),
             customdata=[
-                [ticks[y], _interval(c), c.n_cases, c.n_annotations] for y, c in zip(lines, shown, strict=True)
+                [ticks[y], _interval(c), plural(c.n_cases, "case"), plural(c.n_annotations, "annotation")]
+                for y, c in zip(lines, shown, strict=True)
             ],
-            hovertemplate="%{customdata[0]}: %{x:.3f}<br>%{customdata[1]}<br>%{customdata[2]:,} cases, "
-            "%{customdata[3]:,} annotations<extra></extra>",
+            hovertemplate="%{customdata[0]}: %{x:.3f}<br>%{customdata[1]}<br>%{customdata[2]}, "
+            "%{customdata[3]}<extra></extra>",
             showlegend=False,
         )
     ]

@@ -10,7 +10,7 @@ from ..agreement.intervals import Coefficient
 from ..agreement.over_time import OverTime
 from ..agreement.precision import PrecisionCurve
 from ..methods import method_named
-from ..text import exact, number, plotly
+from ..text import exact, number, plotly, plural
 from .labels import between, short_names
 from .theme import Theme, Trace, bar, cross, error_bars, figure_of, filled_band, scatter, upright, with_opacity
 
@@ -55,9 +55,12 @@ def named_forest(
             mode="markers",
             marker=cross(theme.accent, 9, 2.5),
             error_x=error_bars(high, low, theme.accent, 1.5, 3),
-            customdata=[[plotly(name), _ends(one), one.n_cases, one.n_annotations] for name, one in shown],
-            hovertemplate="%{customdata[0]}: %{x:.3f}<br>%{customdata[1]}<br>%{customdata[2]:,} cases, "
-            "%{customdata[3]:,} annotations<extra></extra>",
+            customdata=[
+                [plotly(name), _ends(one), plural(one.n_cases, "case"), plural(one.n_annotations, "annotation")]
+                for name, one in shown
+            ],
+            hovertemplate="%{customdata[0]}: %{x:.3f}<br>%{customdata[1]}<br>%{customdata[2]}, "
+            "%{customdata[3]}<extra></extra>",
             showlegend=False,
         )
     ]
@@ -111,10 +114,10 @@ def agreement_over_time(found: OverTime, theme: Theme, title: str) -> go.Figure:
                     3,
                 ),
                 customdata=[
-                    [plotly(found.windows[place].label), _ends(ones[place]), ones[place].n_cases] for place in known
+                    [plotly(found.windows[place].label), _ends(ones[place]), plural(ones[place].n_cases, "case")]
+                    for place in known
                 ],
-                hovertemplate="%{customdata[0]}: %{y:.3f}<br>%{customdata[1]}<br>%{customdata[2]:,} cases"
-                "<extra></extra>",
+                hovertemplate="%{customdata[0]}: %{y:.3f}<br>%{customdata[1]}<br>%{customdata[2]}<extra></extra>",
             )
         )
     places = list(range(len(found.windows)))
@@ -161,9 +164,11 @@ def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str)
                 mode="lines+markers",
                 name=names[curve.how],
                 line={"color": colour, "width": 2.5, "dash": ("solid", "dash")[place % 2]},
-                customdata=[[point.n_cases, point.n_annotations] for point in curve.points],
-                hovertemplate="%{x:,} more: interval %{y:.3f} wide<br>%{customdata[0]:,} cases, %{customdata[1]:,} "
-                "annotations<extra></extra>",
+                customdata=[
+                    [plural(point.n_cases, "case"), plural(point.n_annotations, "annotation")] for point in curve.points
+                ],
+                hovertemplate="%{x:,} more: interval %{y:.3f} wide<br>%{customdata[0]}, %{customdata[1]}"
+                "<extra></extra>",
             )
         )
     return figure_of(

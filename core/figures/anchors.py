@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 from ..certainty.calibration import ReliabilityBin
 from ..certainty.held_out_readers import HeldOutCurve
 from ..certainty.truth_curve import TruthCurve
+from ..text import plural
 from .reliability import RELIABILITY, axis_to_one
 from .theme import Theme, Trace, figure_of, filled_band, scatter, upright, upright_band, with_opacity
 
@@ -75,8 +76,8 @@ def reliability_diagram(bins: tuple[ReliabilityBin, ...], theme: Theme, title: s
                 "arrayminus": right - [one.right_low for one in bins],
                 "thickness": 1.5,
             },
-            customdata=[one.n for one in bins],
-            hovertemplate="certainty %{x:.2f}: right in %{y:.2f} of %{customdata:,} cases<extra></extra>",
+            customdata=[plural(one.n, "case") for one in bins],
+            hovertemplate="certainty %{x:.2f}: right in %{y:.2f} of %{customdata}<extra></extra>",
             showlegend=False,
         )
     )

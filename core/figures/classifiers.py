@@ -4,7 +4,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..evaluation.metrics import Evaluation
-from ..text import number, plotly, shorten
+from ..text import number, plotly, plural, shorten
 from .reliability import DASHES, SYMBOLS, reliability_axis
 from .theme import Theme, Trace, bar, figure_of, filled_band, scatter, with_opacity
 
@@ -40,9 +40,9 @@ def metric_against_reliability(
                 name=label,
                 line={"color": colour, "width": 2.5, "dash": DASHES[code % len(DASHES)]},
                 marker={"symbol": SYMBOLS[code % len(SYMBOLS)], "size": 8},
-                customdata=[[value.ci_low, value.ci_high, value.n_cases] for value in values],
+                customdata=[[value.ci_low, value.ci_high, plural(value.n_cases, "case")] for value in values],
                 hovertemplate="γ %{x:g}: %{y:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f}), "
-                "%{customdata[2]:,} cases<extra>" + label + "</extra>",
+                "%{customdata[2]}<extra>" + label + "</extra>",
             )
         )
         data.append(

@@ -62,9 +62,10 @@ def against_raters(standings: Sequence[MachineStanding], epsilon: float, theme: 
                     "symbol": [symbol if one.rejected else f"{symbol}-open" for one in shown],
                 },
                 error_x=error_bars(high - rho, rho - low, with_opacity(colour, 0.6), 1.4, 2),
-                customdata=[[plotly(one.rater), one.n, significant(one.p, 3, zero=True)] for one in shown],
-                hovertemplate="%{customdata[0]}: ρ %{x:.2f}, %{customdata[1]:,} cases, "
-                "p %{customdata[2]}<extra></extra>",
+                customdata=[
+                    [plotly(one.rater), plural(one.n, "case"), significant(one.p, 3, zero=True)] for one in shown
+                ],
+                hovertemplate="%{customdata[0]}: ρ %{x:.2f}, %{customdata[1]}, p %{customdata[2]}<extra></extra>",
             )
         )
     each = max(22, 9 * len(standings))
@@ -253,7 +254,7 @@ def shared_errors_matrix(
     data: list[Trace] = [
         heatmap(
             z=value,
-            customdata=cases,
+            customdata=[[plural(n, "case") for n in row] for row in cases.tolist()],
             zmin=-1,
             zmax=1,
             colorscale=[[0, theme.risk[0]], [0.5, theme.paper], [1, theme.mean]],
@@ -261,7 +262,7 @@ def shared_errors_matrix(
             ygap=1,
             hoverongaps=False,
             text=[[f"{a} and {b}" for b in names] for a in names],
-            hovertemplate="%{text}: %{z:.2f}, %{customdata:,} cases<extra></extra>",
+            hovertemplate="%{text}: %{z:.2f}, %{customdata}<extra></extra>",
         )
     ]
     y, x = np.nonzero(found.shares[np.ix_(order, order)])
@@ -333,8 +334,8 @@ def leads_by_part(found: Sequence[Lead], epsilon: float, theme: Theme, title: st
                     "symbol": [symbol if end < epsilon else f"{symbol}-open" for end in high],
                 },
                 error_x=error_bars(high - lead, lead - low, with_opacity(colour, 0.6), 1.4, 2),
-                customdata=[[plotly(one.value), one.n_cases] for one in shown],
-                hovertemplate="%{customdata[0]}: %{x:.2f}, %{customdata[1]:,} cases<extra></extra>",
+                customdata=[[plotly(one.value), plural(one.n_cases, "case")] for one in shown],
+                hovertemplate="%{customdata[0]}: %{x:.2f}, %{customdata[1]}<extra></extra>",
             )
         )
     breaks = [row - 0.5 for row in range(1, len(parts)) if parts[row][0] != parts[row - 1][0]]

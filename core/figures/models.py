@@ -128,7 +128,7 @@ def _prevalence_marks(
         error_x=error_bars(np.where(known, high - value, np.nan), np.where(known, value - low, np.nan), colour, 2, 4),
         customdata=[[_class_name(fit, code), text] for code, text in zip(codes, interval, strict=True)],
         hovertemplate="%{customdata[0]}: %{x:.3f} (%{customdata[1]}), "
-        f"{len(fit.cases):,} cases<extra>{label}</extra>",
+        f"{plural(len(fit.cases), 'case')}<extra>{label}</extra>",
     )
 
 
@@ -282,9 +282,12 @@ def calibration_curve(
             line={"color": theme.accent, "width": 2},
             marker={"size": 9, "color": theme.accent},
             error_y=error_bars(high - observed, observed - low, theme.accent, 1.5, 4),
-            customdata=np.column_stack([low, high, count]),
+            customdata=[
+                [*ends, plural(int(n), "case")]
+                for *ends, n in zip(low.tolist(), high.tolist(), count.tolist(), strict=True)
+            ],
             hovertemplate="probability %{x:.2f}: true in %{y:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f}) of "
-            "%{customdata[2]:,} cases<extra></extra>",
+            "%{customdata[2]}<extra></extra>",
         ),
         bar(
             x=predicted,

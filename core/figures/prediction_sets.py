@@ -42,9 +42,9 @@ def coverage_against_reliability(
                 name=label,
                 line={"color": colour, "width": 2.5, "dash": DASHES[number]},
                 marker={"symbol": SYMBOLS[number], "size": 8},
-                customdata=[[one.low, one.high, one.n] for one in shares],
+                customdata=[[one.low, one.high, plural(one.n, "test case")] for one in shares],
                 hovertemplate="γ %{x:g}: %{y:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f}), "
-                "%{customdata[2]:,} test cases<extra>" + label + "</extra>",
+                "%{customdata[2]}<extra>" + label + "</extra>",
             )
         )
     promise = 1 - found[0].alpha
@@ -85,9 +85,9 @@ def size_against_reliability(
                 name=label,
                 line={"color": theme.classes[number % len(theme.classes)], "width": 2.5, "dash": DASHES[number % 6]},
                 marker={"symbol": SYMBOLS[number % 6], "size": 8},
-                customdata=[[one.threshold, one.n_test] for one in sets],
+                customdata=[[one.threshold, plural(one.n_test, "test case")] for one in sets],
                 hovertemplate="γ %{x:g}: %{y:.2f} classes, threshold %{customdata[0]:.4g}, "
-                "%{customdata[1]:,} test cases<extra>" + label + "</extra>",
+                "%{customdata[1]}<extra>" + label + "</extra>",
             )
         )
     return figure_of(

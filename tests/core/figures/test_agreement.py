@@ -48,7 +48,10 @@ def test_a_forest_draws_values_and_ends_and_leaves_the_undefined_out(theme):
     assert np.array(points.x) - points.error_x.arrayminus == pytest.approx([0.7, 0.6, -0.5])
     assert np.array(points.x) + points.error_x.array == pytest.approx([0.9, 0.6, 0.1])
     assert list(figure.layout.yaxis.ticktext) == ["Percent agreement", "Gwet AC1", "Krippendorff α, nominal"]
-    assert points.customdata[1][1] == "interval undetermined" and points.customdata[0][2:] == [40, 120]
+    assert points.customdata[1][1] == "interval undetermined" and points.customdata[0][2:] == [
+        "40 cases",
+        "120 annotations",
+    ]
     assert figure.layout.xaxis.range[0] < -0.5
 
 
@@ -64,8 +67,8 @@ def test_a_point_of_a_forest_has_the_numbers_of_its_own_line():
     assert points.error_x.array == pytest.approx([0.04, 0.18])
     assert points.error_x.arrayminus == pytest.approx([0.19, 0.03])
     assert [list(row) for row in points.customdata] == [
-        ["Percent agreement", "interval 0.520 to 0.750", 11, 31],
-        ["Conger κ", "interval 0.400 to 0.610", 1200, 34567],
+        ["Percent agreement", "interval 0.520 to 0.750", "11 cases", "31 annotations"],
+        ["Conger κ", "interval 0.400 to 0.610", "1,200 cases", "34,567 annotations"],
     ]
     assert list(axis.tickvals) == [0, 1] and axis.range[0] > 1 and axis.range[1] < 0  # the first on top
     assert points.marker.color == points.error_x.color == DARK.accent

@@ -40,8 +40,8 @@ def test_the_lowest_stands_on_top_and_the_undefined_are_left_out(theme):
     assert list(points.error_x.arrayminus) == pytest.approx([0.1, 0.1])
     assert list(points.error_x.array) == pytest.approx([0.05, 0.05])
     assert [list(row) for row in points.customdata] == [
-        ["c", "0.200 to 0.350", 20, 60],
-        ["a", "0.700 to 0.850", 20, 60],
+        ["c", "0.200 to 0.350", "20 cases", "60 annotations"],
+        ["a", "0.700 to 0.850", "20 cases", "60 annotations"],
     ]
     assert list(points.y) == list(figure.layout.yaxis.tickvals) == [0, 1]
     assert figure.layout.yaxis.autorange == "reversed" and figure.layout.xaxis.title.text == "axis"
@@ -95,8 +95,8 @@ def test_windows_stand_in_order_with_their_intervals_and_n_and_gaps_stay_gaps():
         assert list(line.error_y.arrayminus) == pytest.approx([0.1, 0.1])
         assert list(line.error_y.array) == pytest.approx([0.05, 0.05])
         assert [list(row) for row in line.customdata] == [
-            ["2026-01", "0.400 to 0.550", 20],
-            ["2026-03", "0.600 to 0.750", 20],
+            ["2026-01", "0.400 to 0.550", "20 cases"],
+            ["2026-03", "0.600 to 0.750", "20 cases"],
         ]
     assert (spa.name, alpha.name) == ("Sparse probability of agreement", "Krippendorff α")
     assert (spa.line.color, alpha.line.color) == LIGHT.classes[:2] and spa.line.dash != alpha.line.dash
@@ -122,7 +122,7 @@ def test_each_window_of_a_line_has_its_own_value_ends_and_n():
     figure = agreement_over_time(OverTime("week", windows, 0), DARK, "")
     for line, (start, step, n) in zip(figure.data, ((0.2, 0.1, 30), (0.3, 0.15, 50)), strict=True):
         assert line.y == pytest.approx([start + step * i for i in range(4)])
-        assert [row[2] for row in line.customdata] == [n + i for i in range(4)]
+        assert [row[2] for row in line.customdata] == [f"{n + i} cases" for i in range(4)]
     assert [text.split("n ")[1] for text in figure.layout.xaxis.ticktext] == ["30", "31", "32", "33"]  # of the first
 
 
@@ -146,7 +146,7 @@ def test_a_known_width_is_a_line_and_an_unknown_one_a_band_between_its_ends():
     assert list(upper.x) == [0, 100, 200] and list(upper.y) == [0.31, 0.28, 0.27]
     assert upper.name == "on the present cases" and upper.line.dash != line.line.dash
     assert list(band.x) == [0, 100, 200, 200, 100, 0] and list(band.y) == [0.31, 0.28, 0.27, 0.1, 0.15, 0.31]
-    assert [list(row) for row in upper.customdata] == [[2000, 6000], [2001, 6001], [2002, 6002]]
+    assert [list(row) for row in upper.customdata] == [[f"2,00{i} cases", f"6,00{i} annotations"] for i in range(3)]
     assert (line.line.color, upper.line.color) == LIGHT.classes[:2]
     assert band.fillcolor == with_opacity(LIGHT.classes[1], 0.15)
 

@@ -62,4 +62,4 @@ def test_the_diagram_draws_both_ends_of_every_bin(theme):
     assert list(points.x) == [0.58, 0.93] and list(points.y) == [0.40, 0.80]
     assert list(points.error_y.array) == pytest.approx([0.31, 0.11])
     assert list(points.error_y.arrayminus) == pytest.approx([0.18, 0.18])
-    assert list(points.customdata) == [12, 30]
+    assert list(points.customdata) == ["12 cases", "30 cases"]

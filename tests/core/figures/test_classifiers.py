@@ -40,7 +40,7 @@ def test_a_metric_is_a_line_of_means_in_a_band_of_both_ends_with_a_cross_at_the_
         assert list(band.x) == [1, 4, 10, 10, 4, 1]
         assert band.y == pytest.approx([*(mean + 0.03), *(mean - 0.05 - 0.01 * number)[::-1]])
         assert list(cross.x) == [pytest.approx(12.2)] and list(cross.y) == [0.33] and cross.marker.symbol == "x"
-        assert [list(row) for row in line.customdata] == [[v.ci_low, v.ci_high, 70 - number] for v in found]
+        assert [list(row) for row in line.customdata] == [[v.ci_low, v.ci_high, f"{70 - number} cases"] for v in found]
         assert line.line.color == cross.marker.color == theme.classes[number]
         assert band.fill == "toself" and band.fillcolor == with_opacity(theme.classes[number], 0.14)
     assert [figure.data[1].name, figure.data[4].name] == ["net", "&lt;b&gt;tree&lt;/b&gt;"]

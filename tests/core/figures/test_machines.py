@@ -21,6 +21,7 @@ from core.machines.leads import Lead
 from core.machines.versions import VersionDrift, VersionStanding
 from core.machines.worth import Worth
 from core.raters.shared_errors import SharedErrors
+from core.text import plural
 
 BOTH = pytest.mark.parametrize("theme", [LIGHT, DARK])
 
@@ -52,7 +53,10 @@ def test_each_person_has_a_line_and_is_filled_where_the_machine_holds_its_own(th
     np.testing.assert_allclose(second.y, [1.125, 2.125])
     np.testing.assert_allclose(first.x + first.error_x.array, [0.85, 0.45])
     np.testing.assert_allclose(first.x - first.error_x.arrayminus, [0.7, 0.3])
-    assert [list(row) for row in first.customdata] == [["ann", 40, "0.0123"], ["bob", 1234, "0.0123"]]
+    assert [list(row) for row in first.customdata] == [
+        ["ann", "40 cases", "0.0123"],
+        ["bob", "1,234 cases", "0.0123"],
+    ]
     assert figure.layout.shapes[0].x0 == 0.5
 
 
@@ -133,7 +137,9 @@ def test_pairs_that_share_errors_are_crossed_and_families_framed(theme):
     expected = value[np.ix_(order, order)]
     np.fill_diagonal(expected, np.nan)
     np.testing.assert_array_equal(np.array(cells.z, float), expected)
-    np.testing.assert_array_equal(cells.customdata, n_common[np.ix_(order, order)])
+    common = n_common[np.ix_(order, order)].tolist()
+    assert [list(row) for row in cells.customdata] == [[plural(n, "case") for n in row] for row in common]
+    assert "1 case" in {n for row in cells.customdata for n in row}, "not 1 cases"
     assert (cells.zmin, cells.zmax) == (-1, 1)
     assert [colour for _, colour in cells.colorscale] == [theme.risk[0], theme.paper, theme.mean]
     assert cells.text[0][1] == "bob and cem"

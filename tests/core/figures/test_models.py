@@ -66,7 +66,8 @@ def test_calibration_shows_shares_with_intervals_and_counts_and_no_empty_bin():
     assert curve.error_y.array == pytest.approx([0.1, 0.1]) and curve.error_y.arrayminus == pytest.approx([0.15, 0.15])
     assert list(bars.x) == [0.1, 0.9] and list(bars.y) == [40, 1] and bars.yaxis == "y2"
     assert list(bars.hovertext) == ["40 cases", "1 case"]
-    assert np.array(curve.customdata) == pytest.approx(np.array([[0.05, 0.3, 40], [0.65, 0.9, 1]]))
+    assert [list(row[:2]) for row in curve.customdata] == [pytest.approx([0.05, 0.3]), pytest.approx([0.65, 0.9])]
+    assert [row[2] for row in curve.customdata] == ["40 cases", "1 case"]
     above, below = figure.layout.yaxis, figure.layout.yaxis2
     assert above.domain[0] > below.domain[1] and below.title.text == "cases" and above.title.text == "share true"
     assert above.range[0] < 0 and above.range[1] > 1 and below.range is None
