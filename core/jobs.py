@@ -344,7 +344,7 @@ class JobBoard:
         if job is not None and not job.finished:
             job.cancel()
 
-    def let_go(self) -> None:
+    def discard(self) -> None:
         """Forget the finished jobs whose results are there again soon after somebody asks."""
         with self._lock:
             for key in [key for key, job in self._jobs.items() if job.finished and job.soon_again]:

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from ..agreement.bands import Band
 from ..agreement.intervals import Coefficient
 from ..agreement.over_time import OverTime
-from ..agreement.precision import PrecisionCurve
+from ..agreement.precision import PrecisionCurve, PrecisionPoint
 from ..methods import method_named
 from ..text import exact, number, plotly, plural
 from .labels import between, short_names
@@ -55,10 +55,7 @@ def named_forest(
             mode="markers",
             marker=cross(theme.accent, 9, 2.5),
             error_x=error_bars(high, low, theme.accent, 1.5, 3),
-            customdata=[
-                [plotly(name), _ends(one), plural(one.n_cases, "case"), plural(one.n_annotations, "annotation")]
-                for name, one in shown
-            ],
+            customdata=[[plotly(name), _ends(one), *_counted(one)] for name, one in shown],
             hovertemplate="%{customdata[0]}: %{x:.3f}<br>%{customdata[1]}<br>%{customdata[2]}, "
             "%{customdata[3]}<extra></extra>",
             showlegend=False,
@@ -164,9 +161,7 @@ def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str)
                 mode="lines+markers",
                 name=names[curve.how],
                 line={"color": colour, "width": 2.5, "dash": ("solid", "dash")[place % 2]},
-                customdata=[
-                    [plural(point.n_cases, "case"), plural(point.n_annotations, "annotation")] for point in curve.points
-                ],
+                customdata=[_counted(point) for point in curve.points],
                 hovertemplate="%{x:,} more: interval %{y:.3f} wide<br>%{customdata[0]}, %{customdata[1]}"
                 "<extra></extra>",
             )
@@ -219,6 +214,10 @@ def band_bar(found: Sequence[Band], theme: Theme, title: str) -> go.Figure:
         yaxis={"showgrid": False},
         barmode="stack",
     )
+
+
+def _counted(one: Coefficient | PrecisionPoint) -> list[str]:
+    return [plural(one.n_cases, "case"), plural(one.n_annotations, "annotation")]
 
 
 def _ends(one: Coefficient) -> str:

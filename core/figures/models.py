@@ -282,10 +282,7 @@ def calibration_curve(
             line={"color": theme.accent, "width": 2},
             marker={"size": 9, "color": theme.accent},
             error_y=error_bars(high - observed, observed - low, theme.accent, 1.5, 4),
-            customdata=[
-                [*ends, plural(int(n), "case")]
-                for *ends, n in zip(low.tolist(), high.tolist(), count.tolist(), strict=True)
-            ],
+            customdata=[[a, b, plural(int(n), "case")] for a, b, n in zip(low, high, count, strict=True)],
             hovertemplate="probability %{x:.2f}: true in %{y:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f}) of "
             "%{customdata[2]}<extra></extra>",
         ),

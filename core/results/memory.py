@@ -136,7 +136,7 @@ class Results:
         soon_again = seconds < STORED_FROM or store.put(dataset, asked, result, owner)
         return self._put((dataset.content_digest, asked), Remembered(result, soon_again=soon_again), owner)
 
-    def let_go(self) -> None:
+    def discard(self) -> None:
         """Hold in memory only what took long and is not on disk; the rest is there again soon after it is asked for."""
         with self._lock:
             for key in [key for key, found in self._found.items() if found.soon_again]:

@@ -53,7 +53,7 @@ def dashboard(tmp_path_factory, known_results):
     yield running
     running.stop()
     said = running.log_text()
-    assert "Traceback" not in said and "let_go_failed" not in said, said
+    assert "Traceback" not in said and "give_back_failed" not in said, said
 
 
 @pytest.fixture(autouse=True)

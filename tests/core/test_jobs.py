@@ -186,7 +186,7 @@ def test_waiting_and_running_jobs_are_never_forgotten(runner, gate):
     assert waiting[-1].wait(PATIENCE)
 
 
-def test_finished_jobs_whose_results_are_soon_there_again_are_let_go_of(runner, gate):
+def test_finished_jobs_whose_results_are_soon_there_again_are_discarded(runner, gate):
     found = {}
     for soon in (True, False):
         found[soon] = runner.ended(soon, "read", Remembered(7, soon_again=soon))
@@ -194,7 +194,7 @@ def test_finished_jobs_whose_results_are_soon_there_again_are_let_go_of(runner, 
     assert computed.wait(PATIENCE)
     running = runner.submit("holds", holding(gate))
     running.remembered = Remembered(9, soon_again=True)
-    runner.let_go()
+    runner.discard()
     assert runner.get(True) is None
     assert (runner.get(False), runner.get(computed.key), runner.get(running.key)) == (found[False], computed, running)
 

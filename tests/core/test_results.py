@@ -352,27 +352,27 @@ def test_memory_lets_go_of_the_longest_unused_beyond_its_size():
 
 
 @pytest.mark.parametrize("kept", [("one",), ()])
-def test_what_is_on_disk_or_quickly_computed_is_let_go_of_and_there_again(kept):
+def test_what_is_on_disk_or_quickly_computed_is_discarded_and_there_again(kept):
     results = fresh(kept)
     results.of(data(), ("slow",), slow(np.arange(5000)), "one")
     results.of(data(), ("quick",), lambda content: np.zeros(5000), "one")
     held = results.bytes
     assert held > 80_000
     for _ in range(2):
-        results.let_go()
+        results.discard()
         assert results.bytes == 0
     assert results.of(data(), ("slow",), never, "one").tolist() == list(range(5000))
     assert results.of(data(), ("quick",), lambda content: np.ones(5000), "one").all()
     assert results.bytes == held
-    results.let_go()  # what was read is let go of as what was computed
+    results.discard()  # what was read is discarded as what was computed
     assert results.bytes == 0
     assert results.forget("one") == {data().content_digest}
 
 
-def test_what_cannot_be_written_is_not_let_go_of():
+def test_what_cannot_be_written_is_not_discarded():
     results, foreign = fresh(), Foreign(1)
     results.of(data(), ("slow",), slow(foreign), "one")
-    results.let_go()
+    results.discard()
     assert results.of(data(), ("slow",), never, "one") is foreign
 
 

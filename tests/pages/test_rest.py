@@ -14,8 +14,8 @@ from pages.shared.shell import rest
 
 @pytest.fixture
 def server(monkeypatch):
-    """What the server says of its sessions and jobs, by which look it is; and the looks at which it let go."""
-    told = SimpleNamespace(sessions=[], states=[], fails=[], let_go=[], look=-1)
+    """What the server says of its sessions and jobs, by which look it is; and the looks at which it gave back."""
+    told = SimpleNamespace(sessions=[], states=[], fails=[], gave=[], look=-1)
     told._session_storage = MemorySessionStorage(ttl_seconds=0)
     monkeypatch.setattr(rest, "_LOOK", 0.0)
     monkeypatch.setattr(rest.runtime, "exists", lambda: True)
@@ -31,32 +31,32 @@ def server(monkeypatch):
             job.state = told.states[told.look]
         return jobs
 
-    def let_go():
-        told.let_go.append(told.look)
+    def give_back():
+        told.gave.append(told.look)
         if told.look in told.fails:
             raise OSError
 
     told.list_sessions = list_sessions
     monkeypatch.setattr(cached, "jobs", lambda: SimpleNamespace(unfinished=unfinished))
-    monkeypatch.setattr(cached, "let_go", let_go)
+    monkeypatch.setattr(cached, "give_back_memory", give_back)
     return told
 
 
 def looked(server, n: int) -> list[int]:
-    """At which of the first looks it let go."""
+    """At which of the first looks it gave back."""
 
     async def main():
         async with anyio.create_task_group() as beside:
-            beside.start_soon(rest.let_go_when_alone)
+            beside.start_soon(rest.give_back_when_alone)
             while server.look < n:
                 await anyio.sleep(0.001)
             beside.cancel_scope.cancel()
 
     anyio.run(main)
-    return server.let_go
+    return server.gave
 
 
-def test_it_lets_go_once_each_time_that_the_last_session_has_ended(server):
+def test_it_gives_back_once_each_time_that_the_last_session_has_ended(server):
     server.sessions = [0, 0, 2, 1, 0, 0, 0, 1, 0]
     assert looked(server, 20) == [4, 8]
 
@@ -70,7 +70,7 @@ def test_a_session_that_is_not_waited_for_any_more_ends(server):
     assert ended == ["one", "two"]
 
 
-def test_nothing_is_let_go_of_under_what_is_at_work_or_waits_for_its_turn(server):
+def test_nothing_is_given_back_under_what_is_at_work_or_waits_for_its_turn(server):
     server.sessions = [1]
     server.states = [None, "running", "waiting", "held"]
     assert looked(server, 20) == [3]
@@ -91,7 +91,7 @@ def test_what_is_on_disk_leaves_memory_and_reads_again(monkeypatch):
     results = cached.results()
     results.put(dataset, asked, [1, 2], "anaesthesia", STORED_FROM)
     before = results.bytes
-    cached.let_go()
+    cached.give_back_memory()
     assert given == [1]
     assert results.bytes < before
     assert results.look(dataset, asked, "anaesthesia").result == [1, 2]

@@ -213,10 +213,10 @@ def cluster() -> "Cluster | None":
         return found
 
 
-def let_go() -> None:
+def give_back_memory() -> None:
     """Give back the memory of results that are on disk, for a time in which nobody is there."""
-    jobs().let_go()
-    results().let_go()
+    jobs().discard()
+    results().discard()
     gc.collect()
     give_back()
 

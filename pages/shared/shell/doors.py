@@ -188,7 +188,7 @@ async def lifespan(app: Any) -> AsyncIterator[None]:
         _loading.set()
         threading.Thread(target=_load, name="loading", daemon=True).start()
     async with anyio.create_task_group() as beside:
-        beside.start_soon(rest.let_go_when_alone)
+        beside.start_soon(rest.give_back_when_alone)
         yield None
         beside.cancel_scope.cancel()
     await anyio.to_thread.run_sync(_end)

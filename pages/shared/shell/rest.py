@@ -9,8 +9,8 @@ from core import logs
 _LOOK = 2.0  # seconds
 
 
-async def let_go_when_alone() -> None:
-    """Whenever the last session has ended and nothing is at work, let go of what can be read again.
+async def give_back_when_alone() -> None:
+    """Whenever the last session has ended and nothing is at work, discard what can be read again.
 
     For as long as the server runs, in its event loop. A session that has lost its connection has ended once Streamlit
     does not wait for it any more.
@@ -23,9 +23,9 @@ async def let_go_when_alone() -> None:
                 used = True
             elif used and not _at_work():
                 used = False
-                await anyio.to_thread.run_sync(_let_go)
+                await anyio.to_thread.run_sync(_give_back)
         except Exception as error:  # it goes on serving, with more memory than it needs
-            logs.log_error("let_go_failed", error)
+            logs.log_error("give_back_failed", error)
 
 
 def _sessions() -> int:
@@ -47,7 +47,7 @@ def _at_work() -> bool:
     return any(job.state != "held" for job in jobs().unfinished())
 
 
-def _let_go() -> None:
-    from pages.shared.cache.datasets import let_go
+def _give_back() -> None:
+    from pages.shared.cache.datasets import give_back_memory
 
-    let_go()
+    give_back_memory()
