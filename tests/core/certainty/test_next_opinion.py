@@ -245,6 +245,24 @@ def test_a_case_that_cannot_get_better_is_said():
     )
 
 
+@pytest.mark.parametrize(("n_named", "n_rest"), [(1, 0), (3, 0), (2, 1), (3, 2), (1, 7)])
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 2.0])
+def test_after_every_answer_some_class_is_first(n_named, n_rest, alpha):
+    """Probabilities of first places sum to 1 where each class that nobody has named is counted."""
+    rng = np.random.default_rng(n_named + n_rest)
+    masses = rng.dirichlet(np.ones(n_named + (n_rest > 0)), 500)
+    share, rest = masses[:, :n_named].copy(), masses[:, n_named:].sum(axis=1)
+    first = np.where(rest > share.max(axis=1), n_named, share.argmax(axis=1)).astype(np.int32)
+    answered, effective, after = next_answers(np.uint32(1), share, rest, first, n_rest, 1.5, alpha)
+    some = n_named + (n_rest > 0)  # one that nobody has named is no answer where all are
+    each = np.ones((n_named + 1, n_named + 2))
+    each[:, -1] = n_rest
+    each[n_named, -1] = n_rest - 1
+    assert (after * each).sum(axis=1)[:some] == pytest.approx(1)
+    assert answered.sum() == pytest.approx(1) and (after >= 0).all()
+    assert ((effective[:some] > 0) & (effective[:some] <= 1 + 1e-12)).all()
+
+
 def test_scores_have_no_next_class():
     scores = Dataset.from_scores("s", ["1"], ["a"], np.zeros(1, int), np.zeros(1, int), np.ones(1))
     with pytest.raises(NotApplicableError, match="not for others"):
