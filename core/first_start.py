@@ -17,9 +17,10 @@ from .processes import COMMAND, NO_WINDOW, environment
 # Two processes, each with its parts in the order of need; `core.warmup` does them.
 CHILDREN = (
     ("draws", "anchors", "raters"),
-    ("sampler", "summaries", "points", "reading", "others", "agreement", "models"),
+    ("sampler", "summaries", "points", "others", "reading", "agreement", "models"),
 )
-AT_FIRST = ("draws", "summaries", "points")  # the pages of single cases, to which the first visit leads
+# The pages of single cases, to which the first visit leads: what opens them, and what stands below.
+AT_FIRST = ("draws", "summaries", "points", "others")
 PARTS = tuple(dict.fromkeys(part for parts in CHILDREN for part in parts))
 
 

@@ -107,7 +107,7 @@ class Job:
     @property
     def soon_again(self) -> bool:
         """Whether its result is read from disk, or computed, in a moment."""
-        return self.remembered is not None and self.remembered.soon_again
+        return self.remembered is not None and self.remembered.soon_again()
 
     def is_awaited(self) -> bool:
         """Whether another process of the server waits for its result."""
@@ -344,10 +344,17 @@ class JobBoard:
         if job is not None and not job.finished:
             job.cancel()
 
-    def discard(self) -> None:
-        """Forget the finished jobs whose results are there again soon after somebody asks."""
+    def discard(self, also: Callable[[Job], bool] = lambda job: False) -> None:
+        """Forget the finished jobs whose results are there again soon after somebody asks.
+
+        Parameters
+        ----------
+        also : callable, optional
+            Which other finished jobs.
+        """
         with self._lock:
-            for key in [key for key, job in self._jobs.items() if job.finished and job.soon_again]:
+            ended = [(key, job) for key, job in self._jobs.items() if job.finished]
+            for key in [key for key, job in ended if job.soon_again or also(job)]:
                 del self._jobs[key]
 
     def all_keys(self) -> list[Hashable]:

@@ -278,12 +278,18 @@ def forget(digest: str) -> None:
 
 def sweep() -> None:
     """Remove what processes that were killed left behind: files and datasets half written, results of unkept data."""
-    home = current_settings().home
-    sweep_drafts(home)
-    for kind in home.glob("[!.]*"):  # and what stands beside data, belongs to them, or was answered of files
-        for folder in (kind, *kind.glob("[!.]*")):
-            if folder.is_dir():
-                sweep_drafts(folder)
+    settings = current_settings()
+    sweep_drafts(settings.home)
+    sweep_drafts(settings.datasets)
+    belongings = settings.home / "belongings"
+    for folder in (belongings, settings.home / "mappings", *_folders(settings.datasets), *_folders(belongings)):
+        sweep_drafts(folder, named_whole=True)
+
+
+def _folders(place: Path) -> list[Path]:
+    with suppress(OSError):
+        return [path for path in place.iterdir() if path.is_dir()]
+    return []
 
 
 def _is_sound(digest: str) -> bool:

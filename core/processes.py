@@ -8,6 +8,7 @@ which also happens when this process dies.
 import errno
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -17,7 +18,6 @@ import threading
 import time
 import zipfile
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -38,6 +38,7 @@ _POLL = 0.05
 _LONGEST_LINE = 65_536
 _NICE = 10
 _SESSION_NICE, _FAR = 2, 10
+_TRIES = 5
 _ROOT = Path(__file__).resolve().parents[1]
 
 
@@ -68,8 +69,19 @@ def stand_back(*, far: bool = False) -> None:
     if hasattr(os, "nice"):
         os.nice(_NICE)
         if os.getsid(0) == os.getpid():
-            with suppress(OSError):  # there is no such file elsewhere, or it may not be written
-                Path("/proc/self/autogroup").write_bytes(b"%d" % (_FAR if far else _SESSION_NICE))
+            _come_after(_FAR if far else _SESSION_NICE)
+
+
+def _come_after(niceness: int) -> None:
+    for _ in range(_TRIES):
+        try:
+            Path("/proc/self/autogroup").write_bytes(b"%d" % niceness)
+        except BlockingIOError:  # of all processes one in .1 s may write to such a file
+            time.sleep(random.uniform(0.1, 0.2))
+        except OSError:  # there is none elsewhere, or it may not be written
+            return
+        else:
+            return
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,13 +2,12 @@
 
 import json
 import shutil
-import tempfile
 from pathlib import Path
 
 import pyarrow as pa
 from pyarrow import parquet
 
-from ..results.disk import put_in_place
+from ..results.disk import draft_name, put_in_place
 from .case_facts import CaseFacts
 
 _FOLDER, _TABLE, _INDEX = "facts", "cases.parquet", "images.json"
@@ -16,7 +15,8 @@ _FOLDER, _TABLE, _INDEX = "facts", "cases.parquet", "images.json"
 
 def write(facts: CaseFacts, folder: Path) -> None:
     """Put the facts in the folder, whole or not at all, in the place of those that are there."""
-    draft = Path(tempfile.mkdtemp(prefix=".facts-", dir=folder))
+    draft = folder / draft_name("writing")
+    draft.mkdir()
     try:
         cases = list(dict.fromkeys((*facts.text, *facts.address)))
         columns = {

@@ -117,6 +117,10 @@ class ResultStore:
         """Whether there are results of that content."""
         return (self._folder() / content).is_dir()
 
+    def holds(self, content: str, asked: tuple) -> bool:
+        """Whether that result of a content is there now."""
+        return self._path(content, asked).exists()
+
     def erase(self, owner: str) -> list[str]:
         """Remove the results of a dataset save those that another one owns too; the digests of contents removed."""
         erased = []
@@ -261,9 +265,23 @@ def draft_name(what: str) -> str:
     return f".{what}-{socket.gethostname()}-{os.getpid()}-{_RUN}-{secrets.token_hex(6)}"
 
 
-def sweep_drafts(folder: Path) -> None:
-    """Remove drafts in a folder whose process is gone."""
-    for path in [path for what in _OLD for path in folder.glob(f".{what}-*")]:
+def sweep_drafts(folder: Path, *, named_whole: bool = False) -> None:
+    """Remove drafts in a folder whose process is gone.
+
+    Parameters
+    ----------
+    folder : Path
+        It need not exist.
+    named_whole : bool
+        Only what has the whole name of a draft, see `draft_name`.
+    """
+    with suppress(OSError):  # another process may have removed the folder
+        paths = [path for what in _OLD for path in folder.glob(f".{what}-*")]
+        _sweep([path for path in paths if not named_whole or _DRAFT.fullmatch(path.name)])
+
+
+def _sweep(drafts: list[Path]) -> None:
+    for path in drafts:
         if not _in_use(path):
             if path.is_dir():
                 shutil.rmtree(path, ignore_errors=True)

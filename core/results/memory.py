@@ -24,11 +24,11 @@ class Remembered:
     Parameters
     ----------
     result : Any
-    soon_again : bool
-        Whether it is read from disk, or computed, in a moment.
+    soon_again : callable, optional
+        Whether it is read from disk, or computed, in a moment, as things stand; not where it is not given.
     """
 
-    def __init__(self, result: Any, *, soon_again: bool = False):
+    def __init__(self, result: Any, soon_again: Callable[[], bool] = lambda: False):
         self.result, self.soon_again = result, soon_again
         self.size = size_of(result)
         self._named: OrderedDict[str, Any] = OrderedDict()
@@ -117,7 +117,7 @@ class Results:
                 if read is not None:
                     if store is self._fleeting or self._is_kept(owner):
                         store.own(dataset.content_digest, owner)
-                    return self._put((dataset.content_digest, asked), Remembered(read[0], soon_again=True), owner)
+                    return self._put(dataset, asked, read[0], owner)
         return found
 
     def put(self, dataset: Dataset, asked: tuple, result: Any, owner: str, seconds: float) -> Remembered:
@@ -132,14 +132,15 @@ class Results:
         seconds : float
             What it took.
         """
-        store = self._kept if self._is_kept(owner) else self._fleeting
-        soon_again = seconds < STORED_FROM or store.put(dataset, asked, result, owner)
-        return self._put((dataset.content_digest, asked), Remembered(result, soon_again=soon_again), owner)
+        quick = seconds < STORED_FROM
+        if not quick:
+            (self._kept if self._is_kept(owner) else self._fleeting).put(dataset, asked, result, owner)
+        return self._put(dataset, asked, result, owner, quick=quick)
 
     def discard(self) -> None:
         """Hold in memory only what took long and is not on disk; the rest is there again soon after it is asked for."""
         with self._lock:
-            for key in [key for key, found in self._found.items() if found.soon_again]:
+            for key in [key for key, found in self._found.items() if found.soon_again()]:
                 self.bytes -= self._found.pop(key).size
 
     def keep(self, owner: str) -> None:
@@ -181,7 +182,13 @@ class Results:
                 self._owners.setdefault(key[0], set()).add(owner)
             return found
 
-    def _put(self, key: tuple[str, Hashable], found: Remembered, owner: str) -> Remembered:
+    def _put(self, dataset: Dataset, asked: tuple, result: Any, owner: str, *, quick: bool = False) -> Remembered:
+        content = dataset.content_digest
+        key = content, asked
+        # Asked for when it is to be discarded: by then its file may have gone, for its size or with other data.
+        found = Remembered(
+            result, lambda: quick or any(store.holds(content, asked) for store in (self._kept, self._fleeting))
+        )
         with self._lock:
             before = self._found.pop(key, None)
             self.bytes += found.size - (0 if before is None else before.size)

@@ -40,10 +40,11 @@ def test_threads_of_a_server_share_two_heaps_unless_the_environment_says_otherwi
 def test_what_is_free_between_what_is_in_use_goes_back_to_the_system():
     """Blocks of 64 kB, every tenth of which stays; without it glibc would keep the others."""
     script = (
-        "import ctypes, pathlib\n"
+        "import ctypes, os, pathlib\n"
         "from core.heaps import give_back\n"
         "def held():\n"
-        "    return int(pathlib.Path('/proc/self/statm').read_text().split()[1]) * 4096 // 1_000_000\n"
+        "    pages = int(pathlib.Path('/proc/self/statm').read_text().split()[1])\n"
+        "    return pages * os.sysconf('SC_PAGE_SIZE') // 1_000_000\n"
         "blocks = [ctypes.create_string_buffer(b'x' * 64_000) for _ in range(2000)]\n"
         "del blocks[::10], blocks[:]\n"
         "blocks = [ctypes.create_string_buffer(b'x' * 64_000) for _ in range(2000)]\n"

@@ -186,15 +186,19 @@ def test_waiting_and_running_jobs_are_never_forgotten(runner, gate):
     assert waiting[-1].wait(PATIENCE)
 
 
-def test_finished_jobs_whose_results_are_soon_there_again_are_discarded(runner, gate):
+def test_finished_jobs_whose_results_are_soon_there_again_are_discarded(gate):
+    runner = JobBoard(workers=2)
     found = {}
     for soon in (True, False):
-        found[soon] = runner.ended(soon, "read", Remembered(7, soon_again=soon))
+        found[soon] = runner.ended(soon, "read", Remembered(7, lambda soon=soon: soon))
     computed = runner.submit("computed", lambda job: 8)
     assert computed.wait(PATIENCE)
     running = runner.submit("holds", holding(gate))
-    running.remembered = Remembered(9, soon_again=True)
-    runner.discard()
+    running.remembered = Remembered(9, lambda: True)
+    other = runner.submit("other", lambda job: 9)
+    assert other.wait(PATIENCE)
+    runner.discard(lambda job: job.title == "other" or job is running)
+    assert runner.get(other.key) is None
     assert runner.get(True) is None
     assert (runner.get(False), runner.get(computed.key), runner.get(running.key)) == (found[False], computed, running)
 

@@ -6,6 +6,7 @@ import sys
 import tempfile
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from core.errors import Cancelled
 from core.jobs import JobBoard
 from core.processes import Work, WorkerError, run_workers
 
+ROOT = Path(__file__).resolve().parents[2]
 POSIX = os.name == "posix"
 GOOD = """
 import sys, json, numpy as np
@@ -238,3 +240,34 @@ def test_children_sleep_while_nobody_looks_at_their_work_and_go_on_afterwards(ch
     here.add("a")
     assert job.wait(20)
     assert job.state == "done" and job.result[0]["x"].tolist() == [0, 1]
+
+
+@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="of Linux alone")
+def test_a_child_stands_back_behind_others_and_further_where_nobody_waits_for_it():
+    script = (
+        "import os, pathlib\n"
+        "from core.processes import stand_back\n"
+        "for far in (False, True):\n"
+        "    stand_back(far=far)\n"
+        "    print(os.nice(0), pathlib.Path('/proc/self/autogroup').read_text().split()[-1])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, start_new_session=True
+    )
+    (near, near_group), (far, far_group) = (map(int, line.split()) for line in done.stdout.splitlines())
+    assert near == os.nice(0) + 10 and far > near, done.stderr
+    assert (near_group, far_group) == (2, 10)
+
+
+def test_where_others_change_their_place_at_once_it_is_tried_again(monkeypatch):
+    tries = []
+
+    def write(path, content):
+        tries.append(content)
+        if len(tries) < 3:
+            raise BlockingIOError
+
+    monkeypatch.setattr(processes.Path, "write_bytes", write)
+    monkeypatch.setattr(processes.time, "sleep", lambda seconds: None)
+    processes._come_after(2)
+    assert tries == [b"2"] * 3

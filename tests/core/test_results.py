@@ -228,6 +228,11 @@ def test_drafts_of_what_belongs_to_data_and_of_what_was_answered_go_with_the_nex
         path.parent.mkdir(exist_ok=True)
         path.touch()
         os.utime(path, (1, 1))
+    notes = home / "notes"
+    notes.mkdir()
+    for path in (notes / ".writing-course", dataset / ".keeping-fit.txt", notes / files[0].name):
+        path.touch()
+        os.utime(path, (1, 1))  # somebody's own, by their names or their place
     others = {path for path in home.rglob("*") if path.is_file()} - set(files)
     library.sweep()
     assert {path for path in home.rglob("*") if path.is_file()} == others
@@ -367,6 +372,24 @@ def test_what_is_on_disk_or_quickly_computed_is_discarded_and_there_again(kept):
     results.discard()  # what was read is discarded as what was computed
     assert results.bytes == 0
     assert results.forget("one") == {data().content_digest}
+
+
+@pytest.mark.parametrize("how", ["too large for the disk", "gone from the disk", "written elsewhere"])
+def test_what_took_long_and_is_not_on_disk_is_not_discarded(home, how):
+    most = 10_000 if how == "too large for the disk" else 10**6
+    store = ResultStore(lambda: home / "results", lambda: most)
+    results = Results(10**6, store, fleeting_results(), lambda owner: True)
+    results.of(data(), ("slow",), slow(np.random.default_rng(0).random(5000)), "one")
+    if how == "gone from the disk":  # for its size, as what is used from memory is not used on disk
+        [path] = home.glob("results/*/*.result")
+        path.unlink()
+    results.discard()
+    if how == "written elsewhere":
+        assert results.of(data(), ("slow",), never, "one").size == 5000
+        [path] = home.glob("results/*/*.result")
+        shutil.rmtree(path.parent)
+        results.discard()
+    assert results.of(data(), ("slow",), never, "one").size == 5000
 
 
 def test_what_cannot_be_written_is_not_discarded():

@@ -9,7 +9,7 @@ from streamlit.runtime.session_manager import SessionInfo
 
 from core.jobs import Job
 from pages.shared.cache import datasets as cached
-from pages.shared.shell import rest
+from pages.shared.shell import doors, rest
 
 
 @pytest.fixture
@@ -72,13 +72,43 @@ def test_a_session_that_is_not_waited_for_any_more_ends(server):
 
 def test_nothing_is_given_back_under_what_is_at_work_or_waits_for_its_turn(server):
     server.sessions = [1]
-    server.states = [None, "running", "waiting", "held"]
-    assert looked(server, 20) == [3]
+    server.states = [None, "running", "waiting", "held", "held"]
+    assert looked(server, 20) == [3, 5], "and once more when what was held has been given up"
 
 
-def test_a_look_that_fails_ends_neither_the_looks_nor_the_server(server):
-    server.sessions, server.fails = [1, 0, 1, 0], [1]
-    assert looked(server, 20) == [1, 2 + 1]
+def test_a_look_that_fails_ends_neither_the_looks_nor_the_server(server, monkeypatch):
+    server.sessions, server.fails = [1, 0, 1, 0, 1, 0], [1, 3]
+    logged = []
+    monkeypatch.setattr(rest.logs, "log_error", lambda event, error: logged.append((event, type(error))))
+    assert looked(server, 20) == [1, 3, 5]
+    assert logged == [("give_back_failed", OSError)], "said once"
+
+
+def test_a_server_begins_to_look_and_ends_it_with_itself(monkeypatch):
+    told = []
+
+    async def look():
+        told.append("began")
+        try:
+            await anyio.sleep_forever()
+        finally:
+            told.append("ended")
+
+    async def main():
+        async with doors.lifespan(None):
+            await anyio.wait_all_tasks_blocked()
+            told.append("serves")
+        told.append("over")
+
+    monkeypatch.setattr(rest, "give_back_when_alone", look)
+    monkeypatch.setattr(doors, "_end", lambda: told.append("tidies"))
+    for place, name in (
+        *((doors, "begin_running"), (doors.offered, "begin")),
+        *((doors.operations, "begin"), (doors.operations, "started")),
+    ):
+        monkeypatch.setattr(place, name, lambda: None)
+    anyio.run(main)
+    assert told == ["began", "serves", "ended", "tidies", "over"]
 
 
 def test_what_is_on_disk_leaves_memory_and_reads_again(monkeypatch):
@@ -91,7 +121,12 @@ def test_what_is_on_disk_leaves_memory_and_reads_again(monkeypatch):
     results = cached.results()
     results.put(dataset, asked, [1, 2], "anaesthesia", STORED_FROM)
     before = results.bytes
+    board = cached.jobs()
+    reads = board.join(("open", "of a file"), "Reading the file", lambda job: b"content")
+    reports = board.join(("report", "of data"), "Report", lambda job: b"content")
+    assert reads.wait(20) and reports.wait(20)
     cached.give_back_memory()
     assert given == [1]
+    assert board.get(reads.key) is None and board.get(reports.key) is reports, "nobody else can ask for the former"
     assert results.bytes < before
     assert results.look(dataset, asked, "anaesthesia").result == [1, 2]

@@ -214,11 +214,16 @@ def cluster() -> "Cluster | None":
 
 
 def give_back_memory() -> None:
-    """Give back the memory of results that are on disk, for a time in which nobody is there."""
-    jobs().discard()
+    """Give back the memory of results that are on disk, and of files that were read, once nobody is there."""
+    jobs().discard(_of_upload)
     results().discard()
     gc.collect()
     give_back()
+
+
+def _of_upload(job: Job) -> bool:
+    """Whether it reads files that a session uploaded, under names that no other session has for them."""
+    return isinstance(job.key, tuple) and job.key[0] in ("open", "build")
 
 
 def end() -> None:
@@ -475,10 +480,20 @@ def forget(digest: str) -> None:
 def _let_go(digest: str) -> None:
     """Erase what this process has computed of a dataset that is erased."""
     gone = results().forget(digest)
-    for name in [name for name in jobs().all_keys() if isinstance(name, tuple) and name[0] in gone]:
-        jobs().remove(name)
+    for name in [name for name in jobs().all_keys() if isinstance(name, tuple)]:
+        if name[0] in gone or digest in name[1]:  # a report has names, and is of the dataset
+            jobs().remove(name)
+    uploads = [job for job in map(jobs().get, jobs().all_keys()) if job is not None and _of_upload(job)]
+    theirs = {who for job in uploads if job.key[0] == "build" and _built(job) == digest for who in job.sessions}
+    for job in uploads:
+        if job.finished and job.sessions & theirs:
+            jobs().remove(job.key)
     if (pool := workers()) is not None:
         pool.forget(gone)
+
+
+def _built(job: Job) -> str:
+    return "" if job.result is None else job.result.dataset.digest
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

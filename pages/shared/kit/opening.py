@@ -124,8 +124,9 @@ def readers_key(dataset: Dataset, model: PlausibilityModel) -> tuple:
 def readers(dataset: Dataset, model: PlausibilityModel) -> HeldOutCurve | None:
     """The curve of held-out readers where it is done; None until then, and where it takes too long unasked."""
     job = readers_job(dataset, model)
-    job = cached.known(readers_key(dataset, model)) if job is None else job
-    return cached.result(job, dataset) if job is not None and job.state == "done" else None
+    if job is None:
+        return cached.known_result(readers_key(dataset, model), READERS, dataset)
+    return cached.result(job, dataset) if job.state == "done" else None
 
 
 def readers_job(dataset: Dataset, model: PlausibilityModel) -> Job | None:

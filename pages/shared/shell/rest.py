@@ -1,5 +1,8 @@
 """A server that nobody uses gives back memory: results that are on disk need not be held as well."""
 
+import sys
+from contextlib import suppress
+
 import anyio
 import anyio.to_thread
 from streamlit import runtime
@@ -7,6 +10,7 @@ from streamlit import runtime
 from core import logs
 
 _LOOK = 2.0  # seconds
+_CACHED = "pages.shared.cache.datasets"  # with all that pages need: the first session loads it
 
 
 async def give_back_when_alone() -> None:
@@ -15,17 +19,22 @@ async def give_back_when_alone() -> None:
     For as long as the server runs, in its event loop. A session that has lost its connection has ended once Streamlit
     does not wait for it any more.
     """
-    used = False
+    used, failed = False, None
+    n_unfinished = 0
     while True:
         await anyio.sleep(_LOOK)
         try:
-            if runtime.exists() and _sessions():
-                used = True
-            elif used and not _at_work():
+            somebody = runtime.exists() and _sessions() > 0
+            n_before, (n_unfinished, at_work) = n_unfinished, _jobs()
+            used |= somebody or at_work or n_unfinished < n_before  # a job that was held for long ends in the end
+            if used and not somebody and not at_work:
                 used = False
                 await anyio.to_thread.run_sync(_give_back)
-        except Exception as error:  # it goes on serving, with more memory than it needs
-            logs.log_error("give_back_failed", error)
+        except Exception as error:  # it goes on serving, with more memory than it needs; said once
+            if type(error) is not failed:
+                failed = type(error)
+                with suppress(Exception):
+                    logs.log_error("give_back_failed", error)
 
 
 def _sessions() -> int:
@@ -40,14 +49,13 @@ def _sessions() -> int:
     return len(manager.list_sessions())
 
 
-def _at_work() -> bool:
-    """Whether anything runs or waits for its turn; what is held begins only when somebody is there again."""
-    from pages.shared.cache.datasets import jobs  # with all that pages need, which the session has loaded
-
-    return any(job.state != "held" for job in jobs().unfinished())
+def _jobs() -> tuple[int, bool]:
+    """How many have not ended, and whether any runs or waits; what is held begins only when somebody is there again."""
+    cached = sys.modules.get(_CACHED)
+    jobs = [] if cached is None else cached.jobs().unfinished()
+    return len(jobs), any(job.state != "held" for job in jobs)
 
 
 def _give_back() -> None:
-    from pages.shared.cache.datasets import give_back_memory
-
-    give_back_memory()
+    if (cached := sys.modules.get(_CACHED)) is not None:
+        cached.give_back_memory()
