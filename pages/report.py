@@ -95,7 +95,8 @@ def _key(
     request: ReportRequest, name: str, reliability: float, threshold: float | str | None, sections: list[str]
 ) -> tuple:
     who = tuple((one.name, predictions.fingerprint(one)) for one in request.classifiers)
-    of = (request.dataset.digest, request.dataset.names_digest, request.selected, who)  # names stand in a report
+    # Names stand in a report; it goes with the data that were opened, of which it may show a part.
+    of = (st.session_state["data"], request.dataset.digest, request.dataset.names_digest, request.selected, who)
     # Whoever sees other reviews gets another report.
     seen = tuple((case, len(review.events)) for case, review in sorted(request.reviews.items()))
     seen = (*seen, request.reviewed and request.reviewed.words())

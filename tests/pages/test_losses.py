@@ -178,6 +178,33 @@ def test_forgetting_erases_data_predictions_results_and_jobs_of_these_data_only(
     assert gone not in jobs and stays in jobs
 
 
+def test_forgetting_erases_reports_and_files_that_were_read_from_memory():
+    """They are jobs of no content: a report has names, and what was uploaded is there as it came."""
+    mine, other = kept(TABLE), kept(TABLE + "\nmore,0,x\nmore,1,y")
+    jobs = {}
+    for number, address in enumerate((mine, other)):
+        keys = [("report", address, "settings"), ("open", (f"file{number}",)), ("build", "open", (f"file{number}",))]
+        reading = Reading(library.reopen(address), None)
+        for key, result in zip(keys, (b"report", b"file", reading), strict=True):
+            found = cached.job(key, key[0], lambda job, result=result: result)
+            assert found.wait(20)
+            found.sessions = {f"session{number}"}
+            jobs[address, key[0]] = found
+    cached.forget(mine)
+    there = [of for of, job in jobs.items() if cached.jobs().get(job.key) is job]
+    assert there == [(other, "report"), (other, "open"), (other, "build")]
+
+
+def test_a_report_of_a_part_is_erased_with_the_data():
+    address = kept(TABLE)
+    another_tab("report", address, select=Selection(raters=("0", "1")).to_text())
+    keys = [name for name in cached.jobs().all_keys() if isinstance(name, tuple)]
+    reports = [name for name in keys if name[0] == "report" and address in name[1]]
+    assert reports
+    cached.forget(address)
+    assert not set(reports) & set(cached.jobs().all_keys())
+
+
 def test_a_restart_computes_nothing_again_that_took_long(monkeypatch):
     rng = np.random.default_rng(0)
     case, rater = np.repeat(np.arange(60), 6), np.tile(np.arange(6), 60)

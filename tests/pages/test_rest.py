@@ -4,6 +4,7 @@ from types import SimpleNamespace
 
 import anyio
 import pytest
+from anyio.from_thread import start_blocking_portal
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
 
@@ -52,7 +53,8 @@ def looked(server, n: int) -> list[int]:
                 await anyio.sleep(0.001)
             beside.cancel_scope.cancel()
 
-    anyio.run(main)
+    with start_blocking_portal() as portal:  # in a thread: another test may have left a loop in this one
+        portal.call(main)
     return server.gave
 
 
@@ -107,7 +109,8 @@ def test_a_server_begins_to_look_and_ends_it_with_itself(monkeypatch):
         *((doors.operations, "begin"), (doors.operations, "started")),
     ):
         monkeypatch.setattr(place, name, lambda: None)
-    anyio.run(main)
+    with start_blocking_portal() as portal:
+        portal.call(main)
     assert told == ["began", "serves", "ended", "tidies", "over"]
 
 
