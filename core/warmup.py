@@ -36,6 +36,7 @@ from .models.majority import MajorityVote
 from .models.tap import TAP
 from .plausibility._kernels import leading_places
 from .plausibility.plackett_luce._gibbs_kernels import gibbs
+from .plausibility.plackett_luce.blocks import case_blocks, ranking_entries
 from .plausibility.plackett_luce.gibbs import PlackettLuce
 from .plausibility.protocol import CaseDraws
 from .processes import stand_back
@@ -136,6 +137,8 @@ def _draws() -> None:
 def _sampler() -> None:
     """What the sampler comes to last: ready by then, so that both children end their first parts at about one time."""
     leading_places(np.zeros(1), 0.0, 0.0, 1.0, 0, np.zeros(1, np.int32), np.zeros(1))
+    rankings = _data()[0]
+    case_blocks(rankings, 0, ranking_entries(rankings))
 
 
 def _points() -> None:
