@@ -38,9 +38,9 @@ def computed(monkeypatch):
         done.append(job.title)
         return start(self, job)
 
-    def held(self, key, found, owner):
-        done.append(key)
-        return put(self, key, found, owner)
+    def held(self, dataset, asked, *result, **how):
+        done.append((dataset.content_digest, asked))
+        return put(self, dataset, asked, *result, **how)
 
     monkeypatch.setattr(JobBoard, "_start", started)
     monkeypatch.setattr(Results, "_put", held)
