@@ -41,7 +41,7 @@ def metric_against_reliability(
                 line={"color": colour, "width": 2.5, "dash": DASHES[code % len(DASHES)]},
                 marker={"symbol": SYMBOLS[code % len(SYMBOLS)], "size": 8},
                 customdata=[[value.ci_low, value.ci_high, plural(value.n_cases, "case")] for value in values],
-                hovertemplate="γ %{x:g}: %{y:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f}), "
+                hovertemplate="γ %{x:~g}: %{y:.3f} (%{customdata[0]:.3f} to %{customdata[1]:.3f}), "
                 "%{customdata[2]}<extra>" + label + "</extra>",
             )
         )

@@ -57,7 +57,7 @@ def mean_certainty(sweep: SweepTable, theme: Theme, title: str) -> go.Figure:
                 marker={"size": 7},
                 error_y={"type": "data", "array": error, "thickness": 1, "width": 3},
                 customdata=error,
-                hovertemplate="γ %{x:g}: %{y:.3f} ± %{customdata:.4f}<extra>top-" + str(top) + "</extra>",
+                hovertemplate="γ %{x:~g}: %{y:.3f} ± %{customdata:.4f}<extra>top-" + str(top) + "</extra>",
             )
         )
     return figure_of(

@@ -69,7 +69,7 @@ def score_density(
                 mode="markers",
                 marker={"symbol": "diamond", "size": 11, "color": theme.mean},
                 customdata=[plotly(shorten(name, 30)) for name, _ in predictions],
-                hovertemplate="%{customdata}: %{x:.4g}<extra>predicted</extra>",
+                hovertemplate="%{customdata}: %{x:.4~g}<extra>predicted</extra>",
                 name="predicted",
                 showlegend=False,
             )
@@ -100,7 +100,7 @@ def _curve(found: PlausibleScore, theme: Theme) -> list[Trace]:
             y=height,
             mode="lines",
             line={"color": theme.accent, "width": 2.5},
-            hovertemplate="plausible score %{x:.4g}<extra></extra>",
+            hovertemplate="plausible score %{x:.4~g}<extra></extra>",
             showlegend=False,
         ),
         scatter(
@@ -108,7 +108,7 @@ def _curve(found: PlausibleScore, theme: Theme) -> list[Trace]:
             y=[0],
             mode="markers",
             marker=cross(theme.ink, 15, 2.5),
-            hovertemplate=f"mean %{{x:.4g}} ({score_between(found.low, found.high)})<extra></extra>",
+            hovertemplate=f"mean %{{x:.4~g}} ({score_between(found.low, found.high)})<extra></extra>",
             name="mean",
             showlegend=False,
         ),
@@ -131,7 +131,7 @@ def _ticks(found: PlausibleScore, theme: Theme, hide_names: bool) -> Trace:
         mode="markers",
         marker={"symbol": "line-ns", "size": 12, "line": {"width": 2.5, "color": theme.ink}},
         customdata=[said[at] for at in place],
-        hovertemplate="%{x:g}: %{customdata}<extra></extra>",
+        hovertemplate="%{x:~g}: %{customdata}<extra></extra>",
         name="raters",
         showlegend=False,
     )
@@ -162,7 +162,7 @@ def score_against_trust(found: ScoreTrust, reliability: float, theme: Theme, tit
                 mode="lines",
                 line={"color": theme.accent, "width": 2.5},
                 customdata=ends,
-                hovertemplate="γ %{x:.2g}: %{y:.4g} (%{customdata[0]:.4g} to %{customdata[1]:.4g})<extra></extra>",
+                hovertemplate="γ %{x:.2~g}: %{y:.4~g} (%{customdata[0]:.4~g} to %{customdata[1]:.4~g})<extra></extra>",
                 showlegend=False,
             ),
         ],
@@ -191,7 +191,7 @@ def above_against_trust(found: ScoreTrust, reliability: float, theme: Theme, tit
             y=found.above[:, 0] if found.above is not None else [],
             mode="lines",
             line={"color": theme.accent, "width": 2.5},
-            hovertemplate="γ %{x:.2g}: %{y:.3f}<extra></extra>",
+            hovertemplate="γ %{x:.2~g}: %{y:.3f}<extra></extra>",
             showlegend=False,
         )
     ]
@@ -238,7 +238,7 @@ def widths(found: ScoreTrust, theme: Theme, title: str) -> go.Figure:
                 line=line,
                 marker={"size": 7},
                 customdata=np.column_stack([low, high]),
-                hovertemplate="γ %{x:g}: %{y:.4g} (%{customdata[0]:.4g} to %{customdata[1]:.4g})<extra></extra>",
+                hovertemplate="γ %{x:~g}: %{y:.4~g} (%{customdata[0]:.4~g} to %{customdata[1]:.4~g})<extra></extra>",
                 showlegend=False,
             ),
         ],
@@ -315,7 +315,7 @@ def errors_against_trust(found: tuple[ScoreErrors, ...], metric: str, theme: The
                 line={"color": colour, "width": 2.5, "dash": DASHES[number % len(DASHES)]},
                 marker={"symbol": SYMBOLS[number % len(SYMBOLS)], "size": 8},
                 customdata=np.column_stack([low, high]),
-                hovertemplate="γ %{x:g}: %{y:.4g} (%{customdata[0]:.4g} to %{customdata[1]:.4g})<extra>"
+                hovertemplate="γ %{x:~g}: %{y:.4~g} (%{customdata[0]:.4~g} to %{customdata[1]:.4~g})<extra>"
                 + label
                 + "</extra>",
             )
@@ -326,7 +326,7 @@ def errors_against_trust(found: tuple[ScoreErrors, ...], metric: str, theme: The
                 y=[float(found[-1].point[number, at])],
                 mode="markers",
                 marker={"symbol": "x", "size": 11, "color": colour},
-                hovertemplate="against the mean plausible scores: %{y:.4g}<extra>" + label + "</extra>",
+                hovertemplate="against the mean plausible scores: %{y:.4~g}<extra>" + label + "</extra>",
                 showlegend=False,
             )
         )
@@ -398,7 +398,7 @@ def severity_over_time(found: ScoreDrift, theme: Theme, title: str) -> go.Figure
             mode="markers",
             name="a score",
             marker={"color": with_opacity(theme.quiet, 0.55), "size": 5},
-            hovertemplate="%{x|%Y-%m-%d}: %{y:.4g} above the others<extra></extra>",
+            hovertemplate="%{x|%Y-%m-%d}: %{y:.4~g} above the others<extra></extra>",
         ),
         scatter(
             x=dates((first + last) / 2),
@@ -408,7 +408,7 @@ def severity_over_time(found: ScoreDrift, theme: Theme, title: str) -> go.Figure
             line={"color": theme.accent, "width": 2},
             error_y=error_bars(high - mean, mean - low, with_opacity(theme.accent, 0.6), 1.5, 3),
             customdata=[[score_between(a, b), f"{int(count):,}"] for a, b, count in zip(low, high, n, strict=True)],
-            hovertemplate="%{x|%Y-%m-%d}: %{y:.4g} (%{customdata[0]})<br>%{customdata[1]} scores<extra></extra>",
+            hovertemplate="%{x|%Y-%m-%d}: %{y:.4~g} (%{customdata[0]})<br>%{customdata[1]} scores<extra></extra>",
         ),
     ]
     if found.before is not None and found.after is not None:
@@ -423,7 +423,7 @@ def severity_over_time(found: ScoreDrift, theme: Theme, title: str) -> go.Figure
                     mode="lines",
                     name=name,
                     line={"color": theme.mean, "width": 3, "dash": "solid" if name == "after" else "dash"},
-                    hovertemplate=f"{name}: %{{y:.4g}} ({score_between(part[1], part[2])})<extra></extra>",
+                    hovertemplate=f"{name}: %{{y:.4~g}} ({score_between(part[1], part[2])})<extra></extra>",
                 )
             )
     return figure_of(
@@ -466,7 +466,8 @@ def _of_raters(
                 marker={"color": colour, "symbol": symbol, "size": 9},
                 error_x=error_bars(high[who] - value[who], value[who] - low[who], with_opacity(colour, 0.7), 1.6, 3),
                 customdata=words,
-                hovertemplate="%{customdata[0]}: %{x:.4g} (%{customdata[1]})<br>%{customdata[2]} scores<extra></extra>",
+                hovertemplate="%{customdata[0]}: %{x:.4~g} (%{customdata[1]})<br>%{customdata[2]} scores"
+                "<extra></extra>",
                 showlegend=False,
             )
         )

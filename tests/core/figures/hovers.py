@@ -38,5 +38,7 @@ def _plain(value) -> str:
 
 
 def _formatted(value, form: str) -> str:
-    """A number as d3 writes it: whole where only separators are asked for."""
+    """A number as d3 writes it: whole where only separators are asked for, with zeros behind it where no ~ is."""
+    if form.endswith("g"):
+        form = form.replace("~", "") if "~" in form else f"#{form}"
     return f"{int(value):,}" if form == "," else f"{float(value):{form}}"

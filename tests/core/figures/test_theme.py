@@ -160,3 +160,9 @@ def test_a_larger_figure_has_all_letters_marks_and_its_height_larger_by_as_much_
     assert list(large.data[1].marker.size) == [4, 8]  # sizes that say something stay
     assert list(large.data[0].x) == [1, 2] and list(large.data[0].y) == [3, 4]
     assert figure_of(LIGHT).layout.template.layout.font.size == 13  # the template of all others stays as it is
+
+
+def test_pointers_say_a_number_without_the_zeros_behind_it():
+    """For plotly, "g" is six digits whatever they are: γ 1.00000."""
+    for path in Path(figures.__file__).parent.glob("*.py"):
+        assert not re.search(r"%\{+[^}]*:(\.\d+)?g\}", path.read_text(encoding="utf-8")), path
