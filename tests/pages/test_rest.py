@@ -1,5 +1,9 @@
 """A server that nobody uses gives back memory, and only then."""
 
+import sys
+import time
+from importlib import import_module
+from threading import Thread
 from types import SimpleNamespace
 
 import anyio
@@ -133,3 +137,29 @@ def test_what_is_on_disk_leaves_memory_and_reads_again(monkeypatch):
     assert board.get(reads.key) is None and board.get(reports.key) is reports, "nobody else can ask for the former"
     assert results.bytes < before
     assert results.look(dataset, asked, "anaesthesia").result == [1, 2]
+
+
+def test_a_look_while_the_first_session_loads_the_pages_waits_for_it(server, monkeypatch, tmp_path):
+    (tmp_path / "loaded_slowly.py").write_text(
+        "import threading, time\n"
+        "time.sleep(0.3)\n"  # the loop looks meanwhile
+        "from types import SimpleNamespace\n"
+        "def jobs(): return SimpleNamespace(unfinished=list)\n"
+        "def give_back_memory(): gave.append(True)\n"
+        "gave = []\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(rest, "_CACHED", "loaded_slowly")
+    failed = []
+    monkeypatch.setattr(rest.logs, "log_error", lambda *said: failed.append(said))
+    server.sessions = [1]
+    try:
+        session = Thread(target=import_module, args=["loaded_slowly"])
+        session.start()
+        while "loaded_slowly" not in sys.modules:
+            time.sleep(0.001)
+        looked(server, 3)
+        session.join()
+        assert not failed and sys.modules["loaded_slowly"].gave == [True]
+    finally:
+        sys.modules.pop("loaded_slowly", None)

@@ -2,6 +2,7 @@
 
 import sys
 from contextlib import suppress
+from importlib import import_module
 
 import anyio
 import anyio.to_thread
@@ -25,11 +26,12 @@ async def give_back_when_alone() -> None:
         await anyio.sleep(_LOOK)
         try:
             somebody = runtime.exists() and _sessions() > 0
-            n_before, (n_unfinished, at_work) = n_unfinished, _jobs()
+            n_before, (n_unfinished, at_work) = n_unfinished, _jobs(await _cached())
             used |= somebody or at_work or n_unfinished < n_before  # a job that was held for long ends in the end
             if used and not somebody and not at_work:
                 used = False
-                await anyio.to_thread.run_sync(_give_back)
+                if (cached := await _cached()) is not None:
+                    await anyio.to_thread.run_sync(cached.give_back_memory)
         except Exception as error:  # it goes on serving, with more memory than it needs; said once
             if type(error) is not failed:
                 failed = type(error)
@@ -49,13 +51,14 @@ def _sessions() -> int:
     return len(manager.list_sessions())
 
 
-def _jobs() -> tuple[int, bool]:
+async def _cached():
+    """What holds results and jobs, whole: the first session may be in the middle of loading it; None before that."""
+    if _CACHED not in sys.modules:
+        return None
+    return await anyio.to_thread.run_sync(import_module, _CACHED)  # waits for the session's import
+
+
+def _jobs(cached) -> tuple[int, bool]:
     """How many have not ended, and whether any runs or waits; what is held begins only when somebody is there again."""
-    cached = sys.modules.get(_CACHED)
     jobs = [] if cached is None else cached.jobs().unfinished()
     return len(jobs), any(job.state != "held" for job in jobs)
-
-
-def _give_back() -> None:
-    if (cached := sys.modules.get(_CACHED)) is not None:
-        cached.give_back_memory()
