@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import pytest
 import streamlit as st
 from streamlit import config
+from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest, local_script_runner
@@ -27,6 +28,7 @@ from pages.shared.kit import expected, job_progress, redraw
 from tests.pages.opened import APP, at, kept, words
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
+CLOCK = re.compile(r"@part\(\w|run_every=\d")
 HOME = ("Certainty of all cases", "Looking at the raters")
 ROWS = "case,rater,class\n" + "".join(
     f"{case},{rater},{'xyz'[(case * 7 + rater * case) % 3]}\n" for case in range(40) for rater in range(5)
@@ -196,8 +198,64 @@ def test_a_page_that_waits_for_nothing_looks_at_nothing(looked):
 
 def test_no_other_part_of_a_page_asks_by_the_clock():
     """But the notes of a first start, and of a database that is away, which stand alone."""
-    asking = {path.name for path in PAGES.rglob("*.py") if "run_every" in path.read_text(encoding="utf-8")}
+    asking = {path.name for path in PAGES.rglob("*.py") if CLOCK.search(path.read_text(encoding="utf-8"))}
     assert asking == {"job_progress.py", "first_start.py", "first_visit.py", "store_away.py"}
+
+
+def unplaced(messages) -> list:
+    """Which of them a browser cannot place: a child behind one that is not there."""
+    children: dict[tuple, int] = {}
+    out = []
+    for message in messages:
+        *block, child = message.metadata.delta_path
+        n = children.setdefault(tuple(block), 0)
+        if child > n:
+            out.append((block, child, n))
+        children[tuple(block)] = max(n, child + 1)
+    return out
+
+
+def database_away():
+    import time
+
+    import streamlit as st
+
+    from pages.shared.kit import store_away
+
+    store_away._look(time.monotonic())
+    st.text("behind it")
+
+
+@pytest.mark.parametrize("waits", ["a job", "a first start", "a first visit", "a database", "a live case"])
+def test_a_part_that_is_drawn_again_before_the_page_is_sent_leaves_no_gap_in_it(waits, monkeypatch, request):
+    """Of what has not been sent Streamlit discards what the part has drawn; a gap would end the page in a browser."""
+    if waits in ("a first start", "a first visit"):
+        monkeypatch.setattr(cached, "preparation", lambda: SimpleNamespace(missing=lambda parts=(): ["draws"]))
+    if waits == "a job":
+        request.getfixturevalue("nothing_starts")
+        app = framed("models")
+    elif waits == "a database":
+        app = AppTest.from_function(database_away)
+    else:
+        app = at("models", "caries") if waits == "a first start" else at("home")
+    sent = []
+    messages = local_script_runner.LocalScriptRunner.forward_msgs
+    monkeypatch.setattr(
+        local_script_runner.LocalScriptRunner,
+        "forward_msgs",
+        lambda self: sent.append(self.forward_msg_queue) or messages(self),
+    )
+    app.run()
+    assert not app.exception
+    queue = sent[-1]
+    all_of_it = [message for message in queue._queue if message.metadata.delta_path]
+    parts = {message.delta.fragment_id for message in all_of_it} - {""}
+    assert parts and not unplaced(all_of_it)
+    for name in parts:
+        left = ForwardMsgQueue()
+        left._queue = list(all_of_it)
+        left.clear(retain_lifecycle_msgs=True, fragment_ids_this_run=[name])
+        assert len(left) < len(all_of_it) and not unplaced(left._queue)
 
 
 def test_a_part_that_asks_by_the_clock_has_the_whole_page_sent(monkeypatch):
@@ -208,7 +266,7 @@ def test_a_part_that_asks_by_the_clock_has_the_whole_page_sent(monkeypatch):
     redraw.draw_anew()
     assert context.known == frozenset()
     asking = [path.read_text(encoding="utf-8") for path in PAGES.rglob("*.py")]
-    asking = [text for text in asking if "run_every" in text]
+    asking = [text for text in asking if CLOCK.search(text)]
     assert all("draw_anew()" in text and "st.rerun(" not in text for text in asking)
 
 

@@ -20,7 +20,7 @@ from pages.shared.cache import datasets as cached
 from pages.shared.home.doors import plot_still
 from pages.shared.kit import plausibility_models, state, widgets
 from pages.shared.kit import style as look
-from pages.shared.kit.redraw import draw_anew
+from pages.shared.kit.redraw import draw_anew, part
 
 # A mole or a melanoma: seven dermatologists of the simulated panel name the one or the other first.
 SAMPLE, CASE = "skin", "skin-080"
@@ -89,7 +89,7 @@ def _live() -> None:
         _case()
 
 
-@st.fragment(run_every=_POLL_SECONDS)
+@part(_POLL_SECONDS)
 def _waiting() -> None:
     if not cached.preparation().missing(_NEEDS):
         draw_anew()
@@ -98,7 +98,7 @@ def _waiting() -> None:
     )
 
 
-@st.fragment
+@part()
 def _case() -> None:
     dataset, theme = cached.sample(SAMPLE).dataset, look.theme()
     case = dataset.case_index(CASE)

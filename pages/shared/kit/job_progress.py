@@ -22,7 +22,7 @@ from core.errors import InputError, NotApplicableError, PluralityError
 from core.jobs import Job
 from core.text import markdown, number
 from pages.shared.cache import datasets as cached
-from pages.shared.kit.redraw import draw_anew
+from pages.shared.kit.redraw import draw_anew, part, place_of_part
 
 _POLL_SECONDS = 0.2
 # For each look a browser goes through its whole page, a third of a core at five a second. So what has been at work for
@@ -164,7 +164,7 @@ def _wait_a_moment(job: Job) -> None:
 
 
 def _watch(job: Job) -> None:
-    run, place = _run(), st.empty()
+    run, place = _run(), place_of_part()
     run.shown[job.id] = job, place, job.partial
     _say(job, place)
     if run.together is None:
@@ -173,7 +173,7 @@ def _watch(job: Job) -> None:
         run.together.append(job)
 
 
-@st.fragment(run_every=_POLL_SECONDS)
+@part(_POLL_SECONDS)
 def _look(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> None:
     jobs = [job for job, *_ in shown]
     if get_script_run_ctx().fragment_ids_this_run and _interval(jobs) == _POLL_SECONDS:

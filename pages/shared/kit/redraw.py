@@ -1,9 +1,42 @@
-"""Draw the whole page anew from a part of it that looks by the clock."""
+"""Parts of a page that are drawn by themselves, and the whole page anew from one that looks by the clock."""
 
+from collections.abc import Callable
+from functools import wraps
 from typing import NoReturn
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+
+def part(run_every: float | None = None) -> Callable[[Callable], Callable]:
+    """Decorator of what draws a part of a page that is drawn again by itself, as `st.fragment`.
+
+    It stands in a container of its own. Before a part is drawn again, Streamlit discards what it has drawn and a
+    browser has not been sent, with the place of the part itself. What stands behind that place at the same level would
+    then come to the browser with a place too high, and end the page: "Bad delta path index".
+
+    Parameters
+    ----------
+    run_every : float, optional
+        Seconds after which it is drawn again unasked.
+    """
+
+    def of(draw: Callable) -> Callable:
+        drawn = st.fragment(run_every=run_every)(draw)
+
+        @wraps(draw)
+        def alone(*given):
+            with st.container():
+                drawn(*given)
+
+        return alone
+
+    return of
+
+
+def place_of_part():
+    """A place outside a part that the part fills, in a container of its own for the same reason."""
+    return st.container().empty()
 
 
 def draw_anew() -> NoReturn:

@@ -8,7 +8,7 @@ from core.errors import PluralityError
 from core.review.review_errors import StoreError
 from core.text import markdown, number
 from pages.shared.cache import access
-from pages.shared.kit.redraw import draw_anew
+from pages.shared.kit.redraw import draw_anew, part
 
 _EVERY = 5.0  # seconds
 _SAID = "_store_away"
@@ -34,7 +34,7 @@ def look_again() -> None:
         _look(time.monotonic())
 
 
-@st.fragment(run_every=_EVERY)
+@part(_EVERY)
 def _look(drawn: float) -> None:
     if time.monotonic() - drawn > _EVERY / 2 and access.store_answers():
         draw_anew()

@@ -8,7 +8,7 @@ import streamlit as st
 
 from core.first_start import PARTS
 from pages.shared.cache import datasets as cached
-from pages.shared.kit.redraw import draw_anew
+from pages.shared.kit.redraw import draw_anew, part
 from pages.shared.shell.loading import load_modules
 
 _POLL_SECONDS = 0.25
@@ -55,7 +55,7 @@ def _load_meanwhile(name: str) -> None:
     threading.Thread(target=load_modules, args=(("kit", name),), name="loading", daemon=True).start()
 
 
-@st.fragment(run_every=_POLL_SECONDS)
+@part(_POLL_SECONDS)
 def _note(parts: Sequence[str]) -> None:
     missing = cached.preparation().missing(parts)
     if not missing:
