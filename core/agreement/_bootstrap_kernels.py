@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from .._binomial_kernels import binomial_of_small_mean
 from ..machine_code import njit
 
 
@@ -56,15 +57,7 @@ def distinct_vectors(ptr, class_code, count):
 def binomial(n, p):
     """Successes among n trials, each of probability p of at most 1/2."""
     if n * p < 10:
-        u = np.random.random()
-        odds = p / (1 - p)
-        term = math.exp(n * math.log1p(-p))
-        k = 0
-        while u > term and k < n:
-            u -= term
-            k += 1
-            term *= odds * (n - k + 1) / k
-        return k
+        return binomial_of_small_mean(n, p)
     spread = math.sqrt(n * p * (1 - p))
     b = 1.15 + 2.53 * spread
     a = -0.0873 + 0.0248 * b + 0.01 * p

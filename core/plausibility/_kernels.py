@@ -1,16 +1,19 @@
 """Draws from Dirichlet distributions in logs, and which classes come first in a draw.
 
 Gamma(a) by Marsaglia & Tsang (2000); for a < 1, ln Gamma(a) = ln Gamma(a + 1) + ln U / a, which does not underflow.
+Binomials of large means are halved by the middle one of n uniforms, a Beta draw: Relles (1972), JASA 67, 612-613.
 Never-named classes are drawn as their sum, which is split by a symmetric Dirichlet only where the order of the first
 places depends on it.
 """
 
 import numpy as np
 
+from .._binomial_kernels import binomial_of_small_mean
 from ..machine_code import njit
 
 _FLOOR = -690.0
 _TINY = np.exp(_FLOOR)
+_SMALL_MEAN = 30.0
 
 
 @njit(cache=True, nogil=True)
@@ -36,6 +39,26 @@ def log_gamma_draw(shape):
     if shape >= 1.0:
         return np.log(gamma_draw(shape))
     return np.log(gamma_draw(shape + 1.0)) + np.log(1.0 - np.random.random()) / shape
+
+
+@njit(cache=True, nogil=True)
+def binomial_draw(n, p):
+    """One draw from Binomial(n, p), n >= 1, 0 < p < 1."""
+    sure = 0
+    while n * min(p, 1.0 - p) > _SMALL_MEAN:
+        half = (n + 1) // 2
+        below = gamma_draw(float(half))
+        middle = below / (below + gamma_draw(float(n + 1 - half)))  # of n uniforms, the one that is the half-th lowest
+        if middle <= p:
+            sure += half
+            n -= half
+            p = (p - middle) / (1.0 - middle)
+        else:
+            n = half - 1
+            p /= middle
+    if p > 0.5:
+        return sure + n - binomial_of_small_mean(n, 1.0 - p)
+    return sure + binomial_of_small_mean(n, p)
 
 
 @njit(cache=True, nogil=True)

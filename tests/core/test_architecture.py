@@ -47,7 +47,7 @@ LAYERS = (
     ("first_start",),
     ("cluster",),
     ("runners",),
-    ("chunks", "correlation", "kernels", "multiplicity", "order", "seeds", "processes", "forks"),
+    ("_binomial_kernels", "chunks", "correlation", "kernels", "multiplicity", "order", "seeds", "processes", "forks"),
     ("machine_code",),
     ("array_files",),
     ("tables", "result_base"),

@@ -8,7 +8,7 @@ mix 15 to 25 times better.
 import numpy as np
 
 from ...machine_code import njit
-from .._kernels import gamma_draw, leading_places, log_gamma_draw
+from .._kernels import binomial_draw, gamma_draw, leading_places, log_gamma_draw
 from ._arrival_kernels import arrival_hull, draw_first_arrival, log_large_block
 from ._kernels import LARGEST_TABLE, TABLE_SIZE, fill_table, fill_tables, mass_after
 
@@ -54,7 +54,7 @@ def walk_table(member, start, stop, copies, power, rate, table, count, exposure,
                 total -= table[mask ^ bit]
                 going = left
                 if share < 1.0 and total > 0.0:
-                    going = int(np.random.random() < share) if left == 1 else np.random.binomial(left, share)
+                    going = int(np.random.random() < share) if left == 1 else binomial_draw(left, share)
                 count[mask ^ bit] += going
                 left -= going
     for e in range(start, stop):

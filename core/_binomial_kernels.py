@@ -1,0 +1,21 @@
+"""Draws from a binomial distribution by inversion, for small means."""
+
+import math
+
+import numpy as np
+
+from .machine_code import njit
+
+
+@njit(cache=True, nogil=True)
+def binomial_of_small_mean(n, p):
+    """Successes among n trials, each of probability p of at most 1/2; in as many steps, so n p is to be small."""
+    u = np.random.random()
+    odds = p / (1 - p)
+    term = math.exp(n * math.log1p(-p))
+    k = 0
+    while u > term and k < n:
+        u -= term
+        k += 1
+        term *= odds * (n - k + 1) / k
+    return k
