@@ -14,10 +14,11 @@ from pathlib import Path
 
 from .processes import COMMAND, NO_WINDOW, environment
 
-# Two processes, each with its parts in the order of need; `core.warmup` does them.
+# Two processes, each with its parts in the order of need; `core.warmup` does them. Report alone waits for
+# kinds and openings, in which numbers and models of other kinds of data are compiled.
 CHILDREN = (
-    ("draws", "anchors", "raters"),
-    ("sampler", "summaries", "points", "others", "reading", "agreement", "models"),
+    ("draws", "anchors", "raters", "models"),
+    ("sampler", "summaries", "points", "others", "reading", "agreement", "kinds", "openings"),
 )
 # The pages of single cases, to which the first visit leads: what opens them, and what stands below.
 AT_FIRST = ("draws", "summaries", "points", "others")

@@ -20,6 +20,7 @@ from .agreement.pairs import PAIR_COEFFICIENTS, pair_matrix
 from .agreement.precision import precision_curve
 from .agreement.probability import SPA_WEIGHTINGS
 from .agreement.specific import specific_agreement
+from .agreement.suitable import coefficients_for
 from .annotations.counts import class_counts
 from .annotations.dataset import Dataset
 from .certainty.held_out_readers import held_out_curve
@@ -27,10 +28,13 @@ from .evaluation.predictions import Predictions, match_predictions
 from .first_start import AT_FIRST, PARTS, mark
 from .ingest.read_files import read
 from .kernels import SMALL
+from .machines.alternative_test import alternative_test
+from .machines.worth import worth_readers
 from .methods import as_taken, methods, offered
 from .models.catalogue import em_model, fit_request, request
+from .models.choose import candidates_of, standing_of
 from .models.dawid_skene import DawidSkene
-from .models.held_out import held_out, held_out_shares, held_out_votes, prepare
+from .models.held_out import HeldOutData, held_out, held_out_shares, held_out_votes, prepare
 from .models.joint import pair_table
 from .models.majority import MajorityVote
 from .models.tap import TAP
@@ -55,6 +59,9 @@ from .reducers.sets import TopSets
 
 _TABLE = b"case,rater,rank,class\n1,a,1,x\n1,a,1,y\n1,b,1,x\n1,c,1,y\n2,a,1,y\n2,b,1,y\n2,c,1,z\n"
 
+# Of what is compiled for other kinds of data: raters who agree more than by chance, one of them on one class.
+_N_CASES, _N_RATERS = 30, 6
+_MACHINE = _N_RATERS - 1
 _RECORDS = b'[{"case": 1, "rater": "a", "label": "x"}, {"case": 1, "rater": "b", "label": "y"}]'
 
 
@@ -230,9 +237,8 @@ def _models() -> None:
 
 
 def _compare(dataset: Dataset) -> None:
-    """Score the models by EM on one fold, where `choose` takes twenty: what is compiled is the same."""
-    data = prepare(dataset)
-    one = replace(data, refits=data.refits[:1], n_sets=1)
+    """Score the models by EM on one fold."""
+    one = _one_fold(dataset)
     held_out_votes(one)
     held_out_shares(one)
     for method in methods("rater model").values():
@@ -248,9 +254,54 @@ def _raters() -> None:
         drift_of(table.panel, 0, kind=kind, n_orders=20)
     change_point(table.panel.right[:4], table.panel.wrong[:4])
     report_card(table, raters_to_act_on(table), table.raters[0])
+    raters_to_act_on(monitor(_classes(3)))
     fit = DawidSkene().fit(dataset)
     for goal, policy in ((Goal("accuracy", 0.5, table.raters[0]), "random"), (Goal("certainty", 0.5), "new_cases")):
         forecast(dataset, fit, goal, policy=policy, budget=3, n_steps=1, n_worlds=20)
+
+
+def _kinds() -> None:
+    """What is asked of annotations of other kinds: machines as raters, and coefficients."""
+    case, rater, answer = _panel(3)
+    named = tuple(map(str, range(_N_CASES))), tuple(map(str, range(_N_RATERS))), tuple("xyz")
+    each = np.arange(answer.size + 1)
+    ranked = Dataset.from_rankings("", *named, case, rater, each, answer, np.zeros(answer.size, np.int64))
+    machine, people = ranked.raters[_MACHINE], ranked.raters[:_MACHINE]
+    alternative_test(ranked, (machine,), n_resamples=100, plan=False)
+    share = np.full((ranked.n_cases, ranked.n_classes), 1 / ranked.n_classes)
+    worth_readers(ranked, machine, people, score="log", probability=share, n_resamples=100)
+    some = np.flatnonzero(np.arange(case.size - 1) % 7)  # not each rater on each case
+    coefficients_for(Dataset.from_scores("", *named[:2], case[some], rater[some], 1.0 + answer[some]))
+    coefficients_for(Dataset.from_sets("", *named, case, rater, each, answer))
+    for ordinal in (False, True):
+        coefficients_for(_classes(3, ordinal=ordinal))
+
+
+def _openings() -> None:
+    """Score each model that may open, on one fold: of two classes, of more, and of ordered ones."""
+    for dataset in (_classes(3, ordinal=True), _classes(2), _classes(3)):
+        one = _one_fold(dataset)
+        for method in candidates_of(dataset, difficulty=True):
+            standing_of(one, dataset, method, "independent", False, None, None)
+
+
+def _one_fold(dataset: Dataset) -> HeldOutData:
+    """Where `choose` takes twenty: what is compiled is the same."""
+    data = prepare(dataset)
+    return replace(data, refits=data.refits[:1], n_sets=1)
+
+
+def _classes(n_classes: int, *, ordinal: bool = False) -> Dataset:
+    cases, raters = (tuple(map(str, range(n))) for n in (_N_CASES, _N_RATERS))
+    return Dataset.from_classes("", cases, raters, tuple("xyz"[:n_classes]), *_panel(n_classes), ordinal=ordinal)
+
+
+def _panel(n_classes: int) -> tuple[np.ndarray, ...]:
+    """Cases, raters and classes, one annotation of each rater on each case and one repeated."""
+    case, rater = np.repeat(np.arange(_N_CASES), _N_RATERS), np.tile(np.arange(_N_RATERS), _N_CASES)
+    answer = (case + ((7 * case + 3 * rater) % 5 == 0)) % n_classes
+    answer[rater == _MACHINE] = 0
+    return tuple(np.append(codes, codes[0]) for codes in (case, rater, answer))
 
 
 _PARTS: dict[str, Callable[[], None]] = {
@@ -264,6 +315,8 @@ _PARTS: dict[str, Callable[[], None]] = {
     "anchors": _anchors,
     "agreement": _agreement,
     "models": _models,
+    "openings": _openings,
+    "kinds": _kinds,
 }
 
 if __name__ == "__main__":

@@ -300,7 +300,8 @@ def ordinal_walk(
         if np.random.random() < share:
             here, value, drift = there, found, ahead
         if n >= n_burn and (n - n_burn) % every == every - 1:
-            kept[(n - n_burn) // every] = here
+            for d in range(ndim):  # a whole row at once would be checked, with words that take seconds to compile
+                kept[(n - n_burn) // every, d] = here[d]
     return kept, accepted
 
 

@@ -209,7 +209,7 @@ def choose(
         return _nothing(dataset, reference, str(error), seed)
     reference = replace(reference, held=held_out_votes(data, token), excluded="The reference: no model of raters.")
     scored = {one.candidate.name: one for one in (known.standings if known else ()) if one.held is not None}
-    candidates, standings = _candidates(dataset, difficulty), []
+    candidates, standings = candidates_of(dataset, difficulty), []
     for done, candidate in enumerate(candidates):
 
         def part(share: float, done=done) -> None:
@@ -217,19 +217,30 @@ def choose(
                 progress((done + share) / (len(candidates) + 1))
 
         found = scored.get(candidate.name)
-        standings.append(found or _standing(data, dataset, candidate, repeats, cases, token, part))
+        standings.append(found or standing_of(data, dataset, candidate, repeats, cases, token, part))
     choice = _ranked(dataset, [*standings, reference], data, seed, held_out_shares(data))
     return _beside_independent(choice, data, dataset, repeats, token, progress)
 
 
-def _candidates(dataset: Dataset, difficulty: bool) -> list[Method]:
+def candidates_of(dataset: Dataset, difficulty: bool) -> list[Method]:
     """Models that may open, those by expectation-maximisation first."""
     found = [one for one in methods("rater model").values() if one.opens is not None and one.opens(dataset)]
     quick = [one for one in found if "em" in one.ways]
     return [*quick, *(one for one in found if one not in quick)] if difficulty else quick
 
 
-def _standing(data: HeldOutData, dataset, candidate: Method, repeats, cases, token, progress) -> Standing:
+def standing_of(data: HeldOutData, dataset, candidate: Method, repeats, cases, token, progress) -> Standing:
+    """Fit and score a candidate; the options as of `choose`, the data prepared for it.
+
+    Returns
+    -------
+    Standing
+        Without a score, and with why, where the data are not for it.
+
+    Raises
+    ------
+    Cancelled
+    """
     plain = Standing(candidate, candidate.parameters_of(dataset))
     try:
         if not _effects(candidate):
@@ -355,7 +366,7 @@ def _losing_no_class(dataset: Dataset, standings: list[Standing]) -> list[Standi
 def _nothing(dataset: Dataset, reference: Standing, why: str, seed: int) -> Choice:
     reason = f"Majority vote opens, because no rater model can be estimated: {why[0].lower()}{why[1:]}"
     others = [
-        Standing(each, each.parameters_of(dataset), excluded=why) for each in _candidates(dataset, difficulty=True)
+        Standing(each, each.parameters_of(dataset), excluded=why) for each in candidates_of(dataset, difficulty=True)
     ]
     return Choice((reference, *others), MAJORITY.name, reason, 0, seed)
 

@@ -68,13 +68,13 @@ def test_the_best_held_out_score_opens_and_the_table_is_in_its_order(build):
 def test_models_that_are_scored_already_are_not_scored_again_and_all_is_the_same(build, monkeypatch):
     dataset = build(simulated(1, 60, SHARP, (0.5, 0.3, 0.2), 4)[0], 3)
     whole, first = choose(dataset, seed=2), choose(dataset, seed=2, difficulty=False)
-    standing, scored = module._standing, []
+    standing, scored = module.standing_of, []
 
     def noted(data, dataset, candidate, *rest):
         scored.append(candidate.name)
         return standing(data, dataset, candidate, *rest)
 
-    monkeypatch.setattr(module, "_standing", noted)
+    monkeypatch.setattr(module, "standing_of", noted)
     both = choose(dataset, seed=2, known=first)
     assert scored == ["glad", "nominal-difficulty"] and not {*scored} & {*names(first)}
     assert first.dependence == both.dependence
@@ -95,7 +95,7 @@ def many_classes(build, n_classes=16, n_raters=12):
 def test_what_few_annotations_do_to_beta_is_not_taken_for_dependence(build, monkeypatch):
     """Dawid-Skene alone, which has 2,895 parameters for 3,200 annotations."""
     dataset = many_classes(build)
-    monkeypatch.setattr(module, "_candidates", lambda data, difficulty: [method_named("rater model", "dawid-skene")])
+    monkeypatch.setattr(module, "candidates_of", lambda data, difficulty: [method_named("rater model", "dawid-skene")])
     best = choose(dataset).best
     assert best.held.middle_beta < 0.8 and best.independent < 0.8
     excess = min(best.held.least_beta / best.independent, 1)
