@@ -12,6 +12,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from .kernels import SMALL, SMALL_UNCOMPILED, Walked
 from .processes import COMMAND, NO_WINDOW, environment
 
 # Two processes, each with its parts in the order of need; `core.warmup` does them. Report alone waits for
@@ -22,7 +23,9 @@ CHILDREN = (
 )
 # The pages of single cases, to which the first visit leads: what opens them, and what stands below.
 AT_FIRST = ("draws", "summaries", "points", "others")
-PARTS = tuple(dict.fromkeys(part for parts in CHILDREN for part in parts))
+PARTS = tuple(dict.fromkeys((*AT_FIRST, *CHILDREN[0], *CHILDREN[1])))
+# What a server has loaded before it is asked for; the others it loads with the first data of their kinds.
+EARLY = tuple(part for part in PARTS if part not in ("kinds", "openings"))
 
 
 def compiled() -> bool:
@@ -53,6 +56,7 @@ class Preparation:
         if compiled():
             return
         self._ready = set()
+        Walked.most = SMALL_UNCOMPILED  # else this process would compile, beside its children, to read the first file
         for parts in CHILDREN:
             threading.Thread(target=self._run, args=(parts,), name="compiling", daemon=True).start()
 
@@ -89,6 +93,8 @@ class Preparation:
     def _report(self, parts: Sequence[str]) -> None:
         with self._changed:
             self._ready.update(parts)
+            if "reading" in self._ready:
+                Walked.most = SMALL
             self._changed.notify_all()
 
 

@@ -5,6 +5,9 @@ from collections.abc import Callable
 from typing import Any
 
 SMALL = 600_000
+ENTRY = 10  # what an entry of a ranking takes as Python, in bytes of a file
+# What takes as Python about as long as compiling does, where others compile meanwhile.
+SMALL_UNCOMPILED = 6_000_000
 _LOADING = threading.RLock()
 
 
@@ -57,22 +60,25 @@ def late_njit(**options: Any) -> Callable[[Callable[..., Any]], LateKernel]:
 
 
 class Walked:
-    """What kernels have walked as Python in this process; as much as `SMALL` costs what loading machine code does.
+    """What kernels have walked as Python in this process.
 
     Attributes
     ----------
     total : int
         Entries and bytes.
+    most : int
+        As much as costs what machine code does: `SMALL` to load it, `SMALL_UNCOMPILED` to compile it.
     """
 
     total = 0
+    most = SMALL
 
 
 def for_size(kernel: Any, size: int) -> Callable[..., Any]:
-    """The kernel for data of this size: as Python until loading its machine code would have cost no more.
+    """The kernel for data of this size: as Python until its machine code would have cost no more.
 
     So a single small file needs no machine code, and whoever reads many, or one that is not small, has it.
-    Only for kernels of whole numbers, whose results do not depend on it.
+    Only for kernels that calculate with whole numbers and no others, whose results do not depend on it.
 
     Parameters
     ----------
@@ -84,4 +90,4 @@ def for_size(kernel: Any, size: int) -> Callable[..., Any]:
     if getattr(kernel, "signatures", ()):
         return kernel
     Walked.total += size
-    return python if Walked.total <= SMALL else kernel
+    return python if Walked.total <= Walked.most else kernel

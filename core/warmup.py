@@ -28,8 +28,6 @@ from .evaluation.predictions import Predictions, match_predictions
 from .first_start import AT_FIRST, PARTS, mark
 from .ingest.read_files import read
 from .kernels import SMALL
-from .machines.alternative_test import alternative_test
-from .machines.worth import worth_readers
 from .methods import as_taken, methods, offered
 from .models.catalogue import em_model, fit_request, request
 from .models.choose import candidates_of, standing_of
@@ -119,6 +117,7 @@ def _reading() -> None:
     rows = "".join(f"{row // 3},{row % 3},{'xyz'[row % 3]}\n" for row in range(SMALL // 6))
     read(f"case,rater,class\n{rows}".encode())
     read(_RECORDS)
+    read(_TABLE)
 
 
 def _dated() -> Dataset:
@@ -262,6 +261,9 @@ def _raters() -> None:
 
 def _kinds() -> None:
     """What is asked of annotations of other kinds: machines as raters, and coefficients."""
+    from .machines.alternative_test import alternative_test  # here: the first page would wait for what they load
+    from .machines.worth import worth_readers
+
     case, rater, answer = _panel(3)
     named = tuple(map(str, range(_N_CASES))), tuple(map(str, range(_N_RATERS))), tuple("xyz")
     each = np.arange(answer.size + 1)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels import for_size
+from ..kernels import ENTRY, for_size
 from ._kernels import blocks_from_ranks, counting_sort
 from .validation import (
     check_length,
@@ -86,4 +86,4 @@ def order_blocks(
         entry_ptr, "entry_ptr", len(order), len(entry_class), "annotations", "number of ranked classes"
     )
     check_range(order, "order", 0, len(order) - 1, f"one of the {len(order):,} annotations")
-    return blocks_from_ranks(entry_ptr, entry_class, entry_rank, order)
+    return for_size(blocks_from_ranks, ENTRY * len(entry_class))(entry_ptr, entry_class, entry_rank, order)

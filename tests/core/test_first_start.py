@@ -8,6 +8,7 @@ import pytest
 
 from core import first_start, warmup
 from core.first_start import AT_FIRST, CHILDREN, PARTS, Preparation, compiled, mark
+from core.kernels import SMALL, SMALL_UNCOMPILED, Walked
 from core.plausibility._kernels import leading_places
 from core.plausibility.plackett_luce._gibbs_kernels import gibbs
 
@@ -47,6 +48,16 @@ def test_a_part_is_ready_before_those_that_come_after_it(monkeypatch):
     assert preparation.wait([parts[0] for parts in CHILDREN], timeout=60)
     assert preparation.missing(("sampler", "draws", "anchors", "models")) == ["anchors", "models"]
     assert not preparation.wait(timeout=0.1) and not compiled()
+
+
+def test_until_what_reads_files_is_compiled_more_is_read_as_python(monkeypatch):
+    """Else a server would compile, beside its children, what the first sample needs."""
+    child(monkeypatch, WAITS_AFTER_THE_FIRST)
+    monkeypatch.setattr(Walked, "most", SMALL)
+    preparation = Preparation()
+    assert preparation.wait([parts[0] for parts in CHILDREN], timeout=60) and Walked.most == SMALL_UNCOMPILED
+    preparation._report(["reading"])
+    assert Walked.most == SMALL
 
 
 def test_a_child_that_fails_leaves_its_parts_to_the_pages_and_nothing_counts_as_compiled(monkeypatch):

@@ -11,9 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numba.core.registry import CPUDispatcher
 
-from core.annotations._kernels import counting_sort, scan_lines, scan_records
+from core.annotations._kernels import (
+    blocks_from_ranks,
+    counting_sort,
+    first_unsound_ranking,
+    scan_lines,
+    scan_records,
+)
 from core.ingest._repeat_kernels import repeated_pairs
-from core.kernels import SMALL, Walked, for_size, late_njit
+from core.kernels import SMALL, SMALL_UNCOMPILED, Walked, for_size, late_njit
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL_FILE = "case,rater,class\n1,a,x\n1,b,y\n2,a,x\n2,b,x\n2,a,y\n"
@@ -53,6 +59,13 @@ def test_a_kernel_runs_as_python_where_data_are_small_and_its_code_is_not_loaded
     assert for_size(len, 1) is len
 
 
+def test_a_file_is_read_as_python_for_longer_while_its_kernels_are_compiled_elsewhere(monkeypatch):
+    monkeypatch.setattr(Walked, "total", 0)
+    monkeypatch.setattr(Walked, "most", SMALL_UNCOMPILED)
+    assert for_size(Kernel([]), 2 * SMALL)() == "as Python"
+    assert for_size(Kernel([]), SMALL_UNCOMPILED)() == "as machine code"
+
+
 def test_many_small_files_are_worth_machine_code(monkeypatch):
     """Each alone is not; together they would cost more than loading it."""
     monkeypatch.setattr(Walked, "total", 0)
@@ -85,6 +98,22 @@ def test_sorting_and_repeats_are_the_same_as_python_and_as_machine_code(seed):
     for python, machine in zip(*found, strict=True):
         np.testing.assert_array_equal(python, machine)
         assert python.dtype == machine.dtype
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rankings_are_the_same_as_python_and_as_machine_code(seed):
+    rng = np.random.default_rng(seed)
+    ptr = np.append(0, np.cumsum(rng.integers(1, 5, 12))).astype(np.int64)
+    code = np.concatenate([rng.permutation(6)[:n] for n in np.diff(ptr)]).astype(np.int32)
+    rank = rng.integers(0, 3, code.size) / 2
+    order = rng.permutation(12)
+    blocks = [run(ptr, code, rank, order) for run in (blocks_from_ranks, blocks_from_ranks.py_func)]
+    for machine, python in zip(*blocks, strict=True):
+        np.testing.assert_array_equal(python, machine)
+        assert python.dtype == machine.dtype
+    found = blocks[0]
+    for changed in (found, (ptr, code, rank.astype(np.int32)), (found[0], found[1], found[2] + 1)):
+        assert first_unsound_ranking(*changed, 6) == first_unsound_ranking.py_func(*changed, 6)
 
 
 @pytest.mark.parametrize(

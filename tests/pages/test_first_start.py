@@ -64,7 +64,7 @@ def test_home_without_data_does_not_wait(monkeypatch):
 def test_what_is_loaded_by_then_is_not_searched_for_garbage_after_each_run(monkeypatch):
     """Streamlit's search after each run took ten times as long as a page."""
     gc.unfreeze()
-    monkeypatch.setattr("core.warmup.warm_up", lambda: None)
+    monkeypatch.setattr("core.warmup.warm_up", lambda parts: None)
     monkeypatch.setattr(cached, "_WARM_UP_DELAY", 0.0)
     cached.preparation.clear()
     try:

@@ -26,7 +26,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.annotations.rater_codes import with_names
 from core.errors import NotFoundError, PluralityError
-from core.first_start import Preparation, begin, compiled
+from core.first_start import EARLY, Preparation, begin, compiled
 from core.heaps import give_back
 from core.ingest import samples
 from core.ingest.case_facts import joined
@@ -317,7 +317,7 @@ def load_early() -> None:
 def _load_kernels() -> None:
     from core.warmup import warm_up
 
-    warm_up()
+    warm_up(EARLY)
     _keep_for_good()
 
 
