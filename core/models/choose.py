@@ -230,7 +230,17 @@ def candidates_of(dataset: Dataset, difficulty: bool) -> list[Method]:
 
 
 def standing_of(data: HeldOutData, dataset, candidate: Method, repeats, cases, token, progress) -> Standing:
-    """Fit and score a candidate; the options as of `choose`, the data prepared for it.
+    """Fit and score a candidate.
+
+    Parameters
+    ----------
+    data : HeldOutData
+        Of `core.models.held_out.prepare`, of the dataset.
+    dataset : Dataset
+    candidate : Method
+        Of `candidates_of`.
+    repeats, cases, token, progress
+        As of `choose`.
 
     Returns
     -------

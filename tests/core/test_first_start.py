@@ -21,6 +21,7 @@ FAILS = "import sys\nsys.exit(3)"
 def kernels(tmp_path, monkeypatch):
     """A folder of kernels in which nothing is compiled."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(Walked, "most", Walked.most)  # as it was, after each test
     return tmp_path
 
 
@@ -53,7 +54,6 @@ def test_a_part_is_ready_before_those_that_come_after_it(monkeypatch):
 def test_until_what_reads_files_is_compiled_more_is_read_as_python(monkeypatch):
     """Else a server would compile, beside its children, what the first sample needs."""
     child(monkeypatch, WAITS_AFTER_THE_FIRST)
-    monkeypatch.setattr(Walked, "most", SMALL)
     preparation = Preparation()
     assert preparation.wait([parts[0] for parts in CHILDREN], timeout=60) and Walked.most == SMALL_UNCOMPILED
     preparation._report(["reading"])
