@@ -3,6 +3,7 @@
 import os
 import tempfile
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,14 @@ from .errors import InputError
 
 MEGABYTE = 1024 * 1024
 _SHORTEST_SECRET = 32
+# What the settings depend on; folders of users and systems among it.
+_OWN = (
+    "HOME", "MAX_UPLOAD_MB", "RESULTS_MB", "MEMORY_MB", "WORKERS", "CLUSTER", "UNASKED_CASES", "MAX_MODEL_CELLS",
+    "DATABASE_URL", "DATABASE_OWNER_URL", "SEVERAL_PROCESSES", "IMAGES", "REMOTE_IMAGES", "SIGN_IN", "PEOPLE",
+    "NAME_CLAIM", "ROLE_CLAIM", "GROUP_CLAIM", "LOG", "METRICS_TOKEN", "SESSION_HOURS",
+    "ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE",
+)  # fmt: skip
+_VARIABLES = (*(f"PLURALITY_{name}" for name in _OWN), "HOME", "XDG_DATA_HOME", "USERPROFILE", "LOCALAPPDATA")
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +120,13 @@ def current_settings() -> Settings:
     InputError
         A limit in the environment is not a positive whole number, or a switch neither on nor off.
     """
-    images, people = (os.environ.get(f"PLURALITY_{name}") for name in ("IMAGES", "PEOPLE"))
+    return _settings(tuple(map(os.environ.get, _VARIABLES)))
+
+
+@lru_cache(maxsize=64)
+def _settings(said: tuple[str | None, ...]) -> Settings:
+    """Those of an environment that says so much: a page asks a hundred times, and it hardly ever changes."""
+    images, people = os.environ.get("PLURALITY_IMAGES"), os.environ.get("PLURALITY_PEOPLE")
     hours = os.environ.get("PLURALITY_SESSION_HOURS")
     home = os.environ.get("PLURALITY_HOME") or platformdirs.user_data_dir("plurality", appauthor=False)
     return Settings(

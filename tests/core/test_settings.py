@@ -1,11 +1,13 @@
 """Settings come from the environment, and what is wrong in it is said."""
 
+import re
 from pathlib import Path
 
 import pytest
 
+from core import settings as settings_module
 from core.errors import InputError
-from core.settings import current_settings
+from core.settings import Settings, current_settings
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -33,3 +35,21 @@ def test_a_switch_that_is_neither_is_refused(monkeypatch):
     monkeypatch.setenv("PLURALITY_REMOTE_IMAGES", "perhaps")
     with pytest.raises(InputError, match="PLURALITY_REMOTE_IMAGES is 'perhaps'"):
         current_settings()
+
+
+def test_whatever_variable_is_changed_the_settings_are_others(monkeypatch):
+    """They are kept for an environment: one that was not looked at would be heard at the next start only."""
+    names = set(re.findall(r"``(PLURALITY_\w+)``", Settings.__doc__))
+    assert len(names) >= 20 and {f"PLURALITY_{name}" for name in settings_module._OWN} == names
+    choices = {"PLURALITY_LOG": "json", "PLURALITY_WORKERS": "7", "PLURALITY_METRICS_TOKEN": "secret" * 9}
+    for name in names:
+        monkeypatch.delenv(name, raising=False)
+        before = current_settings()
+        monkeypatch.setenv(name, choices.get(name, "1"))
+        assert current_settings() != before, name
+        assert current_settings() is current_settings()
+    monkeypatch.delenv("PLURALITY_HOME")
+    before = current_settings()
+    for name in ("HOME", "XDG_DATA_HOME", "LOCALAPPDATA", "USERPROFILE"):
+        monkeypatch.setenv(name, str(ROOT / "elsewhere"))
+    assert current_settings().home != before.home

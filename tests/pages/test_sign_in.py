@@ -8,6 +8,7 @@ import time
 from base64 import b64encode
 from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import httpx
@@ -17,6 +18,7 @@ from joserfc.jwk import OctKey, RSAKey
 from streamlit.testing.v1 import AppTest
 
 from core.people import sign_out
+from pages.shared.cache import sign_in
 from tests.browser.server import ROOT, Dashboard
 from tests.pages.opened import APP
 
@@ -213,6 +215,22 @@ def page(monkeypatch):
         return app.switch_page(f"pages/{name}.py").run() if name != "home" else app
 
     return opened
+
+
+def test_a_provider_that_is_set_up_while_the_server_runs_is_seen_within_a_second(monkeypatch):
+    """Without one it is not looked for at each of the dozens of times that a page asks; with one it always is."""
+    now, section, asked = [100.0], {}, []
+    monkeypatch.setattr(sign_in, "_looked", float("-inf"))
+    monkeypatch.setattr(sign_in, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    monkeypatch.setattr(sign_in, "get_secrets_auth_section", lambda: asked.append(now[0]) or section)
+    assert not any(sign_in.is_on() for _ in range(40)) and len(asked) == 1
+    section["client_id"] = "plurality"
+    now[0] += 1.0
+    assert sign_in.is_on()
+    now[0] += 0.1
+    assert sign_in.is_on()
+    section.clear()
+    assert not sign_in.is_on()
 
 
 def test_without_sign_in_nothing_is_drawn_but_the_way_in(page):

@@ -8,10 +8,24 @@ from streamlit.auth_util import get_secrets_auth_section
 from core.people import NotYoursError, Person, Role, SignedOutError, person_of, sign_out
 from core.settings import current_settings
 
+_LOOK = 1.0  # seconds until it is looked again whether a provider is set up, where there was none
+_looked = float("-inf")
+
 
 def is_on() -> bool:
     """Whether people sign in: because it is asked for, or because a provider is set up."""
-    return current_settings().sign_in or bool(get_secrets_auth_section())
+    return current_settings().sign_in or _has_provider()
+
+
+def _has_provider() -> bool:
+    """Asked dozens of times by a page; where there is no file of secrets, Streamlit looks for one each time."""
+    global _looked
+    if time.monotonic() - _looked < _LOOK:
+        return False
+    if get_secrets_auth_section():
+        return True
+    _looked = time.monotonic()
+    return False
 
 
 def person() -> Person | None:

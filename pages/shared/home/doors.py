@@ -68,7 +68,8 @@ def least_certain(certain: CertaintyResult) -> str:
     value = columns.short_of_certain(certain.certainty[:, 0])
     least = int(lowest_first(value)[0])
     said = number(float(value[least]))
-    n_same = sum(number(one) == said for one in value.tolist())
+    near, times = np.unique(value[value < value[least] + 0.02], return_counts=True)
+    n_same = sum(int(n) for one, n in zip(near.tolist(), times, strict=True) if number(one) == said)
     if n_same == len(value) > 1:
         every = "Both" if len(value) == 2 else f"All {len(value):,}"
         return f"{every} cases are equally certain: {said}"
