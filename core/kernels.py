@@ -78,7 +78,7 @@ def for_size(kernel: Any, size: int) -> Callable[..., Any]:
     """The kernel for data of this size: as Python until its machine code would have cost no more.
 
     So a single small file needs no machine code, and whoever reads many, or one that is not small, has it.
-    Only for kernels that calculate with whole numbers and no others, whose results do not depend on it.
+    Only for kernels that calculate with whole numbers, and at most compare others: their results do not depend on it.
 
     Parameters
     ----------

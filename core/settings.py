@@ -2,6 +2,7 @@
 
 import os
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -20,7 +21,11 @@ _OWN = (
     "NAME_CLAIM", "ROLE_CLAIM", "GROUP_CLAIM", "LOG", "METRICS_TOKEN", "SESSION_HOURS",
     "ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE",
 )  # fmt: skip
-_VARIABLES = (*(f"PLURALITY_{name}" for name in _OWN), "HOME", "XDG_DATA_HOME", "USERPROFILE", "LOCALAPPDATA")
+_OF_SYSTEMS = (
+    "HOME", "XDG_DATA_HOME", "USERPROFILE", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "WIN_PD_OVERRIDE_LOCAL_APPDATA",
+)  # fmt: skip
+_VARIABLES = (*(f"PLURALITY_{name}" for name in _OWN), *_OF_SYSTEMS)
+_Told = Mapping[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,39 +131,44 @@ def current_settings() -> Settings:
 @lru_cache(maxsize=64)
 def _settings(said: tuple[str | None, ...]) -> Settings:
     """Those of an environment that says so much: a page asks a hundred times, and it hardly ever changes."""
-    images, people = os.environ.get("PLURALITY_IMAGES"), os.environ.get("PLURALITY_PEOPLE")
-    hours = os.environ.get("PLURALITY_SESSION_HOURS")
-    home = os.environ.get("PLURALITY_HOME") or platformdirs.user_data_dir("plurality", appauthor=False)
+    told = dict(zip(_VARIABLES, said, strict=True))
+    images, people = told["PLURALITY_IMAGES"], told["PLURALITY_PEOPLE"]
+    hours = told["PLURALITY_SESSION_HOURS"]
+    home = told["PLURALITY_HOME"] or platformdirs.user_data_dir("plurality", appauthor=False)
     return Settings(
         home=Path(home).expanduser(),
-        max_upload_mb=_positive("PLURALITY_MAX_UPLOAD_MB", Settings.__dataclass_fields__["max_upload_mb"].default),
-        results_mb=_positive("PLURALITY_RESULTS_MB", Settings.__dataclass_fields__["results_mb"].default),
-        memory_mb=_positive("PLURALITY_MEMORY_MB", Settings.__dataclass_fields__["memory_mb"].default),
-        workers=_positive("PLURALITY_WORKERS", Settings.__dataclass_fields__["workers"].default, least=0),
-        cluster=os.environ.get("PLURALITY_CLUSTER", ""),
-        unasked_cases=_positive("PLURALITY_UNASKED_CASES", Settings.__dataclass_fields__["unasked_cases"].default),
-        max_model_cells=_positive(
-            "PLURALITY_MAX_MODEL_CELLS", Settings.__dataclass_fields__["max_model_cells"].default
+        max_upload_mb=_positive(
+            told, "PLURALITY_MAX_UPLOAD_MB", Settings.__dataclass_fields__["max_upload_mb"].default
         ),
-        database_url=os.environ.get("PLURALITY_DATABASE_URL", ""),
-        database_owner_url=os.environ.get("PLURALITY_DATABASE_OWNER_URL", ""),
-        several_processes=_yes("PLURALITY_SEVERAL_PROCESSES"),
+        results_mb=_positive(told, "PLURALITY_RESULTS_MB", Settings.__dataclass_fields__["results_mb"].default),
+        memory_mb=_positive(told, "PLURALITY_MEMORY_MB", Settings.__dataclass_fields__["memory_mb"].default),
+        workers=_positive(told, "PLURALITY_WORKERS", Settings.__dataclass_fields__["workers"].default, least=0),
+        cluster=told["PLURALITY_CLUSTER"] or "",
+        unasked_cases=_positive(
+            told, "PLURALITY_UNASKED_CASES", Settings.__dataclass_fields__["unasked_cases"].default
+        ),
+        max_model_cells=_positive(
+            told, "PLURALITY_MAX_MODEL_CELLS", Settings.__dataclass_fields__["max_model_cells"].default
+        ),
+        database_url=told["PLURALITY_DATABASE_URL"] or "",
+        database_owner_url=told["PLURALITY_DATABASE_OWNER_URL"] or "",
+        several_processes=_yes(told, "PLURALITY_SEVERAL_PROCESSES"),
         images=Path(images).expanduser() if images else None,
-        remote_images=_yes("PLURALITY_REMOTE_IMAGES"),
-        sign_in=_yes("PLURALITY_SIGN_IN"),
+        remote_images=_yes(told, "PLURALITY_REMOTE_IMAGES"),
+        sign_in=_yes(told, "PLURALITY_SIGN_IN"),
         people=Path(people).expanduser() if people else None,
-        name_claim=os.environ.get("PLURALITY_NAME_CLAIM") or "email",
-        role_claim=os.environ.get("PLURALITY_ROLE_CLAIM", ""),
-        group_claim=os.environ.get("PLURALITY_GROUP_CLAIM", ""),
-        log=_choice("PLURALITY_LOG", ("", "json")),
-        metrics_token=_secret("PLURALITY_METRICS_TOKEN"),
-        session_hours=_positive("PLURALITY_SESSION_HOURS", 1) if hours else None,
-        open_to_anybody=_yes("PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE"),
+        name_claim=told["PLURALITY_NAME_CLAIM"] or "email",
+        role_claim=told["PLURALITY_ROLE_CLAIM"] or "",
+        group_claim=told["PLURALITY_GROUP_CLAIM"] or "",
+        log=_choice(told, "PLURALITY_LOG", ("", "json")),
+        metrics_token=_secret(told, "PLURALITY_METRICS_TOKEN"),
+        session_hours=_positive(told, "PLURALITY_SESSION_HOURS", 1) if hours else None,
+        open_to_anybody=_yes(told, "PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE"),
     )
 
 
-def _positive(variable: str, default: Any, least: int = 1) -> int:
-    text = os.environ.get(variable)
+def _positive(told: _Told, variable: str, default: Any, least: int = 1) -> int:
+    text = told[variable]
     if not text:
         return default
     if not text.isdecimal() or int(text) < least:
@@ -166,16 +176,16 @@ def _positive(variable: str, default: Any, least: int = 1) -> int:
     return int(text)
 
 
-def _choice(variable: str, choices: tuple[str, ...]) -> str:
-    text = os.environ.get(variable, "").strip()
+def _choice(told: _Told, variable: str, choices: tuple[str, ...]) -> str:
+    text = (told[variable] or "").strip()
     if text not in choices:
         named = ", ".join(filter(None, choices))
         raise InputError(f"{variable} is {text!r}.", f"Set it to {named}, or leave it unset.")
     return text
 
 
-def _secret(variable: str) -> str:
-    text = os.environ.get(variable, "")
+def _secret(told: _Told, variable: str) -> str:
+    text = told[variable] or ""
     if text and len(text) < _SHORTEST_SECRET:
         raise InputError(
             f"{variable} is too short.", f"Give it at least {_SHORTEST_SECRET} letters: openssl rand -hex 32."
@@ -183,8 +193,8 @@ def _secret(variable: str) -> str:
     return text
 
 
-def _yes(variable: str) -> bool:
-    text = os.environ.get(variable, "").strip().casefold()
+def _yes(told: _Told, variable: str) -> bool:
+    text = (told[variable] or "").strip().casefold()
     if text not in ("", "0", "no", "off", "false", "1", "yes", "on", "true"):
         raise InputError(f"{variable} is {text!r}.", "Set it to 1 or 0, or leave it unset.")
     return text in ("1", "yes", "on", "true")

@@ -51,20 +51,14 @@ def of_page(page: str, *, own: bool) -> None:
 def main(asked: list[str]) -> None:
     """One process for each page: what one has called, the next would find."""
     own = "--own" in asked
-    pages = [page for page in asked if page != "--own"] or PAGES
-    if "PLURALITY_UNASKED_CASES" in os.environ:
+    pages = [page for page in asked if not page.startswith("--")] or PAGES
+    if "--here" in asked:
         of_page(pages[0], own=own)
         return
     for page in pages:
         with tempfile.TemporaryDirectory() as home:
             told = {**os.environ, "PLURALITY_HOME": home, "PLURALITY_UNASKED_CASES": "100"}
-            command = [
-                sys.executable,
-                "-m",
-                "tests.benchmarks.compiled",
-                page,
-                *["--own"] * own,
-            ]  # `pages` is beside this
+            command = [sys.executable, "-m", "tests.benchmarks.compiled", page, "--here", *["--own"] * own]
             done = subprocess.run(command, env=told, capture_output=True, text=True, cwd=ROOT)
             lines = done.stdout.splitlines()
             print(f"{page}: {len(lines)} compiled", *lines, sep="\n  ", flush=True)

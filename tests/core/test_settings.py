@@ -1,5 +1,6 @@
 """Settings come from the environment, and what is wrong in it is said."""
 
+import os
 import re
 from pathlib import Path
 
@@ -48,8 +49,9 @@ def test_whatever_variable_is_changed_the_settings_are_others(monkeypatch):
         monkeypatch.setenv(name, choices.get(name, "1"))
         assert current_settings() != before, name
         assert current_settings() is current_settings()
-    monkeypatch.delenv("PLURALITY_HOME")
-    before = current_settings()
-    for name in ("HOME", "XDG_DATA_HOME", "LOCALAPPDATA", "USERPROFILE"):
-        monkeypatch.setenv(name, str(ROOT / "elsewhere"))
-    assert current_settings().home != before.home
+    if os.name == "posix":  # Windows is asked itself
+        monkeypatch.delenv("PLURALITY_HOME")
+        before = current_settings()
+        for name in ("HOME", "XDG_DATA_HOME"):
+            monkeypatch.setenv(name, str(ROOT / "elsewhere"))
+        assert current_settings().home != before.home

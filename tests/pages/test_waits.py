@@ -28,7 +28,7 @@ from pages.shared.kit import expected, job_progress, redraw
 from tests.pages.opened import APP, at, kept, words
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
-CLOCK = re.compile(r"@part\(\w|run_every=\d")
+CLOCK = re.compile(r"@part\(\s*[^)\s]")
 HOME = ("Certainty of all cases", "Looking at the raters")
 ROWS = "case,rater,class\n" + "".join(
     f"{case},{rater},{'xyz'[(case * 7 + rater * case) % 3]}\n" for case in range(40) for rater in range(5)
@@ -200,6 +200,10 @@ def test_no_other_part_of_a_page_asks_by_the_clock():
     """But the notes of a first start, and of a database that is away, which stand alone."""
     asking = {path.name for path in PAGES.rglob("*.py") if CLOCK.search(path.read_text(encoding="utf-8"))}
     assert asking == {"job_progress.py", "first_start.py", "first_visit.py", "store_away.py"}
+    by_hand = re.compile(r"st\.fragment|run_every=")
+    assert [path.name for path in PAGES.rglob("*.py") if by_hand.search(path.read_text(encoding="utf-8"))] == [
+        "redraw.py"
+    ]
 
 
 def unplaced(messages) -> list:

@@ -26,7 +26,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.annotations.rater_codes import with_names
 from core.errors import NotFoundError, PluralityError
-from core.first_start import EARLY, Preparation, begin, compiled
+from core.first_start import EARLY, PARTS, Preparation, begin, compiled
 from core.heaps import give_back
 from core.ingest import samples
 from core.ingest.case_facts import joined
@@ -317,7 +317,7 @@ def load_early() -> None:
 def _load_kernels() -> None:
     from core.warmup import warm_up
 
-    warm_up(EARLY)
+    warm_up(EARLY if compiled() else PARTS)  # what a child has failed at is compiled here, and then counts as compiled
     _keep_for_good()
 
 

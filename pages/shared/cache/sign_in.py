@@ -9,7 +9,7 @@ from core.people import NotYoursError, Person, Role, SignedOutError, person_of, 
 from core.settings import current_settings
 
 _LOOK = 1.0  # seconds until it is looked again whether a provider is set up, where there was none
-_looked = float("-inf")
+_looked, _seen = float("-inf"), False
 
 
 def is_on() -> bool:
@@ -18,14 +18,17 @@ def is_on() -> bool:
 
 
 def _has_provider() -> bool:
-    """Asked dozens of times by a page; where there is no file of secrets, Streamlit looks for one each time."""
-    global _looked
-    if time.monotonic() - _looked < _LOOK:
-        return False
-    if get_secrets_auth_section():
-        return True
-    _looked = time.monotonic()
-    return False
+    """Asked dozens of times by a page; where there is no file of secrets, Streamlit looks for one each time.
+
+    A server that has seen one asks for sign-in until it ends: its file may be half written, or gone by mistake.
+    """
+    global _looked, _seen
+    now = time.monotonic()
+    if not _seen and now - _looked >= _LOOK:
+        _looked = now
+        if get_secrets_auth_section():
+            _seen = True
+    return _seen
 
 
 def person() -> Person | None:

@@ -125,7 +125,7 @@ def file_name(what: str, ending: str, model: str | None = None) -> str:
     model : str, optional
         What it is from, where tables of several models have one shape.
     """
-    reading = state.current()
+    reading = state.whole()  # a selection has the same name
     name = shorten(reading.dataset.name, 60) if reading is not None else ""
     parts = (re.sub(r"[^\w.-]+", "-", part).strip("-.") for part in (name, what, model or "", _today()))
     return "_".join(filter(None, parts)) + f".{ending}"
