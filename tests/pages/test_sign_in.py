@@ -235,6 +235,22 @@ def test_a_provider_that_is_set_up_while_the_server_runs_is_seen_within_a_second
     assert sign_in.is_on()
 
 
+def test_who_asks_while_another_session_looks_for_a_provider_looks_too(monkeypatch):
+    """The first look of a server reads its file: nobody is let in meanwhile as if there were none."""
+    meanwhile = []
+
+    def section():
+        if not meanwhile:
+            meanwhile.append(None)
+            meanwhile.append(sign_in.is_on())
+        return {"client_id": "plurality"}
+
+    monkeypatch.setattr(sign_in, "_looked", float("-inf"))
+    monkeypatch.setattr(sign_in, "_seen", False)
+    monkeypatch.setattr(sign_in, "get_secrets_auth_section", section)
+    assert sign_in.is_on() and meanwhile == [None, True]
+
+
 def test_without_sign_in_nothing_is_drawn_but_the_way_in(page):
     for user in ({}, {"is_logged_in": False}, claims(exp=time.time() - 1), claims(email=None)):
         app = page(user, data="caries")

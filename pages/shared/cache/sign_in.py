@@ -25,9 +25,10 @@ def _has_provider() -> bool:
     global _looked, _seen
     now = time.monotonic()
     if not _seen and now - _looked >= _LOOK:
-        _looked = now
         if get_secrets_auth_section():
             _seen = True
+        else:  # after the look: who asks meanwhile looks, too
+            _looked = now
     return _seen
 
 
