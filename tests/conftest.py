@@ -3,6 +3,7 @@
 import gc
 import importlib
 import itertools
+import json
 import os
 import sys
 import time
@@ -131,6 +132,32 @@ def one_child():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("core.models.nuts.sampler.MAX_CHILDREN", 1)
         yield
+
+
+@pytest.fixture
+def checked_figures(monkeypatch):
+    """Every figure is made with plotly's checks, too, and has to be the same."""
+    import plotly.graph_objects as go
+
+    from core.figures import theme
+
+    fast = theme.unchecked
+
+    def made(data, layout):
+        figure, checked = fast(data, layout), go.Figure(data=data, layout=layout)
+        assert _said(json.loads(figure.to_json())) == _said(json.loads(checked.to_json()))
+        return figure
+
+    monkeypatch.setattr(theme, "unchecked", made)
+
+
+def _said(part):
+    """Without what is empty, which says nothing."""
+    if isinstance(part, list):
+        return [_said(each) for each in part]
+    if isinstance(part, dict):
+        return {name: said for name, each in part.items() if (said := _said(each)) not in ({}, [])}
+    return part
 
 
 @pytest.hookimpl(wrapper=True)

@@ -128,6 +128,7 @@ def test_every_page_opens_with_every_sample(page, sample, home, known_results, m
     as_recorded(file_of(sample, page), lines)
 
 
+@pytest.mark.usefixtures("checked_figures")
 @pytest.mark.parametrize("name", ODD_DATA)
 def test_every_page_and_every_tab_opens_with_odd_data(name, as_recorded):
     """What cannot be computed is said, never as a value of the machine; all is as recorded, and nothing raises."""
