@@ -13,7 +13,7 @@ from .labels import between
 from .theme import Theme, Trace, bar, figure_of, scatter, with_opacity
 
 SHOWN_DRAWS = 80
-MOST_TRIANGLE_DRAWS = 1000
+MOST_TRIANGLE_DRAWS = 500  # a browser draws each of them as an element of its own
 _HEIGHT = np.sqrt(3) / 2
 _BESIDE = -0.05  # of the axis of probability
 
@@ -297,7 +297,7 @@ def _cloud(shown: np.ndarray, mean: np.ndarray, hover: str, colour: str, theme: 
             **_plane(shown),
             mode="markers",
             marker={"size": 4, "color": colour, "opacity": 0.38},
-            customdata=shown,
+            customdata=shown.astype(np.float32),  # said to two places
             hovertemplate=hover + "<extra>draw</extra>",
             showlegend=False,
         ),
@@ -318,11 +318,12 @@ def _grid(theme: Theme) -> list[Trace]:
     for share in (0.25, 0.5, 0.75):
         for a, b in ((0, 1), (1, 2), (2, 0)):
             c = 3 - a - b
-            ends = np.zeros((2, 3))
-            ends[0, c] = ends[1, c] = share
+            ends = np.full((3, 3), np.nan)  # one trace of all lines, with a gap after each
+            ends[:2] = 0
+            ends[:2, c] = share
             ends[0, a] = ends[1, b] = 1 - share
-            lines.append(_line(ends, theme.grid, 1))
-    return [*lines, _line(np.eye(3)[[0, 1, 2, 0]], theme.quiet, 1.5)]
+            lines.append(ends)
+    return [_line(np.concatenate(lines), theme.grid, 1), _line(np.eye(3)[[0, 1, 2, 0]], theme.quiet, 1.5)]
 
 
 def _outline(outline: np.ndarray, colour: str) -> Trace:

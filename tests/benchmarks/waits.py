@@ -46,11 +46,13 @@ PAGES = {
 MOST = {"quiet": 1.5, "busy": 4.0}
 MOST_TO_PRESENT = 1.0
 LONGEST = 600_000
+LEAVE = ".st-key-story_leave"  # of a step, but not in a presentation
 # On screen and not about to be replaced, once the run that the click asked for has begun.
 TITLE = "(document.querySelector('[data-testid=stMain] h1')?.textContent ?? '')"
-CONTENT = """([before, asked, step, left]) => {
+CONTENT = """([before, asked, step, left, gone]) => {
     if (window.runs <= before || window.pending() === "a run that was asked for") return false;
     if (left && @@TITLE@@ === left) return false; // the page before still stands
+    if (gone && document.querySelector(gone)) return false; // what is shown is shown as before
     const all = (what) => [...document.querySelectorAll(`[data-testid=stApp] :is(${what})`)].filter((each) =>
         each.checkVisibility() && !each.closest("[data-stale=true]"));
     const small = "[data-testid=stCaptionContainer], button";
@@ -90,16 +92,23 @@ def opened(browser: Browser, home: Path) -> Iterator[tuple[Page, Dashboard]]:
 
 
 def waited(
-    page: Page, dashboard: Dashboard, act: Callable[[], object], asked: str = "", step: str = "", left: str = ""
+    page: Page,
+    dashboard: Dashboard,
+    act: Callable[[], object],
+    asked: str = "",
+    step: str = "",
+    left: str = "",
+    gone: str = "",
 ) -> tuple[float, float, float]:
     """Seconds from an act to the first useful content, processor seconds until then, seconds until all is done.
 
-    ``left`` is the title of the page that the act leaves, which may stand for a moment after the run has begun.
+    ``left`` is the title of the page that the act leaves, which may stand for a moment after the run has begun;
+    ``gone`` is what the act takes off the page.
     """
     runs, used = page.evaluate("window.runs"), spent(dashboard.process)
     started = time.monotonic()
     act()
-    page.wait_for_function(CONTENT, arg=[runs, asked, step, left], polling=20)
+    page.wait_for_function(CONTENT, arg=[runs, asked, step, left, gone], polling=20)
     first, used = time.monotonic() - started, spent(dashboard.process) - used
     settled(page)
     return first, used, time.monotonic() - started
@@ -148,7 +157,8 @@ def of_story(browser: Browser) -> Iterator[Waited]:
                     yield f"Step {number}", kind, *waited(page, dashboard, act, step=step)
                     calm(dashboard)
                     present = button(page, "Present")
-                    yield f"Present on step {number}", kind, *waited(page, dashboard, present, step=step)
+                    found = waited(page, dashboard, present, step=step, gone=LEAVE)
+                    yield f"Present on step {number}", kind, *found
                     button(page, "End presentation")()
                     settled(page)
 

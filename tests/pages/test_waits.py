@@ -25,7 +25,8 @@ from core.results.encoding import NotStorableError
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.datasets import jobs
 from pages.shared.kit import expected, job_progress, redraw
-from tests.pages.opened import APP, at, kept, words
+from pages.shared.shell import story
+from tests.pages.opened import APP, at, kept, opened, words
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 CLOCK = re.compile(r"@part\(\s*[^)\s]")
@@ -390,14 +391,14 @@ def test_at_step_five_what_the_last_step_asks_of_its_own_data_is_begun():
     script = """
 import streamlit as st
 from pages.shared.shell import story
-st.session_state["data"], st.session_state["select"] = "skin", "kept"
-story._ahead(5)
+st.session_state["data"], st.session_state["select"], st.session_state["story"] = "skin", "kept", "5"
+story.ahead()
 st.session_state["after"] = st.session_state["data"], st.session_state["select"]
 board = story.cached.jobs()
 st.session_state["begun"] = {key for key in board.all_keys() if board.get(key).title == story.computed.TITLE}
 st.session_state["data"] = "replies"
 del st.session_state["select"]
-st.session_state["asked"] = story._machines_job()[0]
+st.session_state["asked"] = story.computed.job_of(*story._machines())
 """
     app = AppTest.from_string(script, default_timeout=300).run()
     assert not app.exception
@@ -405,6 +406,40 @@ st.session_state["asked"] = story._machines_job()[0]
     assert state["after"] == ("skin", "kept")
     assert state["asked"].later is False and {state["asked"].key} == state["begun"]
     jobs().remove(state["asked"].key)
+
+
+@pytest.mark.parametrize("number", range(1, 8))
+def test_what_a_step_says_stands_there_before_its_page_runs_once_it_is_known_and_nothing_is_begun_for_it(number):
+    script = f"""
+import streamlit as st
+from core.story import STEPS
+from pages.shared.shell import story
+told = STEPS[{number - 1}]
+st.session_state["data"], st.session_state["story"] = told.data, "{number}"
+board = story.cached.jobs()
+before = set(board.all_keys())
+st.session_state["at_first"] = story.show_known(st.container(), told.page)
+st.session_state["begun"] = st.session_state.get("begun", set()) | (set(board.all_keys()) - before)
+if not st.session_state["at_first"] and not story.show(st.container(), told.page):
+    st.rerun()
+"""
+    app = AppTest.from_string(script, default_timeout=300).run()
+    assert not app.exception and not app.session_state["begun"]
+    said = [line.value for line in app.markdown][-2:]
+    assert said[0].startswith(f"**Step {number} of 7") and said[1].endswith(".")
+    app.run()
+    assert app.session_state["at_first"] and not app.session_state["begun"]
+    assert [line.value for line in app.markdown] == said
+
+
+def test_of_a_step_that_is_known_the_frame_asks_before_the_page_and_not_after(monkeypatch):
+    opened("agreement", "skin")  # what the first step says is known with that page
+    asked = []
+    monkeypatch.setattr(story, "show", lambda *_: asked.append("after"))
+    monkeypatch.setattr(story, "ahead", lambda: asked.append("ahead"))
+    app = at("agreement", "skin", story="1").run()
+    assert not app.exception and asked == ["ahead"]
+    assert any(line.value.startswith("**Step 1 of 7") for line in app.markdown)
 
 
 def test_with_data_open_a_process_for_heavy_work_is_there_before_it_is_asked_for(monkeypatch):

@@ -154,6 +154,11 @@ def job_of(machines: Machines, epsilon: float, score: Score, *, later: bool = Fa
     return cached.job(key, TITLE, work, of=machines.dataset, later=later)
 
 
+def known_of(machines: Machines, epsilon: float, score: Score) -> tuple | None:
+    """Its result where it is known, of which `Computed` is made; nothing is started."""
+    return cached.known_result(_work(machines, epsilon, score)[0], TITLE, machines.dataset)
+
+
 def _work(machines: Machines, epsilon: float, score: Score) -> tuple[tuple, Callable[[Job], tuple]]:
     coded, m, p = _coded(machines)
     probability = {code: machines.probability.get(name) for code, name in zip(m, machines.names, strict=True)}

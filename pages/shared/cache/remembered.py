@@ -44,10 +44,29 @@ def remembered(work: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(work)
     def found(dataset: Dataset, *options: Any, **more: Any) -> Any:
-        asked = (f"{work.__module__}.{work.__name__}", options, tuple(sorted(more.items())))
-        return of_content(dataset, asked, lambda content: work(content, *options, **more))
+        return of_content(dataset, _asked(work, options, more), lambda content: work(content, *options, **more))
 
     return found
+
+
+def known_of(found: Callable[..., Any], dataset: Dataset, *options: Any, **more: Any) -> Any:
+    """What a remembered function gave of the same before; None where it has not been asked, and it is not now.
+
+    Parameters
+    ----------
+    found : callable
+        Made by `remembered`.
+    dataset : Dataset
+    *options, **more
+        As it takes them.
+    """
+    work = found.__wrapped__  # type: ignore[attr-defined]
+    known = results().look(dataset, (*_asked(work, options, more), code_digest()), owner())
+    return None if known is None else known.named(dataset)
+
+
+def _asked(work: Callable[..., Any], options: tuple, more: dict[str, Any]) -> tuple:
+    return (f"{work.__module__}.{work.__name__}", options, tuple(sorted(more.items())))
 
 
 def of_content(dataset: Dataset, asked: tuple, work: Callable[[Dataset], Any]) -> Any:

@@ -156,6 +156,11 @@ def certainty_job(view: Dataset, model: PlausibilityModel, reliability: float, *
     return cached.job(key, _CERTAINTY, _certainty_work(view, model, reliability), of=view, later=later)
 
 
+def known_certainty(view: Dataset, model: PlausibilityModel, reliability: float) -> CertaintyResult | None:
+    """Its result where it is known; nothing is started."""
+    return cached.known_result(job_key(view, model, "certainty", reliability), _CERTAINTY, view)
+
+
 def _certainty_work(view: Dataset, model: PlausibilityModel, reliability: float):
     def work(job: Job) -> CertaintyResult:
         return cached.run(

@@ -37,6 +37,11 @@ def sweep_job(view: Dataset, model, reliabilities: tuple[float, ...], classifier
     return cached.job(key, TITLE, work, of=view, later=later)
 
 
+def known_sweep(view: Dataset, model, reliabilities: tuple[float, ...], classifiers) -> SweepTable | None:
+    """Its result where it is known; nothing is started."""
+    return cached.known_result(_key_and_work(view, model, reliabilities, classifiers)[0], TITLE, view)
+
+
 def parts(view: Dataset, model, n: int):
     """What gives the reduced draws of one of ``n`` reliabilities to whoever asks, see `cached.parts`."""
     return cached.parts(view, model, expected.of_draws(view, model, n), **ASKED)

@@ -101,8 +101,10 @@ def run(page, name: str) -> None:
 
 
 def _drawn(page, name: str, told) -> None:
+    said = False
     try:
         story.prepare(name)
+        said = story.show_known(told, name)
         selection.line()
         if name != "ai_rater":
             selection.machines_line()
@@ -113,7 +115,8 @@ def _drawn(page, name: str, told) -> None:
     except PluralityError as error:
         store_away.show(error)
     finally:  # also where a page stops early
-        story.show(told, name)
+        if said or story.show(told, name):
+            story.ahead()
         store_away.look_again()
         job_progress.poll()
         _load_what_draws(name)

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core import story
 from core.annotations.dataset import Dataset
+from core.certainty.top_sets import CertaintyResult
 from core.errors import PluralityError
 from core.jobs import Job
 from core.machines.alternative_test import EPSILON
@@ -15,6 +16,7 @@ from pages.shared.ai_rater import computed
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import story as cached_story
+from pages.shared.cache.remembered import known_of
 from pages.shared.kit import job_progress, plausibility_models, predictions, presentation, state
 from pages.shared.kit import sweep as sweeps
 
@@ -80,39 +82,76 @@ def prepare(page: str) -> None:
     st.session_state[_READY] = number
 
 
-def show(place, page: str) -> None:
-    """The step above the page that it is on; on other pages the way back to it.
+def show_known(place, page: str) -> bool:
+    """The step above the page, before the page runs: the browser draws it before the figures, which take it longest.
 
     Parameters
     ----------
     place : container
-        Filled after the page has run, so that the page's own work comes first.
     page : str
         Name of the page on screen.
+
+    Returns
+    -------
+    bool
+        False where its numbers have to be computed: the page's own work comes first, then `show`.
+    """
+    number = step()
+    claim = _claim(number, known=True) if number is not None and _is_at(number, page) else None
+    if number is not None and claim is not None:
+        _told(place, number, claim)
+    return claim is not None
+
+
+def show(place, page: str) -> bool:
+    """The step above the page that it is on, filled after the page has run; on other pages the way back to it.
+
+    Parameters
+    ----------
+    place : container
+    page : str
+        Name of the page on screen.
+
+    Returns
+    -------
+    bool
+        Whether the step has said what it says.
     """
     number = step()
     if number is None:
-        return
+        return False
+    if _is_at(number, page):
+        return _told(place, number, None)
+    bar = place.container(border=True, key="story_bar", gap="small")
+    with bar, st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"The story is at step {number}: **{story.STEPS[number - 1].title}**", width="content")
+        st.button("Go on", icon=":material/arrow_forward:", on_click=go, args=(number,), key="story_return")
+        if not presentation.on():
+            st.button("Leave the story", type="tertiary", on_click=leave, key="story_leave")
+    return False
+
+
+def _is_at(number: int, page: str) -> bool:
+    """Whether what is on screen is what the step is about."""
+    told = story.STEPS[number - 1]
+    return page == told.page and st.session_state.get("data") == told.data
+
+
+def _told(place, number: int, claim: story.Claim | None) -> bool:
+    """The step with its claim; without one it is asked for here, and its place says that it is being computed."""
     told = story.STEPS[number - 1]
     with place.container(border=True, key="story_bar", gap="small"):
-        if page != told.page or st.session_state.get("data") != told.data:
-            with st.container(horizontal=True, vertical_alignment="center"):
-                st.markdown(f"The story is at step {number}: **{told.title}**", width="content")
-                st.button("Go on", icon=":material/arrow_forward:", on_click=go, args=(number,), key="story_return")
-                if not presentation.on():
-                    st.button("Leave the story", type="tertiary", on_click=leave, key="story_leave")
-            return
         st.markdown(f"**Step {number} of {len(story.STEPS):,} · {told.title}**")
-        claim = _claim(number)
+        claim = claim or _claim(number)
         if claim is not None:
             st.markdown(f"{markdown(claim.words)}.")
-            _ahead(number)
         if not presentation.on():  # what it says to try is for those who have the controls
             st.caption(f"Try it: {told.attempt}")
             with st.container(horizontal=True, gap="small"):
                 moves()
                 st.button("Leave the story", type="tertiary", on_click=leave, key="story_leave")
                 presentation.button()
+    return claim is not None
 
 
 def moves() -> None:
@@ -168,28 +207,25 @@ def _out() -> None:
         st.session_state["go_to"] = "home"
 
 
-def _claim(number: int) -> story.Claim | None:
-    """What the step says; None while it is worked out."""
+def _claim(number: int, *, known: bool = False) -> story.Claim | None:
+    """What the step says; None while it is worked out, or where it is not ``known`` and nothing may be begun for it."""
     if number == 7:
-        return _stands_in()
+        return _stands_in(known=known)
     dataset = state.whole().dataset
     view, _ = cached.class_view(dataset, state.split(dataset))
     if number == 1:
-        return story.disagree(cached_agreement.agreement(view)[0][0])
+        found = known_of(cached_agreement.agreement, view) if known else cached_agreement.agreement(view)
+        return None if found is None else story.disagree(found[0][0])
     if number == 3:
-        return cached_story.weighs(view)
+        return known_of(cached_story.weighs, view) if known else cached_story.weighs(view)
     if number in (2, 4):
-        certainty = _certainty(dataset)
+        certainty = _certainty(dataset, known=known)
         if certainty is None:
             return None
-        return story.hidden(view, certainty) if number == 2 else story.two_truths(_torn())
+        return story.hidden(view, certainty) if number == 2 else story.two_truths(_torn_by(dataset, certainty))
     model = plausibility_models.method(MODEL).make()
-    sweep = _result(
-        sweeps.sweep_job(
-            dataset, model, plausibility_models.method(MODEL).reliability.sweep, predictions.classifiers(dataset)
-        ),
-        dataset,
-    )
+    asked = dataset, model, plausibility_models.method(MODEL).reliability.sweep, predictions.classifiers(dataset)
+    sweep = sweeps.known_sweep(*asked) if known else _result(sweeps.sweep_job(*asked), dataset)
     if sweep is None:
         return None
     if number == 5:
@@ -198,12 +234,14 @@ def _claim(number: int) -> story.Claim | None:
     return story.flips(sweep.reliabilities, sweep.evaluation)
 
 
-def _ahead(number: int) -> None:
-    """Begin what later steps take, while this one is read."""
+def ahead() -> None:
+    """Begin what later steps take, while this one, which has said what it says, is read."""
+    number = step()
+    if number is None or number == len(story.STEPS):
+        return
     if number >= 5:
-        if number < len(story.STEPS):
-            with state.looking_at(story.STEPS[-1].data):
-                _machines_job(later=True)
+        with state.looking_at(story.STEPS[-1].data):
+            computed.job_of(*_machines(), later=True)
         return
     dataset, model = state.whole().dataset, plausibility_models.method(MODEL).make()
     plausibility_models.certainty_job(dataset, model, model.default_reliability, later=True)
@@ -211,31 +249,38 @@ def _ahead(number: int) -> None:
     sweeps.sweep_job(dataset, model, swept, predictions.classifiers(dataset), later=True)
 
 
-def _machines_job(*, later: bool = False) -> tuple[Job, Dataset]:
-    """Of the last step, and the data that it is of."""
+def _machines() -> tuple[computed.Machines, float, str]:
+    """Of the last step: the data, and what is asked of them."""
     reading, marked = state.with_machines()
-    machines = computed.with_classifiers(reading.dataset, tuple(one.name for one in marked))
-    return computed.job_of(machines, EPSILON, "accuracy", later=later), machines.dataset
+    return computed.with_classifiers(reading.dataset, tuple(one.name for one in marked)), EPSILON, "accuracy"
 
 
-def _stands_in() -> story.Claim | None:
-    found = _result(*_machines_job())
+def _stands_in(*, known: bool) -> story.Claim | None:
+    machines, *asked = _machines()
+    if known:
+        found = computed.known_of(machines, *asked)
+    else:
+        found = _result(computed.job_of(machines, *asked), machines.dataset)
     if found is None:
         return None
-    known = computed.Computed(*found)
-    return story.stands_in(known.test, known.by_log_score)
+    judged = computed.Computed(*found)
+    return story.stands_in(judged.test, judged.by_log_score)
 
 
-def _certainty(dataset):
+def _certainty(dataset: Dataset, *, known: bool = False) -> CertaintyResult | None:
     model = plausibility_models.method(MODEL).make()
+    if known:
+        return plausibility_models.known_certainty(dataset, model, model.default_reliability)
     return _result(plausibility_models.certainty_job(dataset, model, model.default_reliability), dataset)
 
 
 def _torn() -> story.Torn | None:
     dataset = state.whole().dataset
     certainty = _certainty(dataset)
-    if certainty is None:
-        return None
+    return None if certainty is None else _torn_by(dataset, certainty)
+
+
+def _torn_by(dataset: Dataset, certainty: CertaintyResult) -> story.Torn:
     model = plausibility_models.method(MODEL).make()
     return cached_story.torn(
         dataset,
