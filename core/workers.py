@@ -45,10 +45,15 @@ class WorkerPool:
         Gives the folder for what is handed over; it need not exist.
     idle : float
         Seconds after which a worker without work ends.
+    wanted : callable, optional
+        Whether somebody is there who may ask for work at any time: then one worker stays, or is started in the place of
+        one whose work was given up.
     """
 
-    def __init__(self, most: int, folder: Callable[[], Path], idle: float = IDLE):
-        self._most, self._folder, self._idle = most, folder, idle
+    def __init__(
+        self, most: int, folder: Callable[[], Path], idle: float = IDLE, wanted: Callable[[], bool] = lambda: False
+    ):
+        self._most, self._folder, self._idle, self._wanted = most, folder, idle, wanted
         self._lock = threading.Lock()
         self._workers: list[_Worker] = []
         self._data: OrderedDict[str, Path] = OrderedDict()
@@ -167,6 +172,8 @@ class WorkerPool:
             self._let_idle_end()
         if gone:
             worker.end()
+            if self._wanted():
+                self.prepare()
 
     def _let_idle_end(self) -> None:
         if self._workers and self._ending is None:
@@ -174,13 +181,15 @@ class WorkerPool:
             self._ending.start()
 
     def _end_idle(self) -> None:
-        """End workers that have had no work for a while, until there are none."""
+        """End workers that have had no work for a while, until there are none; the last one not while it is wanted."""
         left = True
         while left:
             time.sleep(min(1.0, self._idle))
-            now = time.monotonic()
+            now, wanted = time.monotonic(), self._wanted()
             with self._lock:
                 idle = [each for each in self._workers if not each.calls and now - each.since >= self._idle]
+                if wanted and len(idle) == len(self._workers):
+                    idle = idle[1:]
                 self._workers = [each for each in self._workers if each not in idle]
                 left = bool(self._workers)
                 self._ending = self._ending if left else None

@@ -5,6 +5,7 @@ metrics of any classifier, so one that comes later costs no draws.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -190,21 +191,25 @@ def growing_sweep(
     """
     _check(classifiers, dataset)
     metrics = Metrics(tuple(classifiers), max_top, _levels(dataset))
-    point = None
+    beside = ThreadPoolExecutor(1, "point-scores")  # the same at every reliability, and while the first is drawn
+    point = beside.submit(_point, metrics, model, dataset) if classifiers else None
+    beside.shutdown(wait=False)
     found = SweepTable((), ())
     for place, reliability in enumerate(reliabilities):
         drawn = part(reliability, _part(progress, place, len(reliabilities)))
         evaluation = found.evaluation
-        if classifiers:
-            if point is None:  # the same at every reliability
-                point = point_scores(metrics, *model.point_shares(dataset), dataset.n_classes)
+        if point is not None:
             own = metrics if metrics.class_risk is None else replace(metrics, risk_bins=drawn.top.risk_bin)
             how: dict[str, Any] = {"reliability": reliability, "n_draws": n_draws, "seed": seed, "token": token}
-            evaluation += (evaluate(reduce_draws(drawn.top, dataset, [own], **how)[0], metrics, point, seed),)
+            evaluation += (evaluate(reduce_draws(drawn.top, dataset, [own], **how)[0], metrics, point.result(), seed),)
         risk = found.risk if drawn.risk is None else (*found.risk, drawn.risk)
         gamma = (*found.reliabilities, float(reliability))
         found = SweepTable(gamma, (*found.certainty, drawn.certainty), risk, evaluation)
         yield found
+
+
+def _point(metrics: Metrics, model: PlausibilityModel, dataset: Dataset) -> np.ndarray:
+    return point_scores(metrics, *model.point_shares(dataset), dataset.n_classes)
 
 
 def reliability_sweep(

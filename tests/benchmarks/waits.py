@@ -22,6 +22,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
+import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from core.first_start import Preparation
@@ -67,9 +68,12 @@ Waited = tuple[str, str, float, float, float]
 
 
 def calm(dashboard: Dashboard) -> None:
-    """Wait until a server has nothing left to do, its kernels loaded."""
-    before = -1.0
-    while (now := spent(dashboard.process)) - before >= 0.1:
+    """Wait until a server and its workers have nothing left to do, kernels loaded, nothing of a page that was left."""
+    server, before = psutil.Process(dashboard.process.pid), {}
+    while True:
+        now = {process.pid: sum(process.cpu_times()[:2]) for process in (server, *server.children(recursive=True))}
+        if now.keys() <= before.keys() and all(now[pid] - before[pid] < 0.1 for pid in now):
+            return
         before = now
         time.sleep(1.5)
 

@@ -6,6 +6,8 @@ import signal
 import threading
 import time
 import zipfile
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -228,6 +230,46 @@ def test_a_worker_can_be_there_before_it_is_needed(folder, classes):
         pool.close()
     pool.prepare()
     assert not pool.workers()
+
+
+def test_while_somebody_is_there_one_worker_stays_and_one_whose_work_was_given_up_has_a_successor(
+    folder, classes, rankings
+):
+    here = [True]
+    pool = WorkerPool(2, lambda: folder / "wanted", idle=0.05, wanted=lambda: bool(here))
+    try:
+        pool.call(bootstrap, classes, classes, n_replicates=9)
+        (first,) = pool.workers()
+        time.sleep(0.5)  # ten times as long as it may have nothing to do
+        assert pool.workers() == [first]
+        token = GivenUp()
+        asked = partial(pool.call, annotation_certainty, rankings, PlackettLuce(), rankings, **LONG, token=token)
+        calling = threading.Thread(target=until_cancelled, args=(asked,))
+        calling.start()
+        until(lambda: any(worker.calls for worker in pool._workers))
+        token.held = True
+        calling.join(20)
+        until(lambda: not alive(first))
+        assert len(pool.workers()) == 1 and pool.workers() != [first]
+        here.clear()
+        until(lambda: not pool.workers())
+    finally:
+        pool.close()
+
+
+class GivenUp(CancelToken):
+    """Of work that nobody looks at any more, and that does not go on."""
+
+    held = False
+
+    def check(self):
+        if self.held:
+            raise Cancelled("Given up.")
+
+
+def until_cancelled(work):
+    with suppress(Cancelled):
+        work()
 
 
 @pytest.mark.parametrize("ready", (True, False))

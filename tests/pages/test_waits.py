@@ -147,10 +147,36 @@ def test_a_look_waits_for_news_that_are_about_to_come_and_for_no_others(monkeypa
     soon.join()
 
 
+def test_a_look_that_waits_ends_where_a_person_asks_for_another_run(monkeypatch):
+    """What is pressed would wait with it."""
+    monkeypatch.setattr(job_progress, "_NEWS_SECONDS", 60)
+
+    def looks():
+        import threading
+
+        import streamlit as st
+        from streamlit.runtime.scriptrunner import get_script_run_ctx
+        from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
+
+        from core.jobs import Job
+        from pages.shared.kit import job_progress
+
+        if "asked" not in st.session_state:
+            st.session_state["asked"] = True
+            threading.Timer(0.1, get_script_run_ctx().script_requests.request_rerun, (RerunData(),)).start()
+            job = Job("under way")
+            job_progress._await_news([(job, None, job.partial)])
+            st.write("waited")
+        st.write("another run")
+
+    began = time.monotonic()
+    app = AppTest.from_function(looks, default_timeout=120).run()
+    assert not app.exception and time.monotonic() - began < 30
+    assert [line.value for line in app.markdown] == ["another run"]
+
+
 @pytest.mark.usefixtures("nothing_starts")
-@pytest.mark.parametrize(
-    ("ages", "seconds"), [((), 0.2), ((3.5,), 0.2), ((5.0,), 0.5), ((30.0,), 1.0), ((30.0, 1.0), 0.2)]
-)
+@pytest.mark.parametrize(("ages", "seconds"), [((), 0.5), ((10.0,), 0.5), ((30.0,), 1.0), ((30.0, 1.0), 0.5)])
 def test_what_has_been_at_work_for_long_is_looked_at_less_often(monkeypatch, ages, seconds):
     """The browser is told so of the part that looks; a job that has just begun is looked at often all the same."""
     told, enqueue = [], ScriptRunContext.enqueue

@@ -102,14 +102,14 @@ def metrics(states: Sequence[str], memory: int) -> bytes:
     memory : int
         Bytes of results that are held.
     """
-    numbers.sessions.set(_sessions())
+    numbers.sessions.set(sessions())
     for state in ("waiting", "running", "held"):
         numbers.jobs.labels(state).set(states.count(state))
     numbers.memory.set(memory)
     return generate_latest(numbers.registry) + generate_latest(REGISTRY)
 
 
-def _sessions() -> int:
+def sessions() -> int:
     """Browsers that are connected; Streamlit has no public number of them."""
     if not runtime.exists():
         return 0

@@ -24,15 +24,15 @@ from core.text import markdown, number
 from pages.shared.cache import datasets as cached
 from pages.shared.kit.redraw import draw_anew, part, place_of_part
 
-_POLL_SECONDS = 0.2
-# For each look a browser goes through its whole page, a third of a core at five a second. So what has been at work for
-# longer is looked at less often: after so many seconds, every so many.
-_SLOWER = ((12.0, 1.0), (4.0, 0.5))
+# For each look a browser goes through its whole page, a third of a core at five a second, which what is looked for
+# would lack. What has been at work for longer is looked at less often still: after so many seconds, every so many.
+_POLL_SECONDS = 0.5
+_SLOWER = ((12.0, 1.0),)
 _AT_ONCE_SECONDS = 0.3  # that a run waits, all in all
 _LEAST_SECONDS = 0.05  # and for each job
 # A look waits as long for news that are about to come: else they would wait for the next look. What a person presses
-# meanwhile waits with it, so it is less than anybody notices.
-_NEWS_SECONDS, _GLANCE_SECONDS = 0.1, 0.01
+# meanwhile ends it.
+_NEWS_SECONDS, _GLANCE_SECONDS = 0.4, 0.01
 _RUN = "_waits_of_run"
 
 
@@ -191,6 +191,7 @@ def _look(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> None:
 def _await_news(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> None:
     until = time.monotonic() + _NEWS_SECONDS
     while not _has_news(shown) and time.monotonic() < until:
+        _run()  # who asks for the state of a session is ended there where another run was asked for
         time.sleep(_GLANCE_SECONDS)
 
 
