@@ -136,20 +136,20 @@ def test_a_look_waits_for_news_that_are_about_to_come_and_for_no_others(monkeypa
     job = Job("under way")
     shown = [(job, None, job.partial)]
     began = time.monotonic()
-    job_progress._await_news(shown)
-    assert 0.1 <= time.monotonic() - began < 10
-    monkeypatch.setattr(job_progress, "_NEWS_SECONDS", 60)
+    redraw.await_news(partial(job_progress._has_news, shown))
+    assert redraw.NEWS_SECONDS <= time.monotonic() - began < 10
+    monkeypatch.setattr(redraw, "NEWS_SECONDS", 60)
     soon = threading.Timer(0.03, lambda: setattr(job, "partial", "half"))
     soon.start()
     began = time.monotonic()
-    job_progress._await_news(shown)
+    redraw.await_news(partial(job_progress._has_news, shown))
     assert job.partial == "half" and time.monotonic() - began < 30
     soon.join()
 
 
 def test_a_look_that_waits_ends_where_a_person_asks_for_another_run(monkeypatch):
     """What is pressed would wait with it."""
-    monkeypatch.setattr(job_progress, "_NEWS_SECONDS", 60)
+    monkeypatch.setattr(redraw, "NEWS_SECONDS", 60)
 
     def looks():
         import threading
@@ -158,14 +158,12 @@ def test_a_look_that_waits_ends_where_a_person_asks_for_another_run(monkeypatch)
         from streamlit.runtime.scriptrunner import get_script_run_ctx
         from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 
-        from core.jobs import Job
-        from pages.shared.kit import job_progress
+        from pages.shared.kit import redraw
 
         if "asked" not in st.session_state:
             st.session_state["asked"] = True
             threading.Timer(0.1, get_script_run_ctx().script_requests.request_rerun, (RerunData(),)).start()
-            job = Job("under way")
-            job_progress._await_news([(job, None, job.partial)])
+            redraw.await_news(lambda: False)
             st.write("waited")
         st.write("another run")
 
@@ -176,7 +174,9 @@ def test_a_look_that_waits_ends_where_a_person_asks_for_another_run(monkeypatch)
 
 
 @pytest.mark.usefixtures("nothing_starts")
-@pytest.mark.parametrize(("ages", "seconds"), [((), 0.5), ((10.0,), 0.5), ((30.0,), 1.0), ((30.0, 1.0), 0.5)])
+@pytest.mark.parametrize(
+    ("ages", "seconds"), [((), 0.2), ((3.5,), 0.2), ((5.0,), 0.5), ((30.0,), 1.0), ((30.0, 1.0), 0.2)]
+)
 def test_what_has_been_at_work_for_long_is_looked_at_less_often(monkeypatch, ages, seconds):
     """The browser is told so of the part that looks; a job that has just begun is looked at often all the same."""
     told, enqueue = [], ScriptRunContext.enqueue
@@ -196,6 +196,10 @@ def test_what_has_been_at_work_for_long_is_looked_at_less_often(monkeypatch, age
     assert not app.exception
     (first, _), (then, last) = told
     assert first == then and last == seconds
+    looks = partial(RerunData, fragment_id_queue=[first])
+    monkeypatch.setattr(local_script_runner, "RerunData", looks)
+    app.run()
+    assert not app.exception and told[2:] == [(first, max(seconds, 0.5))]  # soon for once
 
 
 @pytest.mark.usefixtures("nothing_starts")

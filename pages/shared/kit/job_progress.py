@@ -22,17 +22,13 @@ from core.errors import InputError, NotApplicableError, PluralityError
 from core.jobs import Job
 from core.text import markdown, number
 from pages.shared.cache import datasets as cached
-from pages.shared.kit.redraw import draw_anew, part, place_of_part
+from pages.shared.kit.redraw import LOOK_SECONDS, await_news, draw_anew, part, place_of_part
 
-# For each look a browser goes through its whole page, a third of a core at five a second, which what is looked for
-# would lack. What has been at work for longer is looked at less often still: after so many seconds, every so many.
-_POLL_SECONDS = 0.5
-_SLOWER = ((12.0, 1.0),)
+# What has been at work for long is looked at less often; what a page has just asked for is looked at soon for once.
+_LONG, _SLOWER = 12.0, 1.0
+_YOUNG, _SOON = 4.0, 0.2
 _AT_ONCE_SECONDS = 0.3  # that a run waits, all in all
 _LEAST_SECONDS = 0.05  # and for each job
-# A look waits as long for news that are about to come: else they would wait for the next look. What a person presses
-# meanwhile ends it.
-_NEWS_SECONDS, _GLANCE_SECONDS = 0.4, 0.01
 _RUN = "_waits_of_run"
 
 
@@ -173,11 +169,11 @@ def _watch(job: Job) -> None:
         run.together.append(job)
 
 
-@part(_POLL_SECONDS)
+@part(LOOK_SECONDS)
 def _look(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> None:
-    jobs = [job for job, *_ in shown]
-    if get_script_run_ctx().fragment_ids_this_run and _interval(jobs) == _POLL_SECONDS:
-        _await_news(shown)
+    age, by_clock = _age([job for job, *_ in shown]), bool(get_script_run_ctx().fragment_ids_this_run)
+    if by_clock and age < _LONG:
+        await_news(lambda: _has_news(shown))
     if _has_news(shown):
         st.session_state["drawn_anew"] = True
         draw_anew()
@@ -185,21 +181,14 @@ def _look(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> None:
         if place is not None:
             with suppress(StreamlitInvalidLayoutContextError):  # of a run that was broken off: the next one draws it
                 _say(job, place)
-    _look_again_after(_interval(jobs))
+    soon = not by_clock and age < _YOUNG
+    _look_again_after(_SOON if soon else _SLOWER if age >= _LONG else LOOK_SECONDS)
 
 
-def _await_news(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> None:
-    until = time.monotonic() + _NEWS_SECONDS
-    while not _has_news(shown) and time.monotonic() < until:
-        _run()  # who asks for the state of a session is ended there where another run was asked for
-        time.sleep(_GLANCE_SECONDS)
-
-
-def _interval(jobs: list[Job]) -> float:
-    """Seconds until the next look, by how long the job that has begun last has been at work."""
+def _age(jobs: list[Job]) -> float:
+    """Seconds for which the job that has begun last has been at work."""
     begun = [job.started for job in jobs if job.started is not None and not job.finished]
-    age = time.monotonic() - max(begun) if begun else 0.0
-    return next((seconds for least, seconds in _SLOWER if age >= least), _POLL_SECONDS)
+    return time.monotonic() - max(begun) if begun else 0.0
 
 
 def _look_again_after(seconds: float) -> None:

@@ -1,11 +1,17 @@
 """Parts of a page that are drawn by themselves, and the whole page anew from one that looks by the clock."""
 
+import time
 from collections.abc import Callable
 from functools import wraps
 from typing import NoReturn
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+# Between looks by the clock, for each of which a browser goes through its whole page: five a second take a third of a
+# core, which what is looked for would lack. Most of that time a look waits on the server, which costs nothing.
+LOOK_SECONDS = 0.5
+NEWS_SECONDS, _GLANCE_SECONDS = 0.4, 0.01
 
 
 def part(run_every: float | None = None) -> Callable[[Callable], Callable]:
@@ -37,6 +43,17 @@ def part(run_every: float | None = None) -> Callable[[Callable], Callable]:
 def place_of_part():
     """A place outside a part that the part fills, in a container of its own for the same reason."""
     return st.container().empty()
+
+
+def await_news(has_news: Callable[[], bool]) -> None:
+    """Wait, in a part that looks by the clock, for news that are about to come: else they would wait for the next look.
+
+    A press of a person ends it: who asks for the state of a session is ended there where another run was asked for.
+    """
+    until = time.monotonic() + NEWS_SECONDS
+    while not has_news() and time.monotonic() < until:
+        _ = "data" in st.session_state
+        time.sleep(_GLANCE_SECONDS)
 
 
 def draw_anew() -> NoReturn:

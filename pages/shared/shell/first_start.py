@@ -5,13 +5,13 @@ from collections.abc import Sequence
 from functools import cache
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from core.first_start import PARTS
 from pages.shared.cache import datasets as cached
-from pages.shared.kit.redraw import draw_anew, part
+from pages.shared.kit.redraw import LOOK_SECONDS, await_news, draw_anew, part
 from pages.shared.shell.loading import load_modules
 
-_POLL_SECONDS = 0.25
 # What a page computes with; a page without data computes nothing, and samples are read without machine code.
 _NEEDS = {
     "home": ("draws", "points", "summaries", "others", "agreement", "raters"),
@@ -55,9 +55,13 @@ def _load_meanwhile(name: str) -> None:
     threading.Thread(target=load_modules, args=(("kit", name),), name="loading", daemon=True).start()
 
 
-@part(_POLL_SECONDS)
+@part(LOOK_SECONDS)
 def _note(parts: Sequence[str]) -> None:
-    missing = cached.preparation().missing(parts)
+    preparation = cached.preparation()
+    missing = before = preparation.missing(parts)
+    if get_script_run_ctx().fragment_ids_this_run:
+        await_news(lambda: preparation.missing(parts) != before)
+        missing = preparation.missing(parts)
     if not missing:
         draw_anew()
     st.info(
