@@ -187,9 +187,10 @@ class WorkerPool:
             time.sleep(min(1.0, self._idle))
             now, wanted = time.monotonic(), self._wanted()
             with self._lock:
+                stays = next((each for each in self._workers if each.alive()), None) if wanted else None
+                if stays is not None:
+                    stays.since = now  # whoever loses the connection for a moment finds it still there
                 idle = [each for each in self._workers if not each.calls and now - each.since >= self._idle]
-                if wanted and len(idle) == len(self._workers):
-                    idle = idle[1:]
                 self._workers = [each for each in self._workers if each not in idle]
                 left = bool(self._workers)
                 self._ending = self._ending if left else None

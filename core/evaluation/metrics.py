@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..chunks import CancelToken
 from ..plausibility.protocol import CaseDraws
 from ..reducers.metrics import Metrics, MetricState, score_case
 from ..result_base import Columns, Result, named, rows
@@ -164,7 +165,12 @@ def evaluate(state: MetricState, reducer: Metrics, point: np.ndarray, seed: int 
 
 
 def point_scores(
-    reducer: Metrics, ptr: np.ndarray, class_code: np.ndarray, share: np.ndarray, n_classes: int
+    reducer: Metrics,
+    ptr: np.ndarray,
+    class_code: np.ndarray,
+    share: np.ndarray,
+    n_classes: int,
+    token: CancelToken | None = None,
 ) -> np.ndarray:
     """Scores of every classifier on one plausibility vector per case, ties by expectation.
 
@@ -175,15 +181,24 @@ def point_scores(
     ptr, class_code, share : ndarray
         Plausibilities in CSR by case; classes that are absent tie at 0.
     n_classes : int
+    token : CancelToken, optional
+        Looked at before each case.
 
     Returns
     -------
     ndarray, shape (n_cases, n_classifiers, n_metrics)
         NaN where a classifier does not predict a case.
+
+    Raises
+    ------
+    Cancelled
+        The token was raised.
     """
     n_cases = len(ptr) - 1
     scores = np.full((n_cases, len(reducer.classifiers), len(METRIC_NAMES)), np.nan)
     for case in range(n_cases):
+        if token is not None:
+            token.check()
         lists = [slice(classifier.ptr[case], classifier.ptr[case + 1]) for classifier in reducer.classifiers]
         if all(own.start == own.stop for own in lists):
             continue

@@ -192,7 +192,7 @@ def growing_sweep(
     _check(classifiers, dataset)
     metrics = Metrics(tuple(classifiers), max_top, _levels(dataset))
     beside = ThreadPoolExecutor(1, "point-scores")  # the same at every reliability, and while the first is drawn
-    point = beside.submit(_point, metrics, model, dataset) if classifiers else None
+    point = beside.submit(_point, metrics, model, dataset, token) if classifiers else None
     beside.shutdown(wait=False)
     found = SweepTable((), ())
     for place, reliability in enumerate(reliabilities):
@@ -208,8 +208,8 @@ def growing_sweep(
         yield found
 
 
-def _point(metrics: Metrics, model: PlausibilityModel, dataset: Dataset) -> np.ndarray:
-    return point_scores(metrics, *model.point_shares(dataset), dataset.n_classes)
+def _point(metrics: Metrics, model: PlausibilityModel, dataset: Dataset, token: CancelToken | None) -> np.ndarray:
+    return point_scores(metrics, *model.point_shares(dataset), dataset.n_classes, token)
 
 
 def reliability_sweep(

@@ -144,15 +144,15 @@ def figure_of(
     more = _AXIS_LINE * _title_axes(layout)
     margin = ({"t": 44} if title else {}) | ({"b": 64 + more} if legend_below else {}) | layout.pop("margin", {})
     own = {"template": _TEMPLATES[theme], "title": {"text": title}, "height": height + more, "margin": margin, **layout}
-    return unchecked(_set(data), _set(own))
+    return unchecked(_without_none(data), _without_none(own))
 
 
-def _set(part: Any) -> Any:
+def _without_none(part: Any) -> Any:
     """Without properties that are None, which leave to the template what they name."""
     if isinstance(part, dict):
-        return {name: _set(each) for name, each in part.items() if each is not None}
+        return {name: _without_none(each) for name, each in part.items() if each is not None}
     several = isinstance(part, list | tuple) and part and isinstance(part[0], dict)
-    return [_set(each) for each in part] if several else part
+    return [_without_none(each) for each in part] if several else part
 
 
 def unchecked(data: Sequence[Trace], layout: dict[str, Any]) -> go.Figure:

@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -71,7 +71,10 @@ def calm(dashboard: Dashboard) -> None:
     """Wait until a server and its workers have nothing left to do, kernels loaded, nothing of a page that was left."""
     server, before = psutil.Process(dashboard.process.pid), {}
     while True:
-        now = {process.pid: sum(process.cpu_times()[:2]) for process in (server, *server.children(recursive=True))}
+        now = {}
+        for process in (server, *server.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):  # a worker that ends meanwhile
+                now[process.pid] = sum(process.cpu_times()[:2])
         if now.keys() <= before.keys() and all(now[pid] - before[pid] < 0.1 for pid in now):
             return
         before = now

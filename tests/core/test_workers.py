@@ -236,11 +236,15 @@ def test_while_somebody_is_there_one_worker_stays_and_one_whose_work_was_given_u
     folder, classes, rankings
 ):
     here = [True]
-    pool = WorkerPool(2, lambda: folder / "wanted", idle=0.05, wanted=lambda: bool(here))
+    pool = WorkerPool(2, lambda: folder / "wanted", idle=0.2, wanted=lambda: bool(here))
     try:
         pool.call(bootstrap, classes, classes, n_replicates=9)
         (first,) = pool.workers()
-        time.sleep(0.5)  # ten times as long as it may have nothing to do
+        time.sleep(0.5)  # more than twice as long as it may have nothing to do
+        here.clear()  # for a moment, as a browser that connects again
+        time.sleep(0.05)
+        here.append(True)
+        time.sleep(0.3)
         assert pool.workers() == [first]
         token = GivenUp()
         asked = partial(pool.call, annotation_certainty, rankings, PlackettLuce(), rankings, **LONG, token=token)

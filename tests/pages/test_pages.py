@@ -98,6 +98,7 @@ def assert_sound(app: AppTest) -> None:
         assert not [label for label in labels_of(table) if "_" in label]
 
 
+@pytest.mark.usefixtures("checked_figures")
 @pytest.mark.parametrize("sample", [sample.name for sample in SAMPLES])
 @pytest.mark.parametrize("page", PAGES)
 def test_every_page_opens_with_every_sample(page, sample, home, known_results, monkeypatch, as_recorded):

@@ -12,21 +12,24 @@ import pytest
 import streamlit as st
 from streamlit import config
 from streamlit.runtime.forward_msg_queue import ForwardMsgQueue
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
 from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
 from streamlit.testing.v1 import AppTest, local_script_runner
 
 from core import library
+from core.errors import NotApplicableError
 from core.evaluation.predictions import open_predictions
 from core.evaluation.sweep_table import reliability_sweep
 from core.jobs import Job, JobBoard
 from core.plausibility.dirichlet import DirichletCounts
 from core.results.encoding import NotStorableError
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import remembered
 from pages.shared.cache.datasets import jobs
 from pages.shared.kit import expected, job_progress, redraw
-from pages.shared.shell import story
-from tests.pages.opened import APP, at, kept, opened, words
+from pages.shared.shell import story as shell_story
+from tests.pages.opened import APP, at, kept, settle, words
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 CLOCK = re.compile(r"@part\(\s*[^)\s]")
@@ -147,11 +150,12 @@ def test_a_look_waits_for_news_that_are_about_to_come_and_for_no_others(monkeypa
     soon.join()
 
 
-def test_a_look_that_waits_ends_where_a_person_asks_for_another_run(monkeypatch):
-    """What is pressed would wait with it."""
+@pytest.mark.parametrize("part", ((), ("another part",)))
+def test_a_look_that_waits_ends_where_a_person_asks_for_another_run(monkeypatch, part):
+    """Of the page or of a part of it: what is pressed would wait with it."""
     monkeypatch.setattr(redraw, "NEWS_SECONDS", 60)
 
-    def looks():
+    def looks(part):
         import threading
 
         import streamlit as st
@@ -162,15 +166,14 @@ def test_a_look_that_waits_ends_where_a_person_asks_for_another_run(monkeypatch)
 
         if "asked" not in st.session_state:
             st.session_state["asked"] = True
-            threading.Timer(0.1, get_script_run_ctx().script_requests.request_rerun, (RerunData(),)).start()
+            asked = (RerunData(fragment_id_queue=list(part)),)
+            threading.Timer(0.1, get_script_run_ctx().script_requests.request_rerun, asked).start()
             redraw.await_news(lambda: False)
-            st.write("waited")
-        st.write("another run")
+        st.session_state["looked"] = True
 
     began = time.monotonic()
-    app = AppTest.from_function(looks, default_timeout=120).run()
-    assert not app.exception and time.monotonic() - began < 30
-    assert [line.value for line in app.markdown] == ["another run"]
+    app = AppTest.from_function(looks, default_timeout=120, args=(part,)).run()
+    assert time.monotonic() - began < 30 and app.session_state["looked"]
 
 
 @pytest.mark.usefixtures("nothing_starts")
@@ -428,7 +431,7 @@ board = story.cached.jobs()
 st.session_state["begun"] = {key for key in board.all_keys() if board.get(key).title == story.computed.TITLE}
 st.session_state["data"] = "replies"
 del st.session_state["select"]
-st.session_state["asked"] = story.computed.job_of(*story._machines())
+st.session_state["asked"] = story.computed.job_of(*story._machines(said=True))
 """
     app = AppTest.from_string(script, default_timeout=300).run()
     assert not app.exception
@@ -448,9 +451,9 @@ told = STEPS[{number - 1}]
 st.session_state["data"], st.session_state["story"] = told.data, "{number}"
 board = story.cached.jobs()
 before = set(board.all_keys())
-st.session_state["at_first"] = story.show_known(st.container(), told.page)
+st.session_state["known"] = story.known(told.page)
 st.session_state["begun"] = st.session_state.get("begun", set()) | (set(board.all_keys()) - before)
-if not st.session_state["at_first"] and not story.show(st.container(), told.page):
+if not story.show(st.container(), told.page, st.session_state["known"]):
     st.rerun()
 """
     app = AppTest.from_string(script, default_timeout=300).run()
@@ -458,18 +461,93 @@ if not st.session_state["at_first"] and not story.show(st.container(), told.page
     said = [line.value for line in app.markdown][-2:]
     assert said[0].startswith(f"**Step {number} of 7") and said[1].endswith(".")
     app.run()
-    assert app.session_state["at_first"] and not app.session_state["begun"]
+    assert app.session_state["known"] is not None and not app.session_state["begun"]
     assert [line.value for line in app.markdown] == said
 
 
-def test_of_a_step_that_is_known_the_frame_asks_before_the_page_and_not_after(monkeypatch):
-    opened("agreement", "skin")  # what the first step says is known with that page
-    asked = []
-    monkeypatch.setattr(story, "show", lambda *_: asked.append("after"))
-    monkeypatch.setattr(story, "ahead", lambda: asked.append("ahead"))
+def test_whether_a_step_is_known_is_found_without_computing_any_of_it(monkeypatch):
+    """On data of which nothing is known but the certainties of cases."""
+    for computes in ("torn_case", "weighs"):
+        monkeypatch.setattr(f"core.story.{computes}", lambda *_, **__: pytest.fail("It was computed."))
+    monkeypatch.setattr(shell_story.plausibility_models, "known_certainty", lambda *_: "certainty")
+    monkeypatch.setattr("core.agreement.coefficients.agreement_table", lambda *_, **__: pytest.fail("It was computed."))
+    monkeypatch.setattr(cached, "code_digest", lambda: "another version")
+    monkeypatch.setattr(remembered, "code_digest", lambda: "another version")
+
+    def asks():
+        import streamlit as st
+
+        from core.story import STEPS
+        from pages.shared.shell import story
+
+        st.session_state["found"] = []
+        for number in (1, 3, 4):
+            st.session_state["data"], st.session_state["story"] = STEPS[number - 1].data, str(number)
+            st.session_state["found"].append(story.known(STEPS[number - 1].page))
+
+    app = AppTest.from_function(asks, default_timeout=120).run()
+    assert not app.exception and app.session_state["found"] == [None] * 3
+
+
+def test_of_a_step_that_is_known_the_frame_shows_it_before_the_page_and_once(monkeypatch):
+    settle(at("agreement", "skin", story="1").run())  # what the step says is known then
+    shown, show = [], shell_story.show
+
+    def noted(place, page, claim=None):
+        shown.append(claim)
+        return show(place, page, claim)
+
+    monkeypatch.setattr(shell_story, "show", noted)
+    monkeypatch.setattr(shell_story, "ahead", lambda: shown.append("ahead"))
     app = at("agreement", "skin", story="1").run()
-    assert not app.exception and asked == ["ahead"]
+    assert not app.exception and len(shown) == 2 and shown[0] is not None and shown[1] == "ahead"
     assert any(line.value.startswith("**Step 1 of 7") for line in app.markdown)
+
+
+def test_a_press_while_a_known_step_is_drawn_is_another_run_and_no_error(monkeypatch):
+    settle(at("agreement", "skin", story="1").run())
+    moves, drawn = shell_story.moves, []
+
+    def pressed():
+        drawn.append(True)
+        if len(drawn) == 1:
+            here = get_script_run_ctx()
+            again = RerunData(query_string=here.query_string, page_script_hash=here.page_script_hash)
+            here.script_requests.request_rerun(again)
+        moves()
+
+    monkeypatch.setattr(shell_story, "moves", pressed)
+    app = at("agreement", "skin", story="1").run()
+    assert not app.exception and len(drawn) == 2
+    assert sum(line.value.startswith("**Step 1 of 7") for line in app.markdown) == 1
+
+
+def test_a_step_that_cannot_say_what_it_says_takes_its_page_not_down(monkeypatch):
+
+    def cannot(*_):
+        raise NotApplicableError("Nothing can be said.", "Open other data.")
+
+    monkeypatch.setattr(shell_story.story, "disagree", cannot)
+    app = at("agreement", "skin", story="1").run()
+    assert app.get("plotly_chart")
+
+
+def test_data_that_are_looked_at_for_a_moment_are_left_where_another_run_is_asked_for():
+    def looks():
+        import streamlit as st
+        from streamlit.runtime.scriptrunner import get_script_run_ctx
+        from streamlit.runtime.scriptrunner_utils.script_requests import RerunData
+
+        from pages.shared.kit import state
+
+        if "data" not in st.session_state:
+            st.session_state["data"] = "skin"
+            with state.looking_at("replies"):
+                get_script_run_ctx().script_requests.request_rerun(RerunData())
+            st.write("went on")
+
+    app = AppTest.from_function(looks, default_timeout=60).run()
+    assert not app.exception and app.session_state["data"] == "skin" and not app.markdown
 
 
 def test_with_data_open_a_process_for_heavy_work_is_there_before_it_is_asked_for(monkeypatch):

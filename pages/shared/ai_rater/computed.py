@@ -75,7 +75,7 @@ class Machines:
         return tuple(name for name in self.dataset.raters if name not in set(self.names))
 
 
-def with_classifiers(dataset: Dataset, machines: tuple[str, ...]) -> Machines:
+def with_classifiers(dataset: Dataset, machines: tuple[str, ...], *, said: bool = True) -> Machines:
     """The dataset with what files hold of machines as raters, too; those of a marked machine are its probabilities.
 
     Parameters
@@ -83,12 +83,14 @@ def with_classifiers(dataset: Dataset, machines: tuple[str, ...]) -> Machines:
     dataset : Dataset
     machines : tuple of str
         Raters of it.
+    said : bool
+        Whether the screen says of a file that does not fit why.
     """
     found, marked, probability, stamps, notes = dataset, set(machines), {}, [], {}
     for classifier in predictions.classifiers(dataset):
         name = classifier.name
         if name not in marked:
-            found, names = _with_rater(found, classifier)
+            found, names = _with_rater(found, classifier, said)
             if not names:
                 continue
             (name,) = names
@@ -100,19 +102,22 @@ def with_classifiers(dataset: Dataset, machines: tuple[str, ...]) -> Machines:
             stamps.append(predictions.fingerprint(classifier))
     for answers in predictions.answers(dataset):
         if marked.isdisjoint(answers.raters):
-            found, names = _with_rater(found, answers)
+            found, names = _with_rater(found, answers, said)
             machines += names
     more = found.n_classes - dataset.n_classes  # classes that only a machine gave are the last
     probability = {name: np.pad(given, ((0, 0), (0, more))) for name, given in probability.items()}
     return Machines(found, machines, probability, tuple(stamps), notes)
 
 
-def _with_rater(dataset: Dataset, machine: Dataset | Predictions | ScorePredictions) -> tuple[Dataset, tuple[str, ...]]:
+def _with_rater(
+    dataset: Dataset, machine: Dataset | Predictions | ScorePredictions, said: bool
+) -> tuple[Dataset, tuple[str, ...]]:
     """The data with a machine's annotations or predictions, and its names in them; none where they do not fit."""
     try:
         found, names, _ = joined(dataset, machine if isinstance(machine, Dataset) else of_predictions(dataset, machine))
     except PluralityError as error:
-        st.caption(markdown(error))
+        if said:
+            st.caption(markdown(error))
         return dataset, ()
     return found, names
 
@@ -154,9 +159,10 @@ def job_of(machines: Machines, epsilon: float, score: Score, *, later: bool = Fa
     return cached.job(key, TITLE, work, of=machines.dataset, later=later)
 
 
-def known_of(machines: Machines, epsilon: float, score: Score) -> tuple | None:
-    """Its result where it is known, of which `Computed` is made; nothing is started."""
-    return cached.known_result(_work(machines, epsilon, score)[0], TITLE, machines.dataset)
+def known(machines: Machines, epsilon: float, score: Score) -> Computed | None:
+    """The results where they are known, without a word on screen; nothing is started. Arguments as of `of`."""
+    found = cached.known_result(_work(machines, epsilon, score)[0], TITLE, machines.dataset)
+    return None if found is None else Computed(*found)
 
 
 def _work(machines: Machines, epsilon: float, score: Score) -> tuple[tuple, Callable[[Job], tuple]]:

@@ -60,9 +60,7 @@ def known_of(found: Callable[..., Any], dataset: Dataset, *options: Any, **more:
     *options, **more
         As it takes them.
     """
-    work = found.__wrapped__  # type: ignore[attr-defined]
-    known = results().look(dataset, (*_asked(work, options, more), code_digest()), owner())
-    return None if known is None else known.named(dataset)
+    return known_of_content(dataset, _asked(found.__wrapped__, options, more))  # type: ignore[attr-defined]
 
 
 def _asked(work: Callable[..., Any], options: tuple, more: dict[str, Any]) -> tuple:
@@ -72,6 +70,12 @@ def _asked(work: Callable[..., Any], options: tuple, more: dict[str, Any]) -> tu
 def of_content(dataset: Dataset, asked: tuple, work: Callable[[Dataset], Any]) -> Any:
     """The same for a piece of work that is no function of its own; ``asked`` says what it is, options and all."""
     return results().of(dataset, (*asked, code_digest()), work, owner())
+
+
+def known_of_content(dataset: Dataset, asked: tuple) -> Any:
+    """What `of_content` gave of the same before; None where it has not been asked, and it is not now."""
+    known = results().look(dataset, (*asked, code_digest()), owner())
+    return None if known is None else known.named(dataset)
 
 
 def _is_kept(address: str) -> bool:

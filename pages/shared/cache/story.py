@@ -7,7 +7,7 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.ingest.read_files import Reading
 from core.version import __version__
-from pages.shared.cache.remembered import of_content, remembered
+from pages.shared.cache.remembered import known_of_content, of_content, remembered
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -38,9 +38,19 @@ def weighs(view: Dataset):
     return story.weighs(view, shown, acceptable_of(panel_of(view, judging)))
 
 
-def torn(dataset: Dataset, model, certainty, **settings):
+def torn(dataset: Dataset, certainty, model, reliability: float, n_draws: int, seed: int):
     """The case of step four."""
     from core.story import torn_case
 
-    key = ("torn", model.name, *sorted(model.settings().items()), *sorted(settings.items()))
-    return of_content(dataset, key, lambda content: torn_case(model, content, certainty, **settings))
+    asked = {"reliability": reliability, "n_draws": n_draws, "seed": seed}
+    key = _torn_key(model, reliability, n_draws, seed)
+    return of_content(dataset, key, lambda content: torn_case(model, content, certainty, **asked))
+
+
+def known_torn(dataset: Dataset, model, reliability: float, n_draws: int, seed: int):
+    """The same where it is known; None where not, and it is not computed."""
+    return known_of_content(dataset, _torn_key(model, reliability, n_draws, seed))
+
+
+def _torn_key(model, reliability: float, n_draws: int, seed: int) -> tuple:
+    return ("torn", model.name, *sorted(model.settings().items()), reliability, n_draws, seed)

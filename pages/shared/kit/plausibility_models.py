@@ -157,7 +157,7 @@ def certainty_job(view: Dataset, model: PlausibilityModel, reliability: float, *
 
 
 def known_certainty(view: Dataset, model: PlausibilityModel, reliability: float) -> CertaintyResult | None:
-    """Its result where it is known; nothing is started."""
+    """Its result where it is known; nothing is started. Arguments as of `certainty_job`."""
     return cached.known_result(job_key(view, model, "certainty", reliability), _CERTAINTY, view)
 
 

@@ -7,6 +7,7 @@ from typing import NoReturn
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 
 # Between looks by the clock, for each of which a browser goes through its whole page: five a second take a third of a
 # core, which what is looked for would lack. Most of that time a look waits on the server, which costs nothing.
@@ -48,11 +49,12 @@ def place_of_part():
 def await_news(has_news: Callable[[], bool]) -> None:
     """Wait, in a part that looks by the clock, for news that are about to come: else they would wait for the next look.
 
-    A press of a person ends it: who asks for the state of a session is ended there where another run was asked for.
+    A press of a person ends it. Streamlit has no public word for whether another run, or another part, was asked for.
     """
-    until = time.monotonic() + NEWS_SECONDS
+    until, context = time.monotonic() + NEWS_SECONDS, get_script_run_ctx()
     while not has_news() and time.monotonic() < until:
-        _ = "data" in st.session_state
+        if context is not None and context.script_requests._state is not ScriptRequestType.CONTINUE:
+            return
         time.sleep(_GLANCE_SECONDS)
 
 

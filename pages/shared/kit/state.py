@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.exceptions import RerunException, StopException
 
 from core import belongings
 from core.annotations.dataset import Dataset
@@ -230,9 +231,17 @@ def looking_at(address: str) -> Iterator[None]:
     try:
         yield
     finally:
-        for part in ("data", "select"):
-            st.session_state.pop(part, None)
-        st.session_state.update(before)
+        try:
+            _look_back(before)
+        except (RerunException, StopException):  # asked for meanwhile, and told once where the state is touched next
+            _look_back(before)
+            raise
+
+
+def _look_back(before: dict[str, object]) -> None:
+    for part in ("data", "select"):
+        st.session_state.pop(part, None)
+    st.session_state.update(before)
 
 
 def _opened() -> Reading | None:

@@ -38,7 +38,7 @@ def sweep_job(view: Dataset, model, reliabilities: tuple[float, ...], classifier
 
 
 def known_sweep(view: Dataset, model, reliabilities: tuple[float, ...], classifiers) -> SweepTable | None:
-    """Its result where it is known; nothing is started."""
+    """Its result where it is known; nothing is started. Arguments as of `sweep`."""
     return cached.known_result(_key_and_work(view, model, reliabilities, classifiers)[0], TITLE, view)
 
 

@@ -104,7 +104,9 @@ def _drawn(page, name: str, told) -> None:
     said = False
     try:
         story.prepare(name)
-        said = story.show_known(told, name)
+        if (claim := story.known(name)) is not None:
+            said = True  # before it is drawn: where that is broken off for another run, it is not drawn twice
+            story.show(told, name, claim)
         selection.line()
         if name != "ai_rater":
             selection.machines_line()

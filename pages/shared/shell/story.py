@@ -9,7 +9,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.errors import PluralityError
 from core.jobs import Job
-from core.machines.alternative_test import EPSILON
+from core.machines.alternative_test import EPSILON, Score
 from core.plausibility.plackett_luce.gibbs import METHOD as PLACKETT_LUCE
 from core.text import markdown
 from pages.shared.ai_rater import computed
@@ -82,35 +82,30 @@ def prepare(page: str) -> None:
     st.session_state[_READY] = number
 
 
-def show_known(place, page: str) -> bool:
-    """The step above the page, before the page runs: the browser draws it before the figures, which take it longest.
+def known(page: str) -> story.Claim | None:
+    """What the step that this page is of says, where that is known; nothing is computed for it, and nothing is said.
 
-    Parameters
-    ----------
-    place : container
-    page : str
-        Name of the page on screen.
-
-    Returns
-    -------
-    bool
-        False where its numbers have to be computed: the page's own work comes first, then `show`.
+    It can stand above the page before the page runs: the browser draws it before the figures, which take it longest.
+    Where it is not known the page's own work comes first.
     """
     number = step()
-    claim = _claim(number, known=True) if number is not None and _is_at(number, page) else None
-    if number is not None and claim is not None:
-        _told(place, number, claim)
-    return claim is not None
+    if number is None or not _is_at(number, page):
+        return None
+    with suppress(PluralityError):  # said where the step is shown after its page
+        return _claim(number, known=True)
+    return None
 
 
-def show(place, page: str) -> bool:
-    """The step above the page that it is on, filled after the page has run; on other pages the way back to it.
+def show(place, page: str, claim: story.Claim | None = None) -> bool:
+    """The step above the page that it is on; on other pages the way back to it.
 
     Parameters
     ----------
     place : container
     page : str
         Name of the page on screen.
+    claim : Claim, optional
+        What the step says; computed where it is not given.
 
     Returns
     -------
@@ -121,7 +116,7 @@ def show(place, page: str) -> bool:
     if number is None:
         return False
     if _is_at(number, page):
-        return _told(place, number, None)
+        return _told(place, number, claim)
     bar = place.container(border=True, key="story_bar", gap="small")
     with bar, st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"The story is at step {number}: **{story.STEPS[number - 1].title}**", width="content")
@@ -222,7 +217,10 @@ def _claim(number: int, *, known: bool = False) -> story.Claim | None:
         certainty = _certainty(dataset, known=known)
         if certainty is None:
             return None
-        return story.hidden(view, certainty) if number == 2 else story.two_truths(_torn_by(dataset, certainty))
+        if number == 2:
+            return story.hidden(view, certainty)
+        torn = cached_story.known_torn(dataset, *_asked_of_torn()) if known else _torn_by(dataset, certainty)
+        return None if torn is None else story.two_truths(torn)
     model = plausibility_models.method(MODEL).make()
     asked = dataset, model, plausibility_models.method(MODEL).reliability.sweep, predictions.classifiers(dataset)
     sweep = sweeps.known_sweep(*asked) if known else _result(sweeps.sweep_job(*asked), dataset)
@@ -241,7 +239,7 @@ def ahead() -> None:
         return
     if number >= 5:
         with state.looking_at(story.STEPS[-1].data):
-            computed.job_of(*_machines(), later=True)
+            computed.job_of(*_machines(said=False), later=True)
         return
     dataset, model = state.whole().dataset, plausibility_models.method(MODEL).make()
     plausibility_models.certainty_job(dataset, model, model.default_reliability, later=True)
@@ -249,22 +247,21 @@ def ahead() -> None:
     sweeps.sweep_job(dataset, model, swept, predictions.classifiers(dataset), later=True)
 
 
-def _machines() -> tuple[computed.Machines, float, str]:
-    """Of the last step: the data, and what is asked of them."""
+def _machines(*, said: bool) -> tuple[computed.Machines, float, Score]:
+    """Of the last step: the data, and what is asked of them; ``said`` as of `computed.with_classifiers`."""
     reading, marked = state.with_machines()
-    return computed.with_classifiers(reading.dataset, tuple(one.name for one in marked)), EPSILON, "accuracy"
+    names = tuple(one.name for one in marked)
+    return computed.with_classifiers(reading.dataset, names, said=said), EPSILON, "accuracy"
 
 
 def _stands_in(*, known: bool) -> story.Claim | None:
-    machines, *asked = _machines()
+    machines, *asked = _machines(said=not known)
     if known:
-        found = computed.known_of(machines, *asked)
+        judged = computed.known(machines, *asked)
     else:
         found = _result(computed.job_of(machines, *asked), machines.dataset)
-    if found is None:
-        return None
-    judged = computed.Computed(*found)
-    return story.stands_in(judged.test, judged.by_log_score)
+        judged = None if found is None else computed.Computed(*found)
+    return None if judged is None else story.stands_in(judged.test, judged.by_log_score)
 
 
 def _certainty(dataset: Dataset, *, known: bool = False) -> CertaintyResult | None:
@@ -281,15 +278,12 @@ def _torn() -> story.Torn | None:
 
 
 def _torn_by(dataset: Dataset, certainty: CertaintyResult) -> story.Torn:
+    return cached_story.torn(dataset, certainty, *_asked_of_torn())
+
+
+def _asked_of_torn() -> tuple:
     model = plausibility_models.method(MODEL).make()
-    return cached_story.torn(
-        dataset,
-        model,
-        certainty,
-        reliability=model.default_reliability,
-        n_draws=plausibility_models.N_DRAWS,
-        seed=plausibility_models.SEED,
-    )
+    return model, model.default_reliability, plausibility_models.N_DRAWS, plausibility_models.SEED
 
 
 def _result(job: Job, dataset: Dataset):

@@ -1,5 +1,6 @@
 """A sweep over reliabilities is certainty, risk and metrics at each of them, from the same draws."""
 
+import threading
 from collections import Counter
 from dataclasses import astuple, replace
 from threading import Lock
@@ -281,6 +282,29 @@ def test_a_classifier_held_against_kept_draws_is_the_one_held_against_drawn_ones
         grown = list(growing_sweep(model, dataset, [1.0, 5.0], given(parts, told), classifiers=some, **asked))
         assert alike(grown[-1], drawn) and told == [1.0, 5.0]
         assert alike(grown[0], reliability_sweep(model, dataset, [1.0], classifiers=some, **asked))
+
+
+def test_what_is_computed_beside_the_draws_ends_where_the_sweep_is_cancelled(dataset, monkeypatch):
+    token, ended = CancelToken(), []
+
+    def cancelled_meanwhile(*given):
+        token.cancel()
+        with pytest.raises(Cancelled):
+            point_scores(*given)
+        ended.append(True)
+        token.check()
+
+    monkeypatch.setattr("core.evaluation.sweep_table.point_scores", cancelled_meanwhile)
+    classifier = match_predictions(
+        dataset, list(dataset.cases), [dataset.classes[0]] * dataset.n_cases, np.ones(dataset.n_cases), "a"
+    )
+    part = given({1.0: sweep_part(PrIRN(), dataset, 1.0, n_draws=9)}, [])
+    with pytest.raises(Cancelled):
+        list(growing_sweep(PrIRN(), dataset, [1.0], part, classifiers=[classifier], n_draws=9, token=token))
+    for thread in threading.enumerate():
+        if thread.name.startswith("point-scores"):
+            thread.join(20)
+    assert ended
 
 
 def test_parts_come_back_from_disk_as_they_were(dataset):
