@@ -522,6 +522,32 @@ def test_a_press_while_a_known_step_is_drawn_is_another_run_and_no_error(monkeyp
     assert sum(line.value.startswith("**Step 1 of 7") for line in app.markdown) == 1
 
 
+def test_what_is_wrong_with_files_of_the_last_step_is_said_where_it_is_shown_alone(monkeypatch):
+    """Not above the page before it runs, nor on the page of the step before."""
+    told, found = [], shell_story.computed.with_classifiers
+
+    def noted(*given, said=True):
+        told.append(said)
+        return found(*given, said=said)
+
+    monkeypatch.setattr(shell_story.computed, "with_classifiers", noted)
+
+    def asks():
+        import streamlit as st
+
+        from core.story import STEPS
+        from pages.shared.shell import story
+
+        st.session_state["data"], st.session_state["story"] = STEPS[-1].data, str(len(STEPS))
+        story.known(STEPS[-1].page)
+        story.show(st.container(), STEPS[-1].page)
+        st.session_state["data"], st.session_state["story"] = STEPS[4].data, "5"
+        story.ahead()
+
+    app = AppTest.from_function(asks, default_timeout=120).run()
+    assert not app.exception and told == [False, True, False]
+
+
 def test_a_step_that_cannot_say_what_it_says_takes_its_page_not_down(monkeypatch):
 
     def cannot(*_):
