@@ -124,8 +124,8 @@ def figure_of(
 ) -> go.Figure:
     """A figure in the project's look, made in one construction and without plotly's checks.
 
-    The checks took a quarter of the time of a page; tests of figures and of pages make each with them, too, and compare.
-    A later change of a layout is not checked, and costs as much again as the figure.
+    The checks took a quarter of the time of a page; tests of figures and of pages make each with them as well, and
+    compare. A later change of a layout is not checked, and costs as much again as the figure.
 
     Parameters
     ----------
