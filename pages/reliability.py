@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.evaluation.metrics import first_metric
+from core.evaluation.metrics import PointScores, first_metric
 from core.evaluation.sweep_table import SweepTable
 from core.figures import reliability as figures
 from core.models.expected_class import within_one
@@ -83,16 +83,19 @@ def _columns() -> dict:
     return numbers | columns.counts(n_cases="cases", **below)
 
 
-def _so_far(sweep: SweepTable | None, n: int, n_classes: int, theme) -> None:
+def _so_far(found: SweepTable | PointScores | None, reliabilities: tuple[float, ...], n_classes: int, theme) -> None:
     """The figures of what opens, of the reliabilities that are done; no sentence, for that needs all of them."""
-    if sweep is None:
+    if found is None:
         return
-    st.caption(f"{len(sweep.reliabilities):,} of {plural(n, 'reliability', 'reliabilities')} so far.")
-    if sweep.evaluation:
+    sweep, scores = (found, None) if isinstance(found, SweepTable) else (SweepTable((), ()), found)
+    n = plural(len(reliabilities), "reliability", "reliabilities")
+    more = " Each × is a score against one label a case, and stays." if scores else ""
+    st.caption(f"{len(sweep.reliabilities):,} of {n} so far.{more}")
+    if sweep.evaluation or scores:
         metric = st.session_state.get("metric") or first_metric(classifier_view.TOP, n_classes)
-        classifier_view.lines(sweep, metric, theme)
+        classifier_view.lines(reliabilities, sweep.evaluation, metric, theme, scores)
     else:
-        _figures(sweep, theme)
+        _figures(sweep, theme, reliabilities)
 
 
 def _certainty(view: Dataset, model: PlausibilityModel, sweep: SweepTable, theme) -> None:
@@ -100,11 +103,11 @@ def _certainty(view: Dataset, model: PlausibilityModel, sweep: SweepTable, theme
     _numbers(view, model, sweep)
 
 
-def _figures(sweep: SweepTable, theme) -> None:
+def _figures(sweep: SweepTable, theme, reliabilities: tuple[float, ...] | None = None) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         widgets.plot(
-            figures.mean_certainty(sweep, theme, "Mean certainty against trust in the raters"),
+            figures.mean_certainty(sweep, theme, "Mean certainty against trust in the raters", reliabilities),
             "mean_certainty",
             "Mean annotation certainty against reliability",
         )
@@ -170,7 +173,7 @@ def _page() -> None:
     with found:
         sweep = sweeps.sweep(view, model, reliabilities, classifiers)
         if sweep is None:
-            _so_far(sweeps.so_far(view, model, reliabilities, classifiers), len(reliabilities), view.n_classes, theme)
+            _so_far(sweeps.so_far(view, model, reliabilities, classifiers), reliabilities, view.n_classes, theme)
             return
         title.title(headline.over_trust(sweep))
         _found(dataset, view, model, reliabilities, opened, sweep, classifiers, sets, theme)

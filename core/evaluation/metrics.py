@@ -14,6 +14,7 @@ from ..reducers.metrics import Metrics, MetricState, score_case
 from ..result_base import Columns, Result, named, rows
 
 METRIC_NAMES = ("top1_accuracy", "top{k}_accuracy", "set_accuracy_{k}", "overlap_{k}", "average_overlap_{k}")
+PointScores = dict[str, dict[str, float]]  # by classifier and metric, against the point estimate
 N_BOOTSTRAP = 1000
 SAME_SHARE = 1e-7
 
@@ -137,6 +138,7 @@ def evaluate(state: MetricState, reducer: Metrics, point: np.ndarray, seed: int 
     by_draw = np.full((len(names), *state.total.shape[2:]), np.nan)
     np.divide(state.total.sum(axis=1), n[:, None, None], out=by_draw, where=n[:, None, None] > 0)
     rng = np.random.default_rng(seed)
+    scores = mean_scores(np.where(np.isfinite(state.per_case), point, np.nan), names, metrics)
     values: dict[str, dict[str, MetricValue]] = {}
     for number, name in enumerate(names):
         per_case = state.per_case[:, number]
@@ -154,7 +156,7 @@ def evaluate(state: MetricState, reducer: Metrics, point: np.ndarray, seed: int 
                 float(high),
                 float(draws.min()),
                 float(draws.max()),
-                float(point[seen, number, place].mean()) if seen.any() else float("nan"),
+                scores[name][metric],
                 float(case_se[place]),
                 float(np.hypot(sd, case_se[place])),
                 int(n[number]),
@@ -209,6 +211,30 @@ def point_scores(
                 found = score_case(draws, classifier.class_code[own], classifier.group[own], reducer.top)
                 scores[case, number] = found @ weights
     return scores
+
+
+def mean_scores(point: np.ndarray, classifiers: tuple[str, ...], metrics: tuple[str, ...]) -> PointScores:
+    """The standard metrics: what `point_scores` gives, averaged over the cases that a classifier predicts.
+
+    Parameters
+    ----------
+    point : ndarray, shape (n_cases, n_classifiers, n_metrics)
+        NaN where a classifier does not predict a case.
+    classifiers, metrics : tuple of str
+        Names, in the order of the array.
+
+    Returns
+    -------
+    dict
+        ``found[classifier][metric]``; NaN where no case is predicted.
+    """
+    found: PointScores = {}
+    for number, name in enumerate(classifiers):
+        seen = point[np.isfinite(point[:, number, 0]), number]
+        found[name] = {
+            metric: float(seen[:, place].mean()) if len(seen) else float("nan") for place, metric in enumerate(metrics)
+        }
+    return found
 
 
 def tied_orders(share: np.ndarray, n_rest: int, top: int) -> tuple[np.ndarray, np.ndarray]:

@@ -27,7 +27,7 @@ from ..reducers.sets import TopSets
 from ..reducers.top_draws import KeepTop, TopDraws
 from ..result_base import Columns, Result, stacked
 from ..runners import Runner
-from .metrics import Evaluation, evaluate, point_scores
+from .metrics import Evaluation, PointScores, evaluate, mean_scores, metric_names, point_scores
 from .prediction_sets import KeptPlausibilities
 from .predictions import Predictions
 
@@ -173,6 +173,7 @@ def growing_sweep(
     seed: int = 0,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
+    told: Callable[[PointScores], None] | None = None,
 ) -> Iterator[SweepTable]:
     """The table of `reliability_sweep` from parts that may be kept: after each reliability, the last one to the bit.
 
@@ -183,6 +184,9 @@ def growing_sweep(
         and with what is told how far the part is (None where ``progress`` is).
     model, dataset, reliabilities, classifiers, n_draws, max_top, seed, token, progress
         As of `reliability_sweep`.
+    told : callable, optional
+        Told the scores of the classifiers against the point estimate, from another thread, once they are known and
+        before the first table.
 
     Raises
     ------
@@ -192,7 +196,7 @@ def growing_sweep(
     _check(classifiers, dataset)
     metrics = Metrics(tuple(classifiers), max_top, _levels(dataset))
     beside = ThreadPoolExecutor(1, "point-scores")  # the same at every reliability, and while the first is drawn
-    point = beside.submit(_point, metrics, model, dataset, token) if classifiers else None
+    point = beside.submit(_point, metrics, model, dataset, token, told) if classifiers else None
     beside.shutdown(wait=False)
     found = SweepTable((), ())
     for place, reliability in enumerate(reliabilities):
@@ -208,8 +212,17 @@ def growing_sweep(
         yield found
 
 
-def _point(metrics: Metrics, model: PlausibilityModel, dataset: Dataset, token: CancelToken | None) -> np.ndarray:
-    return point_scores(metrics, *model.point_shares(dataset), dataset.n_classes, token)
+def _point(
+    metrics: Metrics,
+    model: PlausibilityModel,
+    dataset: Dataset,
+    token: CancelToken | None,
+    told: Callable[[PointScores], None] | None,
+) -> np.ndarray:
+    found = point_scores(metrics, *model.point_shares(dataset), dataset.n_classes, token)
+    if told is not None:
+        told(mean_scores(found, tuple(one.name for one in metrics.classifiers), metric_names(metrics.top)))
+    return found
 
 
 def reliability_sweep(

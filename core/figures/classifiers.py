@@ -3,14 +3,19 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from ..evaluation.metrics import Evaluation
+from ..evaluation.metrics import Evaluation, PointScores
 from ..text import number, plotly, plural, shorten
 from .reliability import DASHES, SYMBOLS, reliability_axis
 from .theme import Theme, Trace, bar, figure_of, filled_band, scatter, with_opacity
 
 
 def metric_against_reliability(
-    reliabilities: tuple[float, ...], evaluations: tuple[Evaluation, ...], metric: str, theme: Theme, title: str
+    reliabilities: tuple[float, ...],
+    evaluations: tuple[Evaluation, ...],
+    metric: str,
+    theme: Theme,
+    title: str,
+    scores: PointScores | None = None,
 ) -> go.Figure:
     """A metric against reliability: line = mean over draws, band = 95% of them, cross = at the point estimate.
 
@@ -19,23 +24,27 @@ def metric_against_reliability(
     reliabilities : tuple of float
         γ, ascending.
     evaluations : tuple of Evaluation
-        One for each reliability.
+        One for each reliability, or for the first ones while the others are computed.
     metric : str
         One of the evaluations' metrics.
     theme : Theme
     title : str
+    scores : dict, optional
+        Scores against the point estimate by classifier and metric, for the crosses where there is no evaluation yet.
     """
     data: list[Trace] = []
     x = list(reliabilities)
-    for code, name in enumerate(evaluations[0].classifiers):
+    done = x[: len(evaluations)]
+    for code, name in enumerate(evaluations[0].classifiers if evaluations else scores or ()):
         values = [evaluation.values[name][metric] for evaluation in evaluations]
         colour, label = theme.classes[code % len(theme.classes)], plotly(shorten(name, 24))
         low, high = [value.ci_low for value in values], [value.ci_high for value in values]
-        data.append(filled_band(x, low, high, with_opacity(colour, 0.14)))
+        if values:
+            data.append(filled_band(done, low, high, with_opacity(colour, 0.14)))
         data.append(
             scatter(
-                x=x,
-                y=[value.mean for value in values],
+                x=done or x,  # a line without a point has its name in the legend as well
+                y=[value.mean for value in values] or [None] * len(x),
                 mode="lines+markers",
                 name=label,
                 line={"color": colour, "width": 2.5, "dash": DASHES[code % len(DASHES)]},
@@ -45,16 +54,7 @@ def metric_against_reliability(
                 "%{customdata[2]}<extra>" + label + "</extra>",
             )
         )
-        data.append(
-            scatter(
-                x=[x[-1] * 1.22],
-                y=[values[0].point],
-                mode="markers",
-                marker={"symbol": "x", "size": 11, "color": colour},
-                hovertemplate="against the point estimate: %{y:.3f}<extra>" + label + "</extra>",
-                showlegend=False,
-            )
-        )
+        data.append(_cross(x[-1] * 1.22, values[0].point if values else (scores or {})[name][metric], colour, label))
     return figure_of(
         theme,
         data,
@@ -63,6 +63,18 @@ def metric_against_reliability(
         xaxis=reliability_axis(reliabilities) | {"range": [np.log10(x[0] * 0.9), np.log10(x[-1] * 1.35)]},
         yaxis={"title": metric_title(metric)},
         legend_below=True,
+    )
+
+
+def _cross(x: float, y: float, colour: str, label: str) -> Trace:
+    """The score against one label a case."""
+    return scatter(
+        x=[x],
+        y=[y],
+        mode="markers",
+        marker={"symbol": "x", "size": 11, "color": colour},
+        hovertemplate="against the point estimate: %{y:.3f}<extra>" + label + "</extra>",
+        showlegend=False,
     )
 
 

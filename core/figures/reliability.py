@@ -13,6 +13,7 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "star")
 RELIABILITY = "reliability γ (trust in the raters)"
 _MOST_POINTS = 600
+_BESIDE = 1.15  # room beside the first and the last γ, as a factor
 _CASES_SORTED = {"title": "share of cases, least certain first", "tickformat": ".0%", "range": [0, 1]}
 
 
@@ -32,7 +33,9 @@ def axis_to_one(title: str) -> dict:
     return {"title": title, "range": [0, 1.02]}
 
 
-def mean_certainty(sweep: SweepTable, theme: Theme, title: str) -> go.Figure:
+def mean_certainty(
+    sweep: SweepTable, theme: Theme, title: str, reliabilities: tuple[float, ...] | None = None
+) -> go.Figure:
     """Mean annotation certainty against reliability, for top-1, top-2 and top-3 sets.
 
     Parameters
@@ -40,7 +43,10 @@ def mean_certainty(sweep: SweepTable, theme: Theme, title: str) -> go.Figure:
     sweep : SweepTable
     theme : Theme
     title : str
+    reliabilities : tuple of float, optional
+        γ that the axis has room for; those of the sweep where not given.
     """
+    wide = reliabilities or sweep.reliabilities
     data: list[Trace] = []
     for top in range(1, sweep.certainty[0].certainty.shape[1] + 1):
         mean = sweep.mean(top)
@@ -65,7 +71,7 @@ def mean_certainty(sweep: SweepTable, theme: Theme, title: str) -> go.Figure:
         data,
         title,
         360,
-        xaxis=reliability_axis(sweep.reliabilities),
+        xaxis=reliability_axis(wide) | {"range": [np.log10(wide[0] / _BESIDE), np.log10(wide[-1] * _BESIDE)]},
         yaxis=axis_to_one("mean annotation certainty"),
         legend_below=True,
     )

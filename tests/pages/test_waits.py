@@ -20,7 +20,7 @@ from streamlit.testing.v1 import AppTest, local_script_runner
 from core import library
 from core.errors import NotApplicableError
 from core.evaluation.predictions import open_predictions
-from core.evaluation.sweep_table import reliability_sweep
+from core.evaluation.sweep_table import reliability_sweep, sweep_part
 from core.jobs import Job, JobBoard
 from core.plausibility.dirichlet import DirichletCounts
 from core.results.encoding import NotStorableError
@@ -28,6 +28,7 @@ from pages.shared.cache import datasets as cached
 from pages.shared.cache import remembered
 from pages.shared.cache.datasets import jobs
 from pages.shared.kit import expected, job_progress, redraw
+from pages.shared.kit import sweep as sweeps
 from pages.shared.shell import story as shell_story
 from tests.pages.opened import APP, at, kept, settle, words
 
@@ -110,7 +111,35 @@ def test_reliability_draws_what_is_done_and_says_nothing_of_the_whole():
         assert not app.exception and len(app.get("plotly_chart")) == figures
         assert re.search(r"\n1 of \d+ reliabilities so far\.", words(app))
     assert "net" in str(app.get("plotly_chart")[0].proto)
+    scores = {"net": {metric: value.point for metric, value in job.partial.evaluation[0].values["net"].items()}}
+    job.partial = scores
+    app.run()
+    (figure,) = [json.loads(chart.proto.spec)["data"] for chart in app.get("plotly_chart")]
+    line, cross = figure
+    assert line["name"] == "net" and cross["y"] == [scores["net"]["top1_accuracy"]]
+    assert re.search(r"\n0 of \d+ reliabilities so far\. Each × is a score against one label a case", words(app))
     assert app.title[0].value == "How certain is the truth, and does trust change it?"
+
+
+def test_a_sweep_has_the_scores_against_one_label_before_its_first_reliability(monkeypatch):
+    dataset = library.reopen(kept(ROWS, "waits"))
+    rows = "case,class,score\n" + "".join(f"{case},x,1\n" for case in range(40))
+    (net,) = open_predictions("net", rows.encode(), dataset)
+    model, job, before = DirichletCounts(), Job("sweep"), []
+
+    def part(reliability, job, told):
+        until = time.monotonic() + 60
+        while job.partial is None and time.monotonic() < until:
+            time.sleep(0.01)
+        before.append(job.partial)
+        return sweep_part(model, dataset.coded, reliability, **sweeps.ASKED)
+
+    monkeypatch.setattr(cached, "parts", lambda *_, **__: part)
+    _, work = sweeps._key_and_work(dataset, model, (1.0, 4.0), (net,))
+    found = work(job)
+    scores, table = before
+    assert scores == {"net": {name: value.point for name, value in found.evaluation[0].values["net"].items()}}
+    assert table.reliabilities == (1.0,) and found.reliabilities == (1.0, 4.0)
 
 
 def test_a_page_is_drawn_anew_when_a_job_has_ended_or_has_more_of_its_result():
@@ -414,7 +443,8 @@ def test_while_a_step_of_the_story_is_read_the_next_ones_are_computed(monkeypatc
     asked.clear()  # Home asks for them by itself
     next(button for button in app.button if button.label == "Story in seven steps").click().run()
     assert not app.exception and "Step 1 of 7" in " ".join(text.value for text in app.markdown)
-    assert {("Sweep over reliabilities", True), ("Certainty of all cases", True)} <= {*asked}
+    later = ("Sweep over reliabilities", "Certainty of all cases", "What a model learns of the raters")
+    assert {(title, True) for title in later} <= {*asked}
     for one in jobs().unfinished():
         jobs().remove(one.key)
 

@@ -7,7 +7,7 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.ingest.read_files import Reading
 from core.version import __version__
-from pages.shared.cache.remembered import known_of_content, of_content, remembered
+from pages.shared.cache.remembered import known_of_content, of_content
 
 
 @st.cache_resource(max_entries=8, show_spinner=False)
@@ -24,9 +24,8 @@ def without_names(reading: Reading, machines: tuple[str, ...] = ()) -> Reading:
     return replace(reading, dataset=veiled)
 
 
-@remembered
 def weighs(view: Dataset):
-    """Step three of the story."""
+    """Step three of the story, of data by raters without names."""
     from core import story
     from core.models.catalogue import fit_request, request
     from core.raters.acceptable import acceptable_of

@@ -1,6 +1,7 @@
 """The sweep over reliabilities as a job that Home, the Reliability page and the guided story share."""
 
 from core.annotations.dataset import Dataset
+from core.evaluation.metrics import PointScores
 from core.evaluation.sweep_table import SweepTable, growing_sweep, reliability_sweep
 from core.jobs import Job
 from core.reducers.top_draws import can_keep
@@ -24,8 +25,8 @@ def sweep(
     return job_progress.result_of(key, title, work, lane, view)
 
 
-def so_far(view: Dataset, model, reliabilities: tuple[float, ...], classifiers) -> SweepTable | None:
-    """The first reliabilities of a sweep that is under way; None before the first."""
+def so_far(view: Dataset, model, reliabilities: tuple[float, ...], classifiers) -> SweepTable | PointScores | None:
+    """The first reliabilities of a sweep that is under way; before the first the scores against the point estimate."""
     key, _ = _key_and_work(view, model, reliabilities, classifiers)
     job = cached.known(key)
     return None if job is None or job.state != "running" else cached.partial(job, view)
@@ -61,7 +62,10 @@ def _key_and_work(view: Dataset, model, reliabilities: tuple[float, ...], classi
         def part(reliability: float, told):
             return part_of(reliability, job, told)
 
-        how |= {"classifiers": classifiers, "progress": job.report}
+        def scored(scores: PointScores) -> None:
+            job.partial = scores
+
+        how |= {"classifiers": classifiers, "progress": job.report, "told": scored}
         for table in growing_sweep(model, view.coded, reliabilities, part, **how):
             job.partial = table
         return job.partial

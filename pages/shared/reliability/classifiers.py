@@ -7,7 +7,7 @@ import streamlit as st
 from core.annotations.dataset import RISK_LEVELS, Dataset
 from core.evaluation.choice import verdict
 from core.evaluation.gold_accuracy import gold_accuracy
-from core.evaluation.metrics import first_metric, metric_names
+from core.evaluation.metrics import PointScores, first_metric, metric_names
 from core.evaluation.sweep_table import SweepTable
 from core.figures import classifiers as figures
 from core.models.gold import gold_cases
@@ -32,7 +32,7 @@ def show(sweep: SweepTable, view: Dataset, classifiers, opened: float, theme) ->
         persist_state="session",
     )
     st.subheader(markdown(verdict(sweep.reliabilities, sweep.evaluation, metric)), anchor=False)
-    lines(sweep, metric, theme)
+    lines(sweep.reliabilities, sweep.evaluation, metric, theme)
     _by_gold(view, classifiers, metric)
     frame = _values(sweep, metric)
     with st.expander("The numbers, with the error from which cases are in the data, and both together"):
@@ -68,15 +68,16 @@ def show(sweep: SweepTable, view: Dataset, classifiers, opened: float, theme) ->
         _by_risk(evaluation, metric)
 
 
-def lines(sweep: SweepTable, metric: str, theme) -> None:
-    """The metric of each classifier against reliability."""
+def lines(reliabilities: tuple[float, ...], evaluations, metric: str, theme, scores: PointScores | None = None) -> None:
+    """The metric of each classifier against reliability; while it is computed at the first reliabilities alone."""
     widgets.plot(
         figures.metric_against_reliability(
-            sweep.reliabilities,
-            sweep.evaluation,
+            reliabilities,
+            evaluations,
             metric,
             theme,
             "Line: mean over plausible truths · band: 95% of them · ×: against the point estimate",
+            scores,
         ),
         "metric_lines",
         "Metric of each classifier against reliability",

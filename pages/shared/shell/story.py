@@ -21,6 +21,7 @@ from pages.shared.kit import job_progress, plausibility_models, predictions, pre
 from pages.shared.kit import sweep as sweeps
 
 MODEL = PLACKETT_LUCE.name
+_WEIGHS = "What a model learns of the raters"
 _STEP, _LEFT, _BEFORE, _READY = "story", "_story_left", "_story_before", "_story_ready"
 
 
@@ -212,7 +213,9 @@ def _claim(number: int, *, known: bool = False) -> story.Claim | None:
         found = known_of(cached_agreement.agreement, view) if known else cached_agreement.agreement(view)
         return None if found is None else story.disagree(found[0][0])
     if number == 3:
-        return known_of(cached_story.weighs, view) if known else cached_story.weighs(view)
+        if known:
+            return cached.known_result(_weighs_key(view), _WEIGHS, view)
+        return _result(_weighs_job(view), view)
     if number in (2, 4):
         certainty = _certainty(dataset, known=known)
         if certainty is None:
@@ -242,9 +245,19 @@ def ahead() -> None:
             computed.job_of(*_machines(said=False), later=True)
         return
     dataset, model = state.whole().dataset, plausibility_models.method(MODEL).make()
+    if number < 3:
+        _weighs_job(cached.class_view(dataset, state.split(dataset))[0], later=True)
     plausibility_models.certainty_job(dataset, model, model.default_reliability, later=True)
     swept = plausibility_models.method(MODEL).reliability.sweep
     sweeps.sweep_job(dataset, model, swept, predictions.classifiers(dataset), later=True)
+
+
+def _weighs_key(view: Dataset) -> tuple:
+    return (view.content_digest, "weighs")
+
+
+def _weighs_job(view: Dataset, *, later: bool = False) -> Job:
+    return cached.job(_weighs_key(view), _WEIGHS, lambda job: cached_story.weighs(view.coded), of=view, later=later)
 
 
 def _machines(*, said: bool) -> tuple[computed.Machines, float, Score]:

@@ -265,6 +265,43 @@ def test_a_sweep_that_grows_asks_for_a_part_when_it_comes_to_it_and_says_how_far
     assert next(growing, None) is None
 
 
+@pytest.mark.parametrize("model", [DirichletCounts(), PrIRN()])
+def test_a_sweep_that_grows_tells_the_scores_against_one_label_before_the_first_reliability_is_drawn(dataset, model):
+    """Of a classifier that predicts some cases, and of one that predicts none."""
+    known, drawn = threading.Event(), []
+    some = match_predictions(
+        dataset, list(dataset.cases[:7]), [dataset.classes[code % 4] for code in range(7)], np.ones(7), "some"
+    )
+    nothing = {part: getattr(some, part)[:0] for part in ("class_code", "score", "group")}
+    none = replace(some, name="none", ptr=np.zeros_like(some.ptr), **nothing)
+    told = []
+
+    def part(reliability, progress):
+        assert known.wait(60)
+        drawn.append(reliability)
+        return sweep_part(model, dataset, reliability, n_draws=9)
+
+    def scored(scores):
+        told.append((scores, list(drawn)))
+        known.set()
+
+    (found,) = growing_sweep(model, dataset, [2.0], part, classifiers=[some, none], n_draws=9, told=scored)
+    ((scores, before),) = told
+    values = found.evaluation[0].values
+    assert before == [] and list(scores) == list(values) == ["some", "none"]
+    for name, told_of in scores.items():
+        assert told_of == pytest.approx({metric: value.point for metric, value in values[name].items()}, nan_ok=True)
+    first = dataset.case_ptr[:8]
+    right = []
+    for case in range(7):
+        votes = np.bincount(dataset.answer[first[case] : first[case + 1]], minlength=4)
+        best = np.flatnonzero(votes == votes.max())
+        right.append((case % 4 in best) / len(best))
+    assert scores["some"]["top1_accuracy"] == pytest.approx(np.mean(right)) and np.isnan(
+        scores["none"]["top1_accuracy"]
+    )
+
+
 @pytest.mark.parametrize("with_risk", [False, True])
 @pytest.mark.parametrize("model", [DirichletCounts(), PrIRN()])
 def test_a_classifier_held_against_kept_draws_is_the_one_held_against_drawn_ones(dataset, model, with_risk):

@@ -57,6 +57,31 @@ def test_the_axis_of_trust_is_logarithmic_with_a_tick_at_each_value_and_room_for
     assert low == pytest.approx(0.45) and high == pytest.approx(13.5) and high > 12.2
 
 
+def test_while_it_is_computed_a_line_ends_at_the_last_trust_that_is_there_and_the_axis_has_room_for_all():
+    steps = tuple(evaluation(step) for step in range(3))
+    whole = metric_against_reliability((1.0, 4.0, 10.0), steps, "top3_accuracy", LIGHT, "")
+    first = metric_against_reliability((1.0, 4.0, 10.0), steps[:2], "top3_accuracy", LIGHT, "")
+    for place in (0, 3):
+        band, line, cross = first.data[place : place + 3]
+        assert list(line.x) == [1, 4] and list(line.y) == list(whole.data[place + 1].y)[:2]
+        assert list(band.x) == [1, 4, 4, 1] and cross == whole.data[place + 2]
+    assert first.layout == whole.layout
+
+
+def test_before_the_first_trust_each_classifier_has_its_cross_and_its_name_alone():
+    scores = {name: dict.fromkeys(METRICS, 0.5 + number) for number, name in enumerate(NAMES)}
+    scores["net"]["top3_accuracy"] = 0.33
+    figure = metric_against_reliability((1.0, 4.0, 10.0), (), "top3_accuracy", LIGHT, "", scores)
+    whole = metric_against_reliability((1.0, 4.0, 10.0), (evaluation(0),) * 3, "top3_accuracy", LIGHT, "")
+    line, cross, other_line, other_cross = figure.data
+    assert list(line.x) == list(other_line.x) == [1, 4, 10] and {*line.y, *other_line.y} == {None}
+    assert (line.name, line.line, line.marker) == tuple(
+        getattr(whole.data[1], part) for part in ("name", "line", "marker")
+    )
+    assert cross == whole.data[2] and list(other_cross.y) == [1.5] and other_cross.x == whole.data[5].x
+    assert figure.layout == whole.layout
+
+
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_a_histogram_holds_the_share_of_draws_of_its_classifier_and_metric(theme):
     by_draw = np.empty((2, 2, 8))

@@ -57,6 +57,14 @@ def test_mean_certainty_is_a_line_for_each_set_with_its_error(theme):
     assert figure.layout.xaxis.type == "log" and list(figure.layout.xaxis.tickvals) == [0.5, 4, 25]
 
 
+def test_the_axis_of_mean_certainty_has_room_for_every_trust_that_is_still_computed():
+    first = mean_certainty(SweepTable((0.5,), SWEEP.certainty[:1]), LIGHT, "", SWEEP.reliabilities)
+    assert [list(trace.x) for trace in first.data] == [[0.5]] * 3
+    assert first.layout == mean_certainty(SWEEP, LIGHT, "").layout
+    low, high = 10 ** np.array(first.layout.xaxis.range)
+    assert low == pytest.approx(0.5 / 1.15) and high == pytest.approx(25 * 1.15)
+
+
 def test_sets_larger_than_the_list_of_classes_have_no_line():
     few = result(0)
     few.certainty[:, 2] = np.nan
@@ -157,7 +165,7 @@ def test_of_many_certainties_an_even_part_with_both_ends_is_drawn():
 @pytest.mark.parametrize(
     ("figure", "x", "y"),
     [
-        (mean_certainty(SWEEP, LIGHT, ""), None, (0, 1.02)),
+        (mean_certainty(SWEEP, LIGHT, ""), tuple(np.log10([0.5 / 1.15, 25 * 1.15])), (0, 1.02)),
         (sorted_certainty(SWEEP, LIGHT, ""), (0, 1), (0, 1.02)),
         (model_against_model(FIRST[:, 0], FIRST[:, 1], ("a", "b"), CASES, LIGHT, ""), (0, 1.02), (0, 1.02)),
         (risk_certainty(risk(), LIGHT, ""), (0, 1), (0, 1.02)),
