@@ -137,7 +137,6 @@ def one_child():
 @pytest.fixture
 def checked_figures(monkeypatch):
     """Every figure is made with plotly's checks, too, and has to be the same: as it is made, and as a page sends it."""
-    import plotly.graph_objects as go
     import plotly.io
 
     from core.figures import theme
@@ -145,13 +144,13 @@ def checked_figures(monkeypatch):
     fast, sent = theme.unchecked, plotly.io.to_json
 
     def made(data, layout):
-        figure, checked = fast(data, layout), go.Figure(data=data, layout=layout)
+        figure, checked = fast(data, layout), theme.Figure(data=data, layout=layout)
         assert _said(json.loads(figure.to_json())) == _said(json.loads(checked.to_json()))
         return figure
 
     def sent_checked(spec, **options):
         told = sent(spec, **options)
-        assert _said(json.loads(told)) == _said(json.loads(sent(go.Figure(spec), **options)))
+        assert _said(json.loads(told)) == _said(json.loads(sent(theme.Figure(spec), **options)))
         return told
 
     monkeypatch.setattr(theme, "unchecked", made)

@@ -4,10 +4,13 @@ Point estimates are bars or crosses, posteriors are dots, bands and regions, obs
 """
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass
+from hashlib import blake2b
 from html import unescape
 from typing import Any
 
+import orjson
 import plotly.graph_objects as go
 
 Trace = dict[str, Any]
@@ -17,6 +20,7 @@ _CLASSES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#
 _CLASSES_ON_DARK = ("#4FA6E8", "#E69F00", "#22C197", "#E08FC0", "#9AD4F7", "#F0783C", "#D9CB3A", "#A6ADB5")
 TITLE_WIDTH = 46  # characters that stand side by side where a screen is 390 pixels wide
 AXIS_WIDTH = 36  # the same under an axis, which begins at the right of the names of its rows
+_ON_AXES = ("bar", "heatmap", "scatter")
 _TITLE_LINE, _AXIS_LINE = 21, 16  # pixels
 FONT = "'Source Sans', 'Source Sans 3', 'Source Sans Pro', sans-serif"
 
@@ -155,6 +159,20 @@ def _without_none(part: Any) -> Any:
     return [_without_none(each) for each in part] if several else part
 
 
+class Figure(go.Figure):
+    """A figure with the template that it is given or none, whose arrays are numbers in JSON, too.
+
+    Plotly would write them as bytes, and a browser takes bytes that come again for others.
+    """
+
+    def _initialize_layout_template(self) -> None:
+        pass
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figure as it was made, in copies."""
+        return {"data": deepcopy(self._data), "layout": deepcopy(self._layout)}
+
+
 def unchecked(data: Sequence[Trace], layout: dict[str, Any]) -> go.Figure:
     """A figure of what plotly would not change: traces with their type, titles with their text, nothing that is None.
 
@@ -163,7 +181,53 @@ def unchecked(data: Sequence[Trace], layout: dict[str, Any]) -> go.Figure:
     data : sequence of dict
     layout : dict
     """
-    return go.Figure(data=data, layout=layout, _validate=False)
+    return Figure(data=data, layout=layout, _validate=False)
+
+
+def drawn_once(figure: go.Figure) -> go.Figure:
+    """The same figure as a browser draws it once, not twice.
+
+    Streamlit hands a browser each figure a second time as soon as it stands there. Plotly then finds a template, and
+    arrays whose revision is not said, to be others, and draws all of it again. So what the template has stands in the
+    figure itself, and its data say what they are.
+    """
+    spec = figure.to_dict()
+    template = spec["layout"].pop("template", {})
+    kinds = template.get("data", {})
+    data = [_over(kinds[trace["type"]][0], trace) if trace["type"] in kinds else trace for trace in spec["data"]]
+    common = dict(template.get("layout", {}))
+    axes = {letter: common.pop(f"{letter}axis", {}) for letter in "xy"}
+    layout = _over(common, spec["layout"])
+    for name in _axes_of(data, layout):
+        layout[name] = _over(axes[name[0]], layout.get(name, {}))
+    return unchecked(data, layout | {"datarevision": _digest(data)})
+
+
+def _axes_of(data: Sequence[Trace], layout: dict[str, Any]) -> set[str]:
+    """Names of the axes that a figure has: those that it says something of, and those of its traces."""
+    named = {name for name in layout if name.startswith(("xaxis", "yaxis"))}
+    flat = [trace for trace in data if trace["type"] in _ON_AXES]
+    own = {f"{letter}axis{trace.get(f'{letter}axis', '')[1:]}" for trace in flat for letter in "xy"}
+    return named | own | ({"xaxis", "yaxis"} if not data else set())
+
+
+def _over(common: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
+    """What is common, and over it what is a figure's own."""
+    found = common | own
+    for name, value in common.items():
+        if isinstance(value, dict) and isinstance(own.get(name), dict):
+            found[name] = _over(value, own[name])
+    return found
+
+
+def _digest(data: Sequence[Trace]) -> str:
+    told = orjson.dumps(data, default=_as_list, option=orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS)
+    return blake2b(told, digest_size=8).hexdigest()
+
+
+def _as_list(value: Any) -> Any:
+    """What orjson does not know: arrays that are not in one piece or of objects, and dates."""
+    return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def _title_axes(layout: dict[str, Any]) -> int:
@@ -328,7 +392,7 @@ def enlarge(figure: go.Figure, by: float) -> go.Figure:
     spec = figure.to_plotly_json()
     layout, template = spec["layout"], spec["layout"]["template"]
     _larger_letters(spec, by)
-    layout["height"] = layout["height"] * by
+    layout["height"] = round(layout["height"] * by)  # a browser draws anew where it has to round
     for part in (layout, template["layout"]):
         if "t" in part.get("margin", {}):
             part["margin"]["t"] *= by

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.steps import at_rest, settled, upload
+from tests.browser.steps import at_rest, go_to, settled, upload
 
 pytestmark = pytest.mark.browser
 
@@ -77,3 +77,31 @@ def test_each_picture_is_a_door_and_nothing_sticks_out_of_a_narrow_screen(open_p
         page.get_by_role("link", name=door).click()
         settled(page)
         expect(page.get_by_role("heading", level=1)).to_contain_text(heading)
+
+
+def test_a_browser_draws_each_figure_once(open_page, dashboard):
+    """Streamlit hands it a second time, as soon as it stands there; plotly finds nothing to draw then.
+
+    Whatever has changed it calculates anew, and keeps that with the element. A width of parts of pixels is a change: it
+    is measured in two ways.
+    """
+    page = open_page(f"{dashboard.url}/home?data=skin")
+    for title in ("Home", "Agreement", "Cases"):  # what these compute is known then
+        go_to(page, title)
+    go_to(page, "Settings")
+    page.evaluate(
+        """() => Object.defineProperty(HTMLDivElement.prototype, "calcdata", {
+            get() { return this.calculated; },
+            set(value) { this.calculated = value; if (value) this.draws = (this.draws ?? 0) + 1; },
+        })"""
+    )
+    for title, least in (("Home", 4), ("Agreement", 1), ("Cases", 3)):
+        go_to(page, title)
+        at_rest(page)
+        figures = page.locator("[data-testid=stMain] .js-plotly-plot")
+        draws = figures.evaluate_all("all => all.map((each) => each.draws)")
+        assert len(draws) >= least and set(draws) == {1}, title
+        widths = page.get_by_test_id("stPlotlyChart").evaluate_all(
+            "all => all.map((e) => e.getBoundingClientRect().width)"
+        )
+        assert all(width.is_integer() for width in map(float, widths)), (title, widths)

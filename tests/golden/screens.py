@@ -1,8 +1,8 @@
 """What a page says and draws, as lines of text that stand beside the golden numbers: a changed screen is a decision.
 
 Every element of a page is a line in its order: its kind, its label, its words; of a table the columns, the first rows
-and a sum over all of each column; of a figure its traces and its layout without the template, long lists summed up as
-`tests.golden.compare.compact` does.
+and a sum over all of each column; of a figure its traces and its layout without what all have in common, long lists
+summed up as `tests.golden.compare.compact` does.
 
 To record screens anew after a decision: ``pytest tests/pages/test_pages.py --record-screens``.
 """
@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.figures.theme import LIGHT, figure_of
 from tests.golden.make import machine
 
 SCREENS = Path(__file__).parent / "screens"
@@ -26,6 +27,7 @@ _N_ROWS, _N_FIRST, _MOST_WORDS = 3, 3, 400
 _NEAR = 1e-6  # of a number, or of one: beyond what is shown of it
 _NUMBER = re.compile(r"(?<![\w.])-?(?:\d+(?:\\?\.\d*)?|\\?\.\d+)(?:e[-+]?\d+)?")  # also as markdown escapes it
 _MACHINE = "machine: "
+_COMMON = figure_of(LIGHT).to_dict()["layout"]["template"]
 _OF_THE_MACHINE = ("<script", "<style", "Plurality ")  # what the Settings page says for an enquiry
 # How long a machine takes, and the day of today.
 _TIME = re.compile(r"a few seconds|about \d+ (second|minute)s?|(?<=\bkept )\d{4}-\d\d-\d\d")
@@ -183,10 +185,30 @@ def _plain(cell: Any) -> Any:
 
 
 def _figure(figure: dict[str, Any]) -> Iterator[str]:
-    layout = {key: value for key, value in figure["layout"].items() if key != "template"}
+    """Its traces and its layout, without what all figures have in common."""
+    layout = {key: value for key, value in figure["layout"].items() if key != "datarevision"}
+    kinds = _COMMON["data"]
     for trace in figure["data"]:
-        yield f"trace: {json.dumps(_summed(trace), ensure_ascii=False, sort_keys=True)}"
-    yield f"layout: {json.dumps(_summed(layout), ensure_ascii=False, sort_keys=True)}"
+        own = _without(trace, kinds[trace["type"]][0] | {"type": None}) if trace["type"] in kinds else trace
+        yield f"trace: {json.dumps(_summed(own), ensure_ascii=False, sort_keys=True)}"
+    yield f"layout: {json.dumps(_summed(_own_layout(layout)), ensure_ascii=False, sort_keys=True)}"
+
+
+def _own_layout(layout: dict[str, Any]) -> dict[str, Any]:
+    common = _COMMON["layout"]
+    axes = {name: common[name[:5]] for name in layout if name.startswith(("xaxis", "yaxis"))}
+    return {name: own for name, own in _without(layout, common | axes).items() if own != {} or name not in axes}
+
+
+def _without(own: dict[str, Any], common: dict[str, Any]) -> dict[str, Any]:
+    found = {}
+    for name, value in own.items():
+        if isinstance(value, dict) and isinstance(common.get(name), dict):
+            if rest := _without(value, common[name]):
+                found[name] = rest
+        elif name not in common or value != common[name]:
+            found[name] = value
+    return found
 
 
 def _summed(value: Any) -> Any:

@@ -87,22 +87,13 @@ def drawn(page, title: str) -> dict[str, tuple[float, float, float]]:
     specs = [json.loads(chart.proto.spec) for chart in page.get("plotly_chart")]
     (spec,) = [one for one in specs if title in json.dumps(one["layout"])]
     axis = spec["layout"]["yaxis"]
-    names = dict(zip(decoded(axis["tickvals"]), axis["ticktext"], strict=True))
+    names = dict(zip(axis["tickvals"], axis["ticktext"], strict=True))
     points = {}
     for trace in spec["data"]:
-        x, error = decoded(trace["x"]), trace["error_x"]
-        columns = zip(decoded(trace["y"]), x, decoded(error["arrayminus"]), decoded(error["array"]), strict=True)
+        x, error = trace["x"], trace["error_x"]
+        columns = zip(trace["y"], x, error["arrayminus"], error["array"], strict=True)
         points |= {names[y]: (value, value - low, value + high) for y, value, low, high in columns}
     return points
-
-
-def decoded(values) -> list[float]:
-    """A list of plotly's, or its packed array."""
-    if isinstance(values, dict):
-        import base64
-
-        return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"]).tolist()
-    return values
 
 
 def test_the_table_its_download_and_the_command_line_are_equal(said, tmp_path, capsys):

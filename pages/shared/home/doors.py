@@ -10,6 +10,7 @@ from core.certainty.top_sets import CertaintyResult
 from core.evaluation.choice import verdict
 from core.evaluation.sweep_table import SweepTable
 from core.figures import home as figures
+from core.figures.theme import drawn_once
 from core.methods import can_use
 from core.order import highest_first, lowest_first
 from core.raters.monitoring import RaterTable
@@ -179,7 +180,7 @@ def _title(words: str) -> None:
 
 def plot_still(figure, key: str, alt: str) -> None:
     """A small picture without tools."""
-    st.plotly_chart(figure, theme=None, config=_STILL, key=key, alt=alt)
+    st.plotly_chart(drawn_once(figure), theme=None, config=_STILL, key=key, alt=alt)
 
 
 def open_case(case_id: str) -> None:

@@ -56,6 +56,7 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
 .figure-title { font-weight: 600; font-size: .95rem; line-height: 1.35; overflow-wrap: anywhere; }
 [data-testid="stElementContainer"]:has(.figure-title) { margin-bottom: calc(-2.6rem - 8px); }
 [data-testid="stFullScreenFrame"]:not(:has([aria-label="Close fullscreen"])) .g-gtitle { display: none; }
+[data-testid="stFullScreenFrame"] { width: round(down, 100%, 1px); }
 .gamma-marks { position: relative; height: 1rem; margin: -1.7rem .4rem 0; font-size: .8rem; line-height: 1; }
 .gamma-marks span { position: absolute; transform: translateX(-50%); cursor: help; }
 .gamma-legend { display: flex; flex-wrap: wrap; gap: .1rem .9rem; font-size: .82rem; line-height: 1.35; }

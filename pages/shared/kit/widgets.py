@@ -12,7 +12,7 @@ import streamlit as st
 
 from core import tables
 from core.annotations.dataset import Dataset
-from core.figures.theme import enlarge
+from core.figures.theme import drawn_once, enlarge
 from core.ingest.read_files import Reading
 from core.methods import Method, explained
 from core.text import exact, html_text, percent, plural, shorten
@@ -127,7 +127,7 @@ def plot(figure: go.Figure, key: str, alt: str, **options):
         st.html(f'<div class="figure-title">{html_text(unescape(title))}</div>')
     if presentation.on():
         figure = enlarge(figure, presentation.SCALE)
-    return st.plotly_chart(figure, theme=None, config=_PLOT, key=key, alt=alt, **options)
+    return st.plotly_chart(drawn_once(figure), theme=None, config=_PLOT, key=key, alt=alt, **options)
 
 
 def download(

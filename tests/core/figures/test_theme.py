@@ -1,9 +1,11 @@
 """The look that figures share: colours of classes, and letters for a screen that is seen from afar."""
 
+import json
 import re
 from html import unescape
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from core import figures
@@ -12,7 +14,9 @@ from core.figures.theme import (
     DARK,
     LIGHT,
     TITLE_WIDTH,
+    bar,
     class_colours,
+    drawn_once,
     enlarge,
     figure_of,
     filled_band,
@@ -160,6 +164,53 @@ def test_a_larger_figure_has_all_letters_marks_and_its_height_larger_by_as_much_
     assert list(large.data[1].marker.size) == [4, 8]  # sizes that say something stay
     assert list(large.data[0].x) == [1, 2] and list(large.data[0].y) == [3, 4]
     assert figure_of(LIGHT).layout.template.layout.font.size == 13  # the template of all others stays as it is
+
+
+def test_a_figure_that_is_drawn_once_has_the_common_look_in_itself_and_what_is_its_own_over_it():
+    own = {"yaxis": {"title": {"text": "share"}, "gridcolor": "red"}, "xaxis2": {"range": [0, 1]}, "hovermode": False}
+    data = [scatter(x=[1], y=[2]), scatter(x=[1], y=[2], xaxis="x2", yaxis="y3"), bar(x=[1], marker={"color": "red"})]
+    figure = figure_of(DARK, data, "title", 300, **own)
+    spec, style = drawn_once(figure).to_dict(), figure.to_dict()["layout"]["template"]
+    layout, common = spec["layout"], style["layout"]
+    assert "template" not in layout and layout["font"] == common["font"] and layout["height"] == 300
+    assert layout["title"] == common["title"] | {"text": "title"} and layout["hovermode"] is False
+    assert layout["margin"] == common["margin"] | {"t": 44}
+    assert {name for name in layout if "axis" in name} == {"xaxis", "xaxis2", "yaxis", "yaxis3"}
+    assert layout["xaxis"] == layout["yaxis3"] == common["xaxis"]
+    assert layout["xaxis2"] == common["xaxis"] | {"range": [0, 1]}
+    title = {"title": common["yaxis"]["title"] | {"text": "share"}}
+    assert layout["yaxis"] == common["yaxis"] | title | {"gridcolor": "red"}
+    assert spec["data"][0] == data[0]
+    assert spec["data"][2]["marker"] == style["data"]["bar"][0]["marker"] | {"color": "red"}
+    assert figure.layout.template.layout.font.color == DARK.ink  # the figure itself stays as it was
+
+
+def test_a_figure_without_traces_has_its_axes():
+    assert {"xaxis", "yaxis"} <= drawn_once(figure_of(LIGHT)).to_dict()["layout"].keys()
+
+
+def test_the_same_data_say_that_they_are_the_same_and_any_others_that_they_are_not():
+    made = [
+        {"x": np.arange(4.0), "y": [1, 2, 3, 4], "marker": {"color": ["red", "blue", "red", "red"]}},
+        {"x": np.arange(4.0) + 1e-9, "y": [1, 2, 3, 4], "marker": {"color": ["red", "blue", "red", "red"]}},
+        {"x": np.arange(4.0), "y": [1, 2, 3, None], "marker": {"color": ["red", "blue", "red", "red"]}},
+        {"x": np.arange(4.0), "y": [1, 2, 3, 4], "marker": {"color": ["red", "blue", "red", "blue"]}},
+        {"x": np.array(["a", "b", "c", "d"], object), "y": np.arange(8)[::2], "customdata": np.ones((4, 2))[:, ::2]},
+    ]
+    revisions = [[drawn_once(figure_of(LIGHT, [scatter(**one)])).layout.datarevision for _ in "ab"] for one in made]
+    assert all(one == again for one, again in revisions) and len({one for one, _ in revisions}) == len(made)
+
+
+def test_arrays_are_sent_as_numbers_and_not_as_bytes():
+    """A browser makes new arrays of bytes whenever it gets them, and takes them for others."""
+    x = np.array([0.5, np.nan, 2], np.float32)
+    figure = drawn_once(figure_of(LIGHT, [scatter(x=x, y=np.arange(3), customdata=np.ones((3, 2)))]))
+    (trace,) = json.loads(figure.to_json())["data"]
+    assert (trace["x"], trace["y"], trace["customdata"]) == ([0.5, None, 2.0], [0, 1, 2], [[1.0, 1.0]] * 3)
+
+
+def test_a_larger_figure_is_whole_pixels_high():
+    assert enlarge(figure_of(LIGHT, height=266), 1.4).layout.height == 372
 
 
 def test_pointers_say_a_number_without_the_zeros_behind_it():
