@@ -144,13 +144,13 @@ def checked_figures(monkeypatch):
     fast, sent = theme.unchecked, plotly.io.to_json
 
     def made(data, layout):
-        figure, checked = fast(data, layout), theme.Figure(data=data, layout=layout)
+        figure, checked = fast(data, layout), theme.PlainFigure(data=data, layout=layout)
         assert _said(json.loads(figure.to_json())) == _said(json.loads(checked.to_json()))
         return figure
 
     def sent_checked(spec, **options):
         told = sent(spec, **options)
-        assert _said(json.loads(told)) == _said(json.loads(sent(theme.Figure(spec), **options)))
+        assert _said(json.loads(told)) == _said(json.loads(sent(theme.PlainFigure(spec), **options)))
         return told
 
     monkeypatch.setattr(theme, "unchecked", made)

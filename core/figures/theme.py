@@ -159,7 +159,7 @@ def _without_none(part: Any) -> Any:
     return [_without_none(each) for each in part] if several else part
 
 
-class Figure(go.Figure):
+class PlainFigure(go.Figure):
     """A figure with the template that it is given or none, whose arrays are numbers in JSON, too.
 
     Plotly would write them as bytes, and a browser takes bytes that come again for others.
@@ -181,7 +181,7 @@ def unchecked(data: Sequence[Trace], layout: dict[str, Any]) -> go.Figure:
     data : sequence of dict
     layout : dict
     """
-    return Figure(data=data, layout=layout, _validate=False)
+    return PlainFigure(data=data, layout=layout, _validate=False)
 
 
 def drawn_once(figure: go.Figure) -> go.Figure:
