@@ -6,7 +6,7 @@ import plotly.graph_objects as go
 from ..evaluation.metrics import Evaluation, PointScores
 from ..text import number, plotly, plural, shorten
 from .reliability import DASHES, SYMBOLS, reliability_axis
-from .theme import Theme, Trace, bar, figure_of, filled_band, scatter, with_opacity
+from .theme import Theme, Trace, bar, error_bars, figure_of, filled_band, scatter, with_opacity
 
 
 def metric_against_reliability(
@@ -35,16 +35,20 @@ def metric_against_reliability(
     data: list[Trace] = []
     x = list(reliabilities)
     done = x[: len(evaluations)]
+    alone = len(done) == 1  # a band of one place would not be seen
     for code, name in enumerate(evaluations[0].classifiers if evaluations else scores or ()):
         values = [evaluation.values[name][metric] for evaluation in evaluations]
         colour, label = theme.classes[code % len(theme.classes)], plotly(shorten(name, 24))
         low, high = [value.ci_low for value in values], [value.ci_high for value in values]
         if values:
             data.append(filled_band(done, low, high, with_opacity(colour, 0.14)))
+        mean = [value.mean for value in values]
+        ends = error_bars([high[0] - mean[0]], [mean[0] - low[0]], colour) if alone else None
         data.append(
             scatter(
                 x=done or x,  # a line without a point has its name in the legend as well
-                y=[value.mean for value in values] or [None] * len(x),
+                y=mean or [None] * len(x),
+                error_y=ends,
                 mode="lines+markers",
                 name=label,
                 line={"color": colour, "width": 2.5, "dash": DASHES[code % len(DASHES)]},

@@ -68,6 +68,15 @@ def test_while_it_is_computed_a_line_ends_at_the_last_trust_that_is_there_and_th
     assert first.layout == whole.layout
 
 
+def test_at_one_trust_alone_the_interval_is_a_bar():
+    figure = metric_against_reliability((4.0,), (evaluation(1),), "top3_accuracy", LIGHT, "")
+    for number, line in enumerate((figure.data[1], figure.data[4])):
+        assert list(line.error_y.array) == [pytest.approx(0.03)] and line.error_y.color == line.line.color
+        assert list(line.error_y.arrayminus) == [pytest.approx(0.05 + 0.01 * number)]
+    several = metric_against_reliability((1.0, 4.0), (evaluation(1),) * 2, "top3_accuracy", LIGHT, "")
+    assert several.data[1].error_y.array is None
+
+
 def test_before_the_first_trust_each_classifier_has_its_cross_and_its_name_alone():
     scores = {name: dict.fromkeys(METRICS, 0.5 + number) for number, name in enumerate(NAMES)}
     scores["net"]["top3_accuracy"] = 0.33
