@@ -172,6 +172,24 @@ def map_chunks(
             future.cancel()
 
 
+def beside(work: Callable[..., Result], *arguments: Any) -> "Future[Result]":
+    """What one thread of its own works out while the caller goes on; it is for what is one piece and short.
+
+    Parameters
+    ----------
+    work : callable
+        Called with the arguments; what may be cancelled has a token among them.
+
+    Returns
+    -------
+    Future
+    """
+    one = ThreadPoolExecutor(1, f"beside-{getattr(work, '__name__', 'work')}")
+    found = one.submit(work, *arguments)
+    one.shutdown(wait=False)
+    return found
+
+
 def _tell(progress: Callable[[float], None] | None, share: float) -> None:
     if progress is not None:
         progress(share)

@@ -5,7 +5,6 @@ metrics of any classifier, so one that comes later costs no draws.
 """
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,7 +14,7 @@ from ..annotations.dataset import Dataset
 from ..certainty.first_place import exact_top
 from ..certainty.risk import RiskResult, risk_of
 from ..certainty.top_sets import CertaintyResult, certainty_of
-from ..chunks import CancelToken
+from ..chunks import CancelToken, beside
 from ..errors import InputError
 from ..options import check_whole
 from ..plausibility.protocol import PlausibilityModel
@@ -195,9 +194,8 @@ def growing_sweep(
     """
     _check(classifiers, dataset)
     metrics = Metrics(tuple(classifiers), max_top, _levels(dataset))
-    beside = ThreadPoolExecutor(1, "point-scores")  # the same at every reliability, and while the first is drawn
-    point = beside.submit(_point, metrics, model, dataset, token, told) if classifiers else None
-    beside.shutdown(wait=False)
+    # The same at every reliability, and while the first is drawn.
+    point = beside(_point, metrics, model, dataset, token, told) if classifiers else None
     found = SweepTable((), ())
     for place, reliability in enumerate(reliabilities):
         drawn = part(reliability, _part(progress, place, len(reliabilities)))

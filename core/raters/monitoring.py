@@ -10,7 +10,7 @@ from ..agreement.by_rater import by_rater
 from ..agreement.coefficients import PERCENT
 from ..agreement.intra_rater import intra_rater
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
+from ..chunks import CancelToken, beside
 from ..errors import InputError, NotApplicableError
 from ..models._kernels import first_answers
 from ..models.catalogue import Request, em_model, request
@@ -194,11 +194,13 @@ def monitor(
         The tables would not fit.
     """
     _check(dataset, level, false_alarms, certain, sitting)
+    agreement = beside(by_rater, dataset, PERCENT, level)
     fit, notes = _fit(dataset, model, token, _part(progress, 0.0, 0.3))
     panel = panel_of(dataset, fit, token=token, progress=_part(progress, 0.3, 0.4))
     accuracies = accuracies_of(panel, level, token=token, progress=_part(progress, 0.4, 0.6))
     p_drift = drift_chances(panel, seed=seed, token=token, progress=_part(progress, 0.6, 0.9))
-    table = _table(panel, fit, notes, accuracies, p_drift, blind_reads, level, false_alarms, certain, sitting)
+    rates = rates_of(agreement.result().each, dataset.n_raters)
+    table = _table(panel, fit, notes, accuracies, rates, p_drift, blind_reads, level, false_alarms, certain, sitting)
     if progress is not None:
         progress(1.0)
     return table
@@ -230,6 +232,7 @@ def _table(
     fit: RaterModelFit,
     notes: tuple[str, ...],
     accuracies: Accuracies,
+    rates: Rates,
     p_drift: np.ndarray,
     blind_reads: BlindReads | None,
     level: float,
@@ -239,7 +242,8 @@ def _table(
 ) -> RaterTable:
     dataset = panel.dataset
     summary, signs, pace = rater_summary(dataset, fit), carelessness(panel, certain), tempo(panel, sitting, certain)
-    evidence = _evidence(panel, accuracies, summary.chance, p_drift, signs, pace, false_alarms)
+    dependent = _can_depend(panel)
+    evidence = _evidence(panel, accuracies, summary.chance, dependent, p_drift, signs, pace, false_alarms)
     n = np.bincount(dataset.rater, minlength=dataset.n_raters)
     n_cases = _cases_of(dataset)
     return RaterTable(
@@ -247,11 +251,11 @@ def _table(
         dataset.classes,
         n,
         n_cases,
-        rates_of(by_rater(dataset, PERCENT, level).each, dataset.n_raters),
+        rates,
         accuracies,
         summary.bias,
         signs.spam,
-        np.where(_can_depend(panel), accuracies.chance_below(summary.chance), np.nan),
+        np.where(dependent, accuracies.chance_below(summary.chance), np.nan),
         summary.chance,
         agreement_with_blind(dataset, blind_reads, level),
         np.divide(n - n_cases, n, out=np.full(dataset.n_raters, np.nan), where=n > 0),
@@ -293,6 +297,7 @@ def _evidence(
     panel: Panel,
     found: Accuracies,
     chance: np.ndarray,
+    dependent: np.ndarray,
     p_drift: np.ndarray,
     signs: Carelessness,
     pace: Tempo,
@@ -310,7 +315,7 @@ def _evidence(
             f"stable rater's chart would rise as high {seldom}."
         )
 
-    below = np.where(_can_depend(panel), 1 - found.chance_below(chance, shrunk=False), np.nan)
+    below = np.where(dependent, 1 - found.chance_below(chance, shrunk=False), np.nan)
     return {
         "below_others": accuracy_evidence(
             found.below_others, found.alone, found.alone_low, found.alone_high, found.pool_mean or np.nan
@@ -332,6 +337,7 @@ def _can_depend(panel: Panel) -> np.ndarray:
 
 def _several(code: np.ndarray, by: np.ndarray, n: int) -> np.ndarray:
     """Which of ``n`` raters have two codes or more."""
+    code = code.astype(np.int64)  # numpy takes ten times as long where it has to convert each
     lowest, highest = np.full(n, np.iinfo(np.int64).max), np.full(n, -1)
     np.minimum.at(lowest, by, code)
     np.maximum.at(highest, by, code)

@@ -24,6 +24,8 @@ from ..methods import Method, method_named
 
 _PACKAGE = __package__.rpartition(".")[0]
 _TREE = "result.json"
+# Of a large array this much is tried; it is compressed where at most this share of it is left.
+_TRIED_BYTES, _MOST_LEFT = 1 << 16, 0.8
 _PLAIN = (str, int, float, bool, type(None))
 _SEQUENCES: dict[str, type] = {
     "tuple": tuple, "list": list, "set": set, "frozenset": frozenset, "texts": Texts, "names": Names,
@@ -58,9 +60,19 @@ def to_bytes(result: Any, dataset: Dataset, *, compress: bool = True) -> bytes:
     with zipfile.ZipFile(buffer, "w", how, compresslevel=1) as archive:
         archive.writestr(_TREE, json.dumps(tree, ensure_ascii=False, separators=(",", ":")))
         for number, array in enumerate(writing.arrays):
+            archive.compression = how if _is_smaller_compressed(array) else zipfile.ZIP_STORED
             with archive.open(f"{number}.npy", "w", force_zip64=True) as place:
                 np.lib.format.write_array(place, np.asarray(array), allow_pickle=False)
     return buffer.getvalue()
+
+
+def _is_smaller_compressed(array: np.ndarray) -> bool:
+    """Whether it is worth the time, by some of it from the middle where it is large: shares hardly become smaller."""
+    found = np.ascontiguousarray(array)
+    if found.nbytes < 2 * _TRIED_BYTES:
+        return True
+    middle = found.reshape(-1).view(np.uint8)[found.nbytes // 2 :][:_TRIED_BYTES].tobytes()
+    return len(zlib.compress(middle, 1)) < _MOST_LEFT * _TRIED_BYTES
 
 
 def from_bytes(content: bytes, dataset: Dataset) -> Any:

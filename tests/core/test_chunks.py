@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from core import chunks
-from core.chunks import CancelToken, chunk_ranges, map_chunks
+from core.chunks import CancelToken, beside, chunk_ranges, map_chunks
 from core.errors import Cancelled
 
 CORES = os.cpu_count() or 1
@@ -204,3 +204,22 @@ def test_the_message_of_a_cancelled_token_is_calm():
     token.cancel()
     with pytest.raises(Cancelled, match="Nothing was changed"):
         token.check()
+
+
+def test_what_is_worked_out_beside_has_a_thread_of_its_own_and_its_error_comes_where_it_is_asked_for():
+    go, where = threading.Event(), []
+
+    def work(number):
+        assert go.wait(60)
+        where.append(threading.current_thread())
+        return 10 // number
+
+    found, wrong = beside(work, 5), beside(work, 0)
+    assert not found.done()
+    go.set()
+    assert found.result(60) == 2
+    with pytest.raises(ZeroDivisionError):
+        wrong.result(60)
+    for thread in where:
+        thread.join(60)
+    assert threading.current_thread() not in where and not any(thread.is_alive() for thread in where)

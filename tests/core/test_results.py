@@ -1,5 +1,6 @@
 """Results on disk and in memory: whole or not at all, found by content, erased with their data and no others."""
 
+import io
 import os
 import shutil
 import signal
@@ -402,3 +403,17 @@ def test_what_cannot_be_written_is_not_discarded():
 def test_the_size_of_a_result_is_that_of_its_arrays_counted_once():
     array = np.zeros(1000)
     assert 8000 <= size_of((array, array, {"a": array})) < 9000
+
+
+def test_an_array_is_compressed_where_that_makes_it_smaller_and_comes_back_either_way(build):
+    """Shares hardly become smaller, and take as long to compress as to compute; codes do."""
+    dataset, rng = build([(0, 0, 0)], 2), np.random.default_rng(0)
+    arrays = (rng.random(60_000), rng.integers(0, 3, 60_000), np.zeros((300, 200)).T, rng.random(5), np.arange(0.0))
+    content = to_bytes(arrays, dataset)
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        how = [archive.getinfo(f"{number}.npy").compress_type for number in range(len(arrays))]
+    assert how == [zipfile.ZIP_STORED, *[zipfile.ZIP_DEFLATED] * 4]
+    for found, array in zip(from_bytes(content, dataset), arrays, strict=True):
+        assert np.array_equal(found, array) and found.dtype == array.dtype
+    with zipfile.ZipFile(io.BytesIO(to_bytes(arrays, dataset, compress=False))) as archive:
+        assert {one.compress_type for one in archive.infolist()} == {zipfile.ZIP_STORED}

@@ -339,7 +339,7 @@ def test_what_is_computed_beside_the_draws_ends_where_the_sweep_is_cancelled(dat
     with pytest.raises(Cancelled):
         list(growing_sweep(PrIRN(), dataset, [1.0], part, classifiers=[classifier], n_draws=9, token=token))
     for thread in threading.enumerate():
-        if thread.name.startswith("point-scores"):
+        if thread.name.startswith("beside-_point"):
             thread.join(20)
     assert ended
 
