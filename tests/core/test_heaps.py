@@ -12,13 +12,13 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(sys.platform != "linux" or not platform.libc_ver()[0], reason="of glibc alone")
 
 
-@pytest.mark.parametrize(("asked", "most"), [({}, 2), ({"MALLOC_ARENA_MAX": "5"}, 5)])
-def test_threads_of_a_server_share_two_heaps_unless_the_environment_says_otherwise(asked, most):
+@pytest.mark.parametrize(("asked", "most"), [({}, 1), ({"MALLOC_ARENA_MAX": "5"}, 5)])
+def test_threads_of_a_server_share_one_heap_unless_the_environment_says_otherwise(asked, most):
     """Nine threads that hold memory at once; glibc tells how many heaps they have taken it from."""
     script = (
         "import ctypes, re, tempfile, threading\n"
-        "from core.heaps import few_heaps\n"
-        "few_heaps()\n"
+        "from core.heaps import one_heap\n"
+        "one_heap()\n"
         "together = threading.Barrier(9)\n"
         "def hold():\n"
         "    held = [ctypes.create_string_buffer(4000) for _ in range(100)]\n"

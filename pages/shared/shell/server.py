@@ -13,7 +13,7 @@ from functools import partial
 from streamlit.logger import get_logger
 from streamlit.web import cli
 
-from core.heaps import few_heaps
+from core.heaps import one_heap
 from core.settings import one_thread_a_library
 
 # It says of each function that keeps what it gives that no server runs yet.
@@ -23,7 +23,7 @@ _SAYS = get_logger("streamlit.runtime.caching.cache_data_api")
 def main(options: Sequence[str]) -> None:
     """Load all, then keep a child that serves."""
     one_thread_a_library()
-    few_heaps()
+    one_heap()
     from core.chunks import rest
     from core.forks import keep_at_work
     from pages.shared.cache import operations
