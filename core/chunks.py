@@ -178,7 +178,8 @@ def beside(work: Callable[..., Result], *arguments: Any) -> "Future[Result]":
     Parameters
     ----------
     work : callable
-        Called with the arguments; what may be cancelled has a token among them.
+    *arguments
+        What it is called with; where it may be cancelled, a token is among them.
 
     Returns
     -------
