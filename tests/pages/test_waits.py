@@ -482,7 +482,10 @@ st.session_state["data"], st.session_state["story"] = told.data, "{number}"
 board = story.cached.jobs()
 before = set(board.all_keys())
 st.session_state["known"] = story.known(told.page)
-st.session_state["begun"] = st.session_state.get("begun", set()) | (set(board.all_keys()) - before)
+new = [board.get(key) for key in set(board.all_keys()) - before]
+# What an earlier test has left is known, and stands on the board as ended without having begun.
+begun = {{job.title for job in new if job.state != "done" or job.started is not None}}
+st.session_state["begun"] = st.session_state.get("begun", set()) | begun
 if not story.show(st.container(), told.page, st.session_state["known"]):
     st.rerun()
 """
