@@ -60,7 +60,8 @@ def to_bytes(result: Any, dataset: Dataset, *, compress: bool = True) -> bytes:
     with zipfile.ZipFile(buffer, "w", how, compresslevel=1) as archive:
         archive.writestr(_TREE, json.dumps(tree, ensure_ascii=False, separators=(",", ":")))
         for number, array in enumerate(writing.arrays):
-            archive.compression = how if _is_smaller_compressed(array) else zipfile.ZIP_STORED
+            worth = compress and _is_smaller_compressed(array)  # not tried where nothing is compressed
+            archive.compression = how if worth else zipfile.ZIP_STORED
             with archive.open(f"{number}.npy", "w", force_zip64=True) as place:
                 np.lib.format.write_array(place, np.asarray(array), allow_pickle=False)
     return buffer.getvalue()
