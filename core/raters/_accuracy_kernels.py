@@ -10,23 +10,43 @@ from ..machine_code import njit
 
 _DROP = 30.0
 _END = 12.0
+_SMALL, _SMALLEST = 1e-100, 1e-300  # products of which logs are taken, and what counts as nothing
 
 
 @njit(cache=True, nogil=True)
 def log_likelihood(right, wrong, judged, order, start, stop, accuracy, out):
-    """Fill ``out`` with ln L at each ``accuracy``; factors are multiplied up and taken logs of now and then."""
-    for g in range(accuracy.size):
-        a = accuracy[g]
-        total = 0.0
-        product = 1.0
-        for place in range(start, stop):
-            n = order[place]
-            if judged[n]:
-                product *= a * right[n] + (1.0 - a) * wrong[n]
-                if product < 1e-200:
-                    total += np.log(max(product, 1e-300))
-                    product = 1.0
-        out[g] = total + np.log(max(product, 1e-300))
+    """Fill ``out`` with ln L at each ``accuracy``, which ascend.
+
+    Factors of all accuracies are multiplied up side by side, and logs of the products taken before one could vanish: a
+    factor is linear in the accuracy, so the least one stands at an end.
+    """
+    n_points = accuracy.size
+    lowest, highest = accuracy[0], accuracy[n_points - 1]
+    mistaken, product = 1.0 - accuracy, np.ones(n_points)
+    out[:n_points] = 0.0
+    least = 1.0  # no product is smaller
+    for place in range(start, stop):
+        n = order[place]
+        if not judged[n]:
+            continue
+        p, q = right[n], wrong[n]
+        factor = min(lowest * p + (1.0 - lowest) * q, highest * p + (1.0 - highest) * q)
+        if least * factor < _SMALLEST:
+            _take_logs(product, _SMALL, out)
+            least = _SMALL
+        for g in range(n_points):
+            product[g] *= accuracy[g] * p + mistaken[g] * q
+        least *= factor
+    _take_logs(product, np.inf, out)
+
+
+@njit(cache=True, nogil=True)
+def _take_logs(product, below, out):
+    """Move products below a bound to ``out``, as their logs."""
+    for g in range(product.size):
+        if product[g] < below:
+            out[g] += np.log(max(product[g], _SMALLEST))
+            product[g] = 1.0
 
 
 @njit(cache=True, nogil=True)

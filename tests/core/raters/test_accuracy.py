@@ -3,6 +3,7 @@ import pytest
 
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
+from core.raters._accuracy_kernels import log_likelihood
 from core.raters.accuracy import accuracies_of, binomial_mixture_tail, shrink
 from core.raters.leave_one_rater_out import panel_of
 from tests.benchmarks.rater_monitoring import SETTINGS, coverage
@@ -17,6 +18,31 @@ def known_truth(right, n):
     values = right * np.log(POINTS) + (n - right) * np.log1p(-POINTS)
     points = np.tile(POINTS, (len(values), 1))
     return shrink(points, values - values.max(axis=1, keepdims=True), n[:, 0].astype(int), 0.95)
+
+
+# Of each annotation, whether it is unlikely of a rater who is right, and of one who is mistaken.
+UNLIKELY = {
+    "neither way": [(False, False)],
+    "of one who is right": [(True, False)],
+    "of one who is mistaken": [(False, True)],
+    "both ways, then one, then the other": [(True, True)] * 25 + [(False, True)] * 75 + [(True, False)] * 100,
+}
+
+
+@pytest.mark.parametrize("smallest", [1e-3, 1e-30, 1e-99], ids=lambda least: f"chances of {least:g}")
+@pytest.mark.parametrize("n", [0, 1, 40, 3_000])
+@pytest.mark.parametrize("unlikely", UNLIKELY.values(), ids=UNLIKELY)
+def test_the_likelihood_of_an_accuracy_is_the_sum_of_logs(unlikely, n, smallest):
+    """However small its factors are, and whichever annotations are left out."""
+    rng = np.random.default_rng(n)
+    order = rng.permutation(n)
+    right, wrong = rng.uniform(0.1, 1, (2, n))
+    right[order], wrong[order] = np.where(np.resize(unlikely, (n, 2)), smallest, np.stack([right, wrong], axis=1)).T
+    judged, found = rng.random(n) < 0.9, np.full(len(POINTS), np.nan)
+    log_likelihood(right, wrong, judged, order, n // 8, n, POINTS, found)
+    rows = order[n // 8 :][judged[order[n // 8 :]]]
+    expected = np.log(np.outer(POINTS, right[rows]) + np.outer(1 - POINTS, wrong[rows])).sum(axis=1)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_alone_is_the_beta_posterior_when_the_truth_is_known():
