@@ -410,14 +410,19 @@ class JobBoard:
         job.sessions.add(session)
         job.unseen_since = None
         self._go_on(job)
-        if self._watching is None:
-            self._watching = threading.Thread(target=self._beat_for_ever, name="jobs", daemon=True)
+        if self._watching is None and not job.finished:
+            self._watching = threading.Thread(target=self._beat_to_the_end, name="jobs", daemon=True)
             self._watching.start()
 
-    def _beat_for_ever(self) -> None:
+    def _beat_to_the_end(self) -> None:
+        """Until no job is at work and none waits; the next one asked for begins it anew."""
         while True:
             time.sleep(_BEAT)
             self.beat()
+            with self._lock:
+                if all(job.finished for job in self._jobs.values()):
+                    self._watching = None
+                    return
 
     def _go_on(self, job: Job) -> None:
         job.token.held = False

@@ -330,6 +330,25 @@ def test_a_blip_holds_nothing(watched):
     assert job.wait(PATIENCE) and job.state == "done"
 
 
+def test_a_board_looks_at_its_jobs_only_while_there_are_any_and_is_then_let_go_of(gate, monkeypatch):
+    monkeypatch.setattr("core.jobs._BEAT", 0.01)
+    here = {"a"}
+    board = JobBoard(workers=1, is_connected=here.__contains__, unseen=0.0)
+    assert board.join("first", "first", lambda job: 1, session="a").wait(PATIENCE)
+    until(lambda: board._watching is None)
+    assert board.join("first", "first", None, session="a").state == "done" and board._watching is None
+    job = board.join("second", "second", holding(gate), session="a")
+    assert board._watching is not None
+    here.clear()
+    until(lambda: job.token.held)
+    gate[1].set()
+    here.add("a")
+    assert job.wait(PATIENCE)
+    alive = weakref.ref(board)
+    del board, job
+    until(lambda: gc.collect() >= 0 and alive() is None)
+
+
 def test_what_was_held_can_be_cancelled_at_once_and_ends_after_its_time(watched):
     board, here, job, _ = watched
     here.clear()
