@@ -332,20 +332,22 @@ def test_a_blip_holds_nothing(watched):
 
 def test_a_board_looks_at_its_jobs_only_while_there_are_any_and_is_then_let_go_of(gate, monkeypatch):
     monkeypatch.setattr("core.jobs._BEAT", 0.01)
-    here = {"a"}
-    board = JobBoard(workers=1, is_connected=here.__contains__, unseen=0.0)
-    assert board.join("first", "first", lambda job: 1, session="a").wait(PATIENCE)
-    until(lambda: board._watching is None)
-    assert board.join("first", "first", None, session="a").state == "done" and board._watching is None
-    job = board.join("second", "second", holding(gate), session="a")
-    assert board._watching is not None
-    here.clear()
-    until(lambda: job.token.held)
-    gate[1].set()
-    here.add("a")
-    assert job.wait(PATIENCE)
-    alive = weakref.ref(board)
-    del board, job
+
+    def two_jobs_after_one_another():
+        here = {"a"}
+        board = JobBoard(workers=1, is_connected=here.__contains__, unseen=0.0)
+        assert board.join("first", "first", lambda job: 1, session="a").wait(PATIENCE)
+        until(lambda: board._watching is None)
+        assert board.join("first", "first", None, session="a").state == "done" and board._watching is None
+        job = board.join("second", "second", holding(gate), session="a")
+        here.clear()
+        until(lambda: job.token.held)
+        here.add("a")
+        gate[1].set()
+        assert job.wait(PATIENCE)
+        return weakref.ref(board)
+
+    alive = two_jobs_after_one_another()
     until(lambda: gc.collect() >= 0 and alive() is None)
 
 

@@ -14,6 +14,7 @@ from ...errors import InputError
 from ...kernels import for_size
 from ...text import plural
 from ..column_mapping import is_known_column
+from .arrow_bytes import arrow_bytes
 from .encoding import to_utf8
 from .headers import column_names, knows_columns, looks_like_header, repeats_header
 from .raw_table import Dropped, RawTable
@@ -276,12 +277,11 @@ def _parse(
     quoted: bool,
 ) -> pa.Table:
     if isinstance(_run(kept), slice):
-        start = int(first[kept[0]])
-        buffer = pa.py_buffer(content).slice(start, int(last[kept[-1]]) - start)
+        buffer = arrow_bytes(content, int(first[kept[0]]), int(last[kept[-1]]))
     else:
         runs = np.split(kept, np.flatnonzero(np.diff(kept) != 1) + 1)
         pieces = (content[first[run[0]] : last[run[-1]]] for run in runs)
-        buffer = pa.py_buffer(b"\n".join(pieces) + b"\n")
+        buffer = arrow_bytes(b"\n".join(pieces) + b"\n")
     # Texts of large tables as dictionaries: a third of the memory, and the codes are what comes next.
     text = pa.dictionary(pa.int32(), pa.string()) if kept.size > _LARGE else pa.string()
     remedy = "Nothing was read. Save the file as Parquet, or look for quotation marks and line ends inside the text."

@@ -12,6 +12,7 @@ from ...annotations.vocabulary import one_dictionary
 from ...errors import InputError
 from ...text import number
 from ..column_mapping import guess_mapping
+from .arrow_bytes import arrow_bytes
 from .raw_table import Dropped, RawTable, RowLocations
 
 MAGIC = b"PAR1"
@@ -30,9 +31,10 @@ def open_parquet(content: bytes) -> pa.Table:
         The file is broken, or unpacks to more than fits.
     """
     try:
-        file = parquet.ParquetFile(pa.BufferReader(content))
+        held = pa.BufferReader(arrow_bytes(content))
+        file = parquet.ParquetFile(held)
         _check_unpacked([file.metadata], len(content))
-        return parquet.ParquetFile(pa.BufferReader(content), read_dictionary=_texts(file.schema_arrow)).read()
+        return parquet.ParquetFile(held, read_dictionary=_texts(file.schema_arrow)).read()
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
         raise InputError(f"This Parquet file cannot be read ({error}).", "Write it again and open that.") from None
 
