@@ -212,7 +212,10 @@ def _found(
     machine = np.array([name in machines for name in names])
     truth, prevalence, theta = _fitted(dataset, judging, raters, said, machine, token)
     judges = _matrix(dataset, judging, raters) >= 0
-    excess, variance, room = _excess(said, truth, theta)
+    here, same = (said >= 0).astype(float), _both_say(theta)
+    excess, expected = _excess(said, truth, same)
+    variance = np.maximum(expected - _expected_squared(here, truth, same), _FLOOR)
+    room = here.T @ here - expected
     replicated = _replicates(said, prevalence, theta, judges, n_replicates, seed, token)
     spread = np.maximum(replicated.std(axis=0, ddof=1), _FLOOR)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -225,7 +228,7 @@ def _found(
     shares[upper] = _rejected(p[upper], q)
     among = correlation[np.ix_(~machine, ~machine)]
     n = len(among)
-    n_common = (said >= 0).T.astype(np.int64) @ (said >= 0)
+    n_common = (here.T @ here).astype(np.int64)
     return SharedErrors(
         names, machine, n_common, residual, correlation, p, shares | shares.T, q, _effective(among),
         n, int(np.isnan(among[np.triu_indices(n, 1)]).sum()),
@@ -331,22 +334,29 @@ def _of_machines(said: np.ndarray, truth: np.ndarray) -> np.ndarray:
     return theta
 
 
-def _excess(said: np.ndarray, truth: np.ndarray, theta: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """``Σ (1(y_j = y_l) − e)``, ``Σ e (1 − e)`` and ``Σ (1 − e)`` over the common cases of every pair."""
+def _both_say(theta: np.ndarray) -> np.ndarray:
+    """P(raters j and l say the same | z), shape (n_classes, n_raters, n_raters)."""
+    return np.einsum("jzk,lzk->zjl", theta, theta)
+
+
+def _excess(said: np.ndarray, truth: np.ndarray, same: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """``Σ (1(y_j = y_l) − e)`` and ``Σ e`` over the common cases of every pair; ``same`` is of `_both_say`."""
     here = (said >= 0).astype(float)
-    n_classes = truth.shape[1]
-    agree = np.zeros((said.shape[1], said.shape[1]))
-    for k in range(n_classes):
+    agree, expected = np.zeros((2, said.shape[1], said.shape[1]))
+    for k in range(truth.shape[1]):
         agree += (said == k).astype(float).T @ (said == k)
-    same = np.einsum("jzk,lzk->zjl", theta, theta)
-    expected = np.zeros_like(agree)
-    squared = np.zeros_like(agree)
-    for z in range(n_classes):
+    for z in range(truth.shape[1]):
         expected += same[z] * ((here * truth[:, z, None]).T @ here)
-        for w in range(n_classes):
-            squared += same[z] * same[w] * ((here * (truth[:, z] * truth[:, w])[:, None]).T @ here)
-    n_common = here.T @ here
-    return agree - expected, np.maximum(expected - squared, _FLOOR), n_common - expected
+    return agree - expected, expected
+
+
+def _expected_squared(here: np.ndarray, truth: np.ndarray, same: np.ndarray) -> np.ndarray:
+    """``Σ e²`` over the common cases of every pair."""
+    found = np.zeros(same.shape[1:])
+    for z in range(truth.shape[1]):
+        for w in range(truth.shape[1]):
+            found += same[z] * same[w] * ((here * (truth[:, z] * truth[:, w])[:, None]).T @ here)
+    return found
 
 
 def _replicates(
@@ -367,7 +377,7 @@ def _replicates(
     n_cases, n_raters = said.shape
     steps = np.cumsum(theta, axis=2)
     logs = np.log(np.maximum(theta, _FLOOR))
-    share = np.cumsum(prevalence)
+    share, same = np.cumsum(prevalence), _both_say(theta)
     case, rater = np.nonzero(here)
     judge = judges[case, rater]
     found = np.empty((n_replicates, n_raters, n_raters))
@@ -381,5 +391,5 @@ def _replicates(
         given = np.log(np.maximum(prevalence, _FLOOR)) + np.zeros((n_cases, 1))
         np.add.at(given, case[judge], logs[rater[judge], :, drawn[judge]])
         given = np.exp(given - given.max(axis=1, keepdims=True))
-        found[place] = _excess(made, given / given.sum(axis=1, keepdims=True), theta)[0]
+        found[place] = _excess(made, given / given.sum(axis=1, keepdims=True), same)[0]
     return found
