@@ -173,6 +173,34 @@ def row_shares(counts, theta):
 
 
 @njit(cache=True, nogil=True)
+def right_and_wrong(counts, right, wrong):
+    """Fill both, shape (n_raters, n_classes), with expected annotations of each true class, by whether they name it."""
+    n_raters, n_classes, _ = counts.shape
+    for rater in range(n_raters):
+        for k in range(n_classes):
+            right[rater, k] = counts[rater, k, k]
+            wrong[rater, k] = 0.0
+        for m in range(n_classes):
+            for k in range(n_classes):
+                if m != k:
+                    wrong[rater, k] += counts[rater, m, k]
+
+
+@njit(cache=True, nogil=True)
+def log_prior(pseudo, log_theta):
+    """Sum of pseudo-counts times logs, 0 ln 0 = 0; ``pseudo`` is of each rater, or its first axis 1 of all."""
+    n_raters, n_classes, _ = log_theta.shape
+    total = 0.0
+    for rater in range(n_raters):
+        own = pseudo[rater if pseudo.shape[0] > 1 else 0]
+        for m in range(n_classes):
+            for k in range(n_classes):
+                if own[m, k] > 0:
+                    total += own[m, k] * log_theta[rater, m, k]
+    return total
+
+
+@njit(cache=True, nogil=True)
 def vote_shares(ptr, class_code, count, n_classes):
     """Share of each class among a case's annotations; uniform where a case has none."""
     n_cases = ptr.size - 1

@@ -11,6 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from ..chunks import CancelToken, chunk_ranges, map_chunks
+from ._kernels import log_prior
 from .design import UNWEIGHTED, Design
 from .stopping import StoppingRule
 
@@ -79,16 +80,10 @@ class Prior:
 
     def log_density(self, point: "Point") -> float:
         """Log prior up to a constant; 0 · ln 0 = 0."""
-        log_prevalence, log_theta = point.log_prevalence, point.log_theta
+        shape = -1, point.log_prevalence.size, point.log_prevalence.size
+        found = log_prior(*(np.ascontiguousarray(part).reshape(shape) for part in (self.answers, point.log_theta)))
         some = self.cases > 0
-        value = float((self.cases[some] * log_prevalence[some]).sum())
-        used = self.answers > 0
-        if used.any():
-            n_classes = log_prevalence.size
-            by_rater = log_theta.reshape(-1, n_classes, n_classes)
-            logs = by_rater.sum(axis=0) if self.answers.ndim == 2 else by_rater
-            value += float((self.answers[used] * logs[used]).sum())
-        return value
+        return found + float((self.cases[some] * point.log_prevalence[some]).sum())
 
     def drawn(self, rng: np.random.Generator, n_raters: int) -> "Prior":
         """Random pseudo-counts around these: what weights from Exp(1) make of single pseudo-annotations."""

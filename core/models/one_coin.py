@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..chunks import CancelToken
+from ._kernels import right_and_wrong
 from .design import Design
 from .em import no_prior
 from .em_model import EmModel, Problem, unshrunk
@@ -95,10 +96,8 @@ class EvenMistakes:
         return self._theta(rate, counts.shape[1]), {"a": rate}
 
     def _split(self, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        right = np.einsum("jkk->jk", counts)
-        wrong = np.maximum(counts.sum(axis=1) - right, 0)
-        # Differences of nearly equal sums: where there is no annotation off the diagonal, there is no mistake.
-        wrong[(counts * (1 - np.eye(counts.shape[1]))).sum(axis=1) == 0] = 0
+        right, wrong = np.empty((2, *counts.shape[:2]))
+        right_and_wrong(np.ascontiguousarray(counts), right, wrong)
         return (right, wrong) if self.by_class else (right.sum(axis=1), wrong.sum(axis=1))
 
     def _theta(self, rate: np.ndarray, n_classes: int) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Pages as they are once their kernels are compiled; that they wait for them is tested where it is said."""
 
+import os
 from functools import cache
 from types import SimpleNamespace
 
@@ -9,6 +10,7 @@ import pytest
 import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.delta_generator import DeltaGenerator
+from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 
 from pages.shared.cache import datasets
 from pages.shared.kit import columns, widgets
@@ -54,6 +56,16 @@ def packages_looked_through_once():
     found = cache(manifest_scanner.scan_component_manifests)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def scripts_compiled_once():
+    """As in a server: each new app would compile the script of each page anew. One that has changed is another."""
+    anew = ScriptCache.get_bytecode
+    compiled_of = cache(lambda path, changed: anew(ScriptCache(), path))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ScriptCache, "get_bytecode", lambda _, path: compiled_of(path, os.stat(path).st_mtime_ns))
         yield
 
 

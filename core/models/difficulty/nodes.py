@@ -8,6 +8,7 @@ Gauss-Jacobi: the likelihood of n annotations is a polynomial of degree n in λ,
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 from math import ceil
 
 import numpy as np
@@ -100,11 +101,17 @@ def difficulty_rule(n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
     if n_nodes == 1:
         return np.zeros(1), np.ones(1)
     if n_nodes <= _MOST_GAUSS:
-        value, weight = np.polynomial.hermite_e.hermegauss(n_nodes)
+        value, weight = (part.copy() for part in _gauss_hermite(n_nodes))
     else:
         value = np.linspace(-WIDEST, WIDEST, n_nodes)
         weight = np.exp(-0.5 * value**2)
     return value, weight / weight.sum()
+
+
+@cache
+def _gauss_hermite(n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
+    """Nodes and weights, which take longer to find than most cases."""
+    return np.polynomial.hermite_e.hermegauss(n_nodes)
 
 
 def discrimination_rule(n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
