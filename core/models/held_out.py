@@ -7,7 +7,7 @@ together: what is hidden is predicted by raters who do not share its mistakes. V
 doi:10.1214/12-SS102, give the frame.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -35,6 +35,7 @@ CHUNK_CASES = 4096
 FLOOR = 1e-6
 REFIT = StoppingRule(200, 1e-7)
 _NO_BETA = np.ones(1)
+_SIDE_BY_SIDE = 40_000  # numbers that a step E walks; with fewer, threads mostly wait for each other
 
 Progress = Callable[[float], None]
 
@@ -339,16 +340,22 @@ def both_temperings(
     # First π at full weight, then π to the power of β.
     powers = np.tile(BETAS, 2), np.concatenate([np.ones(BETAS.size), BETAS])
     n_jobs = len(data.refits) + (N_FOLDS if cases else 0)
-    for done, refit in enumerate(data.refits, 1):
-        point = refitted(model, refit.data, token)
-        folds, number = refit.folds, refit.number
-        arguments = (whole.dataset.case_ptr, whole.cell, folds.fold, folds.scored, number)
 
-        def score(chunk: tuple[int, int], arguments=arguments, point=point) -> None:
-            score_hidden(*arguments, point.log_theta, point.log_prevalence, *powers, np.log(FLOOR), *chunk, sums)
+    def scored(refit: Refit) -> np.ndarray:
+        """Of each case, at most one annotation of which a fold hides and scores."""
+        point = refitted(model, refit.data, token)
+        folds, found = refit.folds, np.zeros_like(sums)
+        arguments = (whole.dataset.case_ptr, whole.cell, folds.fold, folds.scored, refit.number)
+
+        def score(chunk: tuple[int, int]) -> None:
+            score_hidden(*arguments, point.log_theta, point.log_prevalence, *powers, np.log(FLOOR), *chunk, found)
 
         for _ in map_chunks(score, chunk_ranges(whole.dataset.n_cases, CHUNK_CASES), token=token):
             pass
+        return found
+
+    for done, found in enumerate(_of_folds(scored, data.refits, token), 1):
+        sums += found
         _tell(progress, done / n_jobs)
     by_case = None
     if cases:
@@ -360,6 +367,16 @@ def both_temperings(
         for part, flag in ((sums[:, : BETAS.size], False), (sums[:, BETAS.size :], True))
     )
     return plain, warm
+
+
+def _of_folds(
+    work: Callable[[Refit], np.ndarray], refits: tuple[Refit, ...], token: CancelToken | None
+) -> Iterator[np.ndarray]:
+    """Results by fold: side by side where each is much for one thread and not so much that its steps are shared."""
+    data = refits[0].data
+    if len(data.chunks) == 1 and data.dataset.n_annotations * data.dataset.n_classes >= _SIDE_BY_SIDE:
+        return map_chunks(work, list(refits), token=token)
+    return map(work, refits)
 
 
 def better_tempering(plain: HeldOut, both: HeldOut) -> HeldOut:

@@ -59,6 +59,20 @@ def test_a_fold_hides_at_most_one_rater_of_a_case_and_the_repeats_with_it(seed, 
             assert (folds.fold[a] >= 0) == any(folds.scored[b] for b in same)
 
 
+@pytest.mark.parametrize("model", [OneCoin(), DawidSkene(), TAP()], ids=lambda model: model.title)
+def test_folds_fitted_side_by_side_have_the_scores_of_folds_one_after_another(model, build, monkeypatch):
+    data = prepare(build(simulated(3, 80, SHARP, np.full(3, 1 / 3), 4)[0], 3), seed=1)
+    apart = held_out(data, model)
+    together, lists = [], module.map_chunks
+    monkeypatch.setattr(module, "_SIDE_BY_SIDE", 0)
+    monkeypatch.setattr(module, "map_chunks", lambda work, *a, **k: together.append(work) or lists(work, *a, **k))
+    told = []
+    found = held_out(data, model, progress=told.append)
+    assert any(work.__name__ == "scored" for work in together)
+    assert np.array_equal(found.by_case, apart.by_case) and np.isfinite(found.by_case).all()
+    assert told == sorted(told) and told[-1] == 1.0 and len(told) == len(data.refits)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_family_is_hidden_together_and_one_of_its_annotations_is_scored(seed, build):
     dataset = build(random_rows(seed, n_cases=60, n_raters=9), 3)
