@@ -3,7 +3,7 @@
 import pandas as pd
 
 from ..errors import InputError
-from ..evaluation.prediction_sets import CoveredShare, PredictionSets, prediction_sets, sets_table
+from ..evaluation.prediction_sets import CoveredShare, PredictionSets, majority_votes, prediction_sets, sets_table
 from ..evaluation.sweep_table import kept_plausibilities
 from ..methods import offered
 from .fits import with_gold
@@ -27,13 +27,14 @@ def sets(options) -> tuple[dict, pd.DataFrame]:
     kept = kept_plausibilities(
         model, dataset, reliability, n_draws=options.draws, seed=options.seed, progress=progress
     )  # fmt: skip
+    votes = majority_votes(model, dataset)
     found = [
         prediction_sets(
             one,
             dataset,
             kept,
             alpha=options.error,
-            model=model,
+            votes=votes,
             calibrate=options.calibrate,
             folds=options.folds,
             n_labels=options.labels,

@@ -35,6 +35,7 @@ RISK_ENDS = (0.5, 1.5)
 QUARTERS = ("lowest quarter", "second quarter", "third quarter", "highest quarter")
 PROMISES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 MOST_DENSE = 50_000_000
+Labels = tuple[np.ndarray, np.ndarray, np.ndarray]  # cases, classes and weights
 _MARGIN = 0.02
 _IN_ORDER = (*QUARTERS, *RISK_LEVELS)
 _ROUNDING = 1e-9
@@ -470,6 +471,7 @@ def prediction_sets(
     kept: KeptPlausibilities,
     *,
     model: PlausibilityModel | None = None,
+    votes: Labels | None = None,
     **settings: Any,
 ) -> PredictionSets:
     """Sets of one classifier at a promised coverage, from kept plausibilities.
@@ -484,6 +486,8 @@ def prediction_sets(
         From draws at one γ.
     model : PlausibilityModel, optional
         Gives the majority vote as its point estimate; without it nothing is said of voted coverage.
+    votes : tuple of three ndarray, optional
+        These votes, of `majority_votes`, where they are known: they are the same for all sets of the same data.
     **settings
         Of `SetSettings`: ``alpha`` and so on.
 
@@ -504,7 +508,9 @@ def prediction_sets(
     plan = _in_folds(calibration, how.folds) if how.folds else _in_parts(calibration, how.calibrate)
     ptr, code, covered = _sets(scores, kept.means, plan.taus)
     tested = np.flatnonzero(plan.part == TEST)
-    vote = _held(scores, plan.taus, *_votes(model, dataset))
+    if votes is None:
+        votes = _no_labels() if model is None else majority_votes(model, dataset)
+    vote = _held(scores, plan.taus, *votes)
     gold = _held(scores, plan.taus, *_gold(dataset))
     listed = _whole(np.bincount(scores.case, _mass(scores, kept.means), dataset.n_cases)[calibration.order]).mean()
     region, in_region = _region(scores, kept.means, dataset, plan, how)
@@ -688,10 +694,19 @@ def _whole(covered: np.ndarray) -> np.ndarray:
     return np.where(covered > 1 - _SUMS, 1.0, covered)
 
 
-def _votes(model: PlausibilityModel | None, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Case, class and weight of every majority vote; the weights of a tie sum to one."""
-    if model is None:
-        return _no_labels()
+def majority_votes(model: PlausibilityModel, dataset: Dataset) -> Labels:
+    """Case, class and weight of every majority vote, a model's point estimate; the weights of a tie sum to one.
+
+    Parameters
+    ----------
+    model : PlausibilityModel
+    dataset : Dataset
+
+    Returns
+    -------
+    ndarray of int64, ndarray of int32, ndarray
+        Shape (n_votes,).
+    """
     ptr, code, share = model.point_shares(dataset)
     case = np.repeat(np.arange(dataset.n_cases), np.diff(ptr))
     best = np.full(dataset.n_cases, -np.inf)
@@ -701,14 +716,14 @@ def _votes(model: PlausibilityModel | None, dataset: Dataset) -> tuple[np.ndarra
     return case, code, 1 / np.bincount(case, minlength=dataset.n_cases)[case]
 
 
-def _gold(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _gold(dataset: Dataset) -> Labels:
     if dataset.gold is None:
         return _no_labels()
     case = np.flatnonzero(dataset.gold >= 0)
     return case, dataset.gold[case], np.ones(len(case))
 
 
-def _no_labels() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _no_labels() -> Labels:
     return np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
 
 

@@ -13,7 +13,7 @@ from ..certainty.top_sets import most_plausible
 from ..errors import NotApplicableError
 from ..evaluation.choice import verdict
 from ..evaluation.metrics import first_metric
-from ..evaluation.prediction_sets import possible_promise, prediction_sets
+from ..evaluation.prediction_sets import majority_votes, possible_promise, prediction_sets
 from ..evaluation.sweep_table import (
     SweepPart,
     SweepTable,
@@ -161,12 +161,12 @@ def sets(request, sections, token, progress) -> list:
     else:
         how = {"n_draws": request.n_draws, "seed": request.seed, "token": token, "progress": progress}
         kept = kept_plausibilities(request.model, view, request.reliability, **how)
-    found, rows = [], []
+    found, rows, same = [], [], {"votes": majority_votes(request.model, view), "seed": request.seed}
     for one in usable:
         try:
-            first = prediction_sets(one, view, kept, model=request.model, seed=request.seed)
+            first = prediction_sets(one, view, kept, **same)
             alpha = round(1 - possible_promise(first.listed), 6)
-            found.append(prediction_sets(one, view, kept, alpha=alpha, model=request.model, seed=request.seed))
+            found.append(prediction_sets(one, view, kept, alpha=alpha, **same))
         except NotApplicableError as error:
             return [Words(str(error))]
         last = found[-1]

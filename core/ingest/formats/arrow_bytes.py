@@ -8,7 +8,7 @@ _COPIED = 64 << 20  # after a larger file there is so much left to do that no th
 def arrow_bytes(content: bytes, start: int = 0, stop: int | None = None) -> pa.Buffer:
     """A part of a file, as memory of pyarrow's own where that costs little.
 
-    Bytes of Python are let go of by whichever thread has read them last. Where that is one of pyarrow's, and the
+    Bytes of Python are freed by whichever thread has read them last. Where that is one of pyarrow's, and the
     process is about to end, it asks for Python in vain and ends the process with SIGABRT (apache/arrow#45017; one of
     some hundred runs of the command line on a busy computer).
 

@@ -36,7 +36,7 @@ class PointEstimates(Result):
     rest : ndarray of float64, shape (n_cases,)
         Of all never-named classes together.
     converged, interior : ndarray of bool, shape (n_cases,)
-        ``interior`` is False where the maximum of the likelihood lies on the boundary of the simplex.
+        ``interior`` is False where the maximum lies on the boundary of the simplex: with pseudo-counts nowhere.
     """
 
     ptr: np.ndarray
@@ -110,7 +110,8 @@ def _points(
     rest, converged, interior = np.zeros(len(cases)), np.ones(len(cases), bool), np.ones(len(cases), bool)
     for first in range(0, len(cases), _SIDE_BY_SIDE):
         together = [case_blocks(dataset, case, entries) for case in cases[first : first + _SIDE_BY_SIDE]]
-        interior[first : first + _SIDE_BY_SIDE] = strongly_connected(together)
+        if not pseudo:
+            interior[first : first + _SIDE_BY_SIDE] = strongly_connected(together)
         for place, blocks in enumerate(together, first):
             n_named = len(blocks.classes)
             n_places = n_named + (1 if with_rest and blocks.n_rest else 0)

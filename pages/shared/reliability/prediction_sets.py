@@ -14,6 +14,7 @@ from core.evaluation.prediction_sets import (
     TEST,
     CoveredShare,
     PredictionSets,
+    majority_votes,
     possible_promise,
     prediction_sets,
     scores_at,
@@ -128,16 +129,17 @@ def _job(view: Dataset, model, reliabilities: tuple[float, ...], usable, setting
 
     def work(job: Job) -> Founds:
         data, n, found = view.coded, len(reliabilities), []
+        how = {"votes": majority_votes(model, data), "seed": seed, **settings}
         for place, value in enumerate(reliabilities):
             if can_keep(view.n_cases, plausibility_models.N_DRAWS, predictions.TOP):
                 kept = plausibilities_of(
                     part_of(value, job, lambda share, at=place: job.report((at + 0.8 * share) / n))
                 )
             else:
-                how = {"n_draws": plausibility_models.N_DRAWS, "seed": seed, "seconds": seconds}
-                kept = cached.run(job, kept_plausibilities, data, model, data, value, **how)
+                drawn = {"n_draws": plausibility_models.N_DRAWS, "seed": seed, "seconds": seconds}
+                kept = cached.run(job, kept_plausibilities, data, model, data, value, **drawn)
             job.token.check()
-            found.append(tuple(prediction_sets(one, data, kept, model=model, seed=seed, **settings) for one in usable))
+            found.append(tuple(prediction_sets(one, data, kept, **how) for one in usable))
             job.report((place + 1) / n)
         return tuple(found)
 

@@ -17,6 +17,7 @@ from core.evaluation.prediction_sets import (
     KeptPlausibilities,
     _share,
     corrected_threshold,
+    majority_votes,
     possible_promise,
     prediction_sets,
     quarters,
@@ -144,6 +145,9 @@ def test_coverage_and_size_are_those_of_the_sets(simulated):
     assert found.mean_size == pytest.approx(inside[test].sum(axis=1).mean())
     assert found.voted.value == pytest.approx(inside[test, plausible[test].argmax(axis=1)].mean())
     assert found.true is None
+    votes = majority_votes(DirichletCounts(), dataset)
+    assert prediction_sets(predictions, dataset, kept, alpha=0.1, votes=votes, seed=5).voted == found.voted
+    assert prediction_sets(predictions, dataset, kept, alpha=0.1, seed=5).voted is None
     for case in (0, 7, 399):
         own = found.of_case(case)
         assert set(own) == set(np.flatnonzero(inside[case]))
