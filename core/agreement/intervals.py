@@ -7,6 +7,7 @@ import numpy as np
 from ..result_base import Result
 
 NO_ERROR = 1e-12
+_Z95 = 1.959963984540054
 WITHOUT_ERROR = "undetermined interval: the estimated standard error is 0"
 
 
@@ -130,3 +131,18 @@ def wilson(p: float, n_eff: float, t: float) -> tuple[float, float]:
     low, high = max(0.0, (centre - half) / scale), min(1.0, (centre + half) / scale)
     # At the ends exactly: what a rounding error leaves would be told as "over 99%".
     return float(low if p > 0 else 0.0), float(high if p < 1 else 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """A share of cases with its interval, and of how many."""
+
+    value: float
+    low: float
+    high: float
+    n: int
+
+
+def share_of(count: float, n: int) -> Share:
+    """The share of ``count`` among ``n`` cases, with Wilson's 95% interval; ties may make it no whole number."""
+    return Share(count / n, *wilson(count / n, n, _Z95), n)

@@ -60,7 +60,9 @@ def test_predictions_are_there_in_another_tab_and_after_a_restart():
     belongings.add_predictions(address, "model.csv", PREDICTIONS)
     for _ in range(2):
         app = another_tab("reliability", address)
-        assert "model.csv" in words(app)
+        said = words(app)
+        assert "In use: model.csv." in said
+        assert "model.csv: 9 of 9 cases" in said
         restarted()
 
 

@@ -1,32 +1,13 @@
 """What Home computes without being asked, kept by the content of the data, the parameters and the version."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from core.agreement.intervals import Share, share_of
 from core.annotations.dataset import Dataset
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.remembered import remembered
 
 LEVEL = 0.95
-_Z = 1.959963984540054
-
-
-@dataclass(frozen=True, slots=True)
-class Share:
-    """A share of cases with its interval, and of how many."""
-
-    value: float
-    low: float
-    high: float
-    n: int
-
-
-def share_of(count: float, n: int) -> Share:
-    """Wilson's interval over cases."""
-    from core.agreement.intervals import wilson
-
-    return Share(count / n, *wilson(count / n, n, _Z), n)
 
 
 @remembered

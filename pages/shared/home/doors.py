@@ -3,6 +3,7 @@
 import numpy as np
 import streamlit as st
 
+from core.agreement.intervals import Share
 from core.agreement.pairs import METHOD as PAIRS
 from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
@@ -163,7 +164,7 @@ def _shares(views: home_known.Views, theme) -> None:
     st.page_link("pages/models.py", label="See the models", icon=":material/network_node:")
 
 
-def commonest(view: Dataset, shares: tuple[cached_home.Share, ...]) -> str:
+def commonest(view: Dataset, shares: tuple[Share, ...]) -> str:
     """Which class most cases have by vote, where there is one."""
     top = max(range(view.n_classes), key=lambda code: shares[code].value)
     same = [code for code in range(view.n_classes) if shares[code].value > shares[top].value - 1e-9]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from core.agreement.intervals import Share
 from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
@@ -129,7 +130,7 @@ def raters(views: Views) -> tuple[RaterTable, ToActOn] | None:
     )
 
 
-def prevalence(views: Views) -> tuple[tuple[cached_home.Share, ...], str]:
+def prevalence(views: Views) -> tuple[tuple[Share, ...], str]:
     """Share of each class with its interval, and by what: a model of raters where that is quick, else the vote.
 
     The vote also where annotations alone do not tell who is wrong: a model then says what its start and smoothing say.
@@ -157,7 +158,7 @@ def prevalence(views: Views) -> tuple[tuple[cached_home.Share, ...], str]:
     found = job_progress.result_of((view.content_digest, "prevalence", SEED), "Prevalence", work, _LANE, view)
     if found is None or not found[1] or any(low != low for _, low, _ in found[0]):
         return by_vote
-    return tuple(cached_home.Share(*row, by_vote[0][0].n) for row in found[0]), "a model of raters"
+    return tuple(Share(*row, by_vote[0][0].n) for row in found[0]), "a model of raters"
 
 
 def _wanted(dataset: Dataset, what: str, size: int, most: int) -> bool:

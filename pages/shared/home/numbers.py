@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from core.agreement.intervals import Coefficient
+from core.agreement.intervals import Coefficient, share_of
 from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import UNCERTAIN_BELOW, CertaintyResult
@@ -94,7 +94,7 @@ def uncertain(views: home_known.Views, certain: CertaintyResult | None, *, provi
         st.caption("Not computed yet." if views.plausible.n_annotations else "No annotation can be used.")
         return
     below = certain.n_below(UNCERTAIN_BELOW)
-    share = cached_home.share_of(below, len(certain.cases))
+    share = share_of(below, len(certain.cases))
     st.metric("Uncertain cases", percent(share.value), help=help_sign)
     st.caption(
         f"{percent(share.low)} to {percent(share.high)}; {below:,} of {share.n:,} below certainty "

@@ -1,6 +1,7 @@
 """The card on which people add a file of predictions to their data, of whatever kind these are."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 import streamlit as st
 
@@ -40,6 +41,7 @@ def add(
         if upload is None:
             if own := predictions.own_names():
                 st.markdown(f"In use: {markdown(', '.join(own))}.")
+                _said_again(view, remark, otherwise)
                 st.button("Remove them", on_click=predictions.remove, key="no_predictions")
             return
         name = upload.name.rsplit(".", 1)[0]
@@ -50,6 +52,14 @@ def add(
             return
         if predictions.add(name, upload.getvalue()):
             st.rerun()  # what stands above does not know of the file
+
+
+def _said_again(view: Dataset, remark: Callable[..., str], otherwise: Callable[[str, bytes], str] | None) -> None:
+    """What the files in use hold, on screen; why one does not fit stands above."""
+    for name, content in predictions.files():
+        if isinstance(content, bytes):
+            with suppress(PluralityError):
+                _said(name, content, view, remark, otherwise)
 
 
 def _said(

@@ -38,7 +38,7 @@ def unusable(view: Dataset) -> list[str]:
 def answers(view: Dataset) -> list[Dataset]:
     """What files that are no predictions of the view hold of machines' annotations."""
     found = []
-    for name, content in _files():
+    for name, content in files():
         if not isinstance(content, PluralityError):
             try:
                 matched(name, content, view)
@@ -51,7 +51,7 @@ def answers(view: Dataset) -> list[Dataset]:
 def _own(view: Dataset) -> list[tuple[str, tuple | PluralityError]]:
     """The predictions of each of the user's files, or why they do not fit the view."""
     found: list[tuple[str, tuple | PluralityError]] = []
-    for name, content in _files():
+    for name, content in files():
         if isinstance(content, PluralityError):
             found.append((name, content))
             continue
@@ -75,12 +75,12 @@ def matched(name: str, content: bytes, view: Dataset) -> tuple:
 
 def own_names() -> list[str]:
     """Names of the files that the user added for the dataset in use."""
-    return [name for name, _ in _files()]
+    return [name for name, _ in files()]
 
 
 def add(name: str, content: bytes) -> bool:
     """Keep a file of predictions with the dataset in use, one of the same name is replaced; whether it is a new one."""
-    if dict(_files()).get(name) == content:
+    if dict(files()).get(name) == content:
         return False
     belongings.add_predictions(access.place(st.session_state["data"]), name, content)
     return True
@@ -107,5 +107,6 @@ def fingerprint_of(*arrays) -> str:
     return found.hexdigest()
 
 
-def _files() -> list[tuple[str, bytes | InputError]]:
+def files() -> list[tuple[str, bytes | InputError]]:
+    """The files that the user added for the dataset in use, by name: as they came, or why one cannot be read."""
     return list(belongings.predictions_of(access.place(st.session_state["data"])).items())
