@@ -10,6 +10,7 @@ doi:10.1214/12-SS102, give the frame.
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -94,7 +95,7 @@ class HeldOutData:
     independent: float = 1.0
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)  # without slots: what it says of many cases is worked out once
 class HeldOut(Result):
     """The held-out score of one model; nats per hidden annotation.
 
@@ -129,12 +130,12 @@ class HeldOut(Result):
         """Hidden annotations in a set of folds."""
         return int(self.n_of_case.sum())
 
-    @property
+    @cached_property
     def scores(self) -> np.ndarray:
         """Mean score by β, shape (n_betas,)."""
         return self.by_case.sum(axis=0) / self.n
 
-    @property
+    @cached_property
     def place(self) -> int:
         """Where the best β stands; of equal scores (1e-12) the largest."""
         scores = self.scores
@@ -145,7 +146,7 @@ class HeldOut(Result):
         """The best β."""
         return float(self.betas[self.place])
 
-    @property
+    @cached_property
     def fullest_beta(self) -> float:
         """The largest β whose score is below the best by one standard error of their difference at most.
 
@@ -162,7 +163,7 @@ class HeldOut(Result):
         """
         return round((self.beta + self.fullest_beta) / 2, 6)
 
-    @property
+    @cached_property
     def least_beta(self) -> float:
         """The smallest β whose score is below the best by two standard errors of their difference at most."""
         return float(self.betas[self._near(2.0)[0]])
@@ -178,7 +179,7 @@ class HeldOut(Result):
         """The score at the best β."""
         return float(self.scores[self.place])
 
-    @property
+    @cached_property
     def se(self) -> float:
         """Standard error of the score, clustered by case."""
         return clustered_error(self.by_case[:, self.place], self.n_of_case)

@@ -66,8 +66,8 @@ def rater_summary(dataset: Dataset, fit: RaterModelFit) -> RaterSummary:
     else:
         low, high = fit.uncertainty.accuracy.low, fit.uncertainty.accuracy.high
     chance = np.einsum("k,jkl,l->j", fit.prevalence, fit.confusion, fit.prevalence)
-    answered = np.zeros((n_raters, n_classes))
-    np.add.at(answered, (dataset.rater, dataset.answer), 1.0)
+    given = dataset.rater.astype(np.int64) * n_classes + dataset.answer
+    answered = np.bincount(given, minlength=n_raters * n_classes).reshape(n_raters, n_classes)
     true = np.zeros((n_raters, n_classes))
     by_annotation = fit.class_probability[dataset.case_of_annotation]
     for k in range(n_classes):

@@ -78,6 +78,7 @@
     if (asked || running || polling.size) return asked ? "a run that was asked for" : running ? "a run" : "a job";
     const app = document.querySelector("[data-testid=stApp]");
     if (app?.dataset.testScriptState !== "notRunning") return `the page, which is ${app?.dataset.testScriptState}`;
+    if (app.dataset.testConnectionState !== "CONNECTED") return "the server"; // until then, files that come are not taken
     if (document.querySelector("[data-stale=true]")) return "a part that is about to be replaced";
     if (document.querySelector("[data-testid=stSkeleton]")) return "a part that is not drawn yet";
     const figures = [...document.querySelectorAll("[data-testid=stPlotlyChart]")];

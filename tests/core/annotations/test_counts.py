@@ -17,3 +17,4 @@ def test_who_annotated_what_counts_once(annotations):
     found = list(zip(*(codes.tolist() for codes in rater_case_pairs(dataset)), strict=True))
     assert found == sorted(set(annotations))
     assert raters_per_case(dataset).tolist() == [len({b for a, b in annotations if a == one}) for one in range(5)]
+    assert raters_per_case(dataset) is raters_per_case(dataset) and not raters_per_case(dataset).flags.writeable

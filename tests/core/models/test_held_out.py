@@ -251,6 +251,13 @@ def test_the_least_beta_is_the_smallest_within_two_standard_errors_of_the_best(b
     assert (held.beta, held.least_beta) == (0.5, least)
 
 
+def test_what_each_run_of_a_page_asks_of_many_cases_is_worked_out_once(monkeypatch):
+    held = HeldOut(np.random.default_rng(0).normal(-1, 1, (50, 3)), np.full(50, 4), np.array([0.1, 0.5, 1.0]))
+    asked = (held.fullest_beta, held.least_beta, held.se, held.score)
+    monkeypatch.setattr(module, "clustered_error", None)
+    assert (held.fullest_beta, held.least_beta, held.se, held.score) == asked
+
+
 @pytest.mark.parametrize(("ahead", "chosen"), [(0.06, True), (0.04, False), (-0.06, False)])
 def test_the_prevalence_is_tempered_where_that_is_ahead_by_more_than_one_standard_error(ahead, chosen):
     n = np.ones(100, np.int64)
