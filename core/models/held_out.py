@@ -16,6 +16,7 @@ import numpy as np
 
 from ..annotations.csr import keep_annotations
 from ..annotations.dataset import Dataset
+from ..annotations.validation import frozen
 from ..chunks import CancelToken, chunk_ranges, map_chunks
 from ..errors import NotApplicableError
 from ..result_base import Columns, Result
@@ -132,8 +133,8 @@ class HeldOut(Result):
 
     @cached_property
     def scores(self) -> np.ndarray:
-        """Mean score by β, shape (n_betas,)."""
-        return self.by_case.sum(axis=0) / self.n
+        """Mean score by β, shape (n_betas,), read-only."""
+        return frozen(self.by_case.sum(axis=0) / self.n)
 
     @cached_property
     def place(self) -> int:

@@ -255,6 +255,7 @@ def test_what_each_run_of_a_page_asks_of_many_cases_is_worked_out_once(monkeypat
     held = HeldOut(np.random.default_rng(0).normal(-1, 1, (50, 3)), np.full(50, 4), np.array([0.1, 0.5, 1.0]))
     asked = (held.fullest_beta, held.least_beta, held.se, held.score)
     monkeypatch.setattr(module, "clustered_error", None)
+    assert not held.scores.flags.writeable
     assert (held.fullest_beta, held.least_beta, held.se, held.score) == asked
 
 
