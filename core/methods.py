@@ -18,8 +18,6 @@ from importlib.metadata import entry_points
 from threading import local
 from typing import Any, Literal, get_args
 
-import numpy as np
-
 from .annotations.dataset import Dataset, Kind
 from .errors import InputError
 from .glossary import GLOSSARY, Term
@@ -324,7 +322,7 @@ def can_use(method: Method, dataset: Dataset) -> Verdict:
 
 
 def _lacking(needs: Sequence[Need], dataset: Dataset) -> str:
-    if "overlap" in needs and (dataset.n_annotations == 0 or np.diff(dataset.case_ptr).max() < 2):
+    if "overlap" in needs and (len(dataset.cases_by_size) <= 2):
         return "every case has only one annotation, so nothing can be compared"
     if "raters" in needs or "two raters" in needs:
         if not dataset.raters_identified:

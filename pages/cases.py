@@ -154,11 +154,11 @@ def _worklist(
         f"{len(shown):,} of {plural(len(order), 'case')}, least certain first · "
         f"uncertain: below {exact(UNCERTAIN_BELOW)} · P and N move"
     )
-    table = _file(dataset, result, order, scale, states)
     with st.container(horizontal=True):
         widgets.download(
-            table, "Worklist", "certainty", "certainty", settings={"model": model.name, "reliability": reliability}
-        )
+            lambda: _file(dataset, result, order, scale, states), "Worklist", "certainty", "certainty",
+            n_rows=len(order), settings={"model": model.name, "reliability": reliability},
+        )  # fmt: skip
         provenance.show(
             dataset,
             [model.name, "certainty"],

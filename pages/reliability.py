@@ -1,5 +1,7 @@
 """Reliability: how certain the truth is, and how good classifiers are, against how much the raters are trusted."""
 
+from functools import partial
+
 import pandas as pd
 import streamlit as st
 
@@ -125,10 +127,16 @@ def _numbers(view: Dataset, model: PlausibilityModel, sweep: SweepTable) -> None
     shown = table.dropna(axis=1, how="all")  # with two classes there is no third place
     st.dataframe(shown, hide_index=True, key="sweep_table", column_config=_columns())
     widgets.download(table, "Sweep", "sweep", "sweep")
-    cases = pd.DataFrame({"case": list(view.cases)})
-    for reliability, result in zip(sweep.reliabilities, sweep.certainty, strict=True):
-        cases[f"certainty at {typed(reliability)}"] = result.certainty[:, 0]
-    widgets.download(cases, "Certainty of every case", "certainty_by_case", "sweep_cases")
+    every = partial(_by_case, view, sweep)
+    widgets.download(every, "Certainty of every case", "certainty_by_case", "sweep_cases", n_rows=view.n_cases)
+
+
+def _by_case(view: Dataset, sweep: SweepTable) -> pd.DataFrame:
+    """The certainty of every case at each reliability, as it is downloaded."""
+    at = zip(sweep.reliabilities, sweep.certainty, strict=True)
+    return pd.DataFrame(
+        {"case": list(view.cases)} | {f"certainty at {typed(one)}": result.certainty[:, 0] for one, result in at}
+    )
 
 
 def _classifiers(dataset: Dataset, view: Dataset, first, last) -> tuple[tuple, tuple]:

@@ -1,17 +1,16 @@
 """How often each class was given on each case, in CSR."""
 
 from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from ..errors import NotApplicableError
+from ..once import once_for
 from ._kernels import count_classes
 from .dataset import Dataset
 from .validation import frozen
 
 _ONCE = np.empty(0, np.int64)
-_per_case: WeakKeyDictionary[Dataset, np.ndarray] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,8 +90,7 @@ def rater_case_pairs(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     return case, rater
 
 
+@once_for
 def raters_per_case(dataset: Dataset) -> np.ndarray:
     """How many different raters annotated each case, ndarray of int64, shape (n_cases,), read-only."""
-    if (found := _per_case.get(dataset)) is None:  # each run of a page asks again
-        found = _per_case[dataset] = frozen(np.bincount(rater_case_pairs(dataset)[0], minlength=dataset.n_cases))
-    return found
+    return frozen(np.bincount(rater_case_pairs(dataset)[0], minlength=dataset.n_cases))

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
+from ..once import once_for
 from ..plausibility.protocol import PlausibilityModel
 from ..reducers.protocol import reduce_draws
 from ..reducers.sets import TopSets, TopSetState
@@ -23,7 +24,7 @@ UNCERTAIN_BELOW = 0.9  # what pages, plans and reports call an uncertain case
 OTHERS = "any other class"  # that nobody named
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class CertaintyResult(Result):
     """Annotation certainty of every case for j = 1..max_top.
 
@@ -59,13 +60,17 @@ class CertaintyResult(Result):
 
     def mean(self, top: int = 1) -> float | None:
         """Mean over cases; None where there are fewer classes than ``top``."""
-        values = self.certainty[:, top - 1]
-        return None if np.isnan(values).any() else float(values.mean())
+        return self._means()[top - 1][0]
 
     def mean_se(self, top: int = 1) -> float | None:
         """Monte Carlo standard error of the mean."""
-        errors = self.se[:, top - 1]
-        return None if np.isnan(errors).any() else float(np.sqrt((errors**2).sum()) / len(errors))
+        return self._means()[top - 1][1]
+
+    @once_for
+    def _means(self) -> tuple[tuple[float | None, float | None], ...]:
+        """Mean and its standard error for each j."""
+        pairs = zip(self.certainty.T, self.se.T, strict=True)
+        return tuple((_unless_nan(values, _mean), _unless_nan(errors, _mean_error)) for values, errors in pairs)
 
     def n_below(self, level: float, top: int = 1) -> int:
         """Cases whose certainty is below ``level``."""
@@ -88,6 +93,18 @@ class CertaintyResult(Result):
             return (top,)
         pair = {int(code) for code in self.top_set[case, 1, :2]} if len(firm) > 1 and firm[1] else set()
         return (top, (pair - {top}).pop()) if top in pair and len(pair) > 1 else (top, -1)
+
+
+def _unless_nan(values: np.ndarray, summary: Callable[[np.ndarray], float]) -> float | None:
+    return None if np.isnan(values).any() else summary(values)
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean())
+
+
+def _mean_error(errors: np.ndarray) -> float:
+    return float(np.sqrt((errors**2).sum()) / len(errors))
 
 
 def most_plausible(result: CertaintyResult, case: int, names: Sequence[str], letters: int = 40) -> str:

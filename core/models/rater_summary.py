@@ -9,6 +9,8 @@ import numpy as np
 
 from ..agreement.intervals import wilson
 from ..annotations.dataset import Dataset
+from ..annotations.validation import frozen
+from ..once import once_for
 from .result import RaterModelFit
 
 _Z95 = 1.959963984540054
@@ -54,8 +56,9 @@ class RaterSummary:
     from_uncertainty: bool
 
 
+@once_for
 def rater_summary(dataset: Dataset, fit: RaterModelFit) -> RaterSummary:
-    """The raters of a fit of ``dataset``."""
+    """The raters of a fit of ``dataset``; arrays are read-only."""
     n_raters, n_classes = dataset.n_raters, dataset.n_classes
     n = np.bincount(dataset.rater, minlength=n_raters)
     silent = n == 0
@@ -76,14 +79,14 @@ def rater_summary(dataset: Dataset, fit: RaterModelFit) -> RaterSummary:
     np.divide(answered - true, n[:, None], out=bias, where=~silent[:, None])
     return RaterSummary(
         dataset.raters,
-        n,
-        accuracy,
-        low,
-        high,
-        chance,
-        bias,
-        _dependence(fit.confusion, fit.evidence > 1e-6),
-        np.nan_to_num(high, nan=np.inf) < chance,
+        frozen(n),
+        frozen(accuracy),
+        frozen(low),
+        frozen(high),
+        frozen(chance),
+        frozen(bias),
+        frozen(_dependence(fit.confusion, fit.evidence > 1e-6)),
+        frozen(np.nan_to_num(high, nan=np.inf) < chance),
         fit.uncertainty is not None,
     )
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..annotations.validation import frozen
+from ..once import once_for
 from ..result_base import Columns, Result, counted, named
 
 
@@ -27,7 +29,7 @@ class Spread(Result):
     high: np.ndarray
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class Uncertainty(Result):
     """What is known of the precision of a fit.
 
@@ -77,7 +79,7 @@ class CaseEffect(Result):
     spread: Spread
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class RaterModelFit(Result):
     """A fitted model of raters and truth.
 
@@ -181,9 +183,10 @@ class RaterModelFit(Result):
         """How much of an independent annotation each counts for in ``class_probability``; 1 where nothing was said."""
         return float(self.settings.get("beta", 1.0))
 
+    @once_for
     def top_class(self) -> np.ndarray:
-        """Most probable class of each case, int64, shape (n_cases,); -1 where two are equally probable."""
-        return top_classes(self.class_probability)
+        """Most probable class of each case, int64, shape (n_cases,), read-only; -1 where two are equally probable."""
+        return frozen(top_classes(self.class_probability))
 
     def accuracy(self) -> np.ndarray:
         """P(rater's annotation is right) under the model's prevalence, shape (n_raters,)."""

@@ -28,6 +28,7 @@ from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
 from ..models.held_out import clustered_error
+from ..once import once_for
 from ..result_base import Columns, Result
 from ..text import with_interval
 from .learned_pool import LearnedPool, by_others, on_gold
@@ -353,6 +354,7 @@ def default_judge(dataset: Dataset) -> Judge:
     return "gold" if n.size and np.median(n) >= GOLD_EACH else "model"
 
 
+@once_for
 def why_not(dataset: Dataset) -> str:
     """Why the annotations alone cannot tell who is wrong how often; empty where they can."""
     if dataset.n_classes < 2:

@@ -1,5 +1,6 @@
 """What the Models page says, without a browser."""
 
+import importlib
 import re
 from dataclasses import replace
 
@@ -255,3 +256,15 @@ def test_without_raters_the_classes_stand_by_their_share_with_intervals():
     assert "1 class of 3 wins no case." in said
     tied = "\n".join(["case,calm,angry,sad", *(f"{i},{i % 2 * 3},{3 - i % 2 * 3},0" for i in range(12))])
     assert "**2 classes alike**, .50 (" in words(opened("models", kept(tied, "tied moods")))
+
+
+def test_a_run_again_works_nothing_out_again_from_all_cases(monkeypatch):
+    app = opened("models", "anaesthesia")
+    worked = []
+    for name in ("core.models.result.top_classes", "core.models.rater_summary._dependence"):
+        module, attribute = name.rsplit(".", 1)
+        real = getattr(importlib.import_module(module), attribute)
+        monkeypatch.setattr(name, lambda *given, real=real, name=name: worked.append(name) or real(*given))
+    for _ in range(2):
+        app.run()
+    assert not app.exception and not worked

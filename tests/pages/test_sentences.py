@@ -1303,7 +1303,7 @@ def test_all_cases_of_a_model_leave_and_not_only_those_that_are_shown(monkeypatc
     assert len(shown["differ"]) == 3
     n_differ = int((vote != model).sum())
     assert f"{n_differ} cases, most certain first. Choose a row to see why, and to open the case." in said
-    assert set(left["model_cases_table"]["case"]) == {data.cases[case] for case in np.flatnonzero(vote != model)}
+    assert set(left["model_cases_table"]()["case"]) == {data.cases[case] for case in np.flatnonzero(vote != model)}
 
 
 def test_ties_of_the_vote_are_told_apart_among_the_cases_where_a_model_differs(said, fitted):

@@ -10,6 +10,8 @@ from core.figures.labels import NOT_CONVERGED
 from core.jobs import Job
 from core.models.catalogue import Fitted, Request, em_model, fit_request
 from core.models.precision import N_REPLICATES, precision_of
+from core.models.result import RaterModelFit, Uncertainty
+from core.once import once_for
 from core.text import markdown
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress
@@ -140,7 +142,13 @@ def with_precision(shown: Fitted) -> Fitted:
         ),
         of=shown.dataset,
     )
-    return shown if found is None else replace(shown, fit=replace(shown.fit, uncertainty=found))
+    return shown if found is None else replace(shown, fit=_with_uncertainty(shown.fit, found))
+
+
+@once_for
+def _with_uncertainty(fit: RaterModelFit, uncertainty: Uncertainty) -> RaterModelFit:
+    """The same fit for each run of the page, so that what was worked out from it is found again."""
+    return replace(fit, uncertainty=uncertainty)
 
 
 def restarted(shown: Fitted, n_restarts: int):

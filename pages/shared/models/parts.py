@@ -210,7 +210,10 @@ def cases(shown: Fitted, vote: RaterModelFit, theme) -> None:
     )
     if found.selection.rows:
         _why(shown, int(order[found.selection.rows[0]]))
-    widgets.download(_case_frame(shown, vote, order, by_vote, by_model), "Cases", "model_cases", "model_cases_table")
+    widgets.download(
+        lambda: _case_frame(shown, vote, order, by_vote, by_model), "Cases", "model_cases", "model_cases_table",
+        n_rows=len(order),
+    )  # fmt: skip
     _effects(shown, name, theme)
 
 
