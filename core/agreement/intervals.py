@@ -7,7 +7,7 @@ import numpy as np
 from ..result_base import Result
 
 NO_ERROR = 1e-12
-_Z95 = 1.959963984540054
+Z95 = 1.959963984540054  # standard errors to each end of a 95% interval
 WITHOUT_ERROR = "undetermined interval: the estimated standard error is 0"
 
 
@@ -145,4 +145,4 @@ class Share:
 
 def share_of(count: float, n: int) -> Share:
     """The share of ``count`` among ``n`` cases, with Wilson's 95% interval; ties may make it no whole number."""
-    return Share(count / n, *wilson(count / n, n, _Z95), n)
+    return Share(count / n, *wilson(count / n, n, Z95), n)

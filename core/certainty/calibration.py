@@ -5,14 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..agreement.intervals import wilson
+from ..agreement.intervals import Z95, wilson
 from ..result_base import Result
 from ..seeds import case_seeds
 
 N_BINS = 10
 N_BOOTSTRAP = 500
 LEAST_DOUBT = 1e-3  # no certainty is taken for more than .999, what 1,000 draws can tell: a mistake costs 6.9 nats
-Z = 1.959963984540054
 _CHUNK = 1000
 
 
@@ -79,7 +78,7 @@ def reliability_bins(certainty: np.ndarray, right: np.ndarray) -> tuple[Reliabil
     for number in np.unique(place):
         here = place == number
         n, share = int(here.sum()), float(right[here].mean())
-        ends = wilson(share, n, Z)
+        ends = wilson(share, n, Z95)
         found.append(
             ReliabilityBin(number / N_BINS, (number + 1) / N_BINS, n, float(certainty[here].mean()), share, *ends)
         )

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..agreement.intervals import Z95
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken, chunk_ranges, map_chunks
@@ -29,7 +30,6 @@ from ..seeds import case_seeds
 from .calibration import (
     LEAST_DOUBT,
     ReliabilityBin,
-    Z,
     binary_log_loss,
     calibration_error_interval,
     expected_calibration_error,
@@ -306,8 +306,8 @@ def _curve(name, dataset, cases, found, seed, exact, least_doubt) -> TruthCurve:
         1 - doubt.mean(axis=1),
         right.mean(axis=1),
         mean,
-        mean - Z * se,
-        mean + Z * se,
+        mean - Z95 * se,
+        mean + Z95 * se,
         ece,
         ece_low,
         ece_high,

@@ -6,14 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from ..agreement.intervals import wilson
+from ..agreement.intervals import Z95, wilson
 from ..annotations.dataset import Dataset
 from ..models.gold import gold_cases
 from ..result_base import Columns, Result
 from ..text import number
 from .predictions import Predictions
-
-_Z = 1.959963984540054
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -104,7 +102,7 @@ def gold_accuracy(dataset: Dataset, classifiers: Sequence[Predictions], top: int
                 score[row, place] = _right(each.class_code[own], each.group[own], int(gold[place]), top)
     n = np.isfinite(score).sum(axis=1)
     value = np.array([row[np.isfinite(row)].mean() if known else np.nan for row, known in zip(score, n, strict=True)])
-    ends = [wilson(p, k, _Z) if k else (np.nan, np.nan) for p, k in zip(value.tolist(), n.tolist(), strict=True)]
+    ends = [wilson(p, k, Z95) if k else (np.nan, np.nan) for p, k in zip(value.tolist(), n.tolist(), strict=True)]
     low, high = np.array(ends).reshape(-1, 2).T
     gap, gap_se = np.full((2, len(classifiers), len(classifiers)), np.nan)
     n_both = np.zeros((len(classifiers), len(classifiers)), np.int64)

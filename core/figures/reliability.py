@@ -3,6 +3,7 @@
 import numpy as np
 import plotly.graph_objects as go
 
+from ..agreement.intervals import Z95
 from ..annotations.dataset import RISK_LEVELS
 from ..certainty.risk import RiskResult
 from ..evaluation.sweep_table import SweepTable
@@ -52,7 +53,7 @@ def mean_certainty(
         mean = sweep.mean(top)
         if np.isnan(mean).any():
             continue
-        error = [1.96 * (result.mean_se(top) or 0.0) for result in sweep.certainty]
+        error = [Z95 * (result.mean_se(top) or 0.0) for result in sweep.certainty]
         data.append(
             scatter(
                 x=list(sweep.reliabilities),

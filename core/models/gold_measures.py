@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..agreement.intervals import wilson
+from ..agreement.intervals import Z95, wilson
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import NotApplicableError
@@ -138,7 +138,7 @@ def gold_measures(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0) -> Gol
 
 def _share(right: np.ndarray) -> GoldMeasure:
     value = float(right.mean())
-    return GoldMeasure(value, *wilson(value, right.size, 1.959963984540054))
+    return GoldMeasure(value, *wilson(value, right.size, Z95))
 
 
 def _ece(gap: np.ndarray, place: np.ndarray) -> float:

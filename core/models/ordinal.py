@@ -14,6 +14,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import ndtr
 
+from ..agreement.intervals import Z95
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
@@ -46,7 +47,6 @@ MOST_JOINT = 400  # raters whose standard errors come from one matrix
 MOST_WALKED = 20_000  # annotations × classes: a second of a chain, or so
 _SEED = 1
 _TARGET_ACCEPT = 0.9  # spread and slip trade places along a bent ridge: shorter steps follow it
-_Z95 = 1.959963984540054
 _FALSE_DISCOVERIES = 0.05
 AT_THE_MODE = (
     "Intervals of severity, spread and slip take the other raters as known here, and hold less often than they say; "
@@ -169,7 +169,7 @@ class _OrdinalProblem(Problem):
         own = coordinates_of(parameters)
         ends = self._ends(top, own)
         if ends is None:
-            half = _Z95 * self._errors_alone(top, own)
+            half = Z95 * self._errors_alone(top, own)
             ends, notes = (own - half, own + half), (*notes, AT_THE_MODE)
         for end, values in zip(("low", "high"), ends, strict=True):
             for name, value in zip(NAMES, natural(values), strict=True):
@@ -189,7 +189,7 @@ class _OrdinalProblem(Problem):
             return None
         data, n_own = self.data, own.size
         if data.known.size or data.dataset.n_annotations * data.dataset.n_classes > MOST_WALKED:
-            half = _Z95 * np.sqrt(np.diag(covariance)[:n_own]).reshape(-1, 3)
+            half = Z95 * np.sqrt(np.diag(covariance)[:n_own]).reshape(-1, 3)
             return own - half, own + half
         density = OrdinalDensity(data.dataset, top.point.parameters["guesses"])
         start = np.concatenate([top.point.log_prevalence @ density.basis, ((own - MEAN) / SD).ravel()])
@@ -344,7 +344,7 @@ def severity_sentence(fit: RaterModelFit, most: int = 2) -> str:
         return ""
     some = np.flatnonzero(fit.n_annotations > 0)
     at, low, high = (fit.parameters[name][some] for name in ("severity", "severity_low", "severity_high"))
-    half = np.where(at >= 0, at - low, high - at) / _Z95
+    half = np.where(at >= 0, at - low, high - at) / Z95
     beyond = np.divide(np.abs(at), half, out=np.zeros(some.size), where=half > 0)
     apart = benjamini_hochberg(2 * ndtr(-beyond), _FALSE_DISCOVERIES)
     if not apart.size:

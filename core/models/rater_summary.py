@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..agreement.intervals import wilson
+from ..agreement.intervals import Z95, wilson
 from ..annotations.dataset import Dataset
 from ..annotations.validation import frozen
 from ..once import once_for
 from .result import RaterModelFit
 
-_Z95 = 1.959963984540054
 _ROUNDING = 1e-9
 
 
@@ -64,7 +63,7 @@ def rater_summary(dataset: Dataset, fit: RaterModelFit) -> RaterSummary:
     silent = n == 0
     accuracy = np.where(silent, np.nan, fit.accuracy())
     if fit.uncertainty is None:
-        ends = [(np.nan, np.nan) if m == 0 else wilson(p, m, _Z95) for p, m in zip(accuracy, n, strict=True)]
+        ends = [(np.nan, np.nan) if m == 0 else wilson(p, m, Z95) for p, m in zip(accuracy, n, strict=True)]
         low, high = np.array(ends).reshape(-1, 2).T
     else:
         low, high = fit.uncertainty.accuracy.low, fit.uncertainty.accuracy.high

@@ -21,7 +21,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..agreement.bands import perhaps_chance
-from ..agreement.intervals import wilson
+from ..agreement.intervals import Z95, wilson
 from ..agreement.krippendorff import krippendorff_alpha
 from ..annotations.counts import raters_per_case
 from ..annotations.dataset import Dataset
@@ -268,7 +268,7 @@ def _check_by_gold(
         return None
     right = on & (dataset.gold[case] == dataset.answer)
     share = right.sum() / n
-    half = 1.96 * clustered_error(np.bincount(case, right, dataset.n_cases), of_case)
+    half = Z95 * clustered_error(np.bincount(case, right, dataset.n_cases), of_case)
     enough = gold.n >= GOLD_EACH
     below = LearnedPool(on_gold(gold), np.where(enough, gold.n, 0)).chance_at_least(acceptable)
     missed = _flagged(below, q) & ~flagged

@@ -13,6 +13,7 @@ from typing import get_args
 
 import numpy as np
 
+from ...agreement.intervals import Z95
 from ...annotations.dataset import Dataset
 from ...chunks import CancelToken, map_chunks
 from ...errors import InputError, NotApplicableError
@@ -57,7 +58,6 @@ _VARIANCE_SHAPE, _VARIANCE_RATE = 1.0, 1.0  # of the inverse gamma that τ² is 
 _SCORING_STEPS = 2
 _MOST_LOG = 20.0
 _LOSS = 1e-3  # what is maximised falls a little at times, because τ² is moved by a step of its own
-_Z95 = 1.959963984540054
 UNCOUNTED = np.empty(0, np.int64)
 _TARGET_ACCEPT = 0.9
 
@@ -536,7 +536,7 @@ class NominalDifficulty:
         known = np.maximum(complete - lost, share)
         of_centre = scale.size * share + self._typical[1] ** -2 - (share**2 / known).sum()
         sd = np.sqrt(1 / known + (share / known) ** 2 / of_centre)
-        ends = (scale, scale - _Z95 * sd, scale + _Z95 * sd)
+        ends = (scale, scale - Z95 * sd, scale + Z95 * sd)
         abilities = [end if self.even else np.exp(end) for end in ends]
         right, low, high = ((expit(np.multiply.outer(a, discrimination)) @ weight) for a in abilities)
         return right, low, high
@@ -658,8 +658,8 @@ def _uncertainty(
     information = ((posterior[seen] - prevalence) ** 2).sum(axis=0) + len(prevalence) * own
     on_logit = 1 / np.sqrt(information)
     at = logit(prevalence)
-    ends = (expit(at - _Z95 * on_logit), expit(at + _Z95 * on_logit))
-    half = (high - low) / (2 * _Z95)
+    ends = (expit(at - Z95 * on_logit), expit(at + Z95 * on_logit))
+    half = (high - low) / (2 * Z95)
     least, most = confusion_of(high, place.log_mistakes), confusion_of(low, place.log_mistakes)
     diagonal = np.eye(len(prevalence), dtype=bool)
     return Uncertainty(

@@ -3,6 +3,7 @@
 import numpy as np
 import plotly.graph_objects as go
 import pytest
+from scipy.stats import norm
 
 from core.certainty.risk import RiskResult
 from core.certainty.top_sets import CertaintyResult
@@ -49,8 +50,8 @@ def test_mean_certainty_is_a_line_for_each_set_with_its_error(theme):
         mean = FIRST[:, top].sum() / 4
         assert list(trace.x) == [0.5, 4, 25]
         assert trace.y == pytest.approx([mean - 0.1, mean, mean + 0.05])
-        se = np.sqrt((ERRORS[:, top] ** 2).sum()) / 4
-        assert trace.error_y.array == pytest.approx([0, 1.96 * se, 1.96 * 1.5 * se], abs=1e-12)
+        se, z = np.sqrt((ERRORS[:, top] ** 2).sum()) / 4, norm.ppf(0.975)
+        assert trace.error_y.array == pytest.approx([0, z * se, z * 1.5 * se], abs=1e-12)
         assert trace.customdata == pytest.approx(trace.error_y.array) and f"top-{top + 1}<" in trace.hovertemplate
         assert trace.line.color == theme.classes[top]
     assert len({trace.line.dash for trace in figure.data}) == 3

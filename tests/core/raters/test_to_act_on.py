@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from core.annotations.dataset import Dataset
 from core.models.dawid_skene import DawidSkene
@@ -164,7 +165,7 @@ def test_gold_too_scarce_to_judge_says_that_the_model_takes_raters_for_better_wh
     check = found.acceptable.check
     by_case = np.add.reduceat(misled[data.case_of_annotation] == data.answer, data.case_ptr[:-1])[:40]
     spread = np.sqrt(((by_case - by_case.mean()) ** 2).sum()) / 200  # five annotations a case
-    assert check.high - check.right == pytest.approx(1.96 * spread)
+    assert check.high - check.right == pytest.approx(norm.ppf(0.975) * spread)
     assert check.high < check.model == pytest.approx(0.85, abs=0.02)
     assert "it takes raters for better than they are: what it says of each is less sure" in found.words()
 
