@@ -18,7 +18,7 @@ Trace = dict[str, Any]
 # Okabe & Ito's palette, safe for colour-blind readers, ordered so that neighbours differ in lightness too.
 _CLASSES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800", "#8A8F98")
 _CLASSES_ON_DARK = ("#4FA6E8", "#E69F00", "#22C197", "#E08FC0", "#9AD4F7", "#F0783C", "#D9CB3A", "#A6ADB5")
-TITLE_WIDTH = 46  # characters that stand side by side where a screen is 390 pixels wide
+TITLE_WIDTH = 40  # characters that stand side by side where a screen is 390 pixels wide and its font is a wide one
 AXIS_WIDTH = 36  # the same under an axis, which begins at the right of the names of its rows
 _ON_AXES = ("bar", "heatmap", "scatter")
 _TITLE_LINE, _AXIS_LINE = 21, 16  # pixels
