@@ -140,13 +140,14 @@ def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: in
                 "%{customdata[3]:,.0f} to %{customdata[4]:,.0f}, p %{customdata[5]:.3f}<extra></extra>",
             )
         )
+    shares = {"tickformat": ".0%", "range": _with_room(low / total, high / total, share)}
     return figure_of(
         theme,
         data,
         title,
         380,
         xaxis=raters_side_by_side(names if few else None, len(mine), " by what was observed"),
-        yaxis={"title": "share of annotations", "tickformat": ".0%"},
+        yaxis={"title": "share of annotations"} | shares,
         legend_below=True,
     )
 
@@ -233,6 +234,13 @@ def _beside(written: list[str], theme: Theme) -> list[dict]:
     return [
         {**place, "y": i, "text": text, "font": {"size": 12, "color": theme.quiet}} for i, text in enumerate(written)
     ]
+
+
+def _with_room(*shares: np.ndarray) -> list[float]:
+    """The range of an axis on which no band ends at its edge."""
+    every = np.concatenate(shares)
+    room = max(0.05 * float(np.ptp(every)), 0.02)
+    return [float(every.min()) - room, float(every.max()) + room]
 
 
 def _of_class(check: PredictiveCheck, class_code: int | None) -> np.ndarray:

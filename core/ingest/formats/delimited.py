@@ -229,7 +229,8 @@ def _scan(data: np.ndarray, dialect: Dialect) -> _Records:
     *columns, open_line, noticed_line = scan(data, ord(dialect.delimiter), ord(dialect.quote), 0, -1)
     if open_line:
         where = "does not close before the end of the file"
-        if noticed_line != open_line:
+        n_lines = np.count_nonzero(data == _NEWLINE) + (data[-1] != _NEWLINE)
+        if open_line != noticed_line <= n_lines:
             where = f"is still open on line {noticed_line:,}"
         raise InputError(
             f"A quotation mark ({dialect.quote}) that opens here {where}.",

@@ -114,6 +114,14 @@ def test_an_observed_number_on_either_end_of_its_band_is_inside():
     assert [row[0] for row in outside.customdata] == ["under", "over"]
 
 
+@pytest.mark.parametrize("low, high", [([0, 20], [60, 100]), ([40, 40], [40, 40])])
+def test_no_band_ends_at_the_edge_of_its_axis(low, high):
+    ends = check("raters", [40, 40], low, high, [100, 100], ["a", "b"])
+    least, most = rater_bands(ends, LIGHT, "").layout.yaxis.range
+    assert least < min(low) / 100 and most > max(high) / 100
+    assert most - least == pytest.approx(1.1 if low[0] == 0 else 0.04)
+
+
 @pytest.mark.parametrize("n", [NAMED_RATERS, NAMED_RATERS + 1])
 def test_few_raters_are_named_and_many_counted(n):
     few = check("raters", np.arange(n), np.arange(n), np.arange(n), np.full(n, 100))

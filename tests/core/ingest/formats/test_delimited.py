@@ -96,6 +96,12 @@ def test_a_quote_left_open_in_the_middle_of_a_large_file_names_its_line(more):
     assert ("150,002" in error.message) == (bool(more) and '""' not in more[0][1])
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_quote_left_open_to_the_end_names_no_line_beyond_it(end):
+    error = refusal(f'case,rater,class\n1,"r1,a\n2,r2,b{end}')
+    assert error.line == 2 and "before the end of the file" in error.message
+
+
 def test_a_quote_left_open_where_every_field_is_quoted_names_its_line():
     rows = [f'"{number}","r{number % 7}","c{number % 3}"' for number in range(1000)]
     rows[500] = '"500","r1","c1'
