@@ -13,7 +13,8 @@ def once_for(work: Callable[[*Objects], Found]) -> Callable[[*Objects], Found]:
     """Work once for each object, or each combination of objects, as every run of a page asks again.
 
     They are told apart as themselves, not by what they hold: frozen dataclasses with ``eq=False`` that can be referred
-    to weakly. What the function gives is shared, so its arrays should be read-only, and must not hold the first object.
+    to weakly. What the function gives is shared, so its arrays should be read-only, and must not hold the first object;
+    one that it holds of the others lives as long as the first.
 
     Parameters
     ----------

@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -127,16 +128,14 @@ def _numbers(view: Dataset, model: PlausibilityModel, sweep: SweepTable) -> None
     shown = table.dropna(axis=1, how="all")  # with two classes there is no third place
     st.dataframe(shown, hide_index=True, key="sweep_table", column_config=_columns())
     widgets.download(table, "Sweep", "sweep", "sweep")
-    every = partial(_by_case, view, sweep)
+    at = zip(sweep.reliabilities, sweep.certainty, strict=True)
+    every = partial(_by_case, view.cases, {typed(reliability): result.certainty[:, 0] for reliability, result in at})
     widgets.download(every, "Certainty of every case", "certainty_by_case", "sweep_cases", n_rows=view.n_cases)
 
 
-def _by_case(view: Dataset, sweep: SweepTable) -> pd.DataFrame:
+def _by_case(cases: tuple[str, ...], certainty: dict[str, np.ndarray]) -> pd.DataFrame:
     """The certainty of every case at each reliability, as it is downloaded."""
-    at = zip(sweep.reliabilities, sweep.certainty, strict=True)
-    return pd.DataFrame(
-        {"case": list(view.cases)} | {f"certainty at {typed(one)}": result.certainty[:, 0] for one, result in at}
-    )
+    return pd.DataFrame({"case": list(cases)} | {f"certainty at {name}": each for name, each in certainty.items()})
 
 
 def _classifiers(dataset: Dataset, view: Dataset, first, last) -> tuple[tuple, tuple]:

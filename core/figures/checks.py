@@ -237,10 +237,11 @@ def _beside(written: list[str], theme: Theme) -> list[dict]:
 
 
 def _with_room(*shares: np.ndarray) -> list[float]:
-    """The range of an axis on which no band ends at its edge."""
+    """The range of an axis on which no band ends at its edge, and that reaches little below 0 and above 1."""
     every = np.concatenate(shares)
-    room = max(0.05 * float(np.ptp(every)), 0.02)
-    return [float(every.min()) - room, float(every.max()) + room]
+    width = max(float(np.ptp(every)), 0.04)
+    room, beyond = max(0.05 * width, 0.02), 0.05 * width
+    return [max(float(every.min()) - room, -beyond), min(float(every.max()) + room, 1 + beyond)]
 
 
 def _of_class(check: PredictiveCheck, class_code: int | None) -> np.ndarray:

@@ -229,7 +229,7 @@ def _scan(data: np.ndarray, dialect: Dialect) -> _Records:
     *columns, open_line, noticed_line = scan(data, ord(dialect.delimiter), ord(dialect.quote), 0, -1)
     if open_line:
         where = "does not close before the end of the file"
-        n_lines = np.count_nonzero(data == _NEWLINE) + (data[-1] != _NEWLINE)
+        n_lines = len(data.tobytes().splitlines())
         if open_line != noticed_line <= n_lines:
             where = f"is still open on line {noticed_line:,}"
         raise InputError(

@@ -122,6 +122,15 @@ def test_no_band_ends_at_the_edge_of_its_axis(low, high):
     assert most - least == pytest.approx(1.1 if low[0] == 0 else 0.04)
 
 
+@pytest.mark.parametrize("observed", [[0, 2], [98, 100]])
+def test_shares_near_an_end_leave_little_of_the_axis_beyond_it(observed):
+    least, most = rater_bands(
+        check("raters", observed, observed, observed, [100, 100], ["a", "b"]), LIGHT, ""
+    ).layout.yaxis.range
+    assert -0.01 < least < observed[0] / 100 < observed[1] / 100 < most < 1.01
+    assert most - least == pytest.approx(0.042)
+
+
 @pytest.mark.parametrize("n", [NAMED_RATERS, NAMED_RATERS + 1])
 def test_few_raters_are_named_and_many_counted(n):
     few = check("raters", np.arange(n), np.arange(n), np.arange(n), np.full(n, 100))

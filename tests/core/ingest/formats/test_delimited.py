@@ -96,10 +96,18 @@ def test_a_quote_left_open_in_the_middle_of_a_large_file_names_its_line(more):
     assert ("150,002" in error.message) == (bool(more) and '""' not in more[0][1])
 
 
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_a_quote_left_open_to_the_end_names_no_line_beyond_it(end):
-    error = refusal(f'case,rater,class\n1,"r1,a\n2,r2,b{end}')
+    error = refusal(f'case,rater,class{end}1,"r1,a{end}2,r2,b{end}')
     assert error.line == 2 and "before the end of the file" in error.message
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_quote_that_another_closes_by_accident_is_open_on_the_line_of_that(end):
+    rows = [f"{number},r1,a" for number in range(20)]
+    rows[4], rows[9] = '4,r1,"a', '9,"r,1",a'
+    error = refusal(end.join(["case,rater,class", *rows, ""]))
+    assert error.line == 6 and "is still open on line 11" in error.message
 
 
 def test_a_quote_left_open_where_every_field_is_quoted_names_its_line():
