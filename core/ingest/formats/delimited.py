@@ -173,25 +173,33 @@ def _fitting(
 def sniff_dialect(data: np.ndarray) -> Dialect:
     """The delimiter that gives most records the same number of fields, more than one, and the quote in use.
 
+    One that does so for more than half of them, the first among them, and with which every quote closes, comes before
+    others: with those the file would be refused.
+
     Parameters
     ----------
     data : ndarray of uint8
         UTF-8 text.
     """
-    best, best_score = Dialect(",", '"'), (-1.0, 0)
+    best, best_score = Dialect(",", '"'), (False, -1.0, 0)
     head = data[: 1 << 20]
+    scan = for_size(scan_records, head.size)
     for quote in ('"', "'"):
         if quote == "'" and not _single_quotes_in_use(head[:_SNIFFED_BYTES].tobytes()):
             continue
         for delimiter in _DELIMITERS:
-            scan = for_size(scan_records, head.size)
-            _, _, _, fields, flags, _, _ = scan(head, ord(delimiter), ord(quote), 0, _SNIFFED_RECORDS)
-            counts = Counter(fields[(flags & (_COMMENT | _BLANK)) == 0].tolist())
-            if not counts:
+            _, _, _, fields, flags, open_line, _ = scan(head, ord(delimiter), ord(quote), 0, _SNIFFED_RECORDS)
+            never_closes = open_line and head.size == data.size
+            if never_closes:  # the lines that it swallows speak of the delimiter, too
+                _, _, _, fields, flags, _, _ = scan(head, ord(delimiter), 0, 0, _SNIFFED_RECORDS)
+            n_fields = fields[(flags & (_COMMENT | _BLANK)) == 0].tolist()
+            if not n_fields:
                 continue
-            columns, records = counts.most_common(1)[0]
+            columns, records = Counter(n_fields).most_common(1)[0]
+            share = records / len(n_fields) if columns > 1 else 0.0
+            fits = share > 0.5 and n_fields[0] == columns and not never_closes
             # Ties go to the first of the list: a comma inside text is rarer than a comma as delimiter.
-            score = (records / counts.total() if columns > 1 else 0.0, columns if quote == "'" else 0)
+            score = (fits, share, columns if quote == "'" else 0)
             if score > best_score:
                 best, best_score = Dialect(delimiter, quote), score
     return best

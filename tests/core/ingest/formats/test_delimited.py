@@ -5,7 +5,7 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from core.errors import InputError
@@ -265,6 +265,16 @@ def test_a_comma_in_a_quoted_answer_is_no_decimal_comma():
     assert read(b'case,rater,class\n1,a,"1,5"\n1,b,"2,5"\n').dataset.classes == ("1,5", "2,5")
 
 
+def test_a_tab_before_a_quote_in_a_cell_does_not_make_a_file_one_of_tabs():
+    report = read(b'case;rater;class\n1;a;\t\n1;;;";\t"\n1\n1\n1\n' + b"1;;\n" * 5 + b"1;x;x\n", kind="class").report
+    assert (report.n_rows, report.n_kept) == (11, 1)
+
+
+def test_where_a_quote_never_closes_the_delimiter_is_that_of_the_lines_behind_it():
+    error = refusal('case;rater;class\n1;r1;"a\n' + "".join(f"{number};r2;1,5\n" for number in range(50)))
+    assert error.line == 2 and "before the end of the file" in error.message
+
+
 CELL = st.one_of(
     st.sampled_from(["", " ", "NA", "n/a", ".", "nan", "NULL", "x", "y", "#", "a b", "ü", '"', "q\nr", ",", ";", "|"]),
     st.text("abz,;|\t\"'\n #é", max_size=6),
@@ -274,7 +284,25 @@ ROW = st.tuples(st.text("case1", min_size=1, max_size=3), st.lists(CELL, max_siz
 EVEN_ROW = st.tuples(st.text("case1", min_size=1, max_size=3), CELL, CELL).map(list)
 
 
+def test_commas_in_most_cells_of_a_file_of_semicolons_stay_in_their_cells():
+    """More lines have one comma than two semicolons, but the header would not fit, or a quote would never close."""
+    rows = ["1;;"] * 3 + ["1;;,"] * 6 + ['1;x;",\n,"'] + ["1;;;,"] * 4
+    report = read("\n".join(["case;rater;class", *rows, ""]).encode(), kind="class").report
+    assert (report.n_rows, report.n_kept) == (14, 1)
+    rows = ["1;;"] * 3 + ["1;x;,"] * 6 + ["1;;;,"] * 6
+    report = read("\n".join(["case;rater;class", *rows, ""]).encode(), kind="class").report
+    assert (report.n_rows, report.n_kept) == (15, 6)
+
+
 @settings(max_examples=150, deadline=None)
+@example(
+    even=[["1", "", "\t"], *[["1", "", ""]] * 5, ["1", "x", "x"]],
+    ragged=[*[(1, ["1"])] * 3, (1, ["1", "", "", ";\t"])],
+    blank=[],
+    delimiter=";",
+    end="\n",
+    quoting=csv.QUOTE_MINIMAL,
+)
 @given(
     even=st.lists(EVEN_ROW, min_size=6, max_size=20),
     ragged=st.lists(st.tuples(st.integers(0, 20), ROW), max_size=4),
