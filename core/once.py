@@ -1,4 +1,4 @@
-"""What is worked out once for objects that never change, and let go with them."""
+"""What is computed once for objects that never change, and discarded with them."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -10,7 +10,7 @@ Found = TypeVar("Found")
 
 
 def once_for(work: Callable[[*Objects], Found]) -> Callable[[*Objects], Found]:
-    """Work once for each object, or each combination of objects, as every run of a page asks again.
+    """Compute once for each object, or each combination of objects, as every run of a page asks again.
 
     They are told apart as themselves, not by what they hold: frozen dataclasses with ``eq=False`` that can be referred
     to weakly. What the function gives is shared, so its arrays should be read-only, and must not hold the first object;
