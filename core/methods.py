@@ -322,7 +322,7 @@ def can_use(method: Method, dataset: Dataset) -> Verdict:
 
 
 def _lacking(needs: Sequence[Need], dataset: Dataset) -> str:
-    if "overlap" in needs and (len(dataset.cases_by_size) <= 2):
+    if "overlap" in needs and len(dataset.cases_by_size) <= 2:
         return "every case has only one annotation, so nothing can be compared"
     if "raters" in needs or "two raters" in needs:
         if not dataset.raters_identified:
