@@ -6,7 +6,6 @@ from core.annotations.dataset import Dataset
 from core.errors import NotFoundError
 from core.review.reviewer_session import Desk
 from core.review.sessions import Session
-from core.review.store import ReviewStore
 from core.text import markdown
 from pages.shared.cache import access
 from pages.shared.kit import navigation, plausibility_models, reliability_slider, scores, state, trusted_raters, widgets
@@ -23,36 +22,48 @@ def _page() -> None:
     review_presses.catch_up()
     widgets.require_data()
     dataset = state.whole().dataset  # reviews belong to the whole dataset, whatever is selected
-    title = st.empty()
-    title.title("Which cases need another opinion?")
+    store, name = access.store(), st.session_state.get("reviewer")
+    desk = Desk(store, dataset, name) if name else None
+    begun = _begin(desk)
     if error := st.session_state.pop("review_error", None):
         st.error(markdown(error), icon=":material/error:")
     if not state.selection().everything:
         st.caption("A review is of all annotations, whatever is selected.")
-    store = access.store()
-    name = review_start.reviewer(store, dataset)
+    if desk is None:
+        review_start.ask_name(store, dataset)
     people = state.people_of(dataset)
     model = _model(people)
     if model is None:
         return
     reliability = reliability_slider.in_use(people, model)
-    if name is None:
+    if desk is None:
         review_start.awaits(store, dataset, people, model, reliability)
         return
-    desk = Desk(store, dataset, name)
-    session = _session(store, dataset, name)
-    if session is None or not desk.progress(session).done:  # said until the first case is done
+    if begun is None or not begun.progress.done:  # said until the first case is done
         review_start.kept_for_it()
-    if session is not None:
-        review_session.show(title, desk, session, model, reliability)
+    if begun is not None:
+        review_session.show(begun, model, reliability)
         return
     review_start.named(name)
+    _tabs(desk, model, reliability)
+
+
+def _begin(desk: Desk | None) -> review_session.SessionOnScreen | None:
+    """The heading of the page, with the session in hand, if any."""
+    session = None if desk is None else _session(desk)
+    if session is not None:
+        return review_session.begin(desk, session)
+    st.title("Which cases need another opinion?")
+    return None
+
+
+def _tabs(desk: Desk, model, reliability: float) -> None:
     review, decided, given, shown, away = widgets.tabs(
         ["Review", "Decisions", "Assignments", "What reviews show", "Export"], review_session.TABS
     )
     if review.open:
         with review:
-            review_start.begin(desk, dataset, model, reliability)
+            review_start.begin(desk, desk.dataset, model, reliability)
     if decided.open:
         with decided:
             review_decisions.show(desk)
@@ -61,10 +72,10 @@ def _page() -> None:
             review_assigned.overview(desk)
     if shown.open:
         with shown:
-            review_after.figures(store, dataset, model, reliability)
+            review_after.figures(desk.store, desk.dataset, model, reliability)
     if away.open:
         with away:
-            review_after.take_away(store, dataset)
+            review_after.take_away(desk.store, desk.dataset)
 
 
 def _model(dataset: Dataset):
@@ -76,16 +87,16 @@ def _model(dataset: Dataset):
     return None if found is None else found[0]
 
 
-def _session(store: ReviewStore, dataset: Dataset, name: str) -> Session | None:
+def _session(desk: Desk) -> Session | None:
     """The session in hand, where it is this reviewer's and of this dataset."""
     chosen = st.session_state.get("review_session")
     if chosen is None:
         return None
     try:
-        session = store.session(chosen)
+        session = desk.store.session(chosen)
     except NotFoundError:  # its dataset was forgotten
         session = None
-    if session is None or session.reviewer != name or session.dataset != dataset.digest:
+    if session is None or session.reviewer != desk.reviewer or session.dataset != desk.dataset.digest:
         st.session_state.pop("review_session")
         return None
     return session

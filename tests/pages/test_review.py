@@ -76,6 +76,21 @@ def score_field(app: AppTest):
     return next(box for box in app.number_input if box.key and box.key.startswith("score-"))
 
 
+def test_the_decision_and_its_button_are_drawn_before_the_figures(monkeypatch):
+    """Whoever has decided does not wait for them; a heading is drawn once, so that no other flashes up."""
+    app = signed(kept("two classes").digest)
+    for step in ("Start with", "x", "Record my opinion"):
+        press(app, step)
+    drawn, button, title, plausible = [], st.button, st.title, review_case._plausible
+    monkeypatch.setattr(st, "button", lambda label, **options: drawn.append(label) or button(label, **options))
+    monkeypatch.setattr(st, "title", lambda words, **options: drawn.append(words) or title(words, **options))
+    monkeypatch.setattr(review_case, "_plausible", lambda *given: drawn.append("figures") or plausible(*given))
+    app.run()
+    assert_sound(app)
+    assert drawn.index("Keep my opinion") < drawn.index("figures")
+    assert [words for words in drawn if words.startswith(("Case ", "Which "))] == [app.title[0].value]
+
+
 def test_a_score_is_typed_blind_then_compared_with_the_panels_and_decided_by_arbitration():
     """Nothing of the panel is on the page before; a score outside of what a colleague would give is for arbitration."""
     dataset = kept("scores")

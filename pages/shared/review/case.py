@@ -1,7 +1,7 @@
 """One case of a session: facts, one's own opinion, then the panel's beside it, and what follows."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import streamlit as st
@@ -44,34 +44,46 @@ def facts(dataset: Dataset, case_id: str) -> None:
             case_facts.link_setting()
 
 
-def show(current: CaseOnScreen, standing: str, model: PlausibilityModel, reliability: float) -> Action | None:
-    """The case at the stage at which the reviewer is; gives the step for the bar at the bottom, if any.
+def show(
+    current: CaseOnScreen,
+    standing: str,
+    model: PlausibilityModel,
+    reliability: float,
+    bar: Callable[[Action | None], None],
+) -> None:
+    """The case at the stage at which the reviewer is; ``bar`` draws the step for the bar at the bottom, if any.
 
     The case stands at the left, the decision at the right and in reach however far the left is scrolled. A blind read
-    of a case that is kept elsewhere is one column: there is nothing that could stand at its left.
+    of a case that is kept elsewhere is one column: there is nothing that could stand at its left. Figures come after
+    the bar: whoever has decided does not wait for them.
     """
+    known = case_facts.known(current.dataset, current.case_id)
     if current.own is None and not current.revealed:
-        if not case_facts.known(current.dataset, current.case_id):
+        if not known:
             with st.container(width=_ALONE, key="review_alone"):
                 facts(current.dataset, current.case_id)
-                return _blind(current, standing, model, reliability)
-        left, right = _panes("review_blind")
-        with left:
-            facts(current.dataset, current.case_id)
-        with right:
-            return _blind(current, standing, model, reliability)
+                step = _blind(current, standing, model, reliability)
+        else:
+            left, right = _panes("review_blind")
+            with left:
+                facts(current.dataset, current.case_id)
+            with right:
+                step = _blind(current, standing, model, reliability)
+        bar(step)
+        return
     left, right = _panes("review_open")
     with left:
         facts(current.dataset, current.case_id)
-        if not (shown := case_facts.known(current.dataset, current.case_id)):
-            _raters(current, model, reliability)
-        _plausible(current, model, reliability)
     with right:
         _sentence(current)
-        if shown:  # beside an image what was said would be below the fold
+        if known:  # beside an image what was said would be below the fold
             _raters(current, model, reliability)
         _opinions(current)
-        return _decide(current)
+        bar(_decide(current))
+    with left:
+        if not known:
+            _raters(current, model, reliability)
+        _plausible(current, model, reliability)
 
 
 def _panes(key: str):

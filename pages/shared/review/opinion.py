@@ -21,45 +21,6 @@ CONFIDENCES = (0.25, 0.5, 0.75, 0.9, 1.0)
 DISTRIBUTION = "a distribution"
 _PARTS = ("confidence", "reason", "note")
 
-# "/" goes to the search or the score, a digit to the score, and Escape leaves them or the note, so that the keys of the
-# buttons work again. A segmented control that has the focus keeps Enter to itself, and a score counts once its
-# field is left, so Ctrl+Enter is sent again from outside of them.
-_KEYS = """
-<script>
-if (!window.reviewKeys) {
-  window.reviewKeys = true;
-  document.addEventListener("keydown", (event) => {
-    const field = event.target.closest("input, textarea");
-    const score = document.querySelector("[class*='st-key-score-'] input");
-    const typed = score && /^[0-9.,-]$/.test(event.key) && !event.ctrlKey && !event.metaKey && !event.altKey;
-    if (event.key === "/" && !field) {
-      const search = document.querySelector("[class*='st-key-find-'] input") || score;
-      if (search) { event.preventDefault(); search.focus(); search.select(); }
-    } else if (typed && !field) {
-      score.focus();  // before the character is entered: it goes there
-      score.select();
-    } else if (event.key === "Escape" && field && field.closest("[class*='st-key-find-'], [class*='st-key-note-']")) {
-      field.blur();
-    }
-  });
-  document.addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && event.target.closest("[class*='st-key-score-'] input")) {
-      event.stopImmediatePropagation();  // else it empties the field
-      event.target.blur();
-      return;
-    }
-    const held = event.key === "Enter" && (event.ctrlKey || event.metaKey);
-    if (!held || !event.target.closest("[data-react-aria-pressable], [class*='st-key-score-'] input")) return;
-    event.preventDefault();
-    event.stopImmediatePropagation();
-    event.target.blur();
-    const { key, code, ctrlKey, metaKey } = event;
-    document.body.dispatchEvent(new KeyboardEvent("keydown", { key, code, ctrlKey, metaKey, bubbles: true }));
-  }, true);
-}
-</script>
-"""
-
 
 def ask(dataset: Dataset, key: str, first: Sequence[str], *, now: Opinion | None = None) -> Opinion | None:
     """The opinion as it stands on screen; None while nothing is chosen.
@@ -167,7 +128,6 @@ def _step(dataset: Dataset) -> float:
 
 def remarks(key: str) -> None:
     """Confidence, reason and note."""
-    st.html(_KEYS, unsafe_allow_javascript=True)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.segmented_control(
             "How sure are you?",

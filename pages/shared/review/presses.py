@@ -1,4 +1,4 @@
-"""Presses of buttons that come together, as quick keys do while a page is being drawn.
+"""Presses of buttons that come together, as quick clicks do while a page is being drawn; keys wait (`keys`).
 
 Streamlit hands over what was pressed since the last run all at once, in an order that says nothing of the order in
 which it was pressed. So a button of a review only notes its press, and the next run makes up for all of them before it
@@ -13,7 +13,7 @@ something was chosen on it.
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import streamlit as st
 
@@ -34,6 +34,14 @@ class _Press:
     args: tuple
 
 
+@dataclass(slots=True)
+class _Presses:
+    """Those that wait, and how many there ever were in this session."""
+
+    waiting: list[_Press] = field(default_factory=list)
+    n: int = 0
+
+
 def noted(work: Callable[..., None], *args, choice: bool = False, of: str = "", step: str = "") -> dict:
     """Options of a button of a review, whose press is to be done by `catch_up`.
 
@@ -48,20 +56,26 @@ def noted(work: Callable[..., None], *args, choice: bool = False, of: str = "", 
     step : str
         Which step the press records, if any.
     """
-    return {"on_click": _note, "args": (_waiting(), _Press(choice, of, step, work, args))}
+    return {"on_click": _note, "args": (_presses(), _Press(choice, of, step, work, args))}
 
 
-def _waiting() -> list[_Press]:
-    return st.session_state.setdefault(_WAITING, [])
+def n_noted() -> int:
+    """How many presses the page has answered, in this session."""
+    return _presses().n
 
 
-def _note(waiting: list[_Press], press: _Press) -> None:
+def _presses() -> _Presses:
+    return st.session_state.setdefault(_WAITING, _Presses())
+
+
+def _note(presses: _Presses, press: _Press) -> None:
     """Note a press without a look at the session's state.
 
     There Streamlit ends a callback for whatever came meanwhile, as from a field that is left by the press of a button,
     and the press would be lost without a word.
     """
-    waiting.append(press)
+    presses.waiting.append(press)
+    presses.n += 1
 
 
 def in_hand(of: str) -> None:
@@ -71,7 +85,7 @@ def in_hand(of: str) -> None:
 
 def catch_up() -> None:
     """Do what was pressed. A press is discarded once it is done, so that a run cut short does it again."""
-    waiting = _waiting()
+    waiting = _presses().waiting
     if not waiting:
         return
     st.session_state.pop(_WORDS, None)

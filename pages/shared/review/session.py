@@ -1,6 +1,7 @@
 """A session on screen: progress, one case, the bar of steps at the bottom edge, and the list."""
 
 from collections import Counter
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -12,13 +13,16 @@ from core.text import markdown, plural, shorten
 from pages.shared.kit import widgets
 from pages.shared.review import after as review_after
 from pages.shared.review import case as review_case
+from pages.shared.review import keys as review_keys
 from pages.shared.review import moves as review_moves
 from pages.shared.review import presses as review_presses
 from pages.shared.review.moves import Action, CaseOnScreen
 from pages.shared.review.presses import noted
 
 # The bar: no gap to the edge, and on a narrow screen buttons as wide as the thumb needs and no room for key names.
-_STYLE = """
+_STYLE = (
+    f"<style>{review_keys.STYLE}</style>"
+    + """
 <style>
 [data-testid="stBottomBlockContainer"] { padding: .6rem 2.6rem .8rem; max-width: 1560px; }
 [data-testid="stBottom"] > div { border-top: 1px solid rgba(128,140,140,.35); }
@@ -50,6 +54,7 @@ _STYLE = """
 }
 </style>
 """
+)
 TABS = "review_tabs"
 _MAIN = {
     "opinion": ("Record my opinion", "check", "Ctrl+Enter"),
@@ -67,23 +72,42 @@ def style() -> None:
     st.html(_STYLE)
 
 
-def show(title, desk: Desk, session: Session, model: PlausibilityModel, reliability: float) -> None:
-    """The case in hand, or the list of the session. ``title`` is the place of the page's heading."""
+@dataclass(frozen=True, slots=True)
+class SessionOnScreen:
+    """A session before its reviewer, as it was when the page was drawn; at the list where there is no ``case_id``."""
+
+    desk: Desk
+    session: Session
+    lines: tuple[SessionLine, ...]
+    case_id: str | None
+
+    @property
+    def progress(self) -> SessionProgress:
+        """How far it is."""
+        return progress_of(self.lines)
+
+
+def begin(desk: Desk, session: Session) -> SessionOnScreen:
+    """The heading of the case in hand, or of the list; at once, so that no other one shows between two cases."""
     lines = desk.lines(session)
     progress = progress_of(lines)
     chosen = st.session_state.get("review_case")
-    case_id = chosen if chosen in {line.case_id for line in lines} else progress.current
-    listed = case_id is None or st.session_state.get("review_list", False)
-    title.title(
-        "Session complete"
-        if listed and progress.current is None
-        else plural(len(lines), "case")
-        if listed
-        else f"Case {markdown(shorten(case_id, 60))}"
-    )
-    _progress(desk, session, lines, listed)
-    if listed:
-        _list(desk, lines, progress)
+    places = {line.case_id: place for place, line in enumerate(lines)}
+    case_id = chosen if chosen in places else progress.current
+    if case_id is None or st.session_state.get("review_list", False):
+        st.title("Session complete" if progress.current is None else plural(len(lines), "case"))
+        return SessionOnScreen(desk, session, lines, None)
+    review_keys.of_case(places[case_id])
+    st.title(f"Case {markdown(shorten(case_id, 60))}")
+    return SessionOnScreen(desk, session, lines, case_id)
+
+
+def show(begun: SessionOnScreen, model: PlausibilityModel, reliability: float) -> None:
+    """The case in hand, or the list of the session."""
+    desk, session, lines, case_id = begun.desk, begun.session, begun.lines, begun.case_id
+    _progress(desk, session, lines, listed=case_id is None)
+    if case_id is None:
+        _list(desk, lines, progress_of(lines))
         return
     # What another window does with the case is shown on it: no other case comes without a step here.
     st.session_state["review_case"] = case_id
@@ -94,10 +118,10 @@ def show(title, desk: Desk, session: Session, model: PlausibilityModel, reliabil
     current = review_case.settle(current, model, reliability)
     review_moves.start_clock(current)
     standing = next(line.standing for line in lines if line.case_id == case_id)
-    _bar(current, lines, review_case.show(current, standing, model, reliability))
+    review_case.show(current, standing, model, reliability, lambda step: _bar(current, lines, step))
 
 
-def _progress(desk: Desk, session: Session, lines: tuple[SessionLine, ...], listed: bool) -> None:
+def _progress(desk: Desk, session: Session, lines: tuple[SessionLine, ...], *, listed: bool) -> None:
     """Who reviews, which queue, how far it is, what is left, and how long a case takes."""
     progress = progress_of(lines)
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -132,6 +156,7 @@ def _bar(current: CaseOnScreen, lines: tuple[SessionLine, ...], step: Action | N
     The step is never disabled: a quick hand confirms before the page has been drawn with the choice.
     """
     with st.bottom, st.container(key="review_bar"):
+        review_keys.listen()
         if error := review_presses.refused() or review_moves.trouble(current):
             st.error(markdown(error), icon=":material/error:")
         with st.container(horizontal=True, vertical_alignment="center", key="review_keys"):
@@ -166,6 +191,7 @@ def _bar(current: CaseOnScreen, lines: tuple[SessionLine, ...], step: Action | N
                         **noted(review_moves.send, undo, Action("undo", ""), of=current.place),
                         key=current.key("undo"),
                     )
+        review_keys.drawn()
 
 
 def _way(current: CaseOnScreen, lines: tuple[SessionLine, ...], by: int, label: str, icon: str, shortcut: str) -> None:

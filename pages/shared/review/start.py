@@ -64,10 +64,8 @@ _HELD = 24 * 3_600_000_000  # microseconds for which a session that was begun ho
 _KEPT = "kept_for_review"
 
 
-def reviewer(store: ReviewStore, dataset: Dataset) -> str | None:
-    """Who reviews; asked once, and offered again where somebody has reviewed these data before."""
-    if name := st.session_state.get("reviewer"):
-        return name
+def ask_name(store: ReviewStore, dataset: Dataset) -> None:
+    """Who reviews: asked once, and offered again where somebody has reviewed these data before."""
     _put_forward()
     st.write("Write your name to begin. It stands beside every opinion that you record.")
     st.text_input(
@@ -79,7 +77,6 @@ def reviewer(store: ReviewStore, dataset: Dataset) -> str | None:
         with st.container(horizontal=True):
             for name in list(known)[:MOST_NAMES]:
                 st.button(markdown(shorten(name, 40)), on_click=_sign, args=(name,), key=f"sign-{name}")
-    return None
 
 
 def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, reliability: float) -> None:

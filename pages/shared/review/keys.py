@@ -1,0 +1,34 @@
+"""Keys of a review: each presses the button that shows it, in order, and on no case but that which was on screen."""
+
+from pathlib import Path
+
+import streamlit as st
+
+from pages.shared.review import presses
+
+_SCRIPT = f"<script>{Path(__file__).with_name('keys.js').read_text(encoding='utf-8')}</script>"
+_LATE = (
+    "A key came for a case that is no longer on screen. Nothing was done with it; look at this case, and press again."
+)
+_RUNS = "review_runs"
+STYLE = """
+[data-testid="stElementContainer"]:has(.review-case, .review-drawn, .review-late:empty) { display: none; }
+.review-late { margin: 0; padding: .6rem .9rem; border-radius: .5rem; background: rgba(255, 75, 75, .12); }
+"""
+
+
+def of_case(place: int) -> None:
+    """Say in the page which case of its session is on screen, just before its heading."""
+    st.html(f'<i class="review-case" data-place="{place}"></i>')
+
+
+def listen() -> None:
+    """The listener, and where it says that a key came too late."""
+    st.html(_SCRIPT, unsafe_allow_javascript=True)
+    st.html(f'<p class="review-late" role="alert" data-words="{_LATE}"></p>')
+
+
+def drawn() -> None:
+    """Say in the page that every button of this run is there, with how many presses are answered; after the last."""
+    st.session_state[_RUNS] = st.session_state.get(_RUNS, 0) + 1
+    st.html(f'<i class="review-drawn" data-run="{st.session_state[_RUNS]}" data-presses="{presses.n_noted()}"></i>')
