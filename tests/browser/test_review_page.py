@@ -180,6 +180,16 @@ _AT_ONCE = """(keys) => keys.forEach((key) => {
 })"""
 
 
+def _early(page, first: str, *keys: str) -> str:
+    """Press a key that leaves the case, and a class before another is on screen; gives the next case."""
+    page.evaluate(_AT_ONCE, [*keys, "2"])
+    second = arrive(page, other_than=first)
+    late = page.get_by_text(re.compile("A key came for a case that is no longer on screen"))
+    expect(late).to_be_visible()
+    expect(page.get_by_text("Nothing is chosen yet")).to_be_visible()
+    return second
+
+
 def test_a_key_that_falls_before_the_next_case_is_on_screen_is_not_for_it(open_page, opened):
     """Nobody has looked at that case: nothing is chosen on it, and it is said why."""
     dataset, url, store = opened("early", fruit_rows("e"))
@@ -190,15 +200,52 @@ def test_a_key_that_falls_before_the_next_case_is_on_screen_is_not_for_it(open_p
         page.keyboard.press(key)
     expect(page.get_by_role("button", name=re.compile("Keep my opinion"))).to_be_visible()
     settled(page)
-    page.evaluate(_AT_ONCE, ["k", "2"])
-    second = arrive(page, other_than=first)
-    late = page.get_by_text("A key came for a case that is no longer on screen.")
-    expect(late).to_be_visible()
-    expect(page.get_by_text("Nothing is chosen yet")).to_be_visible()
+    second = _early(page, first, "k")
+    third = _early(page, second, "s")  # which comes at the end then
     page.keyboard.press("3")
     expect(page.get_by_text("Your opinion: plum")).to_be_visible()
-    expect(late).not_to_be_visible()
-    assert not store.trail(dataset.digest, second)
+    expect(page.get_by_text(re.compile("A key came for"))).not_to_be_visible()
+    assert [event.kind for event in store.trail(dataset.digest, second)] == ["skip"]
+    assert not store.trail(dataset.digest, third)
+
+
+def test_keys_behind_one_that_the_page_does_not_answer_are_not_taken(open_page, opened):
+    """What was recorded otherwise would lack it; here the connection is said to be lost just after the first."""
+    dataset, url, store = opened("unanswered", fruit_rows("u"))
+    page = open_page(url)
+    start(page, "Ada")
+    case_id = arrive(page)
+    page.evaluate(_AT_ONCE, ["1"])
+    expect(page.get_by_text("Your opinion: apple")).to_be_visible()
+    settled(page)
+    page.evaluate("document.querySelector('[data-testid=stApp]').dataset.testConnectionState = 'CONNECTING'")
+    page.evaluate(_AT_ONCE, ["2", "s"])
+    expect(page.get_by_text("The page did not answer, so keys that came meanwhile were not taken.")).to_be_visible()
+    page.evaluate("document.querySelector('[data-testid=stApp]').dataset.testConnectionState = 'CONNECTED'")
+    expect(page.get_by_text("Your opinion: pear")).to_be_visible()
+    assert not store.trail(dataset.digest, case_id)
+
+
+def test_keys_go_through_the_cases_and_out_of_the_note(open_page, opened):
+    """Next and previous in a burst; Ctrl+Enter in the note records it, in its turn; a toggle keeps no digit."""
+    dataset, url, store = opened("ways", fruit_rows("w", 4))
+    page = open_page(url)
+    start(page, "Ada")
+    arrive(page)
+    order = [queued.case_id for queued in store.sessions(dataset.digest, "Ada")[0].cases]
+    page.evaluate(_AT_ONCE, ["n", "n", "p", "n"])
+    arrive(page, order[2])
+    page.get_by_text("Name more than one class, in order").click()
+    page.keyboard.press("3")
+    page.keyboard.press("1")
+    page.get_by_label("Note").click()
+    page.keyboard.type("both 2")
+    page.keyboard.press("Control+Enter")
+    page.keyboard.press("k")
+    arrive(page, order[3])
+    (opinion,) = [event for event in store.trail(dataset.digest, order[2]) if event.kind == "opinion"]
+    assert (opinion.opinion.words(), opinion.note) == ("plum › apple", "both 2")
+    assert store.trail(dataset.digest, order[2])[-1].kind == "keep"
 
 
 def test_nothing_that_the_browser_receives_tells_the_panels_opinion_before_ones_own(open_page, opened):

@@ -3,23 +3,24 @@
 // held, in order. It is for the case that was on screen as it fell: where another one is by then, it is not taken.
 if (!window.reviewKeys) {
   window.reviewKeys = true;
-  const FIELD = "input, textarea, select, [contenteditable='true']";
+  const FIELD = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable='true']";
   const RECORD = ["Ctrl + Enter", "⌘ + Enter"];
-  const LONGEST = 5000; // ms after which a press that no run has followed counts as answered
+  const WAYS = ["P", "N", "L"]; // to the case before, the next one, all of them: on whatever case, nothing is recorded
+  const LONGEST = 5000; // ms without a run after which the page is thought not to answer
+  const AT_REST = 200; // ms: sooner than this a run that was asked for may not have begun
   const held = [];
-  let awaited = null; // the presses that the page is to have answered, until it has
+  let awaited = null; // how many presses the page is to have answered, until it has; null of a run without a press
 
   const drawn = () => document.querySelector(".review-drawn")?.dataset;
   const onScreen = () => document.querySelector(".review-case")?.dataset.place;
   const score = () => document.querySelector("[class*='st-key-score-'] input");
   const search = () => document.querySelector("[class*='st-key-find-'] input") || score();
-  const idle = () => {
-    const app = document.querySelector("[data-testid=stApp]")?.dataset;
-    return app?.testScriptState === "notRunning" && app.testConnectionState === "CONNECTED";
-  };
-  const say = (words) => {
+  const app = () => document.querySelector("[data-testid=stApp]")?.dataset ?? {};
+  const connected = () => app().testConnectionState === "CONNECTED";
+  const idle = () => app().testScriptState === "notRunning" && connected();
+  const say = (what) => {
     const place = document.querySelector(".review-late");
-    if (place) place.textContent = words ? place.dataset.words : "";
+    if (place) place.textContent = what ? place.dataset[what] : "";
   };
 
   // Names of a key, as buttons show it: what it types, and what it would type with Latin letters and unshifted digits.
@@ -27,12 +28,14 @@ if (!window.reviewKeys) {
     if (altKey) return [];
     if (ctrlKey || metaKey) return key === "Enter" ? RECORD : [];
     if (key === "Backspace") return [key];
-    if (key.length !== 1) return [];
-    return shiftKey ? [key] : [key.toUpperCase(), String.fromCharCode(keyCode)];
+    if (key.length !== 1 || key === " ") return [];
+    if (shiftKey) return /[a-z]/i.test(key) ? [] : [key];
+    return [key.toUpperCase(), String.fromCharCode(keyCode)];
   }
   function buttonOf(names) {
     const shown = [...document.querySelectorAll("button:enabled kbd")];
-    const of = (name) => shown.find((one) => one.getAttribute("aria-label") === `Shortcut ${name}`);
+    const stands = shown.filter((one) => !one.closest("[data-stale='true']"));
+    const of = (name) => stands.find((one) => one.getAttribute("aria-label") === `Shortcut ${name}`);
     return names.map(of).find(Boolean)?.closest("button");
   }
 
@@ -44,59 +47,77 @@ if (!window.reviewKeys) {
   const scores = (text) => score() && /^[0-9.,-]$/.test(text);
 
   function take({ names, text }) {
-    const field = document.activeElement?.closest(FIELD);
+    const at = document.activeElement;
+    const field = at && (at === score() || at === search()); // where keys that were held have led to
     if (text === "/" && !field) {
       if (search()) go(search());
     } else if (text && (field || scores(text))) {
       if (!field) go(score());
       document.execCommand("insertText", false, text);
+    } else if (field && names.includes("Backspace")) {
+      document.execCommand("delete");
     } else {
-      if (names === RECORD) document.activeElement?.blur(); // a score counts once its field is left
+      if (names === RECORD) at?.blur(); // what is typed counts once its field is left
       buttonOf(names)?.click();
     }
   }
 
+  function wait(presses) {
+    clearInterval(awaited?.clock);
+    awaited = { presses, run: drawn()?.run, since: performance.now(), clock: setInterval(follow, 20) };
+  }
   function follow() {
-    const now = drawn(), still = idle();
-    const answered = now ? Number(now.presses) >= awaited.presses || (still && now.run !== awaited.run) : still;
-    if (!answered && !(still && performance.now() - awaited.since > LONGEST)) return;
+    const now = drawn(), at = performance.now();
+    awaited.idleSince = idle() ? (awaited.idleSince ?? at) : undefined;
+    const still = at - awaited.idleSince > AT_REST; // false where there is no such time
+    const lost = !connected() || (still && at - awaited.since > LONGEST);
+    const another = now?.run !== awaited.run; // than the run in which the page stood
+    const done = awaited.presses === null ? another || still : Number(now?.presses) >= awaited.presses;
+    const answered = now ? done || (another && still) : still;
+    if (!answered && !lost) return;
     clearInterval(awaited.clock);
     awaited = null;
+    if (!answered) {
+      if (held.length) say("lost");
+      held.length = 0;
+    }
     while (held.length && !awaited) {
       const one = held.shift();
-      if (one.place === onScreen()) take(one);
-      else say(true);
+      if (one.place === onScreen() || one.names.some((name) => WAYS.includes(name))) take(one);
+      else say("late");
     }
   }
-  document.addEventListener("click", ({ target }) => {
-    const now = drawn();
-    if (!now || !target.closest?.(".stButton button:enabled")) return;
-    say(false);
-    clearInterval(awaited?.clock);
-    const presses = (awaited?.presses ?? Number(now.presses)) + 1;
-    awaited = { presses, run: now.run, since: performance.now(), clock: setInterval(follow, 20) };
+  document.addEventListener("click", ({ target, isTrusted }) => {
+    if (!drawn() || !target.closest?.(".stButton button:enabled")) return;
+    if (isTrusted) say("");
+    wait(Math.max(awaited?.presses ?? 0, Number(drawn().presses)) + 1);
   }, true);
 
   window.addEventListener("keydown", (event) => {
-    if (!drawn()) return;
-    const field = event.target.closest?.(FIELD), left = event.target.closest?.("[class*='st-key-score-']");
-    if (event.key === "Escape" && (left || field?.closest("[class*='st-key-find-'], [class*='st-key-note-']"))) {
-      if (left) event.stopImmediatePropagation(); // else it empties the field
+    if (!drawn() && !awaited) return;
+    const of = (parts) => event.target.closest?.(parts);
+    const field = of(FIELD), inScore = of("[class*='st-key-score-']");
+    if (event.key === "Escape" && (inScore || (field && of("[class*='st-key-find-'], [class*='st-key-note-']")))) {
+      if (inScore) event.stopImmediatePropagation(); // else it empties the field
       event.target.blur();
       return;
     }
     const names = namesOf(event);
-    if (field && !(left && names === RECORD)) return;
-    const typed = event.key.length === 1 && event.key !== " " && !event.ctrlKey && !event.metaKey && !event.altKey;
-    const text = typed ? event.key : "";
+    if (of("[role=dialog], [data-testid=stSidebar]") || (field && names !== RECORD)) return;
+    const text = names.length && event.key.length === 1 ? event.key : "";
     if (!awaited && text === "/") return search() && go(search(), event);
     if (!awaited && text && scores(text)) return go(score()); // before the character is entered: it goes there
-    if (!(names.length || text) || (!awaited && !buttonOf(names))) return;
+    if (!names.length || (!awaited && idle() && !buttonOf(names))) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     if (event.repeat) return;
     const one = { names, text, place: onScreen() };
+    if (names === RECORD) event.target.blur?.(); // the next keys are no part of a note
+    if (!awaited && !buttonOf(names)) wait(null); // for a run that no press has asked for
     if (awaited) held.push(one);
-    else take(one);
+    else {
+      say("");
+      take(one);
+    }
   }, true);
 }

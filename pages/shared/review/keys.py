@@ -7,9 +7,8 @@ import streamlit as st
 from pages.shared.review import presses
 
 _SCRIPT = f"<script>{Path(__file__).with_name('keys.js').read_text(encoding='utf-8')}</script>"
-_LATE = (
-    "A key came for a case that is no longer on screen. Nothing was done with it; look at this case, and press again."
-)
+_LATE = "A key came for a case that is no longer on screen, so it was not taken. Look at this case, and press again."
+_LOST = "The page did not answer, so keys that came meanwhile were not taken. Look at this case, and press again."
 _RUNS = "review_runs"
 STYLE = """
 [data-testid="stElementContainer"]:has(.review-case, .review-drawn, .review-late:empty) { display: none; }
@@ -18,17 +17,18 @@ STYLE = """
 
 
 def of_case(place: int) -> None:
-    """Say in the page which case of its session is on screen, just before its heading."""
+    """Say in the page which case is on screen, by its place in the session's queue; just before its heading."""
     st.html(f'<i class="review-case" data-place="{place}"></i>')
 
 
 def listen() -> None:
     """The listener, and where it says that a key came too late."""
     st.html(_SCRIPT, unsafe_allow_javascript=True)
-    st.html(f'<p class="review-late" role="alert" data-words="{_LATE}"></p>')
+    st.html(f'<p class="review-late" role="alert" data-late="{_LATE}" data-lost="{_LOST}"></p>')
 
 
 def drawn() -> None:
     """Say in the page that every button of this run is there, with how many presses are answered; after the last."""
+    presses.drawn()
     st.session_state[_RUNS] = st.session_state.get(_RUNS, 0) + 1
     st.html(f'<i class="review-drawn" data-run="{st.session_state[_RUNS]}" data-presses="{presses.n_noted()}"></i>')

@@ -92,7 +92,7 @@ def begin(desk: Desk, session: Session) -> SessionOnScreen:
     lines = desk.lines(session)
     progress = progress_of(lines)
     chosen = st.session_state.get("review_case")
-    places = {line.case_id: place for place, line in enumerate(lines)}
+    places = {queued.case_id: place for place, queued in enumerate(session.cases)}  # of lines, a skipped one moves
     case_id = chosen if chosen in places else progress.current
     if case_id is None or st.session_state.get("review_list", False):
         st.title("Session complete" if progress.current is None else plural(len(lines), "case"))
@@ -157,8 +157,9 @@ def _bar(current: CaseOnScreen, lines: tuple[SessionLine, ...], step: Action | N
     """
     with st.bottom, st.container(key="review_bar"):
         review_keys.listen()
-        if error := review_presses.refused() or review_moves.trouble(current):
-            st.error(markdown(error), icon=":material/error:")
+        with st.container():  # always, so that an error moves nothing else
+            if error := review_presses.refused() or review_moves.trouble(current):
+                st.error(markdown(error), icon=":material/error:")
         with st.container(horizontal=True, vertical_alignment="center", key="review_keys"):
             with st.container(horizontal=True, vertical_alignment="center", key="review_main", width="stretch"):
                 if step is not None:
