@@ -39,11 +39,13 @@ _SEEN = """(() => {
   const now = (key) => {
     const words = [...document.querySelectorAll(".stMain p")].map((one) => one.textContent);
     const late = document.querySelector(".review-late");
+    const name = document.querySelector("h1")?.textContent.replace("Case ", "");
+    const keep = document.querySelector("[class*='st-key-send-keep-']");
     return {
       key,
       at: performance.now(),
-      case: document.querySelector("h1")?.textContent.replace("Case ", ""),
-      blind: !!document.querySelector("[class*='st-key-send-opinion-']"),
+      case: name,
+      blind: !(keep && [...keep.classList].some((one) => one.endsWith("-" + name))),
       opinion: words.find((one) => one.startsWith("Your opinion: ")) || "",
       late: !key && !!late?.textContent,
     };

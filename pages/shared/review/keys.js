@@ -12,7 +12,7 @@ if (!window.reviewKeys) {
   let awaited = null; // how many presses the page is to have answered, until it has; null of a run without a press
 
   const drawn = () => document.querySelector(".review-drawn")?.dataset;
-  const onScreen = () => document.querySelector(".review-case")?.dataset.place;
+  const onScreen = () => document.querySelector("h1[id^='review-case-']")?.id;
   const score = () => document.querySelector("[class*='st-key-score-'] input");
   const search = () => document.querySelector("[class*='st-key-find-'] input") || score();
   const app = () => document.querySelector("[data-testid=stApp]")?.dataset ?? {};
@@ -46,20 +46,17 @@ if (!window.reviewKeys) {
   }
   const scores = (text) => score() && /^[0-9.,-]$/.test(text);
 
-  function take({ names, text }) {
+  // What a key does here: a function, or nothing where no field and no button takes it.
+  function workOf({ names, text }) {
     const at = document.activeElement;
     const field = at && (at === score() || at === search()); // where keys that were held have led to
-    if (text === "/" && !field) {
-      if (search()) go(search());
-    } else if (text && (field || scores(text))) {
-      if (!field) go(score());
-      document.execCommand("insertText", false, text);
-    } else if (field && names.includes("Backspace")) {
-      document.execCommand("delete");
-    } else {
-      if (names === RECORD) at?.blur(); // what is typed counts once its field is left
-      buttonOf(names)?.click();
-    }
+    if (text === "/" && !field) return search() && (() => go(search()));
+    if (text && field) return () => document.execCommand("insertText", false, text);
+    if (text && scores(text)) return () => { go(score()); document.execCommand("insertText", false, text); };
+    if (field && names.includes("Backspace")) return () => document.execCommand("delete");
+    const button = buttonOf(names);
+    if (names !== RECORD) return button && (() => button.click());
+    return button && (() => { at?.blur(); button.click(); }); // what is typed counts once its field is left
   }
 
   function wait(presses) {
@@ -82,9 +79,12 @@ if (!window.reviewKeys) {
       held.length = 0;
     }
     while (held.length && !awaited) {
-      const one = held.shift();
-      if (one.place === onScreen() || one.names.some((name) => WAYS.includes(name))) take(one);
-      else say("late");
+      const [one] = held, work = workOf(one);
+      const here = one.place === onScreen() || one.names.some((name) => WAYS.includes(name));
+      if (here && !work && !idle()) return wait(null); // a run has begun in which it may come
+      held.shift();
+      if (!here) say("late");
+      else work?.();
     }
   }
   document.addEventListener("click", ({ target, isTrusted }) => {
@@ -111,13 +111,14 @@ if (!window.reviewKeys) {
     event.preventDefault();
     event.stopImmediatePropagation();
     if (event.repeat) return;
-    const one = { names, text, place: onScreen() };
     if (names === RECORD) event.target.blur?.(); // the next keys are no part of a note
-    if (!awaited && !buttonOf(names)) wait(null); // for a run that no press has asked for
-    if (awaited) held.push(one);
-    else {
+    const one = { names, text, place: onScreen() }, work = awaited ? null : workOf(one);
+    if (work) {
       say("");
-      take(one);
+      work();
+      return;
     }
+    held.push(one);
+    if (!awaited) wait(null);
   }, true);
 }

@@ -11,14 +11,14 @@ _LATE = "A key came for a case that is no longer on screen, so it was not taken.
 _LOST = "The page did not answer, so keys that came meanwhile were not taken. Look at this case, and press again."
 _RUNS = "review_runs"
 STYLE = """
-[data-testid="stElementContainer"]:has(.review-case, .review-drawn, .review-late:empty) { display: none; }
+[data-testid="stElementContainer"]:has(.review-drawn, .review-late:empty) { display: none; }
 .review-late { margin: 0; padding: .6rem .9rem; border-radius: .5rem; background: rgba(255, 75, 75, .12); }
 """
 
 
-def of_case(place: int) -> None:
-    """Say in the page which case is on screen, by its place in the session's queue; just before its heading."""
-    st.html(f'<i class="review-case" data-place="{place}"></i>')
+def heading(words: str, place: int) -> None:
+    """The heading of a case, which says to the listener which one is on screen: by its place in the session's queue."""
+    st.title(words, anchor=f"review-case-{place}")
 
 
 def listen() -> None:

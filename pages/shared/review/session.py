@@ -97,8 +97,7 @@ def begin(desk: Desk, session: Session) -> SessionOnScreen:
     if case_id is None or st.session_state.get("review_list", False):
         st.title("Session complete" if progress.current is None else plural(len(lines), "case"))
         return SessionOnScreen(desk, session, lines, None)
-    review_keys.of_case(places[case_id])
-    st.title(f"Case {markdown(shorten(case_id, 60))}")
+    review_keys.heading(f"Case {markdown(shorten(case_id, 60))}", places[case_id])
     return SessionOnScreen(desk, session, lines, case_id)
 
 
