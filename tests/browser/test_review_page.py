@@ -226,6 +226,29 @@ def test_keys_behind_one_that_the_page_does_not_answer_are_not_taken(open_page, 
     assert not store.trail(dataset.digest, case_id)
 
 
+def test_what_the_search_has_found_is_kept_where_escape_follows_at_once(open_page, opened):
+    """And "/" right behind a digit leads to the search, with what is typed after it."""
+    rows = [f"f{case},{rater},class {case % 12:02d}" for case in range(24) for rater in ("Rhea", "Rolf")]
+    _, url, _ = opened("found", rows)
+    page = open_page(url)
+    start(page, "Ada")
+    arrive(page)
+    page.get_by_text("Name more than one class, in order").click()
+    settled(page)
+    first = page.locator("[class*='st-key-classes-'] p").first.inner_text()
+    page.keyboard.press(page.locator("[class*='st-key-classes-'] kbd").first.inner_text())
+    for key in ("/", *"11", "Enter", "Escape"):
+        page.keyboard.press(key)
+        page.wait_for_timeout(0 if key == "Enter" else 250)
+    expect(page.get_by_text(f"Your opinion: {first} › class 11")).to_be_visible()
+    expect(page.get_by_role("listbox")).to_have_count(0)
+    page.keyboard.press("/")
+    page.keyboard.type("class 0")
+    expect(page.get_by_role("listbox")).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("listbox")).to_have_count(0)
+
+
 def test_keys_go_through_the_cases_and_out_of_the_note(open_page, opened):
     """Next and previous in a burst; Ctrl+Enter in the note records it, in its turn; a toggle keeps no digit."""
     dataset, url, store = opened("ways", fruit_rows("w", 4))

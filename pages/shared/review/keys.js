@@ -98,7 +98,7 @@ if (!window.reviewKeys) {
     const of = (parts) => event.target.closest?.(parts);
     const field = of(FIELD), inScore = of("[class*='st-key-score-']");
     if (event.key === "Escape" && (inScore || (field && of("[class*='st-key-find-'], [class*='st-key-note-']")))) {
-      if (inScore) event.stopImmediatePropagation(); // else it empties the field
+      event.stopImmediatePropagation(); // else it empties a score, and what Enter has just found
       event.target.blur();
       return;
     }
