@@ -106,7 +106,7 @@ def show(begun: SessionOnScreen, model: PlausibilityModel, reliability: float) -
     desk, session, lines, case_id = begun.desk, begun.session, begun.lines, begun.case_id
     _progress(desk, session, lines, listed=case_id is None)
     if case_id is None:
-        _list(desk, lines, progress_of(lines))
+        _list(desk, lines, begun.progress)
         return
     # What another window does with the case is shown on it: no other case comes without a step here.
     st.session_state["review_case"] = case_id
