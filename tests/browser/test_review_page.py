@@ -1,7 +1,9 @@
 """Reviewing cases alone in the browser: by mouse, by keyboard, and blind."""
 
 import re
+import signal
 import struct
+from contextlib import contextmanager
 
 import pytest
 from playwright.sync_api import Locator, expect
@@ -224,6 +226,66 @@ def test_keys_behind_one_that_the_page_does_not_answer_are_not_taken(open_page, 
     page.evaluate("document.querySelector('[data-testid=stApp]').dataset.testConnectionState = 'CONNECTED'")
     expect(page.get_by_text("Your opinion: pear")).to_be_visible()
     assert not store.trail(dataset.digest, case_id)
+
+
+@contextmanager
+def _held_up(dashboard):
+    """The server hears nothing meanwhile, as on a busy computer."""
+    dashboard.process.send_signal(signal.SIGSTOP)
+    yield
+    dashboard.process.send_signal(signal.SIGCONT)
+
+
+def test_a_press_that_the_page_did_not_hear_is_said_and_nothing_is_taken_behind_it(open_page, opened):
+    """As where Streamlit discards it for what was asked right behind: the page runs, and without it."""
+    dataset, url, store = opened("unheard", fruit_rows("n"))
+    page = open_page(url)
+    start(page, "Ada")
+    case_id = arrive(page)
+    page.evaluate("""() => {
+      const socket = Object.getPrototypeOf(WebSocket.prototype), send = socket.send;
+      socket.send = () => { socket.send = send; };
+    }""")
+    page.evaluate(_AT_ONCE, ["1", "s"])
+    page.get_by_text("75%", exact=True).click()
+    settled(page)
+    expect(page.get_by_text("Nothing is chosen yet")).to_be_visible()
+    expect(page.get_by_text("The page did not answer, so keys that came meanwhile were not taken.")).to_be_visible()
+    assert arrive(page) == case_id
+    assert not store.trail(dataset.digest, case_id)
+    page.keyboard.press("1")
+    expect(page.get_by_text("Your opinion: apple")).to_be_visible()
+
+
+def test_a_key_means_what_it_does_after_a_change_before_it_and_a_note_waits_for_its_turn(open_page, opened, dashboard):
+    """A toggle is in force for the key behind it; a note asks for nothing before the press before it is answered."""
+    dataset, url, store = opened("changes", fruit_rows("c"))
+    page = open_page(url)
+    start(page, "Ada")
+    case_id = arrive(page)
+    page.keyboard.press("1")
+    expect(page.get_by_text("Your opinion: apple", exact=True)).to_be_visible()
+    settled(page)
+    with _held_up(dashboard):
+        page.get_by_text("Name more than one class, in order").click()
+        page.evaluate(_AT_ONCE, ["3"])
+        page.wait_for_timeout(500)
+    expect(page.get_by_text("Your opinion: apple › plum")).to_be_visible()
+    settled(page)
+    before = page.evaluate("window.runs")
+    with _held_up(dashboard):
+        page.evaluate(_AT_ONCE, ["2"])
+        page.get_by_label("Note").click()
+        page.keyboard.type("all 3")
+        for key in ("Control+Enter", "k", " ", "1"):  # none of which is of the note
+            page.keyboard.press(key)
+        page.wait_for_timeout(500)
+        asked = page.evaluate("window.runs") - before
+    assert asked == 1
+    arrive(page, other_than=case_id)
+    opinion, *_ = [event for event in store.trail(dataset.digest, case_id) if event.kind == "opinion"]
+    assert (opinion.opinion.words(), opinion.note) == ("apple › plum › pear", "all 3")
+    assert store.trail(dataset.digest, case_id)[-1].kind == "keep"
 
 
 def test_what_the_search_has_found_is_kept_where_escape_follows_at_once(open_page, opened):
