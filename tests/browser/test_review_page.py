@@ -222,7 +222,7 @@ def test_keys_behind_one_that_the_page_does_not_answer_are_not_taken(open_page, 
     settled(page)
     page.evaluate("document.querySelector('[data-testid=stApp]').dataset.testConnectionState = 'CONNECTING'")
     page.evaluate(_AT_ONCE, ["2", "s"])
-    expect(page.get_by_text("The page did not answer, so keys that came meanwhile were not taken.")).to_be_visible()
+    expect(page.get_by_text("A press was not answered, and keys that came after it were not taken.")).to_be_visible()
     page.evaluate("document.querySelector('[data-testid=stApp]').dataset.testConnectionState = 'CONNECTED'")
     expect(page.get_by_text("Your opinion: pear")).to_be_visible()
     assert not store.trail(dataset.digest, case_id)
@@ -232,8 +232,10 @@ def test_keys_behind_one_that_the_page_does_not_answer_are_not_taken(open_page, 
 def _held_up(dashboard):
     """The server hears nothing meanwhile, as on a busy computer."""
     dashboard.process.send_signal(signal.SIGSTOP)
-    yield
-    dashboard.process.send_signal(signal.SIGCONT)
+    try:
+        yield
+    finally:
+        dashboard.process.send_signal(signal.SIGCONT)
 
 
 def test_a_press_that_the_page_did_not_hear_is_said_and_nothing_is_taken_behind_it(open_page, opened):
@@ -250,7 +252,7 @@ def test_a_press_that_the_page_did_not_hear_is_said_and_nothing_is_taken_behind_
     page.get_by_text("75%", exact=True).click()
     settled(page)
     expect(page.get_by_text("Nothing is chosen yet")).to_be_visible()
-    expect(page.get_by_text("The page did not answer, so keys that came meanwhile were not taken.")).to_be_visible()
+    expect(page.get_by_text("A press was not answered, and keys that came after it were not taken.")).to_be_visible()
     assert arrive(page) == case_id
     assert not store.trail(dataset.digest, case_id)
     page.keyboard.press("1")
@@ -269,7 +271,7 @@ def test_a_key_means_what_it_does_after_a_change_before_it_and_a_note_waits_for_
     with _held_up(dashboard):
         page.get_by_text("Name more than one class, in order").click()
         page.evaluate(_AT_ONCE, ["3"])
-        page.wait_for_timeout(500)
+        page.wait_for_timeout(2_500)
     expect(page.get_by_text("Your opinion: apple › plum")).to_be_visible()
     settled(page)
     before = page.evaluate("window.runs")
@@ -286,6 +288,28 @@ def test_a_key_means_what_it_does_after_a_change_before_it_and_a_note_waits_for_
     opinion, *_ = [event for event in store.trail(dataset.digest, case_id) if event.kind == "opinion"]
     assert (opinion.opinion.words(), opinion.note) == ("apple › plum › pear", "all 3")
     assert store.trail(dataset.digest, case_id)[-1].kind == "keep"
+
+
+def test_what_is_typed_into_a_note_after_a_step_was_pressed_outside_is_of_the_note(open_page, opened, dashboard):
+    """No letter of it is a key of a button, however late the page answers; nor where a note is gone back to."""
+    dataset, url, store = opened("typed", fruit_rows("y"))
+    page = open_page(url)
+    start(page, "Ada")
+    case_id = ""
+    for gone_back in (False, True):
+        case_id = arrive(page, other_than=case_id)
+        with _held_up(dashboard):
+            page.evaluate(_AT_ONCE, ["2"])
+            if gone_back:
+                page.get_by_label("Note").click()
+            page.keyboard.press("Control+Enter")
+            page.get_by_label("Note").click()
+            page.keyboard.type("sunken 1")
+        expect(page.get_by_role("button", name=re.compile("Keep my opinion"))).to_be_visible()
+        settled(page)
+        said = [(event.kind, event.note) for event in store.trail(dataset.digest, case_id) if event.kind != "reveal"]
+        assert said == [("opinion", "sunken 1")]
+        page.keyboard.press("k")
 
 
 def test_what_the_search_has_found_is_kept_where_escape_follows_at_once(open_page, opened):

@@ -1,29 +1,27 @@
 // The keys of a review. A key presses the button that shows it, once the page stands as the press before has left it:
 // a page that is being drawn may lack the button, or still have that of the case before. A key that comes sooner is
 // held, in order. It is for the case that was on screen as it fell: where another one is by then, it is not taken.
-// A press waits for whatever else was asked of the page, too: of two requests that come together on a busy computer,
-// Streamlit discards the first with the press that it would have told of.
+// The listener asks nothing of the page behind a press that is not answered, as by leaving a note: of two requests that
+// come together on a busy computer, Streamlit discards the first with its press.
 if (!window.reviewKeys) {
   window.reviewKeys = true;
   const FIELD = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable='true']";
-  const WIDGETS = "button, label, input, textarea, [role=option]"; // a click on which may ask for a run
-  const TOGGLE = "[class*='st-key-review_several']"; // a click on which does
-  const TYPED = "textarea, [class*='st-key-score-'] input"; // a change of which does
   const RECORD = ["Ctrl + Enter", "⌘ + Enter"];
   const WAYS = ["P", "N", "L"]; // to the case before, the next one, all of them: on whatever case, nothing is recorded
-  const LONGEST = 5000; // ms without a run after which the page is thought not to answer
-  const AT_REST = 200; // ms: sooner than this a run that may have been asked for may not have begun
-  const EXPECTED = 2000; // ms: the same of one that was asked for
+  const AT_REST = 200; // ms: sooner than this a run that was asked for may not have begun
+  const LONGEST = 5000; // ms after a press, the page being at rest, after which it is thought not to be heard
+  const EVER = 15000; // ms, at rest or not
   const held = [];
   let awaited = null; // how many presses the page is to have answered, until it has; null of a run without a press
-  let leaving = false; // a field, so that what is typed there counts with the press that follows at once
 
   const drawn = () => document.querySelector(".review-drawn")?.dataset;
   const onScreen = () => document.querySelector("h1[id^='review-case-']")?.id;
+  const toggle = () => document.querySelector("[class*='st-key-review_several'] input");
   const score = () => document.querySelector("[class*='st-key-score-'] input");
   const search = () => document.querySelector("[class*='st-key-find-'] input") || score();
   const app = () => document.querySelector("[data-testid=stApp]")?.dataset ?? {};
   const connected = () => app().testConnectionState === "CONNECTED";
+  const agrees = () => !toggle() || drawn()?.several === String(toggle().checked); // what a class's key does hangs on it
   const idle = () => app().testScriptState === "notRunning" && connected();
   const say = (what) => {
     const place = document.querySelector(".review-late");
@@ -63,36 +61,30 @@ if (!window.reviewKeys) {
     if (field && names.includes("Backspace")) return () => document.execCommand("delete");
     const button = buttonOf(names);
     if (names !== RECORD) return button && (() => button.click());
-    return button && (() => { leave(at); button.click(); });
-  }
-  function leave(field) {
-    leaving = true;
-    field?.blur();
-    leaving = false;
+    return button && (() => { at?.blur(); button.click(); }); // what is typed counts once its field is left
   }
 
-  function wait(presses, { pressed, rest = AT_REST } = {}) {
+  function wait(presses, pressed) {
     clearInterval(awaited?.clock);
-    const run = drawn()?.run, since = performance.now(), clock = setInterval(follow, 20);
-    awaited = { presses, pressed, rest, run, since, clock };
+    const since = awaited?.pressed ? awaited.since : performance.now(); // of the first that is not answered
+    awaited = { presses, pressed, run: drawn()?.run, since, clock: setInterval(follow, 20) };
   }
   function follow() {
     const now = drawn(), at = performance.now();
     awaited.idleSince = idle() ? (awaited.idleSince ?? at) : undefined;
-    const still = at - awaited.idleSince > awaited.rest; // false where there is no such time
-    const lost = !connected() || (still && at - awaited.since > LONGEST);
+    const still = at - awaited.idleSince > AT_REST; // false where there is no such time
+    const waited = at - awaited.since, lost = !connected() || (still && waited > LONGEST) || waited > EVER;
     const another = now?.run !== awaited.run; // than the run in which the page stood
     const done = awaited.presses === null ? another || still : Number(now?.presses) >= awaited.presses;
-    const answered = now ? done : still;
+    const answered = now ? done && agrees() : still;
     if (!answered && !lost) return;
     clearInterval(awaited.clock);
-    const { changed, pressed } = awaited;
+    const { pressed } = awaited;
     awaited = null;
     if (!answered) {
-      if (held.length || (another && pressed)) say("lost");
+      if (held.length || pressed) say("lost");
       held.length = 0;
     }
-    if (changed) wait(null, { rest: EXPECTED });
     while (held.length && !awaited) {
       const [one] = held, work = workOf(one);
       const here = one.place === onScreen() || one.names.some((name) => WAYS.includes(name));
@@ -102,26 +94,20 @@ if (!window.reviewKeys) {
       else work?.();
     }
   }
-  // Presses are counted of buttons that show a key.
   document.addEventListener("click", ({ target, isTrusted }) => {
-    const button = target.closest?.(".stButton button:enabled");
-    if (!drawn() || !(button || target.closest?.(WIDGETS))) return;
-    if (target.closest(TOGGLE)) return asked();
-    if (!button?.querySelector("kbd")) {
+    const button = drawn() && target.closest?.(".stButton button:enabled");
+    if (!button) return;
+    if (isTrusted) say("");
+    if (!button.querySelector("kbd")) { // not of the review, or one that leads away: perhaps not counted
       if (!awaited) wait(null);
       return;
     }
-    if (isTrusted) say("");
     const before = Math.max(awaited?.presses ?? 0, Number(drawn().presses));
-    wait(before + !(isTrusted && awaited?.pressed === button), { pressed: button }); // a double click may be heard once
+    wait(before + !(isTrusted && awaited?.pressed === button), button); // a double click may be heard once
   }, true);
-  document.addEventListener("change", ({ target }) => {
-    if (drawn() && !leaving && target.matches?.(TYPED)) asked();
+  document.addEventListener("pointerdown", ({ target }) => {
+    held.forEach((one) => { if (one.field === target) one.field = null; }); // gone back to: what is typed is of it again
   }, true);
-  function asked() {
-    if (awaited?.pressed) awaited.changed = true;
-    else wait(null, { rest: EXPECTED });
-  }
 
   window.addEventListener("keydown", (event) => {
     if (!drawn() && !awaited) return;
@@ -133,17 +119,21 @@ if (!window.reviewKeys) {
       return;
     }
     const names = namesOf(event);
-    const left = held.some((one) => one.names === RECORD); // the next keys are no part of a note
+    const left = field && held.some((one) => one.field === event.target); // by a key: the next are no part of a note
     if (of("[role=dialog], [data-testid=stSidebar]") || (field && names !== RECORD && !left)) return;
     const text = names.length && event.key.length === 1 ? event.key : "";
     if (!awaited && text === "/") return search() && go(search(), event);
     if (!awaited && text && scores(text)) return go(score()); // before the character is entered: it goes there
-    if (field && left) event.preventDefault();
+    if (left && !event.ctrlKey && !event.metaKey && !/^F\d/.test(event.key)) {
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    }
     if (!names.length || (!awaited && idle() && !buttonOf(names))) return;
     event.preventDefault();
     event.stopImmediatePropagation();
     if (event.repeat) return;
-    const one = { names, text, place: onScreen() }, work = awaited ? null : workOf(one);
+    const one = { names, text, place: onScreen(), field: names === RECORD && field ? event.target : null };
+    const work = awaited || !agrees() ? null : workOf(one);
     if (work) {
       say("");
       work();

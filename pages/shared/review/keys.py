@@ -4,11 +4,11 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.shared.review import presses
+from pages.shared.review import opinion, presses
 
 _SCRIPT = f"<script>{Path(__file__).with_name('keys.js').read_text(encoding='utf-8')}</script>"
 _LATE = "A key came for a case that is no longer on screen, so it was not taken. Look at this case, and press again."
-_LOST = "The page did not answer, so keys that came meanwhile were not taken. Look at this case, and press again."
+_LOST = "A press was not answered, and keys that came after it were not taken. Look at this case, and press again."
 _RUNS = "review_runs"
 STYLE = """
 [data-testid="stElementContainer"]:has(.review-drawn, .review-late:empty) { display: none; }
@@ -28,7 +28,11 @@ def listen() -> None:
 
 
 def drawn() -> None:
-    """Say in the page that every button of this run is there, with how many presses are answered; after the last."""
+    """Say in the page that every button of this run is there, how many presses are answered, and what keys mean."""
     presses.drawn()
     st.session_state[_RUNS] = st.session_state.get(_RUNS, 0) + 1
-    st.html(f'<i class="review-drawn" data-run="{st.session_state[_RUNS]}" data-presses="{presses.n_noted()}"></i>')
+    several = str(bool(st.session_state.get(opinion.SEVERAL))).lower()
+    st.html(
+        f'<i class="review-drawn" data-run="{st.session_state[_RUNS]}" data-presses="{presses.n_noted()}" '
+        f'data-several="{several}"></i>'
+    )

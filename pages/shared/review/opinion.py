@@ -19,6 +19,7 @@ from pages.shared.review.presses import noted
 MOST_BUTTONS = 10
 CONFIDENCES = (0.25, 0.5, 0.75, 0.9, 1.0)
 DISTRIBUTION = "a distribution"
+SEVERAL = "review_several"  # whether more than one class may be named where one is expected; `keys` looks at it
 _PARTS = ("confidence", "reason", "note")
 
 
@@ -41,7 +42,7 @@ def ask(dataset: Dataset, key: str, first: Sequence[str], *, now: Opinion | None
     state = _state(key, now, dataset)
     several = dataset.kind in ("ranking", "set")
     if not several and dataset.n_classes > 2:
-        several = st.toggle("Name more than one class, in order", key="review_several", persist_state="session")
+        several = st.toggle("Name more than one class, in order", key=SEVERAL, persist_state="session")
     many = dataset.n_classes > MOST_BUTTONS
     _buttons(first[:MOST_BUTTONS] if many else dataset.classes, dataset, state, key, several)
     if many:
