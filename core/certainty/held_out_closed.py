@@ -22,6 +22,7 @@ from ..rankings.irn import whole_weights
 _RATIO_BOUNDS = (1e-3, 1e3)  # of γ/α, and of γ for scores
 _PRIRN_BOUNDS = (1e-2, 1e6)  # of γ/ε
 _STEPS = 121
+_APART = 1e-3  # of ln γ
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,19 +185,22 @@ def _scores(dataset: Dataset, model: GaussianScores, held: np.ndarray, reader: n
 
 
 def maximum(closed: ClosedForm) -> tuple[float, list[float]]:
-    """γ of the largest score within the bounds, and the points between which it was looked for."""
-    from scipy.optimize import minimize_scalar
+    """γ of the largest score within the bounds, and the points between which it was looked for.
+
+    Where the score is as large a little below as a little above: what it is there differs by less than its rounding.
+    """
+    from scipy.optimize import brentq
 
     times = np.bincount(closed.place)
+
+    def score(log_reliability: float) -> float:
+        return float(times @ closed.log_p(np.exp(log_reliability)))
+
     dense = np.geomspace(*closed.bounds, _STEPS)
-    values = np.array([times @ closed.log_p(value) for value in dense])
-    top = int(values.argmax())
+    values = [score(value) for value in np.log(dense)]
+    top = int(np.argmax(values))
     if top in (0, _STEPS - 1):
         return float(dense[top]), dense.tolist()
-    found = minimize_scalar(
-        lambda x: -(times @ closed.log_p(np.exp(x))),
-        bounds=(np.log(dense[top - 1]), np.log(dense[top + 1])),
-        method="bounded",
-        options={"xatol": 1e-6},
-    )
-    return float(np.exp(found.x)), dense.tolist()
+    low, high = np.log(dense[top - 1]), np.log(dense[top + 1])
+    best = brentq(lambda x: score(x + _APART) - score(x - _APART), low, high, xtol=1e-10)
+    return float(np.exp(best)), dense.tolist()

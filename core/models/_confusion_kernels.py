@@ -14,6 +14,8 @@ import numpy as np
 from ..machine_code import njit
 from ._ordinal_kernels import fill_row
 
+_GRID, _GRID_OF_ROOT = 2.0**20, 2.0**14  # to the unit of the coordinates, which are about as wide as their prior
+
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def softmax_row(x, log_p, p):
@@ -273,11 +275,13 @@ def ordinal_walk(
     """Langevin steps on `ordinal_posterior`, accepted by Metropolis & Hastings (Roberts & Rosenthal 1998).
 
     ``root`` is a Cholesky factor of the covariance that steps have; their length is set in the first ``n_burn`` so that
-    .57 are accepted. Returns every ``every``-th place of what follows, shape (n_kept, ndim), and the share accepted.
+    .57 are accepted. All places are on a fine grid, or what one processor rounds otherwise than another would grow from
+    step to step. Returns every ``every``-th place of what follows, shape (n_kept, ndim), and the share accepted.
     """
     np.random.seed(seed)
     ndim = start.size
-    here = start.copy()
+    here = np.round(start * _GRID) / _GRID
+    root = np.round(root * _GRID_OF_ROOT) / _GRID_OF_ROOT
     value, gradient = ordinal_posterior(here, basis, ptr, cell, count, prevalence_prior, mean, sd, guess)
     drift = root.T @ gradient
     kept = np.empty((n_kept, ndim))
@@ -287,7 +291,7 @@ def ordinal_walk(
         step = np.exp(log_step)
         noise = np.random.standard_normal(ndim)
         move = 0.5 * step * step * drift + step * noise
-        there = here + root @ move
+        there = np.round((here + root @ move) * _GRID) / _GRID
         found, slope = ordinal_posterior(there, basis, ptr, cell, count, prevalence_prior, mean, sd, guess)
         ahead = root.T @ slope
         back = -move - 0.5 * step * step * ahead

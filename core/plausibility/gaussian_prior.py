@@ -129,6 +129,9 @@ def log_marginal(scores: ScoreStatistics, m0: float, k0: float, a0: float, b0: f
 def fit_prior(dataset: Dataset) -> FittedPrior:
     """Empirical Bayes by L-BFGS on (m0, ln κ0, ln a0, ln b0), from a few starts by moments.
 
+    The best end is followed to where the gradient vanishes: along a ridge, the loss alone stops at a place that
+    rounding decides.
+
     Raises
     ------
     NotApplicableError
@@ -136,7 +139,7 @@ def fit_prior(dataset: Dataset) -> FittedPrior:
     InputError
         No case has two scores, or all scores are equal: nothing tells the spread within cases from that between them.
     """
-    from scipy.optimize import minimize
+    from scipy.optimize import minimize, root
 
     scores = score_statistics(dataset)
     if not (scores.n >= 2).any():
@@ -158,10 +161,15 @@ def fit_prior(dataset: Dataset) -> FittedPrior:
     options = {"maxiter": MAX_ITERATIONS, "ftol": 1e-13, "gtol": 1e-8}
     fits = [minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options) for start in starts]
     best = min(fits, key=lambda fit: fit.fun)
-    m0, (k0, a0, b0) = best.x[0], np.exp(best.x[1:])
-    at_bounds = tuple(
-        name for name, at in zip(BOUNDS, (best.x <= low + 1e-9) | (best.x >= high - 1e-9), strict=True) if at
-    )
+    bounded = (best.x <= low + 1e-9) | (best.x >= high - 1e-9)
+    place, followed = best.x, False
+    if not bounded.all():
+        flat = root(lambda free: loss(_with(best.x, ~bounded, free))[1][~bounded], best.x[~bounded], tol=1e-13)
+        there = _with(best.x, ~bounded, flat.x)
+        followed = ((there >= low) & (there <= high)).all() and loss(there)[0] <= best.fun + 1e-10
+        place = there if followed else place
+    m0, (k0, a0, b0) = place[0], np.exp(place[1:])
+    at_bounds = tuple(name for name, at in zip(BOUNDS, bounded, strict=True) if at)
     shift = n.sum() * np.log(spread)  # from the density of standardised scores to that of the scores
     return FittedPrior(
         float(middle + spread * m0),
@@ -170,11 +178,18 @@ def fit_prior(dataset: Dataset) -> FittedPrior:
         float(b0 * spread**2),
         float(-best.fun * len(n) - shift),
         float(-min(loss(start)[0] for start in starts) * len(n) - shift),
-        bool(best.success),
+        bool(best.success or (followed and flat.success)),
         at_bounds,
         len(n),
         int(n.sum()),
     )
+
+
+def _with(place: np.ndarray, which: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """The place with other values of some coordinates."""
+    found = place.copy()
+    found[which] = values
+    return found
 
 
 def _starts(unit: ScoreStatistics) -> list[np.ndarray]:

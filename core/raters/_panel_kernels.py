@@ -9,6 +9,8 @@ import numpy as np
 
 from ..machine_code import njit
 
+_ROUNDING = 1e-6  # of a probability: nearer to each other, those of a fit that has converged are the same
+
 
 @njit(cache=True, nogil=True)
 def _left_out(case_ptr, rater, cell, log_theta, log_prevalence, known, case, a, total, p):
@@ -69,8 +71,9 @@ def without_own(
     """Judge the annotations of fold ``number`` of a run of cases by the annotations of the others on them.
 
     ``log_theta[rater * K + annotation, k]`` must be finite. Fills, by annotation, ``right`` (P that the annotation is
-    the true class), ``top`` and ``sure`` (most probable class and its probability), and ``judged`` (whether there are
-    others, or the class is known). Returns expected annotations by (true, annotated class).
+    the true class), ``top`` and ``sure`` (most probable class and its probability; of classes that rounding alone tells
+    apart the first), and ``judged`` (whether there are others, or the class is known). Returns expected annotations by
+    (true, annotated class).
     """
     n_classes = log_prevalence.size
     pool = np.zeros((n_classes, n_classes))
@@ -83,7 +86,7 @@ def without_own(
             others = _left_out(case_ptr, rater, cell, log_theta, log_prevalence, known, case, a, total, p)
             best = 0
             for k in range(1, n_classes):
-                if p[k] > p[best]:
+                if p[k] > p[best] * (1.0 + _ROUNDING):
                     best = k
             right[a] = p[answer[a]]
             top[a] = best

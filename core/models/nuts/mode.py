@@ -40,5 +40,5 @@ def posterior_mode(density: Differentiable, start: np.ndarray, max_steps: int = 
             "The model cannot be fitted: its posterior density overflows at the start. Look for a rater or a class "
             "with very many annotations of one kind, or use a simpler model."
         )
-    options = {"maxiter": max_steps, "maxfun": 2 * max_steps, "gtol": 1e-6, "ftol": 1e-13, "maxcor": 20}
+    options = {"maxiter": max_steps, "maxfun": 2 * max_steps, "gtol": 1e-8, "ftol": 1e-15, "maxcor": 20}
     return minimize(loss, start, jac=True, method="L-BFGS-B", options=options).x

@@ -50,11 +50,13 @@ def walk_table(member, start, stop, copies, power, rate, table, count, exposure,
         for i in range(size):
             bit = 1 << i
             if mask & bit and left > 0:
-                share = table[mask ^ bit] / total if total > 0.0 else 1.0
-                total -= table[mask ^ bit]
                 going = left
-                if share < 1.0 and total > 0.0:
-                    going = int(np.random.random() < share) if left == 1 else binomial_draw(left, share)
+                # The last class takes who is left without a draw: its share is 1, and by rounding a little less.
+                if mask >> (i + 1):
+                    share = table[mask ^ bit] / total if total > 0.0 else 1.0
+                    total -= table[mask ^ bit]
+                    if share < 1.0:
+                        going = int(np.random.random() < share) if left == 1 else binomial_draw(left, share)
                 count[mask ^ bit] += going
                 left -= going
     for e in range(start, stop):
