@@ -15,6 +15,7 @@ import pytest
 from hypothesis import settings
 
 from core.settings import one_thread_a_library, prepare_numba_cache
+from tests.speed import scaled
 
 one_thread_a_library()  # as in a server, before numpy is loaded
 prepare_numba_cache()  # before PLURALITY_HOME is changed, so that tests and the app compile each kernel once
@@ -23,9 +24,9 @@ prepare_numba_cache()  # before PLURALITY_HOME is changed, so that tests and the
 settings.register_profile("plurality", deadline=None)
 settings.load_profile("plurality")
 
-# What each kind of test may take, of all workers together, about twice what it took on two cores; beyond it the run
-# fails in CI. Processor seconds, which a busy machine does not make many more of; of the browser, where other processes
-# do the work, seconds.
+# What each kind of test may take on a fast machine, of all workers together, about twice what it took on two cores;
+# beyond it the run fails in CI. Processor seconds, which a busy machine does not make many more of; of the browser,
+# where other processes do the work, seconds.
 BUDGETS = {"core": 3000, "pages": 1500, "browser": 3600}
 # The longest files, those of the browser, which mostly wait, between those that compute. One alone begins with the
 # largest sample: what it computes, the others find.
@@ -56,7 +57,7 @@ LONGEST = [
         "browser/test_agreement",
     )
 ]
-MOST_COMPILING = 600  # seconds
+MOST_COMPILING = scaled(600)  # seconds
 MOST_REPEATED_PRESSES = 10  # in CI; a press without effect is one that a user would have made in vain
 MOST_SECOND_TRIES = 1  # in CI, of browser tests that failed and then passed: a race to be found, not to be hidden
 _numbers = itertools.count()
@@ -251,8 +252,13 @@ def pytest_runtest_logreport(report):
         _repeated.update(f"{report.nodeid}: {one}" for one in words)
 
 
+def _budget(kind: str) -> float:
+    """Seconds that a kind of test may take on this machine."""
+    return scaled(BUDGETS[kind], time.perf_counter if kind == "browser" else time.process_time)
+
+
 def _faults() -> list[str]:
-    over = [f"tests/{kind} is over its budget" for kind, seconds in _spent.items() if seconds > BUDGETS[kind]]
+    over = [f"tests/{kind} is over its budget" for kind, seconds in _spent.items() if seconds > _budget(kind)]
     if _repeated.total() > MOST_REPEATED_PRESSES:
         over.append(f"{_repeated.total()} presses were made again")
     if len(_second_tries) > MOST_SECOND_TRIES:
@@ -265,7 +271,7 @@ def pytest_terminal_summary(terminalreporter):
     for kind, seconds in _spent.items():
         if seconds:
             of = "" if kind == "browser" else "processor "
-            terminalreporter.write_line(f"tests/{kind}: {seconds:.0f} {of}s of {BUDGETS[kind]} {of}s")
+            terminalreporter.write_line(f"tests/{kind}: {seconds:.0f} {of}s of {_budget(kind):.0f} {of}s")
     if _spent["browser"]:
         terminalreporter.write_line(f"presses made again: {_repeated.total()}, {MOST_REPEATED_PRESSES} at most")
     for words, times in _repeated.items():

@@ -11,9 +11,10 @@ from core import first_start
 from core.warmup import warm_up
 from tests.browser import steps
 from tests.browser.server import CHROMIUM_FLAGS, Dashboard, find_chromium
+from tests.speed import scaled
 
 HERE = ("localhost", "127.0.0.1")
-LATEST = 60_000  # what comes is not waited for longer than it takes; a busy machine takes long
+LATEST = scaled(60_000)  # what comes is not waited for longer than it takes; a busy machine takes long
 # A page of a test lives for seconds: compiling its scripts so that they run faster costs more than it gives.
 FOR_MOMENTS = "--js-flags=--no-opt,--no-maglev"
 expect.set_options(timeout=LATEST)

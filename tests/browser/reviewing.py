@@ -9,7 +9,7 @@ from core.ingest.read_files import read
 from core.library import keep
 from core.review.store import ReviewStore
 from tests.browser.server import Dashboard
-from tests.browser.steps import settled, until
+from tests.browser.steps import SOON, settled, until
 
 FRUIT = ("apple", "pear", "plum", "quince")
 
@@ -57,7 +57,7 @@ def step(page: Page, name: str, seen: str | Locator) -> None:
     """Click a button until what follows from it is seen."""
     until(
         page,
-        lambda: _button(page, name).click(timeout=8_000),
+        lambda: _button(page, name).click(timeout=SOON),
         page.get_by_text(seen).first if isinstance(seen, str) else seen,
     )
 

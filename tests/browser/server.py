@@ -9,6 +9,8 @@ import time
 import urllib.request
 from pathlib import Path
 
+from tests.speed import scaled
+
 ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -58,7 +60,7 @@ class Dashboard:
                 stdout=log,
                 stderr=subprocess.STDOUT,
             )
-        while time.monotonic() - self.started < 60:
+        while time.monotonic() - self.started < scaled(60):
             try:
                 with urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1) as answer:
                     if answer.status == 200:
@@ -71,7 +73,7 @@ class Dashboard:
         """Stop the server."""
         if self.process is not None:
             self.process.terminate()
-            self.process.wait(timeout=20)
+            self.process.wait(timeout=scaled(20))
             self.process = None
 
     def log_text(self) -> str:

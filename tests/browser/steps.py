@@ -6,6 +6,8 @@ from contextlib import contextmanager, suppress
 
 from playwright.sync_api import Locator, Page, TimeoutError, expect
 
+from tests.speed import scaled
+
 PAGES = {
     "Home": r"Skin|Caries|Anaesthesia|Three dermatology cases|Ground truth",
     "Upload": r"Open a file",
@@ -21,7 +23,8 @@ PAGES = {
 
 
 # Of a job that simulates on a busy machine; less than a test may take, or nobody would learn what it waited for.
-PATIENCE = 300_000
+PATIENCE = scaled(300_000)
+SOON = scaled(10_000)  # what a press does is seen by then; a click finds its place sooner
 REPEATED: list[str] = []
 
 
@@ -92,7 +95,7 @@ def until(page: Page, act: Callable[[], object], seen: Locator, *, on_canvas: bo
         with suppress(AssertionError, TimeoutError):  # done already and gone
             act()
             settled(page)
-            expect(seen).to_be_attached(timeout=10_000) if on_canvas else expect(seen).to_be_visible(timeout=10_000)
+            expect(seen).to_be_attached(timeout=SOON) if on_canvas else expect(seen).to_be_visible(timeout=SOON)
             return
         REPEATED.append(f"{page.url.split('?')[0]}: {seen}")
         if seen.count() if on_canvas else seen.is_visible():

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.server import Dashboard
-from tests.browser.steps import answered, at_rest, go_to, settled, until, upload
+from tests.browser.steps import SOON, answered, at_rest, go_to, settled, until, upload
 
 pytestmark = pytest.mark.browser
 
@@ -96,7 +96,7 @@ def test_a_corrected_file_of_predictions_replaces_the_first(open_page, dashboard
         upload(page, "guesser.csv", ("case,class,score\n" + "\n".join(rows) + "\n").encode())
         expect(page.get_by_text("guesser: 45 of 45 cases")).to_be_visible()
         chart, tab = page.locator(".st-key-metric_draws .js-plotly-plot"), page.get_by_role("tab", name="Classifiers")
-        until(page, lambda tab=tab: tab.click(timeout=8_000), chart)
+        until(page, lambda tab=tab: tab.click(timeout=SOON), chart)
         at_rest(page)
         verdicts.append(chart.inner_text())
         page.get_by_role("button", name=re.compile("^Remove guesser")).first.click()

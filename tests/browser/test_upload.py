@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.steps import REPEATED, answered, at_rest, settled, until
+from tests.browser.steps import REPEATED, SOON, answered, at_rest, settled, until
 from tests.pages.export_files import EXPORTS, HOLDS, label_studio
 
 pytestmark = pytest.mark.browser
@@ -29,7 +29,7 @@ def drop(page: Page, files: list[tuple[str, bytes]]) -> None:
 
 def press_use(page: Page, label: str, told: str) -> None:
     """Use the annotations, and see them used."""
-    until(page, lambda: page.get_by_role("button", name=label).click(timeout=8_000), page.get_by_text(told))
+    until(page, lambda: page.get_by_role("button", name=label).click(timeout=SOON), page.get_by_text(told))
 
 
 def rename(page: Page, row: int, name: str) -> None:
@@ -98,7 +98,7 @@ def test_two_classes_are_renamed_into_one_and_stay_so(open_page, dashboard):
     expect(page.get_by_text("“Laesion” is “lesion”")).to_be_visible()
     until(
         page,
-        lambda: page.get_by_text("As last time").click(timeout=8_000),
+        lambda: page.get_by_text("As last time").click(timeout=SOON),
         page.get_by_text("27 annotations · 2 classes"),
     )
 
@@ -116,8 +116,8 @@ def test_one_of_several_questions_is_chosen_on_a_telephone(open_page, dashboard)
     settled(page)
 
     def choose() -> None:
-        box.click(timeout=8_000)
-        page.get_by_role("option", name=re.compile("evil")).click(timeout=8_000)
+        box.click(timeout=SOON)
+        page.get_by_role("option", name=re.compile("evil")).click(timeout=SOON)
 
     until(page, choose, page.locator("input[value*=evil][aria-label=Name]"))
     expect(page.get_by_label("Name", exact=True)).to_have_value(f"project · {odd}")

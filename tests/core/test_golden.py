@@ -96,33 +96,22 @@ def lines(found: dict, rule: Rule, expected: dict = ANSWER, **more) -> list[str]
 @pytest.mark.parametrize("kind", ["closed", "iterative"])
 @pytest.mark.parametrize("place", PLACES)
 @pytest.mark.parametrize("sign", [-1, 1])
-def test_a_number_that_is_off_by_1e_5_of_itself_is_found(kind, place, sign):
-    found = lines(changed(place, lambda value: value * (1 + sign * 1e-5)), Rule(kind))
+def test_a_number_that_is_off_by_1e_4_of_itself_is_found(kind, place, sign):
+    found = lines(changed(place, lambda value: value * (1 + sign * 1e-4)), Rule(kind))
     assert found
     assert all(line.startswith(place.split("[5]")[0]) for line in found)
-    assert lines(changed(place, lambda value: value * (1 + sign * 1e-5)), Rule(kind, spread={"mean": (0.7, 0.1)}))
-    elsewhere = Rule(kind, same_machine=False, spread={})  # where the last step of a fit may be another
-    assert lines(changed(place, lambda value: value * (1 + sign * 1e-4)), elsewhere)
 
 
-@pytest.mark.parametrize(("kind", "unseen", "seen"), [("closed", 3e-10, 3e-9), ("iterative", 3e-7, 3e-6)])
+@pytest.mark.parametrize(("kind", "unseen", "seen"), [("closed", 3e-9, 3e-8), ("iterative", 3e-6, 3e-5)])
 @pytest.mark.parametrize("place", PLACES[:3])
 def test_rounding_is_no_change(kind, unseen, seen, place):
     assert not lines(changed(place, lambda value: value * (1 + unseen)), Rule(kind))
     assert lines(changed(place, lambda value: value * (1 + seen)), Rule(kind))
 
 
-@pytest.mark.parametrize(("kind", "unseen", "seen"), [("closed", 3e-8, 3e-7), ("iterative", 6e-6, 3e-5)])
-@pytest.mark.parametrize("place", PLACES[:3])
-def test_another_machine_rounds_otherwise_and_changes_no_more(kind, unseen, seen, place):
-    elsewhere = Rule(kind, same_machine=False, spread={})
-    assert not lines(changed(place, lambda value: value * (1 + unseen)), elsewhere)
-    assert lines(changed(place, lambda value: value * (1 + seen)), elsewhere)
-
-
 def test_the_line_names_the_place_the_recorded_number_and_the_one_found():
     (line,) = lines(changed("raters[1].accuracy", lambda value: 0.7), Rule("iterative"))
-    assert line.startswith("raters[1].accuracy: 0.6 is recorded, 0.7 found: 0.1 apart, 7.01e-07 allowed")
+    assert line.startswith("raters[1].accuracy: 0.6 is recorded, 0.7 found: 0.1 apart, 7e-06 allowed")
 
 
 @pytest.mark.parametrize(
@@ -140,7 +129,7 @@ def test_the_line_names_the_place_the_recorded_number_and_the_one_found():
         ("confusion[7][7]", None, "confusion.n_null: 0 is recorded, 1 found"),
     ],
 )
-@pytest.mark.parametrize("rule", [Rule("closed"), Rule("iterative"), Rule("closed", False, {}, 12, 100)])
+@pytest.mark.parametrize("rule", [Rule("closed"), Rule("iterative"), Rule("closed", {}, 12)])
 def test_counts_text_and_kinds_must_be_the_same(place, value, words, rule):
     found = lines(changed(place, lambda _: value), rule)
     assert any(line.startswith(words) for line in found), found
@@ -169,16 +158,19 @@ def test_entries_of_a_long_list_that_change_places_are_found():
     assert [line.split(":")[0] for line in found] == ["confusion.wave"]
 
 
-def test_drawn_numbers_are_the_same_on_the_machine_and_within_their_error_on_another():
-    spread = {"mean": (0.73, 0.01), "model": None}
+def test_the_numbers_of_a_chain_are_within_their_error():
+    rule = Rule("closed", {"mean": (0.73, 0.01), "model": None}, 12)
     near, far = (changed("mean", lambda value, k=k: 0.73 + k * MOST_SE * 0.01) for k in (0.95, 1.1))
-    here, there = Rule("closed", True, spread, 12, 100), Rule("closed", False, spread, 12, 100)
-    assert lines(near, here)
-    assert not lines(near, there)
-    assert lines(far, there)
-    assert not lines(ANSWER, Rule("closed", False, {"mean": (0.9, 0.0)}, 12, 100))  # that of this seed alone
-    assert not lines(changed("model", lambda _: "b"), there)
-    assert lines(changed("model", lambda _: "b"), here)
+    assert not lines(near, rule)
+    assert lines(far, rule)
+    assert lines(changed("large", lambda value: value * (1 + 1e-7)), rule)
+    assert not lines(ANSWER, Rule("closed", {"mean": (0.9, 0.0)}, 12))  # that of this seed alone
+
+
+def test_words_with_the_numbers_of_a_chain_are_the_same_words():
+    rule, said = Rule("closed", {"model": None}, 12), changed("model", lambda _: "R-hat 1.10 for rater 2")
+    assert not lines(changed("model", lambda _: "R-hat 1.09 for rater 2"), rule, expected=said)
+    assert lines(changed("model", lambda _: "R-hat 1.09 for case 2"), rule, expected=said)
 
 
 def test_the_numbers_that_move_with_the_seed_are_measured():
@@ -188,13 +180,6 @@ def test_the_numbers_that_move_with_the_seed_are_measured():
     assert spread_of(compact(ANSWER), others)["mean"] == pytest.approx((0.731, 0.015811388))
     gone = [{key: value for key, value in one.items() if key != "n"} for one in others]
     assert spread_of(compact(ANSWER), gone)["n"] is None
-
-
-def test_a_count_of_draws_may_be_one_off_on_another_machine_only():
-    old, new = {"n_below": {"0.5": 4}, "n_cases": 4}, {"n_below": {"0.5": 5}, "n_cases": 4}
-    assert lines(new, Rule("closed", True, {}, 12, 100), expected=old)
-    assert not lines(new, Rule("closed", False, {}, 12, 100), expected=old)
-    assert lines({**old, "n_cases": 5}, Rule("closed", False, {}, 12, 100), expected=old)
 
 
 def test_a_number_that_is_not_finite_is_not_recorded():

@@ -19,6 +19,7 @@ from core.errors import Cancelled, PluralityError
 from core.models.nuts.sampler import sample
 from core.processes import WorkerError
 from tests.core.models.nuts.toy import Toy
+from tests.speed import scaled
 
 ROOT = processes._ROOT
 
@@ -179,6 +180,6 @@ def wait_until(true, seconds=60.0):
     """What was true at last: a file that is written again and again may be empty the next moment."""
     began = time.monotonic()
     while not (found := true()):
-        assert time.monotonic() - began < seconds, "it did not happen in time"
+        assert time.monotonic() - began < scaled(seconds), "it did not happen in time"
         time.sleep(0.05)
     return found

@@ -32,13 +32,13 @@ class Command:
     arguments : tuple of str
     kind : {"closed", "iterative"}
         Closed forms, or a fit that stops where it no longer moves: how near a number must be.
-    drawn : bool
-        Some numbers come from random draws and so move with the seed.
+    chain : bool
+        Some numbers come from a chain so long that rounding moves it, as the seed does.
     """
 
     arguments: tuple[str, ...]
     kind: Kind
-    drawn: bool = False
+    chain: bool = False
 
     @property
     def name(self) -> str:
@@ -49,13 +49,6 @@ class Command:
     def writes_table(self) -> bool:
         """Whether a table of cases is written beside the JSON."""
         return "--cases-out" in self.arguments
-
-    @property
-    def n_draws(self) -> int:
-        """Draws that a share is of; 1 where the command line names none."""
-        if "--draws" not in self.arguments:
-            return 1
-        return int(self.arguments[self.arguments.index("--draws") + 1])
 
 
 def commands() -> dict[str, Command]:
@@ -99,8 +92,8 @@ def _agreements() -> dict[str, Command]:
     found["agreement street"] = Command(("agreement", "street"), "closed")
     found["agreement street, bus"] = Command(("agreement", "street", "--label", "bus"), "closed")
     scores = ("agreement", "{inputs}/scores.csv")
-    found["agreement scores"] = Command(scores, "closed")
-    found["agreement scores, threshold"] = Command((*scores, "--threshold", "3.5"), "closed")
+    found["agreement scores"] = Command(scores, "iterative")
+    found["agreement scores, threshold"] = Command((*scores, "--threshold", "3.5"), "iterative")
     found["agreement skin, three raters"] = Command(("agreement", "skin", "--select", _THREE_RATERS), "closed")
     return found
 
@@ -123,7 +116,7 @@ def _fits() -> dict[str, Command]:
         line = ("fit", "dawid-skene", sample, "--smoothing", "diagonal", "--cases-out", "{out}")
         found[f"fit dawid-skene {sample}, smoothing diagonal"] = Command(line, "iterative")
         line = ("fit", "dawid-skene", sample, "--smoothing", "pooled", "--intervals")
-        found[f"fit dawid-skene {sample}, intervals"] = Command(line, "iterative", drawn=True)
+        found[f"fit dawid-skene {sample}, intervals"] = Command(line, "iterative")
     line = ("fit", "dawid-skene", "anaesthesia", "--smoothing", "none", "--restarts", "3", "--seed", "7")
     found["fit dawid-skene anaesthesia, restarts"] = Command(line, "iterative")
     line = ("fit", "dawid-skene", "skin", "--smoothing", "pooled", "--gold", "{samples}/skin/truth.csv")
@@ -142,24 +135,24 @@ def _judged() -> dict[str, Command]:
     for sample in _NAMED:
         line = ("fit", "dawid-skene-empirical", sample, "--cases-out", "{out}")
         found[f"fit dawid-skene-empirical {sample}"] = Command(line, "iterative")
-        found[f"raters {sample}"] = Command(("raters", sample), "iterative", drawn=True)
-        found[f"choose {sample}"] = Command(("choose", sample), "iterative", drawn=True)
+        found[f"raters {sample}"] = Command(("raters", sample), "iterative")
+        found[f"choose {sample}"] = Command(("choose", sample), "iterative")
     line = ("fit", "ordinal", "anaesthesia", "--ordinal", "--cases-out", "{out}")
-    found["fit ordinal anaesthesia"] = Command(line, "iterative", drawn=True)
+    found["fit ordinal anaesthesia"] = Command(line, "iterative")
     for model in ("glad", "nominal-difficulty"):
         for sample in ("skin", "anaesthesia"):
             line = ("fit", model, sample, "--cases-out", "{out}")
             found[f"fit {model} {sample}"] = Command(line, "iterative")
-    found["fit auto anaesthesia"] = Command(("fit", "auto", "anaesthesia"), "iterative", drawn=True)
+    found["fit auto anaesthesia"] = Command(("fit", "auto", "anaesthesia"), "iterative")
     line = ("machine", "anaesthesia", "--machine", "observer 5", "--epsilon", "0.1")
-    found["machine anaesthesia"] = Command(line, "closed", drawn=True)
+    found["machine anaesthesia"] = Command(line, "closed")
     line = ("raters", "skin", "--gold", "{samples}/skin/truth.csv", "--acceptable", "0.7")
-    found["raters skin, gold"] = Command(line, "iterative", drawn=True)
+    found["raters skin, gold"] = Command(line, "iterative")
     found["reliability dirichlet anaesthesia"] = Command(
-        ("reliability", "dirichlet", "anaesthesia", "--draws", "200"), "closed", drawn=True
+        ("reliability", "dirichlet", "anaesthesia", "--draws", "200"), "closed"
     )
     line = ("reliability", "dirichlet", "skin", "--gold", "{samples}/skin/truth.csv", "--draws", "200")
-    found["reliability dirichlet skin, gold"] = Command(line, "closed", drawn=True)
+    found["reliability dirichlet skin, gold"] = Command(line, "closed")
     return found
 
 
@@ -181,7 +174,7 @@ def _posterior_fits() -> dict[str, Command]:
         ("--method", "nuts", "--draws", "60", "--tune", "60", "--chains", "2"),
     )
     line = ("fit", *lines[name], *short, "--cases-out", "{out}")
-    found[f"fit {name}, nuts"] = Command(line, "iterative", drawn=True)
+    found[f"fit {name}, nuts"] = Command(line, "iterative", chain=True)
     return found
 
 
@@ -190,13 +183,13 @@ def _certainties() -> dict[str, Command]:
     for sample in SAMPLES:
         for model in ("dirichlet", "prirn", "plackett-luce"):
             line = ("certainty", model, sample, "--reliability", "2", "--draws", "200", "--cases-out", "{out}")
-            found[f"certainty {model} {sample}"] = Command(line, "closed", drawn=True)
+            found[f"certainty {model} {sample}"] = Command(line, "closed")
     line = ("certainty", "mixture-plackett-luce", "anaesthesia", "--reliability", "2", "--draws", "200")
-    found["certainty mixture-plackett-luce anaesthesia"] = Command(line, "closed", drawn=True)
+    found["certainty mixture-plackett-luce anaesthesia"] = Command(line, "closed", chain=True)
     line = ("certainty", "dirichlet", "street", "--reliability", "2", "--cases-out", "{out}")
     found["certainty dirichlet street"] = Command(line, "closed")
     line = ("certainty", "ordinal-truth", "anaesthesia", "--ordinal", "--reliability", "0.5", "--draws", "200")
-    found["certainty ordinal-truth anaesthesia"] = Command((*line, "--cases-out", "{out}"), "iterative", drawn=True)
+    found["certainty ordinal-truth anaesthesia"] = Command((*line, "--cases-out", "{out}"), "iterative")
     line = ("certainty", "gaussian", "{inputs}/scores.csv", "--threshold", "3.5", "--reliability", "2")
     found["certainty gaussian scores, prior fitted"] = Command((*line, "--cases-out", "{out}"), "iterative")
     line = (*line, "--prior", "3,1,2,2", "--cases-out", "{out}")
@@ -217,14 +210,14 @@ def _sweeps() -> dict[str, Command]:
     ):
         for model in models:
             line = ("sweep", model, sample, "--reliabilities", "1,4", "--draws", "100", "--top", "3")
-            found[f"sweep {model} {sample}"] = Command(line, "closed", drawn=True)
+            found[f"sweep {model} {sample}"] = Command(line, "closed", chain=model.startswith("mixture"))
     line = ("sweep", "ordinal-truth", "anaesthesia", "--ordinal", "--reliabilities", "0.5,1", "--draws", "100")
-    found["sweep ordinal-truth anaesthesia"] = Command(line, "iterative", drawn=True)
+    found["sweep ordinal-truth anaesthesia"] = Command(line, "iterative")
     line = ("sweep", "gaussian", "essays", "--threshold", "6", "--reliabilities", "1,4", "--draws", "100")
-    found["sweep gaussian essays"] = Command(line, "iterative", drawn=True)
+    found["sweep gaussian essays"] = Command(line, "iterative")
     found["reliability gaussian essays"] = Command(("reliability", "gaussian", "essays"), "iterative")
     line = ("sets", "skin", "--alpha", "0.4", "--reliability", "10", "--draws", "100", "--cases-out", "{out}")
-    found["sets skin"] = Command(line, "closed", drawn=True)
+    found["sets skin"] = Command(line, "closed")
     for method in ("ppi", "humans"):
         line = ("rate", "skin", "--machine", "R01", "--class", "Dry vesperitis", "--method", method)
         found[f"rate skin, {method}"] = Command(line, "closed")

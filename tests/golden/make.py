@@ -8,15 +8,12 @@ committed: every changed number is a decision.
 import argparse
 import contextlib
 import csv
-import hashlib
 import io
 import json
 import os
-import platform
 import re
 import sys
 import tempfile
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -31,16 +28,6 @@ N_SEEDS = 12
 _MOST_SHOWN = 30
 _N_FIRST_OF_COLUMN = 3
 _WHOLE = re.compile(r"[+-]?\d{1,15}")
-
-
-def machine() -> str:
-    """Twelve digits that change where a number may be rounded otherwise: processor, libm, compiler and libraries."""
-    from llvmlite import binding
-
-    parts = [platform.machine(), platform.system(), *platform.libc_ver(), binding.get_host_cpu_name()]
-    parts.append(binding.get_host_cpu_features().flatten())
-    parts += [f"{name} {version(name)}" for name in ("numpy", "scipy", "numba", "llvmlite")]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
 def file_of(name: str) -> Path:
@@ -84,8 +71,8 @@ def answer_of(command: Command, folder: Path, seed: int | None = None) -> dict[s
 
 def record(command: Command, folder: Path) -> dict[str, Any]:
     """The command's answer with what is needed to compare another with it."""
-    found = {"command": list(command.arguments), "machine": machine(), **answer_of(command, folder)}
-    if command.drawn:
+    found = {"command": list(command.arguments), **answer_of(command, folder)}
+    if command.chain:
         found["n_seeds"] = N_SEEDS
         others = [answer_of(command, folder, seed) for seed in range(1001, 1001 + N_SEEDS)]
         spread = spread_of({key: found[key] for key in others[0]}, others)
@@ -93,15 +80,9 @@ def record(command: Command, folder: Path) -> dict[str, Any]:
     return found
 
 
-def rule_of(command: Command, recorded: dict[str, Any], same_machine: bool | None = None) -> Rule:
+def rule_of(command: Command, recorded: dict[str, Any]) -> Rule:
     """How near the numbers of a command must be to those recorded."""
-    return Rule(
-        command.kind,
-        recorded["machine"] == machine() if same_machine is None else same_machine,
-        recorded.get("spread"),
-        recorded.get("n_seeds", 1),
-        command.n_draws if command.drawn else 0,
-    )
+    return Rule(command.kind, recorded.get("spread"), recorded.get("n_seeds", 1))
 
 
 def kept(recorded: dict[str, Any]) -> dict[str, Any]:

@@ -1,8 +1,10 @@
 """What a page says and draws, as lines of text that stand beside the golden numbers: a changed screen is a decision.
 
 Every element of a page is a line in its order: its kind, its label, its words; of a table the columns, the first rows
-and a sum over all of each column; of a figure its traces and its layout without what all have in common, long lists
-summed up as `tests.golden.compare.compact` does.
+and a sum over all of each column; of a figure its traces and its layout without what all have in common. Of a long list
+stand its first entries, a number made of its words, and two sums over the numbers in it, those within words included:
+the plain one and one with weights that moves when two of them change places. All of it is compared on every processor:
+words and whole numbers are the same, other numbers up to rounding.
 
 To record screens anew after a decision: ``pytest tests/pages/test_pages.py --record-screens``.
 """
@@ -20,13 +22,11 @@ import numpy as np
 import pandas as pd
 
 from core.figures.theme import LIGHT, figure_of
-from tests.golden.make import machine
 
 SCREENS = Path(__file__).parent / "screens"
 _N_ROWS, _N_FIRST, _MOST_WORDS = 3, 3, 400
 _NEAR = 1e-6  # of a number, or of one: beyond what is shown of it
 _NUMBER = re.compile(r"(?<![\w.])-?(?:\d+(?:\\?\.\d*)?|\\?\.\d+)(?:e[-+]?\d+)?")  # also as markdown escapes it
-_MACHINE = "machine: "
 _COMMON = figure_of(LIGHT).to_dict()["layout"]["template"]
 _OF_THE_MACHINE = ("<script", "<style", "Plurality ")  # what the Settings page says for an enquiry
 # How long a machine takes, and the day of today.
@@ -55,47 +55,31 @@ def file_of(data: str, page: str | None = None) -> Path:
 
 
 def record(path: Path, lines: list[str]) -> None:
-    """Keep these lines, with the machine that made them; nothing is written where nothing has changed."""
+    """Keep these lines; nothing is written where nothing has changed."""
     if path.exists() and not differences(path.read_text(encoding="utf-8").splitlines(), lines):
         return
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join([_MACHINE + machine(), *lines]) + "\n", encoding="utf-8", newline="\n")
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 
-def differences(recorded: list[str], found: list[str], same_machine: bool | None = None) -> list[str]:
+def differences(recorded: list[str], found: list[str]) -> list[str]:
     """What differs, line by line.
 
     Parameters
     ----------
     recorded : list of str
-        As a file holds them, the machine first.
+        As a file holds them.
     found : list of str
-    same_machine : bool, optional
-        Whether numbers are compared; elsewhere a seed may give other draws, and only words are, not what stands in
-        tables and figures. Read from ``recorded`` by default.
     """
-    first, *recorded = recorded
-    if same_machine is None:
-        same_machine = first == _MACHINE + machine()
-    words = [
-        [_NUMBER.sub("#", line if same_machine else _words(line)) for line in lines] for lines in (recorded, found)
-    ]
+    words = [[_NUMBER.sub("#", line) for line in lines] for lines in (recorded, found)]
     told: list[str] = []
     for kind, start, stop, first_new, last_new in difflib.SequenceMatcher(None, *words, autojunk=False).get_opcodes():
         old, new = recorded[start:stop], found[first_new:last_new]
         if kind == "equal":
-            unlike = [(a, b) for a, b in zip(old, new, strict=True) if same_machine and not _alike(a, b)]
-            told += [line for a, b in unlike for line in (f"- {a}", f"+ {b}")]
+            told += [line for a, b in zip(old, new, strict=True) if not _alike(a, b) for line in (f"- {a}", f"+ {b}")]
         else:
             told += [*(f"- {line}" for line in old), *(f"+ {line}" for line in new)]
     return told
-
-
-def _words(line: str) -> str:
-    """Of a line what no draw can change: of a table the names of its columns, of a figure how many traces it has."""
-    if line.startswith(("  ", "trace: ", "layout: ")):
-        return line.split(": ")[0]
-    return line
 
 
 def _alike(old: str, new: str) -> bool:
@@ -150,12 +134,20 @@ def _short(words: str) -> str:
     line = " ".join(words.split())
     if len(line) <= _MOST_WORDS:
         return line
-    return f"{line[:_MOST_WORDS]} … {len(line)} characters, {_of(line)}"
+    return f"{line[:_MOST_WORDS]} … {len(line)} characters, {json.dumps(_digest(line))}"
 
 
-def _of(words: str) -> int:
-    """A number that another text has not."""
-    return zlib.crc32(words.encode())
+def _digest(words: str) -> dict[str, Any]:
+    """A number that other words have not, and sums of the numbers among them, which may be rounded otherwise."""
+    numbers = [float(found.replace("\\", "")) for found in _NUMBER.findall(words)]
+    return {"of": zlib.crc32(_NUMBER.sub("#", words).encode()), **(_sums(numbers) if numbers else {})}
+
+
+def _sums(numbers: list[float]) -> dict[str, float | None]:
+    """The sum of numbers, and one with the weights cos 1, cos 2, ...; NaN count as nothing."""
+    found = np.array(numbers, float)
+    waves = found * np.cos(np.arange(1, len(found) + 1))
+    return {"sum": _six(float(np.nansum(found))), "wave": _six(float(np.nansum(waves)))}
 
 
 def _table(element: Any) -> Iterator[str]:
@@ -220,15 +212,13 @@ def _summed(value: Any) -> Any:
         return {key: _summed(entry) for key, entry in value.items()}
     if isinstance(value, list) and len(value) > _N_ROWS:
         if all(isinstance(entry, int | float | None) and not isinstance(entry, bool) for entry in value):
-            numbers = np.array([np.nan if entry is None else entry for entry in value], float)
-            wave = np.nansum(numbers * np.cos(np.arange(1, len(value) + 1)))
-            return {"n": len(value), "sum": _six(float(np.nansum(numbers))), "wave": _six(float(wave))} | {
-                "first": _summed(value[:_N_FIRST])
-            }
+            numbers = [np.nan if entry is None else entry for entry in value]
+            return {"n": len(value), **_sums(numbers), "first": _summed(value[:_N_FIRST])}
         if any(isinstance(entry, dict) for entry in value):
             return [_summed(entry) for entry in value]
         rounded = _rounded(value)
-        return {"n": len(value), "of": _of(json.dumps(rounded, ensure_ascii=False)), "first": rounded[:_N_FIRST]}
+        words = json.dumps(rounded, ensure_ascii=False)
+        return {"n": len(value), **_digest(words), "first": rounded[:_N_FIRST]}
     if isinstance(value, list):
         return [_summed(entry) for entry in value]
     return _six(value) if isinstance(value, float) else value

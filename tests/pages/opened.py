@@ -9,9 +9,10 @@ from streamlit.testing.v1 import AppTest
 from core import read
 from core.library import keep
 from pages.shared.cache.datasets import LANES, jobs
+from tests.speed import scaled
 
 APP = str(Path(__file__).resolve().parents[2] / "app.py")
-PATIENCE = 600.0  # seconds that background work may take beside everything else
+PATIENCE = scaled(600.0)  # seconds that background work may take beside everything else
 
 
 def settle(app: AppTest) -> AppTest:

@@ -74,7 +74,7 @@ ODD_DATA = {
     "rankings with ties": _table(
         "case,rater,rank,class",
         [
-            (case, rater, 1 + (place >= 2 - (case + rater) % 2), "xyzw"[(place + case * rater) % 4])
+            (case, rater, 1 + (place >= 2 - (case + rater) % 2), "xyzw"[(place + case * rater + (case % 5 == 3)) % 4])
             for case in range(12)
             for rater in range(3)
             for place in range(3)

@@ -31,6 +31,7 @@ from pages.shared.kit import expected, job_progress, redraw
 from pages.shared.kit import sweep as sweeps
 from pages.shared.shell import story as shell_story
 from tests.pages.opened import APP, at, kept, settle, words
+from tests.speed import scaled
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 CLOCK = re.compile(r"@part\(\s*[^)\s]")
@@ -169,13 +170,13 @@ def test_a_look_waits_for_news_that_are_about_to_come_and_for_no_others(monkeypa
     shown = [(job, None, job.partial)]
     began = time.monotonic()
     redraw.await_news(partial(job_progress._has_news, shown))
-    assert redraw.NEWS_SECONDS <= time.monotonic() - began < 10
+    assert redraw.NEWS_SECONDS <= time.monotonic() - began < scaled(10)
     monkeypatch.setattr(redraw, "NEWS_SECONDS", 60)
     soon = threading.Timer(0.03, lambda: setattr(job, "partial", "half"))
     soon.start()
     began = time.monotonic()
     redraw.await_news(partial(job_progress._has_news, shown))
-    assert job.partial == "half" and time.monotonic() - began < 30
+    assert job.partial == "half" and time.monotonic() - began < scaled(30)
     soon.join()
 
 
@@ -202,7 +203,7 @@ def test_a_look_that_waits_ends_where_a_person_asks_for_another_run(monkeypatch,
 
     began = time.monotonic()
     app = AppTest.from_function(looks, default_timeout=120, args=(part,)).run()
-    assert time.monotonic() - began < 30 and app.session_state["looked"]
+    assert time.monotonic() - began < scaled(30) and app.session_state["looked"]
 
 
 @pytest.mark.usefixtures("nothing_starts")
@@ -302,7 +303,7 @@ def test_a_part_that_is_drawn_again_before_the_page_is_sent_leaves_no_gap_in_it(
         request.getfixturevalue("nothing_starts")
         app = framed("models")
     elif waits == "a database":
-        app = AppTest.from_function(database_away)
+        app = AppTest.from_function(database_away, default_timeout=120)
     else:
         app = at("models", "caries") if waits == "a first start" else at("home")
     sent = []
@@ -424,7 +425,9 @@ def test_pages_send_what_takes_long_to_workers_and_nothing_else(monkeypatch):
 
 
 def test_without_a_server_there_are_no_workers():
-    app = AppTest.from_string("from pages.shared.cache import datasets\nassert datasets.workers() is None").run()
+    app = AppTest.from_string(
+        "from pages.shared.cache import datasets\nassert datasets.workers() is None", default_timeout=120
+    ).run()
     assert not app.exception
 
 

@@ -13,6 +13,7 @@ from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.raters.left_out import _tops, left_out
 from tests.core.raters.raters_simulated import names, simulated
+from tests.speed import scaled
 
 
 def crowd(seed=1, per_case=3, **how):
@@ -149,7 +150,7 @@ def test_it_takes_a_click_on_a_hundred_thousand_annotations():
     left_out(data, fit, ["r0"])
     started = time.process_time()
     left_out(data, fit, ["r1"])
-    assert time.process_time() - started < 1.0
+    assert time.process_time() - started < scaled(1.0, time.process_time)
 
 
 def test_impossible_requests_are_refused():

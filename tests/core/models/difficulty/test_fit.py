@@ -14,6 +14,7 @@ from core.models.difficulty.names import TAGS
 from core.models.difficulty.summary import summarise
 from tests.core.kinds import as_scores
 from tests.core.models.difficulty.reference import density_of, logistic, small_data
+from tests.speed import scaled
 
 
 @pytest.mark.parametrize("tag", TAGS)
@@ -22,7 +23,7 @@ def test_every_model_answers_at_once_with_rows_that_sum_to_one(tag):
     density_of(small_data(), tag).value_and_gradient(np.zeros(density_of(small_data(), tag).ndim))  # compile
     started = time.process_time()
     found = DifficultyModel(tag).fit(caries)
-    assert time.process_time() - started < 6  # 2 seconds on a machine of its own
+    assert time.process_time() - started < scaled(6, time.process_time)  # 2 seconds on a machine of its own
     fit = found.fit
     assert fit.model == f"difficulty-{tag}" and fit.method == "map" and fit.converged and fit.uncertainty is None
     assert fit.confusion.sum(axis=2) == pytest.approx(np.ones((5, 2)))
