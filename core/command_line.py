@@ -459,6 +459,13 @@ def _erase() -> list[click.Parameter]:
     ]
 
 
+def _people() -> list[click.Parameter]:
+    return [
+        click.Argument(["action"], required=False, type=click.Choice(("rebind",)), metavar="[rebind"),
+        click.Argument(["name"], required=False, metavar="NAME]"),
+    ]
+
+
 def _restore() -> list[click.Parameter]:
     return [click.Argument(["file"], metavar="FILE")]
 
@@ -476,7 +483,9 @@ def _deploy() -> list[click.Parameter]:
         click.Argument(["out"], metavar="OUT"),
         click.Option(["--name"], required=True, metavar="HOST", help="By which people open the server."),
         option("processes", "N", "Of the dashboard; about one for each core."),
-        option("database", "URL", "Of Postgres; an SQLite file in the home folder where not given."),
+        option(
+            "database", "@FILE|URL", "Address of Postgres, in a file if it has a password [SQLite in the home folder]."
+        ),
         option("home", "FOLDER", "Of what is kept, on the server."),
         option("program", "FOLDER", "Of this program, on the server."),
         option("certificate", "FILE", "Certificate chain and key, on the server."),
@@ -592,6 +601,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Erase what is kept of a person, or data that nobody uses any more.",
         "erase --person ann@clinic.example --yes",
         _erase,
+    ),
+    "people": (
+        ".commands.people:people",
+        "List who may do what, or free a name from its account (rebind NAME).",
+        "people rebind ann@clinic.example",
+        _people,
     ),
     "deploy": (
         ".commands.deployment:deploy",

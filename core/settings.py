@@ -18,7 +18,7 @@ _SHORTEST_SECRET = 32
 _OWN = (
     "HOME", "MAX_UPLOAD_MB", "RESULTS_MB", "MEMORY_MB", "WORKERS", "CLUSTER", "UNASKED_CASES", "MAX_MODEL_CELLS",
     "DATABASE_URL", "DATABASE_OWNER_URL", "SEVERAL_PROCESSES", "IMAGES", "REMOTE_IMAGES", "SIGN_IN", "PEOPLE",
-    "NAME_CLAIM", "ROLE_CLAIM", "GROUP_CLAIM", "LOG", "METRICS_TOKEN", "SESSION_HOURS",
+    "EMAIL_TRUSTED", "NAME_CLAIM", "ROLE_CLAIM", "GROUP_CLAIM", "LOG", "METRICS_TOKEN", "SESSION_HOURS",
     "ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE",
 )  # fmt: skip
 _OF_SYSTEMS = (
@@ -71,7 +71,10 @@ class Settings:
     sign_in : bool
         Whether people must sign in (``PLURALITY_SIGN_IN``); a server where they cannot then does not start.
     people : Path or None
-        The administrator's list of people and their roles (``PLURALITY_PEOPLE``); see `core.people`.
+        The administrator's list of people and their roles (``PLURALITY_PEOPLE``); see `core.people_list`.
+    email_trusted : bool
+        Whether the provider verifies every e-mail address without saying so (``PLURALITY_EMAIL_TRUSTED``, off by
+        default): a sign-in without the claim ``email_verified`` is refused otherwise.
     name_claim, role_claim, group_claim : str
         Claims that hold a person's name (``PLURALITY_NAME_CLAIM``), roles (``PLURALITY_ROLE_CLAIM``) and groups
         (``PLURALITY_GROUP_CLAIM``).
@@ -99,6 +102,7 @@ class Settings:
     open_to_anybody: bool = False
     sign_in: bool = False
     people: Path | None = None
+    email_trusted: bool = False
     name_claim: str = "email"
     role_claim: str = ""
     group_claim: str = ""
@@ -157,6 +161,7 @@ def _settings(said: tuple[str | None, ...]) -> Settings:
         remote_images=_yes(told, "PLURALITY_REMOTE_IMAGES"),
         sign_in=_yes(told, "PLURALITY_SIGN_IN"),
         people=Path(people).expanduser() if people else None,
+        email_trusted=_yes(told, "PLURALITY_EMAIL_TRUSTED"),
         name_claim=told["PLURALITY_NAME_CLAIM"] or "email",
         role_claim=told["PLURALITY_ROLE_CLAIM"] or "",
         group_claim=told["PLURALITY_GROUP_CLAIM"] or "",

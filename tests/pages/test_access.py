@@ -194,7 +194,7 @@ def test_cases_reach_whom_they_are_given_to_and_nobody_else(anns, as_):
 
 def test_a_second_opinion_is_asked_of_whom_it_reaches(anns, as_, monkeypatch, tmp_path):
     people = tmp_path / "people.toml"
-    people.write_text('[groups]\n"night" = ["dan@clinic.example"]\n')
+    people.write_text('everybody_else = "reviewer"\n[groups]\n"night" = ["dan@clinic.example"]\n')
     monkeypatch.setenv("PLURALITY_PEOPLE", str(people))
     access.share(anns.digest, [CEM.name], ["night"])
     case = {"dataset": anns.digest, "case_id": "case-7f3-1", "reviewer": ANN.name}
@@ -257,7 +257,7 @@ def test_forgetting_forgets_whose_they_were(anns, as_):
 
 def claims(person):
     now = time.time()
-    told = {"iss": "i", "sub": person.name, "iat": now, "exp": now + 600, "email": person.name}
+    told = {"iss": "i", "sub": person.name, "iat": now, "exp": now + 600, "email": person.name, "email_verified": True}
     return {"is_logged_in": True, **told, "groups": [person.role]}
 
 
