@@ -27,7 +27,7 @@ LAYERS = (
     ("story",),
     ("figures",),
     ("backup", "deployment", "erasure"),
-    ("belongings",),
+    ("belongings", "changes"),
     ("library",),
     ("machines",),
     ("review",),
