@@ -8,6 +8,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -18,10 +19,12 @@ import numpy as np
 from .annotations.dataset import KINDS
 from .errors import PluralityError
 from .methods import AS_IS, Family, Option, Variant, methods
+from .settings import private_files
 from .text import exact
 from .version import __version__
 
 _IN_PARTITIONS = ".commands.partitioned"
+_OF_HOME = (".commands.record", ".commands.people")  # whose commands write to the home folder
 _TYPES = {int: click.INT, float: click.FLOAT, str: click.STRING}
 
 
@@ -98,7 +101,8 @@ class _Commands(click.Group):
             options = SimpleNamespace(**values, cautions=[])
             if "partitions" in values and import_module(_IN_PARTITIONS, __package__).wanted(options, name):
                 module = _IN_PARTITIONS
-            return *getattr(import_module(module, __package__), called)(options), options
+            with private_files() if module in _OF_HOME else nullcontext():
+                return *getattr(import_module(module, __package__), called)(options), options
 
         return click.Command(
             name,

@@ -2,7 +2,8 @@
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -203,6 +204,38 @@ def _yes(told: _Told, variable: str) -> bool:
     if text not in ("", "0", "no", "off", "false", "1", "yes", "on", "true"):
         raise InputError(f"{variable} is {text!r}.", "Set it to 1 or 0, or leave it unset.")
     return text in ("1", "yes", "on", "true")
+
+
+@contextmanager
+def private_files() -> Iterator[None]:
+    """Let nobody but the user of this process read or write what it and its children make meanwhile."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def close_home() -> tuple[int, int]:
+    """Close what is in the home folder to other users of the computer, who could read files of earlier versions.
+
+    Returns
+    -------
+    n_closed, n_open : int
+        Files and folders that were closed, and those that could not be, because they are somebody else's.
+    """
+    n_closed = n_open = 0
+    home = current_settings().home
+    for path in (home, *home.rglob("*")) if os.name == "posix" else ():
+        try:
+            if not path.is_symlink() and (mode := path.stat().st_mode) & 0o077:
+                path.chmod(mode & 0o700)
+                n_closed += 1
+        except FileNotFoundError:  # nothing is there yet, or another process has just removed it
+            continue
+        except OSError:
+            n_open += 1
+    return n_closed, n_open
 
 
 def one_thread_a_library() -> None:

@@ -41,17 +41,6 @@ ANN, BOB, CEM, ADA = (
 
 
 @pytest.fixture
-def as_(monkeypatch):
-    """Makes who is signed in somebody else."""
-    monkeypatch.setenv("PLURALITY_SIGN_IN", "1")
-
-    def become(person):
-        monkeypatch.setattr(sign_in, "person", lambda: person)
-
-    return become
-
-
-@pytest.fixture
 def anns(as_):
     """Data that Ann brought and kept, with predictions and a review."""
     as_(ANN)
@@ -272,7 +261,7 @@ def test_forgetting_forgets_whose_they_were(anns, as_):
 def claims(person):
     now = time.time()
     told = {"iss": "i", "sub": person.name, "iat": now, "exp": now + 600, "email": person.name, "email_verified": True}
-    return {"is_logged_in": True, **told, "groups": [person.role]}
+    return {"is_logged_in": True, **told, "groups": [person.role], "teams": sorted(person.groups)}
 
 
 def everything_said(app):

@@ -1,6 +1,7 @@
 """Sign-in against a provider on loopback and an issuer that lies; and pages as somebody who is signed in sees them."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -161,6 +162,16 @@ def signed_in_by(server, provider, client):
     assert answer.status_code == 302, answer.text
     client.get(answer.headers["location"])
     return client
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
+def test_a_server_closes_its_home_to_other_users_also_what_was_open_before(server, client):
+    """The folder and the log of the server were made by this test, for everybody to read."""
+    assert may_fetch(server, signed_in_by(server, "own", client()))
+    modes = {path: path.stat().st_mode & 0o777 for path in (server.home, *server.home.rglob("*"))}
+    assert server.log in modes and any("accounts" in str(path) for path in modes)
+    assert {path for path, mode in modes.items() if mode & 0o077} == set()
+    assert "home_closed_to_other_users" in server.log_text()
 
 
 def may_fetch(server, client):
