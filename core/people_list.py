@@ -214,7 +214,7 @@ def _members(group: str, written: object) -> tuple[str, ...]:
 
 def _refuse_look_alikes(people: dict[str, Any], groups: dict[str, Any]) -> None:
     """Two people of the list must not be written alike: nobody could say whom a press of Share means."""
-    where = [(name, ("people", name)) for name in people]
+    where: list[tuple[str, tuple[str, ...]]] = [(name, ("people", name)) for name in people]
     where += [(name, ("groups", group, name)) for group, names in groups.items() for name in names]
     seen: dict[str, str] = {}
     for name, path in where:

@@ -279,7 +279,7 @@ def drawn_for(person, page, digest, monkeypatch, **parts):
     """The page itself."""
     monkeypatch.setattr(sign_in, "person", PERSON)
     monkeypatch.setenv("PLURALITY_ROLE_CLAIM", "groups")
-    app = AppTest.from_file(APP, default_timeout=120)
+    app = AppTest.from_file(APP, default_timeout=600)
     app.user = claims(person)
     app.query_params["data"] = digest
     for part, value in parts.items():

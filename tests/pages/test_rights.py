@@ -6,6 +6,7 @@ import pytest
 
 from core import belongings, changes, library
 from core.annotations.dataset import Dataset
+from core.errors import InputError
 from core.ingest.case_facts import CaseFacts
 from core.ingest.read_files import Reading
 from core.machines.marks import Machine
@@ -18,6 +19,7 @@ from core.review.store import ReviewStore, close_stores
 from core.settings import current_settings
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
+from tests.pages.opened import settle
 from tests.pages.pressing import walk
 from tests.pages.test_access import ADA, ANN, BOB, CEM, PAGES, drawn_for
 
@@ -111,7 +113,7 @@ def test_each_change_of_the_data_is_in_the_record_by_whoever_made_it(hers, monke
     """The same widgets change the data of who may change them: so the test above would see it."""
     monkeypatch.setattr("tests.pages.pressing.FOR_EVERYBODY", {"sign_out", *DELETES})
     before, record = store_of(hers.digest, ""), record_of(hers.digest)
-    for _, keys in walk(lambda: drawn_for(person, page, hers.digest, monkeypatch), page, hers.digest):
+    for _, keys in walk(lambda: settle(drawn_for(person, page, hers.digest, monkeypatch)), page, hers.digest):
         after, now = store_of(hers.digest, ""), record_of(hers.digest)
         assert after == before or now != record, keys
         assert set(now[0][len(record[0]) :]) <= {person.name}
@@ -127,3 +129,47 @@ def test_data_that_are_deleted_leave_who_deleted_them_and_no_details(hers, monke
     told = changes.recorded_changes(hers.digest)
     assert (told[-1].who, told[-1].what) == (ANN.name, "delete the data")
     assert {"share", "link cases"} <= {one.what for one in told} and not any(one.details for one in told)
+
+
+def test_a_file_of_shared_data_changes_nothing_of_what_their_owner_has(hers, as_):
+    """The very same annotations with other texts and addresses of the cases: they open as they are."""
+    before, record = store_of(hers.digest, ""), record_of(hers.digest)
+    as_(BOB)
+    told = Reading(hers, None, CaseFacts({"c0": "another text", "c1": "more"}, {"c0": "https://evil.example/x"}, {}))
+    assert cached.bring(told) == hers.digest
+    assert cached.open_dataset(hers.digest).facts.text == {"c0": "a text"}
+    assert store_of(hers.digest, "") == before and record_of(hers.digest) == record
+    as_(ANN)
+    cached.bring(told)
+    assert cached.open_dataset(hers.digest).facts.text == {"c0": "another text", "c1": "more"}
+    assert record_of(hers.digest)[0] == [*record[0], ANN.name]
+
+
+def test_a_change_that_cannot_be_recorded_is_not_made(hers, as_, home):
+    as_(ANN)
+    before = store_of(hers.digest, "")
+    (home / "changes.jsonl").unlink()
+    (home / "changes.jsonl").mkdir()
+    right = access.WriteRight(hers.digest)
+    for change in (
+        lambda: right.set_link("https://evil.example/{case}"),
+        right.remove_predictions,
+        lambda: right.mark_machines([]),
+        lambda: right.choose({"model": "prirn"}),
+        lambda: right.add_selection("three", "{}"),
+        lambda: access.share(hers.digest, []),
+        lambda: cached.rename(hers.digest, "x"),
+        lambda: cached.forget(hers.digest),
+        lambda: access.forget_reviews(hers.digest),
+    ):
+        with pytest.raises(InputError, match="nothing was changed"):
+            change()
+    assert store_of(hers.digest, "") == before
+
+
+def test_a_link_that_is_none_is_neither_set_nor_recorded(hers, as_):
+    as_(ANN)
+    record = record_of(hers.digest)
+    with pytest.raises(InputError):
+        access.WriteRight(hers.digest).set_link("javascript:alert(1)//{case}")
+    assert record_of(hers.digest) == record and access.ReadRight(hers.digest).link() == "https://viewer.example/{case}"
