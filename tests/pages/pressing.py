@@ -11,15 +11,15 @@ from streamlit.testing.v1 import element_tree as tree
 TEXT = "https://evil.example/{case}"  # as good as a name as it is as the address of a case
 PREDICTIONS = b"case,class,score\nc0,x,1\nc1,y,1\n"
 FOR_EVERYBODY = {"sign_out"}  # ends the session of whoever presses it, and is tested where signing in is
-MOST_RUNS = 150
+MOST_RUNS = 300
 _SELECTED = {"selection": {"rows": [0], "columns": [], "cells": [], "points": [], "point_indices": [0]}}
 
 
 def walk(opened: Callable[[], AppTest], page: str, data: str) -> Iterator[tuple[AppTest, list[str]]]:
     """Touch each widget that a page ever draws, once; gives the page and what was touched, after each run.
 
-    Buttons are pressed one by one, and once more when values have changed. Values are all changed in one run, as a
-    browser may send them, so that each is changed whatever the others bring about.
+    Buttons are pressed one by one. Values are all changed in one run, as a browser may send them, so that each is
+    changed whatever the others bring about.
 
     Parameters
     ----------
@@ -30,8 +30,6 @@ def walk(opened: Callable[[], AppTest], page: str, data: str) -> Iterator[tuple[
         Address of the data; where a press leaves them or the page, the page is opened anew.
     """
     done: set[str] = set()
-    again: set[str] = set()
-    twice: set[str] = set()
     app = opened()
     where = app._finished_page_script_hash
     for _ in range(MOST_RUNS):
@@ -39,7 +37,6 @@ def walk(opened: Callable[[], AppTest], page: str, data: str) -> Iterator[tuple[
         touched = _next(left)
         if touched:
             keys = [_kind_of(node) for node in touched.values()]
-            again |= {key for key, node in zip(keys, touched.values(), strict=True) if isinstance(node, tree.Button)}
             app._run(_states(app, touched))
         else:
             app = opened()
@@ -50,9 +47,6 @@ def walk(opened: Callable[[], AppTest], page: str, data: str) -> Iterator[tuple[
             app.session_state[part[1][0]] = part[1][1]
             app.run()
         done |= set(keys)
-        if touched and not any(isinstance(node, tree.Button | tree.DownloadButton) for node in touched.values()):
-            done -= again - twice  # what a button does may depend on what was typed: each is pressed once more
-            twice |= again
         assert not app.exception, (keys, [entry.value for entry in app.exception])
         yield app, keys
         there = "data" in app.session_state and app.session_state["data"] == data
