@@ -202,7 +202,7 @@ def _page() -> None:
     chosen = st.session_state.get("case")
     if chosen is not None and chosen not in dataset.cases:
         st.session_state.pop("case")
-        st.toast(f"There is no case {shorten(chosen, 40)} in these data; the least certain one is shown.")
+        st.toast(f"There is no case {markdown(shorten(chosen, 40))} in these data; the least certain one is shown.")
         chosen = None
 
     def show(case: int):

@@ -115,6 +115,8 @@ def _keep(reading) -> None:
     if library.is_kept(reading.dataset.digest):
         st.caption("This dataset is kept on this computer; its address goes on working.")
         return
+    if not access.may_change(st.session_state["data"]):
+        return
     if st.button("Keep on this computer", icon=":material/save:", key="keep_home"):
         cached.keep(reading)
         st.rerun()

@@ -58,8 +58,8 @@ def _shown(fitted: list[Fitted], n_restarts: int) -> Fitted:
     shown = _restarts(fitted[place], n_restarts)
     if not shown.request.method.is_truth:
         st.info(
-            f"{shown.title} is a baseline without parameters that others are compared with. Its annotations are not "
-            "taken for the truth.",
+            f"{markdown(shown.title)} is a baseline without parameters that others are compared with. Its annotations "
+            "are not taken for the truth.",
             icon=":material/info:",
         )
     diagnostics = None if shown.bayes is None else shown.bayes.diagnostics
@@ -183,7 +183,7 @@ def _page() -> None:
     verdict = any_of("rater model", view)
     if not verdict.possible:
         title.title("Only a majority vote is possible with these data")
-        st.info(f"Rater models are not possible: {verdict.reason}.", icon=":material/block:")
+        st.info(f"Rater models are not possible: {markdown(verdict.reason)}.", icon=":material/block:")
         _vote_alone(view)
         return
     requests, n_restarts = models_choose.choose(view)

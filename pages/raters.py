@@ -252,7 +252,7 @@ def _coverage_of_classes(found: Coverage) -> None:
 
 def _instead(dataset: Dataset, reason: str) -> None:
     """Why raters cannot be compared, and where to go on."""
-    st.info(f"Raters cannot be compared with these data: {reason}.", icon=":material/block:")
+    st.info(f"Raters cannot be compared with these data: {markdown(reason)}.", icon=":material/block:")
     if not dataset.raters_identified:
         st.markdown(
             "Without names it can still be told how far annotations agree, and which cases are uncertain. "

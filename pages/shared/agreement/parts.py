@@ -9,7 +9,7 @@ from core.annotations.dataset import Dataset
 from core.errors import InputError
 from core.figures import agreement as figures
 from core.figures import agreement_parts as more_figures
-from core.text import number, plotly, plural, shorten, with_interval
+from core.text import markdown, number, plotly, plural, shorten, with_interval
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.kit import widgets
 
@@ -113,7 +113,7 @@ def over_time(view: Dataset, theme) -> None:
     try:
         found = cached_agreement.over_time(view, by)
     except InputError as error:
-        st.info(str(error), icon=":material/block:")
+        st.info(markdown(error), icon=":material/block:")
         return
     known = [w for w in found.windows if w.coefficients[0].value is not None]
     title = "Agreement over time"

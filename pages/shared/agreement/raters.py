@@ -26,7 +26,7 @@ def pairs(view: Dataset, theme) -> None:
     """The matrix, similar raters together; a click on a cell lists the cases where the two differ."""
     verdict = can_use(PAIRS, view)
     if not verdict.possible:
-        st.info(f"Not possible: {verdict.reason}.", icon=":material/block:")
+        st.info(f"Not possible: {markdown(verdict.reason)}.", icon=":material/block:")
         return
     left, right = st.columns([2, 5], vertical_alignment="bottom")
     coefficient = left.selectbox(
@@ -132,7 +132,7 @@ def each(view: Dataset, theme) -> None:
     """Each rater with the others, without them, and with themselves."""
     verdict = can_use(PAIRS, view)
     if not verdict.possible:
-        st.info(f"Not possible: {verdict.reason}.", icon=":material/block:")
+        st.info(f"Not possible: {markdown(verdict.reason)}.", icon=":material/block:")
         return
     coefficient = st.selectbox(
         "Coefficient, with and without each rater",

@@ -220,7 +220,7 @@ def _benchmarks(main: list[Coefficient], usual: Coefficient, theme) -> None:
         )
         found = bands(able[place], scale)
         if found[0].probability is None:
-            st.info(found[0].note)
+            st.info(markdown(found[0].note))
             return
         best = max(found, key=lambda band: band.probability)
         widgets.plot(

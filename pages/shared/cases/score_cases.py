@@ -61,7 +61,8 @@ def _opened(dataset: Dataset, order: np.ndarray) -> int:
     if chosen is not None and chosen in dataset.cases:
         return dataset.case_index(chosen)
     if chosen is not None:
-        st.toast(f"There is no case {shorten(chosen, 40)} in these data; the first of the list is shown.")
+        named = markdown(shorten(chosen, 40))
+        st.toast(f"There is no case {named} in these data; the first of the list is shown.")
     st.session_state["case"] = dataset.cases[order[0]]
     return int(order[0])
 

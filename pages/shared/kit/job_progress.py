@@ -112,7 +112,7 @@ def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str =
         return None
     error = job.error if of is None else with_names_in(job.error, of)
     if job.state == "cancelled":
-        st.info(f"{title}: cancelled.", icon=":material/cancel:")
+        st.info(f"{markdown(title)}: cancelled.", icon=":material/cancel:")
     elif isinstance(error, NotApplicableError):  # what these data do not tell is no failure
         st.info(markdown(error), icon=":material/info:")
         return None
@@ -122,7 +122,7 @@ def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str =
             return None
     else:
         st.error(
-            f"{title} failed with {type(error).__name__}: {markdown(error)}. This is a bug in Plurality; "
+            f"{markdown(title)} failed with {type(error).__name__}: {markdown(error)}. This is a bug in Plurality; "
             "the details under Settings help to mend it.",
             icon=":material/bug_report:",
         )

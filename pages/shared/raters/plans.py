@@ -10,7 +10,7 @@ from core.jobs import Job
 from core.models.dawid_skene import DawidSkene
 from core.raters.acceptable import why_not
 from core.raters.plan_outcomes import Plan, PlanOutcomes, plan_outcomes
-from core.text import number, percent, plural, with_interval
+from core.text import markdown, number, percent, plural, with_interval
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import columns, expected, job_progress, widgets
 
@@ -23,7 +23,9 @@ def show(view: Dataset) -> None:
     """Three plans with their sizes, and what each buys."""
     widgets.heading("What would each plan buy?", "planning")
     if why := why_not(view):
-        st.info(f"Plans assume that raters are right more often than by chance. Here that is not known: {why}.")
+        st.info(
+            f"Plans assume that raters are right more often than by chance. Here that is not known: {markdown(why)}."
+        )
     plans, cost = _asked(view)
     content = view.coded
     key = (view.content_digest, "plan outcomes", tuple(plans), N_WORLDS, SEED)

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core import belongings
 from core.agreement.intervals import Coefficient
 from core.annotations.dataset import Dataset
 from core.errors import InputError, PluralityError
@@ -260,7 +259,7 @@ def _grow(dataset: Dataset, reviews, name: str, closed: bool) -> None:
     machines = state.marked_machines()
     state.use(cached.bring(reading))
     if machines:  # they are machines there, too
-        belongings.mark_machines(access.place(st.session_state["data"]), machines)
+        access.WriteRight(st.session_state["data"]).mark_machines(machines)
     added = np.flatnonzero(np.diff(grown.dataset.case_ptr) > np.diff(dataset.case_ptr))
     st.session_state["case"] = dataset.cases[int(added[0])]
     st.session_state["go_to"] = "cases"  # a case that was decided, with the decision among its annotations

@@ -9,6 +9,7 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.errors import InputError, PluralityError
+from core.people_list import normal_name
 from core.review.review_errors import ConflictError
 from core.review.reviewer_session import Desk, new_token
 from core.review.sessions import Session, SessionLine
@@ -200,7 +201,7 @@ def _said(current: CaseOnScreen, step: Action) -> dict[str, object]:
         whom = " ".join((st.session_state.get(current.key("whom")) or "").split())
         if not whom:
             raise InputError("It is not said whom to ask.", "Write the name under which they review.")
-        whom = whom.casefold() if sign_in.is_on() else whom  # as people are called who sign in
+        whom = normal_name(whom) if sign_in.is_on() else whom  # as people are called who sign in
         said |= {"whom": whom, "whom_visible": st.session_state.get(current.key("how"))}
     return said
 
