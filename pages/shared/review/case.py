@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import streamlit as st
 
 from core.annotations.dataset import Dataset
@@ -161,8 +160,7 @@ def _own(current: CaseOnScreen) -> Action:
     if current.dataset.kind == "score":
         opinion = review_opinion.ask_score(current.dataset, form)
     else:
-        named = _named(current) if current.revealed else _commonest(current)
-        opinion = review_opinion.ask(current.dataset, form, named)
+        opinion = review_opinion.ask(current.dataset, form, _named(current) if current.revealed else None)
     review_opinion.remarks(form)
     first = _FIRST.get(current.dataset.kind, "Choose a class first.")
     told = first if opinion is None else current.told("opinion", opinion=opinion)
@@ -367,17 +365,6 @@ def _named(current: CaseOnScreen) -> list[str]:
     said = [name for read in current.review.reads for name in read.opinion.classes]
     counts = Counter(code for place in dataset.annotations_of(case) for code in _classes_at(dataset, place))
     return list(dict.fromkeys([*said, *(dataset.classes[code] for code, _ in counts.most_common())]))
-
-
-def _commonest(current: CaseOnScreen) -> list[str]:
-    """Classes by how often raters named them on all other cases, so that the order tells nothing of this one."""
-    dataset, case = current.dataset, current.dataset.case_index(current.case_id)
-    named = dataset.answer if dataset.kind == "class" else dataset.entry_class
-    count = np.bincount(named, minlength=dataset.n_classes)
-    for place in dataset.annotations_of(case):
-        for code in _classes_at(dataset, place):
-            count[code] -= 1
-    return [dataset.classes[code] for code in np.argsort(-count, kind="stable")]
 
 
 def _classes_at(dataset: Dataset, annotation: int) -> list[int]:
