@@ -11,9 +11,9 @@ from core.plausibility.gaussian import GaussianScores
 from core.plausibility.protocol import PlausibilityModel
 from core.review.events import Event
 from core.review.opinions import UNDETERMINED, Opinion
-from core.review.panel_answer import panel_score, panel_set, panel_word
+from core.review.panel_answer import PLAUSIBLE, panel_score, panel_set, panel_word
 from core.review.states import STATES, ReviewerOpinion
-from core.text import exact, listed, markdown, number, percent
+from core.text import exact, listed, markdown, number, percent, significant
 from pages.shared.cases import content as case_facts
 from pages.shared.cases import label_table, one_case, score_cases
 from pages.shared.kit import plausibility_models, seen_cases, state
@@ -215,6 +215,8 @@ def _sentence(current: CaseOnScreen) -> None:
             f"You say **{markdown(own.opinion.words())}**, {_panel(own.opinion, own.panel, current.dataset.classes)}"
         )
     st.markdown(words)
+    if own is not None and not own.settled and (quick := review_moves.quickly(review, current.desk.reviewer)):
+        st.caption(f":material/timer: {quick}")
 
 
 def _panel(own: Opinion, panel: Opinion, classes: Sequence[str]) -> str:
@@ -274,21 +276,39 @@ def _decide(current: CaseOnScreen) -> Action | None:
         return _own(current)
     if own.settled:
         return _choose(current, *(["reopen"] if review.state in ("closed", "second_opinion") else []))
-    kinds = ["change", "second_opinion", *([] if review.disputed else ["arbitration"])]
+    arbitration = [] if review.disputed else ["arbitration"]
+    if review.is_unsupported(own):
+        st.markdown(_alone(own))
+        return _choose(current, "second_opinion", "change", "keep", *arbitration, at_first="second_opinion")
+    kinds = ["change", "second_opinion", *arbitration]
     return _choose(current, *kinds) or Action("keep", f"If you keep it: {current.told('keep')}")
+
+
+def _alone(own: ReviewerOpinion) -> str:
+    """That nobody shares an opinion outside the panel's plausible set, and what to do then."""
+    known = own.panel.plausible_set
+    if own.opinion.score is not None:
+        known = (f"{significant(known[0])} to {significant(known[1])}",)
+    level = f"{percent(PLAUSIBLE)}: " if own.panel.plausible is not None else ""
+    among = f" ({level}{listed([markdown(name) for name in known])})" if known else ""
+    return (
+        f":material/group_add: **{markdown(own.opinion.words())}** is outside the panel's plausible set{among}. "
+        "Ask a second person, or write why you decide alone."
+    )
 
 
 _CHOICES = {
     "change": ("Change it", "edit", "E"),
+    "keep": ("Decide alone", "person", "K"),
     "second_opinion": ("Ask a second opinion", "group_add", "A"),
     "arbitration": ("Send to arbitration", "gavel", "G"),
     "reopen": ("Reopen the case", "restart_alt", "O"),
 }
 
 
-def _choose(current: CaseOnScreen, *kinds: str) -> Action | None:
+def _choose(current: CaseOnScreen, *kinds: str, at_first: str | None = None) -> Action | None:
     """Buttons for what is rarer than going on, and the fields of the one that was chosen."""
-    doing = st.session_state.get(current.key("doing"))
+    doing = st.session_state.get(current.key("doing")) or at_first
     with st.container(horizontal=True):
         for kind in kinds:
             label, icon, shortcut = _CHOICES[kind]
@@ -321,7 +341,16 @@ def _change(current: CaseOnScreen) -> Action:
     return Action("change", told, form, opinion=True)
 
 
+def _keep_alone(current: CaseOnScreen) -> Action:
+    form = current.key("alone")
+    review_opinion.remarks(form)
+    told = current.told("keep", note=review_opinion.said(form)["note"])
+    return Action("keep", told, form)
+
+
 def _second_opinion(current: CaseOnScreen) -> Action:
+    asked = st.session_state.get(review_moves.ASKED_LAST, "")
+    st.session_state.setdefault(current.key("whom"), asked if asked != current.desk.reviewer else "")
     st.text_input(
         "Whom to ask",
         key=current.key("whom"),
@@ -371,7 +400,13 @@ def _classes_at(dataset: Dataset, annotation: int) -> list[int]:
     return [code for block in dataset.blocks_of(annotation) for code in block]
 
 
-_FIELDS = {"change": _change, "second_opinion": _second_opinion, "arbitration": _arbitration, "reopen": _reopen}
+_FIELDS = {
+    "change": _change,
+    "keep": _keep_alone,
+    "second_opinion": _second_opinion,
+    "arbitration": _arbitration,
+    "reopen": _reopen,
+}
 
 
 def _arbitrate(current: CaseOnScreen) -> Action:
