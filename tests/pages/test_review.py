@@ -15,6 +15,7 @@ from core.certainty.score_trust import score_digits
 from core.ingest.case_facts import CaseFacts
 from core.library import keep
 from core.plausibility.gaussian_prior import fit_prior
+from core.review import decisions as core_decisions
 from core.review.adjudicated import with_reviews
 from core.review.opinions import UNDETERMINED, Opinion
 from core.review.panel_answer import panel_score
@@ -133,7 +134,7 @@ def test_a_score_that_a_colleague_might_have_given_closes_the_case_and_becomes_a
     press(app, "Leave")
     app.session_state["review_tabs"] = "What reviews show"
     settle(app.run())
-    assert "the mean 95% interval" in words(app)
+    assert "counted as one more annotation, the mean 95% interval is" in words(app)
 
 
 @pytest.mark.parametrize(("sample", "how"), [("essays", "you type a score"), ("street", "set a label or clear it")])
@@ -213,7 +214,7 @@ def test_figures_and_files_after_a_review():
     app = press(through_one_case(signed(dataset.digest), dataset.classes[0]), "Leave")
     tab(app, "What reviews show")
     assert any(metric.value == "1 of 2" for metric in app.metric)
-    assert "mean certainty" in words(app) or "bought no certainty" in words(app)
+    assert "counted as one more annotation, the mean certainty is 0." in words(app)
     people = next(table.value for table in app.dataframe if "reviewer" in table.value)
     assert people[["reviewer", "reads", "of them blind"]].values.tolist() == [["Ada", 1, 1]]
     tab(app, "Export")
@@ -263,7 +264,7 @@ def test_decisions_become_a_further_rater_of_a_new_dataset():
 
 def test_reviews_of_a_sample_can_be_erased():
     """After saying how many steps there are; then nothing is left of them."""
-    app = press(through_one_case(signed("anaesthesia"), "1"), "Leave")
+    app = press(through_one_case(signed("anaesthesia"), "Cannot be determined"), "Leave")
     tab(app, "Export")
     assert "This erases 3 steps on 1 case, of all reviewers" in words(app)
     press(app, "Erase all reviews")
@@ -395,6 +396,78 @@ def test_of_more_than_ten_classes_the_first_are_offered_blind_and_those_named_to
     press(app, "Decide")
     keys = {button.label: button.proto.shortcut for button in app.button if button.label.startswith("class ")}
     assert keys == {offered[0]: "1", names[12]: ""}
+
+
+_BETWEEN = b"case,rater,class\n1,a,x\n1,b,y\n2,a,x\n2,b,y\n3,a,z\n3,b,z\n3,c,z\n3,d,z\n"
+
+
+def test_a_second_person_is_the_default_for_a_class_outside_the_plausible_set():
+    """Who is asked is offered on the next case; nothing is closed."""
+    dataset = kept("between", _BETWEEN)
+    app = press(signed(dataset.digest), "Start with 3")
+    for step in ("z", "Record my opinion"):
+        press(app, step)
+    said = "**z** is outside the panel's plausible set (95%: x and y). Ask a second person, or write why you decide"
+    assert said in words(app)
+    assert not any(button.label == "Keep my opinion" for button in app.button)
+    press(app, "Ask for the second opinion")
+    assert "whom to ask" in app.error[0].value
+    whom(app).set_value("Bo").run()
+    press(app, "Ask for the second opinion")
+    (review,) = ReviewStore().cases(dataset.digest).values()
+    assert (review.state, review.asked) == ("second_opinion", (("Bo", "blind"),))
+    for step in ("z", "Record my opinion"):
+        press(app, step)
+    assert whom(app).value == "Bo"
+
+
+def whom(app: AppTest):
+    """The field for who is asked for a second opinion."""
+    return next(box for box in app.text_input if box.label == "Whom to ask")
+
+
+def test_who_decides_alone_outside_the_plausible_set_writes_why():
+    """Neither the key nor an empty note closes the case; then "What reviews show" says on what it rests."""
+    dataset = kept("between", _BETWEEN)
+    app = press(signed(dataset.digest), "Start with 3")
+    for step in ("z", "Record my opinion", "Decide alone"):
+        press(app, step)
+    assert "or write a note that says why you decide alone" in words(app)
+    press(app, "Keep my opinion")
+    assert "write a note" in app.error[0].value
+    assert [review.state for review in ReviewStore().cases(dataset.digest).values()] == ["read"]
+    app.text_area[0].set_value("seen on the scan").run()
+    assert "The case is closed on your opinion alone" in words(app)
+    press(press(app, "Keep my opinion"), "Leave")
+    (review,) = ReviewStore().cases(dataset.digest).values()
+    assert (review.state, review.events[-1].kind, review.events[-1].note) == ("closed", "keep", "seen on the scan")
+    tab(app, "What reviews show")
+    shown = words(app)
+    assert "1 case is settled: 1 by one reviewer. One reviewer's opinion is one more opinion, not the truth." in shown
+    assert "1 of 1 case closed by one reviewer is outside the panel's plausible set." in shown
+    assert "not that it is true" in shown and "bought" not in shown and "rises" not in shown
+
+
+@pytest.mark.parametrize(("limit", "quick"), [(1e6, True), (0.0, False)])
+def test_a_decision_in_less_time_than_a_case_can_be_read_in_is_pointed_out_and_goes_on(monkeypatch, limit, quick):
+    """Beside the panel, on the next case, among decisions and in what reviews show, with the share."""
+    monkeypatch.setattr(core_decisions, "QUICK", limit)
+    dataset = kept("quick", _BETWEEN)
+    app = press(signed(dataset.digest), "Start with 3")
+    for step in ("x", "Record my opinion"):
+        press(app, step)
+    told = re.search(r"Your opinion came after \d+\.\d seconds, too soon to have read the case\.", words(app))
+    assert bool(told) == quick
+    press(app, "Keep my opinion")
+    assert "too soon" not in words(app)
+    press(app, "Leave")
+    share = "1 of 1 timed decision (100%) took less than" if quick else "0 of 1 timed decision took less than"
+    tab(app, "Decisions")
+    assert share in words(app)
+    assert next(table.value for table in app.dataframe if "decision" in table.value)["seconds"].notna().all()
+    tab(app, "What reviews show")
+    people = next(table.value for table in app.dataframe if "reviewer" in table.value)
+    assert share in words(app) and people["under 2 s"].tolist() == ["1 of 1" if quick else "0 of 1"]
 
 
 def test_ones_decisions_are_found_by_person_and_state_and_undone():
