@@ -5,7 +5,7 @@ import pandas as pd
 from ..agreement.intervals import Coefficient
 from ..review.decisions import QUICK, decision_table, decisions, n_quick
 from ..review.summary import summarise_reviews
-from ..text import percent, plural, with_interval
+from ..text import exact, percent, plural, with_interval
 from .blocks import Grid, Words
 
 _LISTED = 60
@@ -37,7 +37,7 @@ def reviews(request, sections, token, progress) -> list:
     ]
     quick, timed = n_quick(listed)
     if timed:
-        rows.append((f"decisions in less than {QUICK:g} seconds", percent(quick / timed), timed))
+        rows.append((f"decisions in less than {exact(QUICK)} seconds", percent(quick / timed), timed))
     blocks: list = [Words(f"{lead}{f', {waits:,} in arbitration' if waits else ''}.", "lead")]
     if waits:
         blocks.append(Words(f"Decide {plural(waits, 'case')} in arbitration.", "todo"))

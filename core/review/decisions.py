@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import pandas as pd
 
 from ..annotations.dataset import Dataset
-from ..text import percent, plural, utc
+from ..text import exact, percent, plural, utc
 from .events import Event
 from .opinions import REASONS, Opinion
 from .states import STATES, CaseReview, State, effective
@@ -111,7 +111,7 @@ def quick_words(found: Iterable[Decision]) -> str:
     if not timed:
         return ""
     share = f" ({percent(quick / timed)})" if quick else ""
-    return f"{quick:,} of {plural(timed, 'timed decision')}{share} took less than {QUICK:g} seconds."
+    return f"{quick:,} of {plural(timed, 'timed decision')}{share} took less than {exact(QUICK)} seconds."
 
 
 def decision_table(dataset: Dataset, found: Collection[Decision]) -> pd.DataFrame:

@@ -135,7 +135,7 @@ _NOT_COMPARED = {
 
 
 @dataclass(frozen=True, slots=True)
-class MeanCertainty:
+class WithOpinions:
     """Mean certainty over the reviewed cases without and with the reviewers' opinions, and how many cases these are."""
 
     before: float
@@ -227,7 +227,7 @@ def by_reviewer(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> list[Rev
 
 def mean_certainty(
     model: PlausibilityModel, before: Dataset, after: Dataset, *, reliability: float, n_draws: int = 1000, seed: int = 0
-) -> MeanCertainty | None:
+) -> WithOpinions | None:
     """Mean certainty over the cases that reviewers have an opinion on, with and without it; None if there are none.
 
     Parameters
@@ -248,7 +248,7 @@ def mean_certainty(
         found = annotation_certainty(model, part, reliability=reliability, n_draws=n_draws, max_top=1, seed=seed)
         means.append(found.mean(1))
     first, second = means
-    return None if first is None or second is None else MeanCertainty(first, second, int(added.size))
+    return None if first is None or second is None else WithOpinions(first, second, int(added.size))
 
 
 def _rounds(review: CaseReview) -> list[ReviewerOpinion]:

@@ -280,7 +280,7 @@ def test_who_has_seen_a_case_on_the_cases_page_reads_it_open():
     assert "counts as open, not as blind" in words(app)
     app.switch_page("pages/review.py").run()
     press(app, "Start with")
-    assert "seen this case on the Cases page" in app.info[0].value
+    assert "seen annotations of this case on another page" in app.info[0].value
     for step in ("x", "Record my opinion", "Keep my opinion"):
         press(app, step)
     (review,) = ReviewStore().cases(dataset.digest).values()
@@ -407,7 +407,7 @@ def test_a_second_person_is_the_default_for_a_class_outside_the_plausible_set():
     app = press(signed(dataset.digest), "Start with 3")
     for step in ("z", "Record my opinion"):
         press(app, step)
-    said = "**z** is outside the panel's plausible set (95%: x and y). Ask a second person, or write why you decide"
+    said = "**z** is outside the panel's plausible set (x and y). Ask a second person, or write why you decide alone."
     assert said in words(app)
     assert not any(button.label == "Keep my opinion" for button in app.button)
     press(app, "Ask for the second opinion")
@@ -432,7 +432,7 @@ def test_who_decides_alone_outside_the_plausible_set_writes_why():
     app = press(signed(dataset.digest), "Start with 3")
     for step in ("z", "Record my opinion", "Decide alone"):
         press(app, step)
-    assert "or write a note that says why you decide alone" in words(app)
+    assert "Write a note first" in words(app)
     press(app, "Keep my opinion")
     assert "write a note" in app.error[0].value
     assert [review.state for review in ReviewStore().cases(dataset.digest).values()] == ["read"]

@@ -44,7 +44,7 @@ from core.raters.report_card import Answers
 from core.review.decisions import Decision
 from core.review.events import Event
 from core.review.opinions import Opinion
-from core.review.summary import MeanCertainty, Minds, Reviewer, Settled
+from core.review.summary import Minds, Reviewer, Settled, WithOpinions
 from core.text import markdown
 from pages.shared.agreement import compare
 from pages.shared.agreement import parts as agreement_parts
@@ -1391,13 +1391,13 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
     ("found", "words"),
     [
         (
-            MeanCertainty(0.61, 0.84, 3),
+            WithOpinions(0.61, 0.84, 3),
             "With each opinion on 3 cases counted as one more annotation, the mean certainty is 0.84, without it 0.61 "
             "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, not "
             "that it is true.",
         ),
         (
-            MeanCertainty(0.84, 0.61, 1),
+            WithOpinions(0.84, 0.61, 1),
             "With each opinion on 1 case counted as one more annotation, the mean certainty is 0.61, without it 0.84 "
             "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, not "
             "that it is true.",

@@ -85,7 +85,8 @@ def _certainty(dataset: Dataset, decided: tuple[Decision, ...], model: Plausibil
     about = f", by the label “{markdown(views[0].classes[1])}”" if dataset.kind == "set" else ""
     title = plausibility_models.method(model.name).title
     return (
-        f"{_counted(found.n)} the mean certainty is {found.after:.2f}{about}, without it {found.before:.2f} "
+        f"{_counted(found.n)} the mean certainty is {number(found.after, zero=True)}{about}, without it "
+        f"{number(found.before, zero=True)} "
         f"({title}, reliability γ {exact(reliability)}). Certainty is the probability that the leading class stays "
         "first, not that it is true."
     )
@@ -116,7 +117,7 @@ def _people(dataset: Dataset, reviews: dict[str, CaseReview]) -> None:
             "of them blind": one.n_blind,
             "agree with the panel": "–" if one.with_panel.value is None else with_interval(*_values(one.with_panel)),
             "changed after the reveal": f"{one.minds.n_changed:,} of {one.minds.n:,}",
-            f"under {QUICK:g} s": _of(*n_quick(one.decided)),
+            f"under {exact(QUICK)} s": _of(*n_quick(one.decided)),
         }
         for one in by_reviewer(dataset, reviews)
     ]

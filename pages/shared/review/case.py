@@ -24,6 +24,16 @@ from pages.shared.review.presses import noted
 
 _ALONE = 860  # pixels of a decision that stands alone
 _DUE = "Your opinion comes first; the panel's annotations are shown once yours is recorded."
+_OF_CLASSES = (
+    f"The fewest classes named on the case that lead with {percent(PLAUSIBLE)} probability together, or all of them if "
+    "they do not reach it."
+)
+_PLAUSIBLE = {
+    "class": _OF_CLASSES,
+    "ranking": _OF_CLASSES,
+    "set": f"Labels named on the case that apply with more than {percent(1 - PLAUSIBLE)} probability.",
+    "score": f"The {percent(PLAUSIBLE)} interval of one more rater's score.",
+}
 _FIRST = {"score": "Give a score first.", "set": "Choose a label first."}
 
 
@@ -138,7 +148,10 @@ def _blind(current: CaseOnScreen, standing: str, model: PlausibilityModel, relia
             "You have seen the panel's annotations before, so your opinion counts as open.", icon=":material/group:"
         )
     elif seen_cases.seen(current.dataset.digest, current.case_id):
-        st.info("You have seen this case on the Cases page, so your opinion counts as open.", icon=":material/group:")
+        st.info(
+            "You have seen annotations of this case on another page, so your opinion counts as open.",
+            icon=":material/group:",
+        )
     else:
         st.markdown(f"**{_DUE}**")
     if how == "open" or standing == "elsewhere" or current.session.arbitrates:
@@ -278,22 +291,22 @@ def _decide(current: CaseOnScreen) -> Action | None:
         return _choose(current, *(["reopen"] if review.state in ("closed", "second_opinion") else []))
     arbitration = [] if review.disputed else ["arbitration"]
     if review.is_unsupported(own):
-        st.markdown(_alone(own))
+        st.markdown(_alone(own, current.dataset.classes), help=_PLAUSIBLE[current.dataset.kind])
         return _choose(current, "second_opinion", "change", "keep", *arbitration, at_first="second_opinion")
     kinds = ["change", "second_opinion", *arbitration]
     return _choose(current, *kinds) or Action("keep", f"If you keep it: {current.told('keep')}")
 
 
-def _alone(own: ReviewerOpinion) -> str:
+def _alone(own: ReviewerOpinion, classes: Sequence[str]) -> str:
     """That nobody shares an opinion outside the panel's plausible set, and what to do then."""
     known = own.panel.plausible_set
     if own.opinion.score is not None:
-        known = (f"{significant(known[0])} to {significant(known[1])}",)
-    level = f"{percent(PLAUSIBLE)}: " if own.panel.plausible is not None else ""
-    among = f" ({level}{listed([markdown(name) for name in known])})" if known else ""
+        among = f"{significant(known[0])} to {significant(known[1])}"
+    else:
+        among = listed([markdown(name) for name in classes if name in known])
     return (
-        f":material/group_add: **{markdown(own.opinion.words())}** is outside the panel's plausible set{among}. "
-        "Ask a second person, or write why you decide alone."
+        f":material/group_add: **{markdown(own.opinion.words())}** is outside the panel's plausible set"
+        f"{among and f' ({among})'}. Ask a second person, or write why you decide alone."
     )
 
 
@@ -343,9 +356,9 @@ def _change(current: CaseOnScreen) -> Action:
 
 def _keep_alone(current: CaseOnScreen) -> Action:
     form = current.key("alone")
-    review_opinion.remarks(form)
-    told = current.told("keep", note=review_opinion.said(form)["note"])
-    return Action("keep", told, form)
+    review_opinion.note(form)
+    said = review_opinion.said(form)["note"]
+    return Action("keep", current.told("keep", note=said) if said.strip() else "Write a note first.", form)
 
 
 def _second_opinion(current: CaseOnScreen) -> Action:

@@ -14,6 +14,7 @@ from core.review.review_errors import ConflictError
 from core.review.reviewer_session import Desk, new_token
 from core.review.sessions import Session, SessionLine
 from core.review.states import STATES, CaseReview, ReviewerOpinion
+from core.text import number
 from pages.shared.cache import sign_in
 from pages.shared.kit import seen_cases
 from pages.shared.review import opinion as review_opinion
@@ -166,7 +167,9 @@ def last(current: CaseOnScreen) -> str | None:
 def quickly(review: CaseReview, reviewer: str) -> str:
     """That a reviewer's decision was given in less time than a case can be read in; empty if it was not."""
     mine = [one for one in decisions_on(review) if one.reviewer == reviewer and one.is_quick]
-    return f"Your opinion came after {mine[0].seconds:.1f} seconds, too soon to have read the case." if mine else ""
+    if not mine:
+        return ""
+    return f"Your opinion came after {number(mine[0].seconds, 1, zero=True)} seconds, too soon to have read the case."
 
 
 def reveal(current: CaseOnScreen, panel, model: str, settings: dict) -> CaseReview:

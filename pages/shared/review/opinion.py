@@ -151,6 +151,11 @@ def remarks(key: str) -> None:
             key=f"reason-{key}",
             persist_state="session",
         )
+    note(key)
+
+
+def note(key: str) -> None:
+    """The field for a note."""
     st.text_area(
         "Note", key=f"note-{key}", height=68, max_chars=10_000, placeholder="Note", label_visibility="collapsed",
         persist_state="session",
