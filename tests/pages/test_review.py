@@ -23,6 +23,7 @@ from core.review.store import ReviewStore, close_stores
 from core.text import markdown, number
 from pages.shared.cache.datasets import open_dataset
 from pages.shared.review import case as review_case
+from pages.shared.review import moves as review_moves
 from pages.shared.review import presses
 from pages.shared.review.opinion import keys_of
 from tests.pages.opened import at, settle
@@ -446,6 +447,28 @@ def test_who_decides_alone_outside_the_plausible_set_writes_why():
     assert "1 case is settled: 1 by one reviewer. One reviewer's opinion is one more opinion, not the truth." in shown
     assert "1 of 1 case closed by one reviewer is outside the panel's plausible set." in shown
     assert "not that it is true" in shown and "bought" not in shown and "rises" not in shown
+
+
+def test_the_time_on_a_case_goes_on_where_it_is_opened_again(monkeypatch):
+    """Five seconds, another case, the list, and one second more; nobody is said to have been too quick."""
+    now = [100.0]
+    monkeypatch.setattr(review_moves, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    dataset = kept("opened again", _BETWEEN)
+    app = press(signed(dataset.digest), "Start with 3")
+    first = case_of(app)
+    for seconds, step in ((5, "Next"), (60, "All cases"), (1000, f"Open {first}"), (1, "x"), (0, "Record my opinion")):
+        now[0] += seconds
+        press(app, step)
+    (opinion, _) = ReviewStore().trail(dataset.digest, first)
+    assert opinion.seconds == 6 and "too soon" not in words(app)
+    now[0] += 7
+    press(app, "Keep my opinion")
+    assert ReviewStore().trail(dataset.digest, first)[-1].seconds == 7
+    second = case_of(app)
+    for step in ("y", "Record my opinion"):
+        press(app, step)
+    expected = 60 if second != first else 0
+    assert ReviewStore().trail(dataset.digest, second)[0].seconds == expected
 
 
 @pytest.mark.parametrize(("limit", "quick"), [(1e6, True), (0.0, False)])
