@@ -356,7 +356,7 @@ def _change(current: CaseOnScreen) -> Action:
 
 def _keep_alone(current: CaseOnScreen) -> Action:
     form = current.key("alone")
-    review_opinion.note(form)
+    review_opinion.note(form, "Why you decide alone")
     said = review_opinion.said(form)["note"]
     return Action("keep", current.told("keep", note=said) if said.strip() else "Write a note first.", form)
 

@@ -154,10 +154,10 @@ def remarks(key: str) -> None:
     note(key)
 
 
-def note(key: str) -> None:
+def note(key: str, placeholder: str = "Note") -> None:
     """The field for a note."""
     st.text_area(
-        "Note", key=f"note-{key}", height=68, max_chars=10_000, placeholder="Note", label_visibility="collapsed",
+        "Note", key=f"note-{key}", height=68, max_chars=10_000, placeholder=placeholder, label_visibility="collapsed",
         persist_state="session",
     )  # fmt: skip
 
