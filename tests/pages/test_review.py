@@ -422,6 +422,38 @@ def test_a_second_person_is_the_default_for_a_class_outside_the_plausible_set():
     assert whom(app).value == "Bo"
 
 
+def test_a_score_outside_of_one_readers_interval_needs_a_second_person():
+    dataset = kept("one reader", b"case,rater,score\n1,a,2\n2,a,3\n2,b,3.5\n3,a,7\n3,b,6.5\n4,a,5\n4,b,5.5\n")
+    app = press(signed(dataset.digest), "Start with")
+    assert case_of(app) == "1"
+    score_field(app).set_value(400.0).run()
+    press(app, "Record my opinion")
+    told = words(app).replace("\\", "")
+    found = re.search(
+        r"\*\*400\*\* is outside the panel's plausible set \((\S+) to (\S+)\)\. Ask a second person", told
+    )
+    low, high = (float(end.replace("−", "-").replace(",", "")) for end in found.groups())
+    assert low < 2 < high < 400
+    assert not any(button.label == "Keep my opinion" for button in app.button)
+
+
+def test_a_label_that_nobody_named_on_the_case_needs_a_second_person():
+    lines = b"".join(b"1,%c,%b\n" % pair for pair in zip(b"abcd", (b"x;y", b"x;z", b"y;z", b"x"), strict=True))
+    dataset = kept("labels", b"case,rater,labels\n" + lines + b"2,a,w;x\n2,b,w\n2,c,w;y\n2,d,z\n2,e,y\n")
+    app = press(signed(dataset.digest), "Start with 2")
+    assert case_of(app) == "1"
+    for step in ("x", "w", "Record my opinion"):
+        press(app, step)
+    told = words(app).replace("\\", "")
+    assert "**w + x** is outside the panel's plausible set (x, y and z). Ask a second person" in told
+    press(app, "Change it")
+    press(app, "w")
+    app.text_area[0].set_value("a slip").run()
+    press(press(app, "Change my opinion"), "Leave")
+    (review,) = ReviewStore().cases(dataset.digest).values()
+    assert (review.state, review.closed_unsupported) == ("closed", False)
+
+
 def whom(app: AppTest):
     """The field for who is asked for a second opinion."""
     return next(box for box in app.text_input if box.label == "Whom to ask")

@@ -176,7 +176,8 @@ def _own(current: CaseOnScreen) -> Action:
         opinion = review_opinion.ask(current.dataset, form, _named(current) if current.revealed else None)
     review_opinion.remarks(form)
     first = _FIRST.get(current.dataset.kind, "Choose a class first.")
-    told = first if opinion is None else current.told("opinion", opinion=opinion)
+    note = review_opinion.said(form)["note"]
+    told = first if opinion is None else current.told("opinion", opinion=opinion, note=note)
     return Action("opinion", told, form, opinion=True)
 
 
