@@ -598,7 +598,7 @@ def test_reviews_decisions_and_rows_left_out_leave_as_they_are(monkeypatch, said
     review_after.take_away(store, SimpleNamespace(digest="d", kind="class", classes=(), raters=()))
     for name, key in names.items():
         assert left[key] is made[name]
-    found = [SimpleNamespace(case_id=one, reviewer="Ada") for one in "ab"]
+    found = [SimpleNamespace(case_id=one, reviewer="Ada", seconds=None) for one in "ab"]
     monkeypatch.setattr(review_decisions, "_chosen", lambda *_: found)
     monkeypatch.setattr(
         review_decisions, "decision_table", lambda data, chosen: made["decision_table"] if chosen == found else None

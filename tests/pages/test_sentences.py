@@ -41,9 +41,10 @@ from core.raters.coverage import Coverage
 from core.raters.flags import Flag
 from core.raters.left_out import Influence
 from core.raters.report_card import Answers
+from core.review.decisions import Decision
 from core.review.events import Event
 from core.review.opinions import Opinion
-from core.review.summary import Bought, Minds, Reviewer
+from core.review.summary import Minds, Reviewer, Settled, WithOpinions
 from core.text import markdown
 from pages.shared.agreement import compare
 from pages.shared.agreement import parts as agreement_parts
@@ -1328,10 +1329,20 @@ def test_ties_of_the_vote_are_told_apart_among_the_cases_where_a_model_differs(s
 
 
 def test_minds_are_changed_of_those_who_saw_a_reveal(monkeypatch, shown):
-    ada = Reviewer("Ada", 9, 7, coefficient(0.8, 0.4, 0.95), Minds(5, 2, coefficient(0.4, 0.1, 0.7), {}))
-    monkeypatch.setattr(after, "by_reviewer", lambda *_: [ada])
+    minds, timed = Minds(5, 2, coefficient(0.4, 0.1, 0.7), {}), [decided_in(seconds) for seconds in (1.0, 3.0, 2.0)]
+    ada = Reviewer("Ada", 9, 7, coefficient(0.8, 0.4, 0.95), minds, (*timed, decided_in(None)))
+    bo = Reviewer("Bo", 1, 0, coefficient(0.8, 0.4, 0.95), minds, (decided_in(None),))
+    monkeypatch.setattr(after, "by_reviewer", lambda *_: [ada, bo])
     after._people(None, {})
-    assert shown["review_people"].values.tolist() == [["Ada", 9, 7, ".80 (.40 to .95)", "2 of 5"]]
+    assert shown["review_people"].values.tolist() == [
+        ["Ada", 9, 7, ".80 (.40 to .95)", "2 of 5", "1 of 3"],
+        ["Bo", 1, 0, ".80 (.40 to .95)", "2 of 5", "–"],
+    ]
+
+
+def decided_in(seconds):
+    """A decision that took so long."""
+    return Decision("case", "Ada", Opinion.of_class("x"), False, "blind", "closed", 0, "", "", seconds)
 
 
 SETTLED = dict.fromkeys(("open", "in_progress"), 3) | {"closed": 5, "adjudicated": 6}
@@ -1342,16 +1353,19 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
         n_cases=40, n_reviewed=17, states=SETTLED, with_panel=coefficient(0.8, 0.6, 0.9, 11, 13),
         with_each_other=coefficient(0.7, None, None, 8, 19), alpha=coefficient(0.55, 0.3, 0.75),
         minds=SimpleNamespace(share=coefficient(0.25, 0.1, 0.5, 12, 16)), seconds=(31.0, 62.0, 240.0), n_timed=21,
+        settled=Settled(4, 1, 6, 2), decided=[decided_in(seconds) for seconds in (0.5, 1.9, 2.0, 60.0)],
     )  # fmt: skip
     monkeypatch.setattr(after, "summarise_reviews", lambda *_: found)
     for part in ("_people", "_lists"):
         monkeypatch.setattr(after, part, lambda *_: None)
-    monkeypatch.setattr(after, "_bought", lambda *_: "bought")
+    monkeypatch.setattr(after, "_certainty", lambda *_: "how certain")
     monkeypatch.setattr(after, "reviewed_by", lambda *_: SimpleNamespace(words=lambda: "from queues"))
     store = SimpleNamespace(cases=lambda digest: {}, sessions_of_others=lambda digest, reviewer: [])
     after.figures(store, SimpleNamespace(digest=""), None, 1.0)
     assert said[1:] == [
-        "bought",
+        "11 cases are settled: 4 by one reviewer, 1 by reviewers who agree and 6 by arbitration. One reviewer's "
+        "opinion is one more opinion, not the truth. 2 of 4 cases closed by one reviewer are outside the panel's "
+        "plausible set.",
         "Cases reviewed: 17 of 40",
         "11 of them settled",
         "Blind reads agree with the panel: .80",
@@ -1363,35 +1377,43 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
         ".10 to .50 · 16 minds, 12 cases",
         "from queues",
         "Time on a case: 62 s, half of them between 31 s and 4 min; measured 21 times.",
+        "2 of 4 timed decisions (50%) took less than 2 seconds.",
+        "how certain",
     ]
     said.clear()
-    found.n_timed = 2
+    found.n_timed, found.decided, found.settled = 2, [decided_in(None)], Settled(0, 0, 0, 0)
     after.figures(store, SimpleNamespace(digest=""), None, 1.0)
-    assert said[-1] == "Time on a case: 62 s; measured 2 times."
+    assert said[1] == "No case is settled yet."
+    assert said[-2:] == ["Time on a case: 62 s; measured 2 times.", "how certain"]
 
 
 @pytest.mark.parametrize(
-    ("gain", "words"),
+    ("found", "words"),
     [
         (
-            Bought(0.61, 0.84, 3),
-            "the 3 cases that they settled with a class: mean certainty rises from **.61** to **.84**",
+            WithOpinions(0.61, 0.84, 3),
+            "With each opinion on 3 cases counted as one more annotation, the mean certainty is 0.84, without it 0.61 "
+            "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, not "
+            "that it is true.",
         ),
         (
-            Bought(0.84, 0.61, 1),
-            "the case that they settled with a class: mean certainty falls from **.84** to **.61**",
+            WithOpinions(0.84, 0.61, 1),
+            "With each opinion on 1 case counted as one more annotation, the mean certainty is 0.61, without it 0.84 "
+            "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, not "
+            "that it is true.",
         ),
+        (None, "No opinion changes what this model counts."),
     ],
 )
-def test_what_reviews_have_bought_is_said_before_and_after(monkeypatch, gain, words):
-    monkeypatch.setattr(after, "with_reviews", lambda data, reviews, **_: SimpleNamespace(dataset=data))
+def test_certainty_with_and_without_opinions_is_no_certainty_of_the_truth(monkeypatch, found, words):
+    monkeypatch.setattr(after, "with_opinions", lambda data, decided: data)
     monkeypatch.setattr(after.plausibility_models, "data_for", lambda name, data, **_: data)
-    monkeypatch.setattr(after, "bought", lambda *_, **__: gain)
-    said = after._bought(SimpleNamespace(raters=(), kind="class"), {}, SimpleNamespace(name="dirichlet"), 3.0)
-    assert words in said and said.endswith("(Dirichlet counts, reliability γ 3).")
+    monkeypatch.setattr(after, "mean_certainty", lambda *_, **__: found)
+    data = SimpleNamespace(raters=(), kind="class")
+    assert after._certainty(data, (), SimpleNamespace(name="dirichlet"), 3.0) == words
 
 
-def test_an_interval_of_scores_narrows_by_the_mean_width_of_the_settled_cases_alone():
+def test_the_interval_of_scores_is_the_mean_width_of_the_cases_with_an_opinion():
     """At γ = 2 each score counts twice; Student's t of the scores and the prior, case by case. The wide one stays."""
     given, settled = [[1.0, 2.5, 6.0], [0.0, 9.0], [3.0, 3.5]], {0: 2.0, 2: 3.2}
     m0, k0, a0, b0 = prior = 4.0, 0.7, 2.5, 3.0
@@ -1408,10 +1430,12 @@ def test_an_interval_of_scores_narrows_by_the_mean_width_of_the_settled_cases_al
         return 2 * student(2 * a).ppf(0.975) * np.sqrt(b / (a * k))
 
     more = [[*of_case, settled[case]] if case in settled else of_case for case, of_case in enumerate(given)]
-    said = after._narrower(data(given), data(more), GaussianScores(None, *prior), 2.0)
+    said = after._width(data(given), data(more), GaussianScores(None, *prior), 2.0)
     before, then = (np.mean([width(scores[case]) for case in settled]) for scores in (given, more))
-    assert before > then > 1 and f"from **{before:.2f}** to **{then:.2f}** (reliability γ 2)." in said
-    assert "the score of the 2 cases is known that they settled with one: the mean 95% interval narrows" in said
+    assert before > then > 1 and said == (
+        f"With each opinion on 2 cases counted as one more annotation, the mean 95% interval is {then:.2f} wide, "
+        f"without it {before:.2f} (reliability γ 2)."
+    )
 
 
 def test_decisions_that_become_a_rater_are_counted_beside_those_that_cannot(monkeypatch):

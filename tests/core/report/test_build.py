@@ -299,7 +299,8 @@ def test_decisions_of_reviews_have_a_section_with_what_waits():
             review = review_of(case, [*review.events, event])
         reviews[case] = review
     request = request_of(dataset, reviews=reviews)
-    lead, todo, _, listed = review_section.reviews(request, ["reviews"], None, None)
+    lead, todo, rests, _, listed = review_section.reviews(request, ["reviews"], None, None)
+    assert rests.text.startswith("1 case is settled: 1 by one reviewer. One reviewer's opinion is one more opinion")
     assert lead.text == "2 of 2 cases reviewed, 1 settled, 1 in arbitration."
     assert (todo.kind, todo.text) == ("todo", "Decide 1 case in arbitration.")
     assert listed.table[["case", "decision", "state"]].values.tolist() == [
