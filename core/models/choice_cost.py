@@ -1,0 +1,53 @@
+"""Time and memory that scoring a rater model on held-out annotations takes, estimated before it is begun."""
+
+from ..annotations.dataset import Dataset
+from ..errors import LimitError
+from ..text import number, plural
+from .held_out import FEWEST_FOR_ONE_SET, N_FOLDS, N_SETS
+
+MOST_SECONDS, MOST_BYTES = 180.0, 1e9
+_STEPS, _STEPS_OF_FOLD = 100, 40
+_OF_CELL, _OF_ANNOTATION = 25e-9, 3e-9  # seconds of a step: of a cell of the confusion matrices, of a class weighed
+_BYTES_OF_CELL = 8 * 6  # a fit and its next step have six tables of all cells
+
+
+def seconds_to_score(dataset: Dataset) -> float:
+    """Estimate the processor time that one model takes, in seconds.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes.
+    """
+    n_folds = N_FOLDS * (N_SETS if dataset.n_annotations < FEWEST_FOR_ONE_SET else 1)
+    step = _OF_CELL * _cells(dataset) + _OF_ANNOTATION * dataset.n_annotations * dataset.n_classes
+    return step * (_STEPS + n_folds * _STEPS_OF_FOLD)
+
+
+def check_cost(title: str, dataset: Dataset) -> None:
+    """Refuse a model whose confusion matrices are too large to be fitted to every fold.
+
+    Parameters
+    ----------
+    title : str
+        Of the model, for the message.
+    dataset : Dataset
+        Of single classes.
+
+    Raises
+    ------
+    LimitError
+        It would take more than `MOST_SECONDS` or `MOST_BYTES`.
+    """
+    seconds, size = seconds_to_score(dataset), _BYTES_OF_CELL * _cells(dataset)
+    if seconds <= MOST_SECONDS and size <= MOST_BYTES:
+        return
+    raise LimitError(
+        f"Not scored: {title} would take about {plural(max(round(seconds / 60), 1), 'minute')} and "
+        f"{number(size / 1e9, 1, zero=True)} GB with {dataset.n_classes:,} classes. Name it to fit it, or merge "
+        "rare classes."
+    )
+
+
+def _cells(dataset: Dataset) -> int:
+    return dataset.n_raters * dataset.n_classes**2
