@@ -130,7 +130,9 @@ def test_where_no_model_by_em_can_open_one_with_difficulty_still_may(build, monk
     monkeypatch.setattr(module, "_run_away", lambda data, fit: "Away." if fit.model in em else run_away(data, fit))
     first = choose(dataset, difficulty=False)
     assert first.best.candidate.name == "smoothed-vote"
-    assert first.reason.startswith("Smoothed vote opens, because no rater model can be used (") and "Away" not in names(first)
+    assert first.reason.startswith("Smoothed vote opens, because no rater model can be used (") and "Away" not in names(
+        first
+    )
     both, alone = choose(dataset, known=first), choose(dataset)
     assert both.chosen == alone.chosen and both.chosen.startswith("difficulty")
     assert both.to_frame().equals(alone.to_frame())
