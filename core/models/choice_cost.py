@@ -39,13 +39,11 @@ def seconds_to_choose(dataset: Dataset) -> float:
     return len(candidates) * seconds_to_score(dataset)
 
 
-def check_cost(title: str, dataset: Dataset) -> None:
+def check_cost(dataset: Dataset) -> None:
     """Refuse a model whose confusion matrices are too large to be fitted to every fold.
 
     Parameters
     ----------
-    title : str
-        Of the model, for the message.
     dataset : Dataset
         Of single classes.
 
@@ -58,7 +56,7 @@ def check_cost(title: str, dataset: Dataset) -> None:
         return
     minutes, size = max(round(seconds_to_score(dataset) / 60), 1), _bytes(dataset) / 1e9
     raise LimitError(
-        f"Not scored: {title} would take about {plural(minutes, 'minute')} and {number(size, 1, zero=True)} GB with "
+        f"To score it would take about {plural(minutes, 'minute')} and {number(size, 1, zero=True)} GB with "
         f"{dataset.n_classes:,} classes. Name it to fit it, or merge rare classes."
     )
 
