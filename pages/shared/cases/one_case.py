@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import RISK_LEVELS, Dataset
-from core.certainty.explain import distrusted, why
+from core.certainty.explain import why
 from core.certainty.top_sets import OTHERS
 from core.figures import cases as figures
 from core.figures.theme import class_colours
@@ -15,7 +15,8 @@ from core.order import highest_first
 from core.plausibility.protocol import PlausibilityModel
 from core.reducers.metrics import score_case
 from core.reducers.risk import level_masses
-from core.text import as_name, html_text, markdown, number, percent, plotly, probability, shorten, small
+from core.text import as_name, html_text, markdown, number, percent, plotly, plural, probability, shorten, small
+from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
 from pages.shared.cases import class_scale, label_table
 from pages.shared.cases import content as case_facts
@@ -122,26 +123,25 @@ def _draws(view: Dataset, model: PlausibilityModel, case: int, reliability: floa
 
 
 def _doubted(dataset: Dataset, case: int) -> str:
-    """A sentence on raters of the case who side with the panel's vote clearly less often than their peers do."""
-    if not dataset.raters_identified or dataset.n_raters < 3:
+    """A sentence on raters of the case who name the majority class clearly less often than their peers."""
+    if not dataset.raters_identified:
         return ""
     single, _ = cached.class_view(dataset, None)
     if not single.n_annotations:
         return ""
-    vote = cached.majority(single)
-    accuracy = vote.accuracy()
-    low = distrusted(accuracy, vote.n_annotations)
+    found = cached_cases.named_below_peers(single)
     hidden = st.session_state.get("hide_names", False)
     names: dict[int, str] = {}
     for place, annotation in enumerate(dataset.annotations_of(case), 1):
         rater = int(dataset.rater[annotation])
-        if low[rater] and rater not in names:
+        if found.named[rater] and rater not in names:
             who = f"rater {place}" if hidden else dataset.raters[rater]
-            names[rater] = f"{who} ({percent(accuracy[rater])} of {vote.n_annotations[rater]:,} annotations)"
+            of = f"{percent(found.own[rater])} of {plural(int(found.n[rater]), 'annotation')}"
+            names[rater] = f"{who} ({of}, their peers {percent(found.peers[rater])})"
     if not names:
         return ""
-    lower = ", ".join(names.values())
-    return f" Over all cases these agree with the majority vote of the panel less often than their peers: {lower}."
+    these = "this rater names" if len(names) == 1 else "these raters name"
+    return f" Over all cases {these} the majority class less often than their peers: {', '.join(names.values())}."
 
 
 def _summary(result, risk, n_classes: int) -> None:
