@@ -15,6 +15,7 @@ from core.certainty.explain import below_peers
 from core.raters.flags import FALSE_ALARMS
 
 RATERS, CASES, CLASSES = (2, 3, 5), (50, 150, 500), (2, 4)
+ACCURACIES = (0.4, 0.8)
 RARE = 0.05  # share of all classes but the first together, where they are rare
 
 
@@ -30,9 +31,8 @@ def panel(rng, n_raters, n_cases, n_classes, rare=False, accuracy=0.8, poor=None
     case, rater = np.divmod(np.arange(n_cases * n_raters), n_raters)
     guess = rng.choice(n_classes, case.size, p=share)
     answer = np.where(rng.random(case.size) < right[rater], truth[case], guess)
-    names = [
-        [f"{letter}{i}" for i in range(n)] for letter, n in zip("crk", (n_cases, n_raters, n_classes), strict=True)
-    ]
+    sizes = zip("crk", (n_cases, n_raters, n_classes), strict=True)
+    names = [[f"{letter}{place}" for place in range(size)] for letter, size in sizes]
     return Dataset.from_classes("simulated", *names, case, rater, answer)
 
 
@@ -45,12 +45,13 @@ def share_named(rng, panels, *design, rater=None, **how):
 def main(panels=1000):
     """Print both tables."""
     rng = np.random.default_rng(45)
-    print(f"{'raters':>6} {'cases':>6} {'classes':>7} {'rare':>5} {'named':>7} {'poor one':>9}")
-    for n_raters, n_cases, n_classes, rare in product(RATERS, CASES, CLASSES, (False, True)):
-        design = (n_raters, n_cases, n_classes)
-        equal = share_named(rng, panels, *design, rare=rare)
-        power = share_named(rng, max(panels // 10, 1), *design, rare=rare, poor=0.4, rater=0)
-        print(f"{n_raters:6} {n_cases:6} {n_classes:7} {rare!s:>5} {equal:7.1%} {power:9.0%}", flush=True)
+    print(f"{'raters':>6} {'cases':>6} {'classes':>7} {'rare':>5} {'right':>6} {'named':>7} {'poor one':>9}")
+    for n_raters, n_cases, n_classes, rare, accuracy in product(RATERS, CASES, CLASSES, (False, True), ACCURACIES):
+        design, how = (n_raters, n_cases, n_classes), {"rare": rare, "accuracy": accuracy}
+        equal = share_named(rng, panels, *design, **how)
+        power = share_named(rng, max(panels // 10, 1), *design, **how, poor=accuracy / 4, rater=0)
+        said = f"{n_raters:6} {n_cases:6} {n_classes:7} {rare!s:>5} {accuracy:6} {equal:7.1%} {power:9.0%}"
+        print(said, flush=True)
 
 
 if __name__ == "__main__":
