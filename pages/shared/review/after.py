@@ -18,7 +18,7 @@ from core.review.random_sample import reviewed_by
 from core.review.states import STATES, CaseReview
 from core.review.store import ReviewStore
 from core.review.summary import DIRECTIONS, Summary, bought, by_reviewer, summarise_reviews
-from core.text import exact, markdown, number, plural, significant, with_interval
+from core.text import exact, markdown, number, plural, probability, significant, with_interval
 from pages.shared.cache import access, sign_in
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import columns, plausibility_models, provenance, state, widgets
@@ -89,7 +89,7 @@ def _bought(dataset: Dataset, reviews: dict[str, CaseReview], model: Plausibilit
     what = "labels" if dataset.kind == "set" else "a class"  # others ended with "cannot be determined"
     return (
         f"Counted as one more rater, the decisions change how sure one can be of {cases} that they settled with {what}"
-        f"{about}: mean certainty {fate} from **{number(gain.before)}** to **{number(gain.after)}** "
+        f"{about}: mean certainty {fate} from **{probability(gain.before)}** to **{probability(gain.after)}** "
         f"({plausibility_models.method(model.name).title}, reliability γ {exact(reliability)})."
     )
 
