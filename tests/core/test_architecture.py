@@ -51,6 +51,7 @@ LAYERS = (
         "_binomial_kernels",
         "chunks",
         "correlation",
+        "extremes",
         "kernels",
         "multiplicity",
         "once",
