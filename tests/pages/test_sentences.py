@@ -1590,3 +1590,31 @@ def test_days_are_those_between_both_with_both_of_them_and_one_alone_is_open_tow
     assert review_days.span((date(2026, 3, 8), date(2026, 3, 10))) == (start, start + 3 * day)
     assert review_days.span((date(2026, 3, 8),)) == (start, None)
     assert review_days.span(()) == (None, None)
+
+
+def test_models_side_by_side_name_no_class_as_the_most_plausible_and_as_the_next(monkeypatch, shown):
+    """Class 1 comes first in most draws, class 0 has the largest mean; of the other case two may be called so."""
+    codes = np.divmod(np.arange(8), 4)
+    data = Dataset.from_classes("made", ("a", "b"), tuple("rstu"), ("mole", "acne", "wart"), *codes, np.arange(8) % 3)
+    mean = SimpleNamespace(mean=np.array([0.5, 0.45, 0.03, 0.02]))
+    for certainty, first, beside in (((0.8, 0.9), "acne", "mole"), ((0.5, 0.9), "acne or mole", "wart")):
+        result = CertaintyResult(
+            ("a",), data.classes, np.array([certainty]), np.full((1, 2), 0.01), np.array([[[1, -1], [0, 1]]]),
+            np.zeros((1, 2)),
+        )  # fmt: skip
+        draws = SimpleNamespace(classes=np.array([0, 1, 2]))
+        monkeypatch.setattr(one_case, "_draws", lambda *_, one=(draws, mean, result): one)
+        one_case._models(data, 0, DirichletCounts(), 1.0)
+        frame = shown["models_side_by_side"]
+        assert set(frame["most plausible"]) == {first} and set(frame["next"]) == {beside}
+        assert set(frame["mean plausibility"]) == {0.45}
+
+
+def test_what_waits_says_for_how_many_computations(monkeypatch):
+    job = SimpleNamespace(title="Fitting", state="waiting", progress=0.0, message="", seconds_left=lambda: None)
+    words = []
+    for ahead in (1, 3):
+        board = SimpleNamespace(position=lambda job, ahead=ahead: ahead)
+        monkeypatch.setattr(job_progress.cached, "jobs", lambda board=board: board)
+        job_progress._say(job, SimpleNamespace(progress=lambda share, text: words.append(text)))
+    assert words == ["Fitting · waiting for 1 other computation", "Fitting · waiting for 3 other computations"]
