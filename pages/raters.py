@@ -54,7 +54,7 @@ def _all(view: Dataset, table: RaterTable, act: ToActOn, blind: Rates | None, th
     known = np.isfinite(accuracy)
     if known.any() and not why:
         least = clearly_least(accuracy, act.acceptable.accuracy.low, act.acceptable.accuracy.high)
-        title = "Raters do not clearly differ in accuracy" if known.sum() > 1 else "Accuracy of the one rater"
+        title = "No rater is clearly the least accurate" if known.sum() > 1 else "Accuracy of the one rater"
         if least is not None:
             title = f"Least accurate: {plotly(shorten(table.raters[least], 20))}, {act.acceptable.said(least)}"
         widgets.plot(figures.accuracy_against_pool(act, theme, title), "pool", "Accuracy of raters against the pool")

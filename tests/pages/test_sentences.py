@@ -586,7 +586,7 @@ def test_the_class_least_agreed_on_stands_in_the_title_with_its_own_interval(mon
     close = (coefficient(0.5, 0.3, 0.58), coefficient(0.4, 0.3, 0.55), coefficient(None, None, None))
     monkeypatch.setattr(agreement_parts.cached_agreement, "by_class", lambda view: close)
     agreement_parts.by_class(SimpleNamespace(classes=("x", "y", "z")), LIGHT)
-    assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "Classes do not clearly differ in agreement"
+    assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "No class is clearly the least agreed on"
 
 
 def test_pairs_that_met_too_seldom_are_counted_among_all_pairs(said):

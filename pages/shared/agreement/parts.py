@@ -57,7 +57,7 @@ def _least_agreed_on(known: list[tuple[str, Coefficient]]) -> str:
     """The class that is clearly agreed on least, where there is one."""
     least = clearly_least(*([getattr(one, end) for _, one in known] for end in ("value", "ci_low", "ci_high")))
     if least is None and len(known) > 1:
-        return "Classes do not clearly differ in agreement"
+        return "No class is clearly the least agreed on"
     name, one = known[least or 0]
     said = f"{plotly(shorten(name, 40))}, {with_interval(one.value, one.ci_low, one.ci_high)}"
     return f"Agreement on {said}" if least is None else f"Least agreed on: {said}"

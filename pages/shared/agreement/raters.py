@@ -183,7 +183,7 @@ def _agrees_least(found: AgreementByRater) -> str:
     """The rater who clearly agrees least with the others, where there is one."""
     least = clearly_least(*([getattr(one, end) for one in found.each] for end in ("value", "ci_low", "ci_high")))
     if least is None:
-        return "Raters do not clearly differ in how far they agree with the others"
+        return "No rater clearly agrees least with the others"
     return f"{plotly(shorten(found.raters[least], 40))} agrees least with the others"
 
 

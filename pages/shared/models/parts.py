@@ -71,7 +71,9 @@ def _least_right(shown: Fitted, summary: RaterSummary) -> str:
     model = plotly(models_jobs.label(shown))
     if least is None:
         several = len(_compared(summary)) > 1
-        return f"Raters do not clearly differ by {model}" if several else f"How often raters are right by {model}"
+        return (
+            f"No rater is clearly least often right by {model}" if several else f"How often raters are right by {model}"
+        )
     ends = with_interval(float(summary.accuracy[least]), float(summary.low[least]), float(summary.high[least]))
     return f"Least often right by {model}: {plotly(shorten(shown.fit.raters[least], 40))}, {ends}"
 

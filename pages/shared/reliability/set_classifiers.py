@@ -85,8 +85,10 @@ def verdict(result: SetMetrics, by_gold: bool = False) -> str:
     others = [who for who in range(len(mean)) if who != best]
     if not others:
         return f"{said} with {what} of {cases}{'' if by_gold else ' could be'}"
-    second = max(others, key=lambda who: mean[who])
-    if clearly_most(mean, low, high) is None:
+    others.sort(key=lambda who: -mean[who])
+    near = [who for who in others if clearly_most(*(part[[best, who]] for part in (mean, low, high))) is None]
+    second = (near or others)[0]
+    if near:
         other = f"{result.classifiers[second]} ({number(mean[second])})"
         return f"{result.classifiers[best]} and {other} do not clearly differ: Jaccard {ends}"
     return f"{said}, {result.classifiers[second]} {number(mean[second])}"
