@@ -293,7 +293,7 @@ def _triangle(
     elif outside > 0.005:  # of what is renormalised no share of draws is said: it is not the case's certainty
         title = f"{name} is the most plausible of these three"
     else:
-        title = f"{name} leads in {percent(leading[best])} of draws"
+        title = f"{name} leads in {'nearly all' if leading[best] >= 0.995 else f'{percent(leading[best])} of'} draws"
     order = [1, 2, 0]
     corners = corners[:, order]
     widgets.plot(
