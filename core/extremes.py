@@ -37,7 +37,13 @@ def clearly_least(value: Ends, low: Ends, high: Ends) -> int | None:
 
 
 def clearly_most(value: Ends, low: Ends, high: Ends) -> int | None:
-    """The place of the estimate that is clearly above every other one; parameters as of `clearly_least`."""
+    """The place of the estimate that is clearly above every other one; None where there is none.
+
+    Parameters
+    ----------
+    value, low, high : sequence of float, length n
+        As of `clearly_least`.
+    """
     return clearly_least(*(-np.array(ends, float) for ends in (value, high, low)))
 
 
@@ -45,7 +51,12 @@ def clearly_apart(value: Ends, low: Ends, high: Ends) -> bool:
     """Whether the largest and the smallest estimate differ by more than chance makes any two differ.
 
     The arms are those of intervals of 95%, stretched as of normal distributions by Bonferroni's correction for all
-    pairs. Parameters as of `clearly_least`.
+    pairs.
+
+    Parameters
+    ----------
+    value, low, high : sequence of float, length n
+        As of `clearly_least`.
     """
     from scipy.special import ndtri
 
