@@ -77,7 +77,7 @@ def least_certain(certain: CertaintyResult) -> str:
         every = "Both" if len(value) == 2 else f"All {len(value):,}"
         return f"{every} cases are about equally certain: {said}"
     if n_same > 1:
-        return f"{n_same:,} cases are the most ambiguous, certainty {said}"
+        return f"{n_same:,} cases are the most ambiguous, certainty about {said}"
     return f"Most ambiguous: {markdown(shorten(certain.cases[least], 24))}, certainty {said}"
 
 
