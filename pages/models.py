@@ -7,6 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.extremes import clearly_most_cases
 from core.methods import any_of
 from core.models.catalogue import Fitted, command_of
 from core.models.models_agree import models_agree
@@ -14,7 +15,7 @@ from core.models.rater_summary import rater_summary
 from core.models.unanimous import unanimous_cases
 from core.models.vote_changes import VoteChanges, vote_changes
 from core.raters.acceptable import why_not
-from core.text import markdown, plural, shorten, with_interval
+from core.text import markdown, percent_with_interval, plural, shorten, with_interval
 from pages.shared.cache.home import vote_shares
 from pages.shared.kit import columns, evidence, gold_of_reviews, navigation, provenance, widgets
 from pages.shared.kit import style as look
@@ -113,8 +114,7 @@ def _answer(title, about: str, fitted: list[Fitted], shown: Fitted, vote) -> Non
 def _who_is_accurate(shown: Fitted, why: str) -> None:
     """The other half of the page's question, in a line; nothing where the annotations cannot tell."""
     found = rater_summary(shown.dataset, shown.fit)
-    ends = models_parts.extremes(found)
-    if ends is None or not shown.request.method.is_truth:
+    if np.isfinite(found.accuracy).sum() < 2 or not shown.request.method.is_truth:
         return
     if why:
         st.markdown(f"How accurate the raters are cannot be said: {why}.")
@@ -122,16 +122,18 @@ def _who_is_accurate(shown: Fitted, why: str) -> None:
     if shown.request.way == "vote":
         st.markdown(f"Rater accuracy is not estimated: {shown.title} counts every annotation the same.")
         return
-    least, most = ends
-    if found.low[most] <= found.high[least]:
-        st.markdown("How often each rater is right by this model's matrices overlaps: none is surely right most often.")
+    least, most = models_parts.extremes(found)
+    if least is None and most is None:
+        st.markdown("By the confusion matrices of this model no rater is clearly the most or the least often right.")
         return
 
     def said(rater: int) -> str:
         words = with_interval(float(found.accuracy[rater]), float(found.low[rater]), float(found.high[rater]))
         return f"**{markdown(shorten(shown.fit.raters[rater], 40))}**, {words}"
 
-    words = f"By the confusion matrices of this model most often right: {said(most)}; least often: {said(least)}."
+    ends = (("most", most), ("least", least))
+    named = [f"{how} often right: {said(rater)}" for how, rater in ends if rater is not None]
+    words = f"By the confusion matrices of this model {'; '.join(named)}."
     if not found.from_uncertainty:
         words += " Intervals take the true classes as known."
     st.markdown(words, help=widgets.explained("confusion matrix"))
@@ -156,20 +158,20 @@ def _vote_alone(view: Dataset) -> None:
             "ci_high": [share.high for share in shares],
         }
     ).sort_values("share of cases", ascending=False, kind="stable", ignore_index=True)
-    first = frame.iloc[0]
-    share = with_interval(first["share of cases"], first["ci_low"], first["ci_high"])
-    n_first = int((frame["share of cases"] > first["share of cases"] - 1e-9).sum())
-    names = markdown(shorten(first["class"], 60)) if n_first == 1 else f"{n_first:,} classes alike"
     n_never = int((frame["share of cases"] == 0).sum())
     never = (
         f" {plural(n_never, 'class', 'classes')} of {len(frame):,} {'wins' if n_never == 1 else 'win'} no case."
         if n_never
         else ""
     )
-    st.markdown(
-        f"Most common by majority vote: **{names}**, {share} of "
-        f"{plural(shares[0].n, 'case')} with annotations; a tied case is split.{never}"
-    )
+    first, n = frame.iloc[0], plural(shares[0].n, "case")
+    if clearly_most_cases(frame["share of cases"], shares[0].n) is None:
+        words = f"No class is clearly the most common by majority vote of {n} with annotations"
+    else:
+        share = percent_with_interval(first["share of cases"], first["ci_low"], first["ci_high"])
+        name = markdown(shorten(first["class"], 60))
+        words = f"Most common by majority vote: **{name}**, {share} of {n} with annotations"
+    st.markdown(f"{words}; a tied case is split.{never}")
     ends = {"ci_low": "95% from", "ci_high": "to"}
     st.dataframe(
         frame[frame["share of cases"] > 0].rename(columns=ends),

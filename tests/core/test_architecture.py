@@ -53,6 +53,7 @@ LAYERS = (
         "_binomial_kernels",
         "chunks",
         "correlation",
+        "extremes",
         "kernels",
         "multiplicity",
         "once",

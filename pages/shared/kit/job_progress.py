@@ -20,7 +20,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.rater_codes import with_names_in
 from core.errors import InputError, NotApplicableError, PluralityError
 from core.jobs import Job
-from core.text import markdown, number
+from core.text import markdown, number, plural
 from pages.shared.cache import datasets as cached
 from pages.shared.kit.redraw import LOOK_SECONDS, await_news, draw_anew, part, place_of_part
 
@@ -206,7 +206,9 @@ def _has_news(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> bool:
 
 def _say(job: Job, place: DeltaGenerator) -> None:
     ahead = cached.jobs().position(job)
-    words = f"{job.title} · waits for {ahead} other" if job.state == "waiting" and ahead else job.title
+    words = job.title
+    if job.state == "waiting" and ahead:
+        words += f" · waiting for {plural(ahead, 'other computation')}"
     left = job.seconds_left()
     if left is not None:
         words += f" · about {number(left, 0)} s left"

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import UNCERTAIN_BELOW
+from core.extremes import clearly_most
 from core.jobs import Job
 from core.models.dawid_skene import DawidSkene
 from core.raters.acceptable import why_not
@@ -121,12 +122,15 @@ def says(found: PlanOutcomes, cost: float | None) -> list[str]:
         if not sure.any():
             sentences.append(f"No plan surely buys {words}.")
             continue
-        each = np.where(sure, found.gain[1:, quantity] / n, -np.inf)
-        best = int(each.argmax())
+        each = [part[1:, quantity] / n for part in (found.gain, found.gain_low, found.gain_high)]
+        best = 0 if n.size == 1 else clearly_most(*each)
+        if best is None or not sure[best]:
+            sentences.append(f"No plan clearly buys most {words}.")
+            continue
         gain = number(float(found.gain[best + 1, quantity]), digits)
         price = f" at a cost of {number(cost * n[best])}" if cost is not None else ""
         sentences.append(
-            f"For {plural(int(n[best]), 'annotation')}{price}, **{found.plans[best + 1].title}** buys most "
-            f"{words}: +{gain}."
+            f"For {plural(int(n[best]), 'annotation')}{price}, **{found.plans[best + 1].title}** buys "
+            f"{'most' if n.size > 1 else 'more'} {words}: +{gain}."
         )
     return sentences

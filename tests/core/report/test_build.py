@@ -401,7 +401,7 @@ def test_raters_of_the_report_are_those_of_the_raters_page_and_a_class_that_fall
     *_, picture, grid = data_sections.raters(request_of(load_sample("anaesthesia")), ["raters"], None, None)
     title = picture.draw(LIGHT).layout.title.text.replace("<br>", " ")
     before = vote.prevalence[2]
-    assert title.startswith(f"Most moved: {vote.classes[2]}, {before:.1%} by majority vote, {before - 0.07:.1%} by ")
+    assert title.startswith(f"{vote.classes[2]}: {before:.1%} of cases by majority vote, {before - 0.07:.1%} by ")
     found = raters_to_act_on(replace(table, panel=panel)).acceptable
     order = found.order()
     expected = {
