@@ -9,13 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..chunks import CancelToken
-from ..multiplicity import benjamini_hochberg
 from ..result_base import Columns, Result
 from ..text import number, percent, plural, with_interval
-from .acceptable import FALSE_DISCOVERIES, Acceptable, GoldCheck, Judge, acceptable_of
+from .acceptable import Acceptable, GoldCheck, Judge, acceptable_of
 from .flags import KINDS, RULES, Flag, flag_columns
 from .monitoring import RaterTable
-from .one_class import OneClass, one_class
+from .one_class import FALSE_DISCOVERIES, OneClass, one_class
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -77,6 +76,7 @@ class ToActOn(Result):
         )
 
 
+_CARELESS = ("spam", "careless")  # rules by which annotations do not depend on the case
 _JUDGES = {"gold": "gold judges", "model": "the model judges"}
 
 
@@ -126,8 +126,17 @@ def raters_to_act_on(
     InputError, NotApplicableError
         As `core.raters.acceptable.acceptable_of`.
     """
-    found = acceptable_of(table.panel, acceptable=acceptable, q=q, judged_by=judged_by, level=table.level, token=token)
-    single = one_class(table.panel)
+    single = one_class(table.panel.dataset)
+    careless = sorted({flag.rater for flag in table.flags if flag.rule in _CARELESS})
+    found = acceptable_of(
+        table.panel,
+        acceptable=acceptable,
+        q=q,
+        judged_by=judged_by,
+        level=table.level,
+        careless=careless,
+        token=token,
+    )
     # Where annotations do not tell who is wrong, of two who mix up classes either is called so, by chance.
     unsaid = {"adversarial"} if found.why else set()
     flags = [flag for flag in table.flags if flag.rule in KINDS and flag.rule not in unsaid]
@@ -137,7 +146,7 @@ def raters_to_act_on(
     ]
     flags += [
         Flag(int(rater), "one_class", float(single.p[rater]), _single(single, rater, table.classes))
-        for rater in benjamini_hochberg(single.p, q)
+        for rater in single.found(q)
     ]
     place, rules = np.argsort(found.order()), list(RULES)
     flags.sort(key=lambda flag: (place[flag.rater], rules.index(flag.rule)))

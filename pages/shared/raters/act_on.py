@@ -9,9 +9,10 @@ from core.annotations.rater_codes import with_codes
 from core.errors import PluralityError
 from core.models.catalogue import fit_request
 from core.models.gold import gold_cases
-from core.raters.acceptable import FALSE_DISCOVERIES, default_judge
+from core.raters.acceptable import default_judge
 from core.raters.left_out import Influence, left_out
 from core.raters.monitoring import RaterTable, default_request
+from core.raters.one_class import FALSE_DISCOVERIES
 from core.raters.to_act_on import ToActOn, raters_to_act_on
 from core.text import markdown, number, percent, plural
 from pages.shared.kit import job_progress, state, widgets
