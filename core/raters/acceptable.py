@@ -13,6 +13,8 @@ with ℓ above ½: beside 15 sure ones the mean alone allows one more of any ℓ
 
 ℓ by the model is as sure as the model is of the truth, and mistakes that raters share are in neither. Where gold is
 known but too scarce to judge, it checks the model (`GoldCheck`), and what it says of the raters is said beside them.
+
+Nobody is judged by a model whose classes are not those that raters name (`core.raters.own_classes`).
 """
 
 from collections.abc import Sequence
@@ -35,6 +37,7 @@ from ..text import with_interval
 from .learned_pool import LearnedPool, by_others, on_gold
 from .leave_one_rater_out import Panel
 from .one_class import FALSE_DISCOVERIES, most_name_one_class, one_class
+from .own_classes import own_classes
 from .rates import Rates
 
 Judge = Literal["gold", "model"]
@@ -121,6 +124,10 @@ class Acceptable(Result):
     aside : tuple of int
         Raters who give one class only, or are careless, without whom the others agree beyond chance; empty if all
         raters together do.
+    own_classes : bool
+        Whether the classes of the model are those that raters name, so that the model may judge.
+    remedy : str
+        What would help if they are not, as a sentence; empty if they are.
     """
 
     judged_by: Judge
@@ -141,6 +148,8 @@ class Acceptable(Result):
     why_no_order: str
     check: GoldCheck | None = None
     aside: tuple[int, ...] = ()
+    own_classes: bool = True
+    remedy: str = ""
 
     TABLES = ("raters",)
 
@@ -220,8 +229,8 @@ def acceptable_of(
     judged_by : {"gold", "model"}, optional
         `default_judge` where not given.
     careless : sequence of int
-        Raters whose annotations do not depend on the case. Whether raters agree beyond chance is asked without them, and
-        without those who give one class only.
+        Raters whose annotations do not depend on the case. Whether raters agree beyond chance is asked without them,
+        and without those who give one class only.
     level, token
         Of the intervals; see `core.chunks.map_chunks`.
 
@@ -232,11 +241,14 @@ def acceptable_of(
     NotApplicableError
         Gold is to judge, and no annotation is on a gold case.
     """
-    _check(acceptable, q, judged_by, level)
+    check_asked(acceptable, q, judged_by, level)
     dataset = panel.dataset
     gold = gold_rates(dataset, level)
     judge, by_gold = _judged(dataset, judged_by, gold)
     why, aside = _why(dataset, careless)
+    classes = own_classes(panel)
+    remedy = "" if why or classes.judge else _remedy(dataset)
+    why = why or classes.why_not(dataset.classes)
     model, pool = _pools(panel, gold, by_gold, why, level, token)
     why = "" if by_gold.any() else why
     mean, blind = pool.mean_over(dataset.annotations_of_raters), _blind(panel, bool(by_gold.any()))
@@ -263,6 +275,8 @@ def acceptable_of(
         "" if by_gold.any() else why_no_order(panel.dataset),
         check,
         aside,
+        classes.judge,
+        remedy if why else "",
     )
 
 
@@ -303,6 +317,11 @@ def _judged(dataset: Dataset, judged_by: Judge | None, gold: Rates) -> tuple[Jud
     if judge == "gold" and not gold.n.any():
         raise NotApplicableError("Raters cannot be judged by gold: no annotation is on a gold case.")
     return judge, (gold.n >= GOLD_EACH) & (judge == "gold")
+
+
+def _remedy(dataset: Dataset) -> str:
+    order = "" if dataset.ordinal or dataset.n_classes < 3 else ", declare the order of the classes if they have one"
+    return f"Choose another model{order}{',' if order else ''} or add gold for some cases."
 
 
 def _pools(
@@ -424,8 +443,11 @@ def why_no_order(dataset: Dataset) -> str:
     return ""
 
 
-def _check(acceptable: float | None, q: float, judged_by: str | None, level: float) -> None:
-    for name, value in (("acceptable accuracy", acceptable), ("false discovery rate", q), ("level", level)):
+def check_asked(
+    acceptable: float | None, q: float, judged_by: str | None, level: float, measure: str = "accuracy"
+) -> None:
+    """Raise InputError unless numbers are between 0 and 1, and the judge is known."""
+    for name, value in ((f"acceptable {measure}", acceptable), ("false discovery rate", q), ("level", level)):
         if value is not None and not 0 < value < 1:
             raise InputError(f"The {name} is {value}.", "Give a number between 0 and 1.")
     if judged_by not in (None, "gold", "model"):

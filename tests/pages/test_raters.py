@@ -51,7 +51,7 @@ def test_the_drifting_and_the_careless_rater_of_skin_stand_in_the_title_with_the
 def test_nothing_is_ranked_where_two_annotations_a_case_cannot_tell_who_is_wrong():
     rows = [f"{case},r{(case + k) % 3},{'xy'[(case * k) % 2]}" for case in range(60) for k in range(2)]
     app = opened("raters", kept("\n".join(["case,rater,class", *rows])))
-    assert app.title[0].value.startswith("Nothing can be said of how accurate the raters are")
+    assert app.title[0].value.startswith("Cannot determine rater accuracy")
     assert "Raters are not ranked" in words(app) and "Least accurate" not in words(app)
 
 
