@@ -152,6 +152,7 @@ class Acceptable(Result):
     remedy: str = ""
 
     TABLES = ("raters",)
+    measure = "accuracy"
 
     def _columns(self, table: str, most: int | None) -> Columns:
         found: dict[str, Any] = {"n": self.n_annotations}
@@ -164,6 +165,11 @@ class Acceptable(Result):
             "low_accuracy": self.flagged,
             "expected_wrong": self.expected_wrong,
         }
+
+    @property
+    def rates(self) -> Rates:
+        """What raters are judged by: ``accuracy``."""
+        return self.accuracy
 
     @property
     def expected_wrong(self) -> np.ndarray:

@@ -32,7 +32,7 @@ from .flags import Flag
 from .learned_pool import MIDDLE, LearnedPool
 from .one_class import FALSE_DISCOVERIES
 from .rates import Rates
-from .score_raters import ScoreRaters, score_raters
+from .score_raters import ScoreRaters, score_raters, values_of
 
 _EVEN = 0.5
 _LEAST = 4  # cases, for Fisher's interval
@@ -94,6 +94,8 @@ class Following(Result):
     aside: tuple[int, ...]
 
     TABLES = ("raters",)
+    measure = "correlation with the case"
+    why_no_order = ""
 
     def _columns(self, table: str, most: int | None) -> Columns:
         found: dict[str, Any] = {"rater": self.raters[:most], "n": self.n_annotations[:most]}
@@ -373,11 +375,10 @@ def _with_gold(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     """Correlation of each rater's annotations with gold, and how many there are."""
     if dataset.kind == "score":
         known = np.full(dataset.n_cases, np.nan) if dataset.gold_scores is None else dataset.gold_scores
-        given = dataset.score
     else:
         gold = np.full(dataset.n_cases, -1) if dataset.gold is None else dataset.gold
-        known, given = np.where(gold >= 0, gold, np.nan), dataset.answer.astype(np.float64)
-    known = known[dataset.case_of_annotation]
+        known = np.where(gold >= 0, gold, np.nan)
+    given, known = values_of(dataset), known[dataset.case_of_annotation]
     on = np.isfinite(known)
     rater, n = dataset.rater[on], np.bincount(dataset.rater[on], minlength=dataset.n_raters)
 

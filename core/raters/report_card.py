@@ -12,6 +12,8 @@ from .leave_one_rater_out import Panel
 from .monitoring import RaterTable
 from .to_act_on import ToActOn
 
+_NO_DRIFT = "Accuracy over time is not shown where raters are not judged by accuracy."
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
@@ -71,7 +73,12 @@ class ReportCard:
     accuracy, pool_accuracy : tuple of (float, float, float), or None
         Accuracy with its interval, as `core.raters.acceptable` has it; median over all raters with the middle half.
     judged_by : {"gold", "model"}
-        What ``accuracy`` rests on.
+        What ``accuracy`` rests on, or ``follows``.
+    follows, reading : str
+        Of ordered classes, which have no accuracy here: the correlation with the case, and how the rater reads the
+        scale; else empty.
+    own_classes : bool
+        Whether the classes of the model are those of the raters; if not, nothing is compared by class.
     agreement : tuple of (float, float, float), or None
         With others.
     seconds, pool_seconds : float or None
@@ -99,6 +106,9 @@ class ReportCard:
     accuracy: tuple[float, float, float] | None
     pool_accuracy: tuple[float, float, float] | None
     judged_by: str
+    follows: str
+    reading: str
+    own_classes: bool
     agreement: tuple[float, float, float] | None
     seconds: float | None
     pool_seconds: float | None
@@ -149,8 +159,12 @@ def report_card(
     place, panel = table.raters.index(rater), table.panel
     rows, accuracy = panel.of(place), found.acceptable.accuracy
     clear, wrong = _clear_and_wrong(panel, rows, certain)
+    following, named = found.following, found.acceptable.own_classes
+    if not named:  # what the others are certain of is not the class of that name
+        wrong = wrong[:0]
     how = {"kind": chart, "false_alarm": false_alarm, "n_windows": n_windows, "level": table.level, "seed": seed}
-    own = panel.expected_answers(place)
+    own = panel.expected_answers(place) if named else np.zeros((len(table.classes),) * 2)
+    pool = np.maximum(panel.pool - own, 0) if named else own
     return ReportCard(
         rater,
         table.classes,
@@ -159,17 +173,20 @@ def report_card(
         int(panel.judged[rows].sum()),
         int(clear.size),
         len(table.raters),
-        _triple(accuracy, place),
-        _middle(accuracy.value),
+        _triple(accuracy, place) if following is None else None,
+        _middle(accuracy.value) if following is None else None,
         found.acceptable.judge_of(place),
+        "" if following is None else following.said(place),
+        "" if following is None else following.shift(place),
+        named,
         _triple(table.agreement, place),
         *_pace(table.tempo.seconds, place),
         table.bias[place],
         _answers(own, table.level),
-        _answers(np.maximum(panel.pool - own, 0), table.level),
+        _answers(pool, table.level),
         tuple(_disagreement(panel, int(a)) for a in wrong[:most]),
         int(wrong.size),
-        *_drift(panel, place, how),
+        *(_drift(panel, place, how) if following is None and named else (None, _NO_DRIFT)),
         tuple((flag.title, flag.words) for flag in found.flags if flag.rater == place),
         table.level,
     )

@@ -210,6 +210,11 @@ def score_raters(
     return _result(dataset, table, fit, level, converged)
 
 
+def values_of(dataset: Dataset) -> np.ndarray:
+    """Scores, or of ordered classes their places 0, 1, 2, …; shape (n_annotations,)."""
+    return dataset.score if dataset.kind == "score" else dataset.answer.astype(np.float64)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
     """Scores of cases with two raters or more, centred and in units of their standard deviation."""
@@ -235,7 +240,7 @@ def _table(dataset: Dataset) -> _Table:
     used, codes = np.unique(rater[shared], return_inverse=True)
     if used.size > MOST_RATERS:
         raise LimitError(f"Severity of {plural(int(used.size), 'rater')} was asked for; {MOST_RATERS:,} are the most.")
-    score = (dataset.score if dataset.kind == "score" else dataset.answer.astype(np.float64))[shared]
+    score = values_of(dataset)[shared]
     middle, unit = float(score.mean()), float(score.std())
     if unit == 0:
         raise InputError("All scores are equal.", "Raters can be compared only where scores differ.")

@@ -58,6 +58,11 @@ class ToActOn(Result):
         """What raters are judged by: how they follow the cases of ordered classes, else accuracy."""
         return self.acceptable if self.following is None else self.following
 
+    @property
+    def others(self) -> str:
+        """Who judges those whom gold does not: a model of classes, or the other raters as they are."""
+        return "model" if self.following is None else "others"
+
     def kinds_of(self, rater: int) -> tuple[str, ...]:
         """What a rater is flagged for, each once: some of the values of `core.raters.flags.KINDS`."""
         return tuple(dict.fromkeys(KINDS[flag.rule] for flag in self.flags if flag.rater == rater))

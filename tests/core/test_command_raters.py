@@ -168,7 +168,7 @@ def test_raters_of_scores_stand_by_what_is_lost_of_their_scores_and_not_by_how_f
     for case in range(60):
         truth = rng.normal(50, 10)
         for rater, severity in zip("abcdef", (0, 2, 0, -3, 0, 0), strict=True):
-            scatter = 30 if rater == "e" else 3
+            scatter = 60 if rater == "e" else 3
             rows.append((case, rater, round(truth + severity + rng.normal(0, scatter), 2)))
     pd.DataFrame(rows, columns=["case", "rater", "score"]).to_csv(tmp_path / "scores.csv", index=False)
     answer = json.loads(run("raters", tmp_path / "scores.csv"))

@@ -9,6 +9,7 @@ from core.errors import InputError
 from core.jobs import Job
 from core.plausibility.gaussian import METHOD, GaussianScores
 from core.plausibility.gaussian_prior import FittedPrior, fit_prior
+from core.raters.following import Following, following_of
 from core.raters.score_raters import ScoreRaters, score_raters
 from core.text import markdown, number, small, typed
 from pages.shared.cache import datasets as cached
@@ -98,6 +99,16 @@ def written(value: float, digits: int) -> str:
 def column(label: str | None, digits: int):
     """A column of scores."""
     return st.column_config.NumberColumn(label, format=f"%.{digits}f")
+
+
+def following(dataset: Dataset) -> Following | None:
+    """How closely the raters follow the cases; None while that is worked out."""
+
+    def work(job: Job) -> Following:
+        seconds = _OF_RATERS * dataset.n_annotations
+        return cached.run(job, following_of, dataset.coded, dataset.coded, seconds=seconds)
+
+    return job_progress.result_of((dataset.content_digest, "following"), "Raters and cases", work, of=dataset)
 
 
 def raters(dataset: Dataset) -> ScoreRaters | None:
