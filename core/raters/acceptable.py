@@ -252,38 +252,21 @@ def acceptable_of(
     gold = gold_rates(dataset, level)
     judge, by_gold = _judged(dataset, judged_by, gold)
     why, aside = _why(dataset, careless)
-    classes = own_classes(panel)
-    remedy = "" if why or classes.judge else _remedy(dataset)
-    why = why or classes.why_not(dataset.classes)
-    model, pool = _pools(panel, gold, by_gold, why, level, token)
-    why = "" if by_gold.any() else why
-    mean, blind = pool.mean_over(dataset.annotations_of_raters), _blind(panel, bool(by_gold.any()))
+    named = own_classes(panel)
+    unjudged = why or named.why_not(dataset.classes)
+    model, pool = _pools(panel, gold, by_gold, unjudged, level, token)
+    some = bool(by_gold.any())
+    mean, blind = pool.mean_over(dataset.annotations_of_raters), _blind(panel, some)
     chosen = _default(mean, blind) if acceptable is None else acceptable
     chance = np.full(dataset.n_raters, np.nan) if chosen is None or mean is None else pool.chance_at_least(chosen)
     flagged = _flagged(chance, q)
     check = None if judge == "gold" or chosen is None else _check_by_gold(dataset, gold, model, chosen, flagged, q)
+    reason, no_order = ("", "") if some else (unjudged, why_no_order(dataset))
+    remedy = _remedy(dataset) if reason and not why else ""
     return Acceptable(
-        judge,
-        by_gold,
-        pool.rates(level),
-        gold,
-        model,
-        mean,
-        blind,
-        chosen,
-        acceptable is None,
-        chance,
-        flagged,
-        dataset.annotations_of_raters,
-        q,
-        level,
-        why,
-        "" if by_gold.any() else why_no_order(panel.dataset),
-        check,
-        aside,
-        classes.judge,
-        remedy if why else "",
-    )
+        judge, by_gold, pool.rates(level), gold, model, mean, blind, chosen, acceptable is None, chance, flagged,
+        dataset.annotations_of_raters, q, level, reason, no_order, check, aside, named.judge, remedy,
+    )  # fmt: skip
 
 
 def _check_by_gold(

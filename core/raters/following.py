@@ -284,9 +284,7 @@ def following_of(
     """
     check_asked(acceptable, q, judged_by, level, "correlation")
     if not can_follow(dataset):
-        raise NotApplicableError(
-            "How raters follow the cases needs scores, or three ordered classes, and named raters."
-        )
+        raise NotApplicableError("Following cases needs scores, or three ordered classes, and named raters.")
     scores, why = _scores(dataset, level, token)
     without: tuple[int, ...] = ()
     if scores is not None:
@@ -294,14 +292,8 @@ def following_of(
     gold = _with_gold(dataset)
     judge = _judge(dataset, gold[1], judged_by)
     likelihood, cases, judged = _likelihoods(dataset, None if why else scores, gold, judge)
-    pool, n = LearnedPool(likelihood, cases), dataset.annotations_of_raters
-    share = pool.mean_over(n)
-    why = "" if judged.any() else why
-    if share is not None and share <= _EVEN:
-        why, share, pool = "the raters do not follow the cases on average", None, LearnedPool(likelihood, 0 * cases)
-    mean = None if share is None else 2 * share - 1
-    if share is None and not why:
-        why = f"no rater has {_LEAST} cases with other raters on which annotations differ"
+    n, why = dataset.annotations_of_raters, "" if judged.any() else why
+    pool, mean, why = _pool(likelihood, cases, n, why)
     bar = None if mean is None else _EVEN * mean if acceptable is None else acceptable
     found = pool.rates(level)
     rates = Rates(2 * found.value - 1, 2 * found.low - 1, 2 * found.high - 1, found.n)
@@ -312,6 +304,17 @@ def following_of(
         dataset.raters, unit, scores, rates, judge, judged, mean, bar, acceptable is None, chance, flagged, n, q, level,
         why, without,
     )  # fmt: skip
+
+
+def _pool(likelihood: np.ndarray, cases: np.ndarray, n: np.ndarray, why: str) -> tuple[LearnedPool, float | None, str]:
+    """The pool on (1 + ρ) / 2, its mean ρ over annotations, and why nobody is judged."""
+    pool = LearnedPool(likelihood, cases)
+    share = pool.mean_over(n)
+    if share is None:
+        return pool, None, why or f"no rater has {_LEAST} cases with other raters on which annotations differ"
+    if share <= _EVEN:
+        return LearnedPool(likelihood, 0 * cases), None, "the raters do not follow the cases on average"
+    return pool, 2 * share - 1, why
 
 
 def _agreeing(dataset: Dataset, aside: Sequence[int]) -> tuple[tuple[int, ...], str]:

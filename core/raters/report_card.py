@@ -157,14 +157,11 @@ def report_card(
     if rater not in table.raters:
         raise NotFoundError(f"There is no rater {rater!r} in these data.")
     place, panel = table.raters.index(rater), table.panel
-    rows, accuracy = panel.of(place), found.acceptable.accuracy
+    rows = panel.of(place)
     clear, wrong = _clear_and_wrong(panel, rows, certain)
-    following, named = found.following, found.acceptable.own_classes
-    if not named:  # what the others are certain of is not the class of that name
-        wrong = wrong[:0]
+    named = found.acceptable.own_classes
+    wrong = wrong[: wrong.size * named]  # else what the others are certain of is not the class of that name
     how = {"kind": chart, "false_alarm": false_alarm, "n_windows": n_windows, "level": table.level, "seed": seed}
-    own = panel.expected_answers(place) if named else np.zeros((len(table.classes),) * 2)
-    pool = np.maximum(panel.pool - own, 0) if named else own
     return ReportCard(
         rater,
         table.classes,
@@ -173,23 +170,32 @@ def report_card(
         int(panel.judged[rows].sum()),
         int(clear.size),
         len(table.raters),
-        _triple(accuracy, place) if following is None else None,
-        _middle(accuracy.value) if following is None else None,
-        found.acceptable.judge_of(place),
-        "" if following is None else following.said(place),
-        "" if following is None else following.shift(place),
+        *_judged(found, place),
         named,
         _triple(table.agreement, place),
         *_pace(table.tempo.seconds, place),
         table.bias[place],
-        _answers(own, table.level),
-        _answers(pool, table.level),
+        *_by_class(panel, place, named, table.level),
         tuple(_disagreement(panel, int(a)) for a in wrong[:most]),
         int(wrong.size),
-        *(_drift(panel, place, how) if following is None and named else (None, _NO_DRIFT)),
+        *(_drift(panel, place, how) if found.following is None and named else (None, _NO_DRIFT)),
         tuple((flag.title, flag.words) for flag in found.flags if flag.rater == place),
         table.level,
     )
+
+
+def _by_class(panel: Panel, place: int, named: bool, level: float) -> tuple[Answers, Answers]:
+    """Annotations on each class of the rater and of the pool; empty tables if the classes are not those named."""
+    own = panel.expected_answers(place) * named
+    return _answers(own, level), _answers(np.maximum(panel.pool - own, 0) * named, level)
+
+
+def _judged(found: ToActOn, place: int) -> tuple:
+    """Accuracy of the rater and of the pool, who judges, and of ordered classes what is said instead of accuracies."""
+    rates, judge, following = found.acceptable.accuracy, found.acceptable.judge_of(place), found.following
+    if following is not None:
+        return None, None, judge, following.said(place), following.shift(place)
+    return _triple(rates, place), _middle(rates.value), judge, "", ""
 
 
 def _clear_and_wrong(panel: Panel, rows: np.ndarray, certain: float) -> tuple[np.ndarray, np.ndarray]:

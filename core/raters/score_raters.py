@@ -392,14 +392,13 @@ def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged:
     told = fit.freedom >= _LEAST_FREEDOM
     if not told.any():
         raise NotApplicableError("There are too few scores of cases with two raters to tell raters apart.")
-    # Neither severity nor spread is shrunk: intervals of shrunk ones hold too seldom where few raters tell how alike
-    # raters are.
+    # Neither is shrunk: intervals of shrunk ones hold too seldom where few raters tell how alike raters are.
     freedom = np.where(told, fit.freedom, np.nan)
     severity, spread = np.where(told, severity, np.nan), np.where(told, np.sqrt(fit.own), np.nan)
     tail, family = (1 - level) / 2, 0.05 / n
 
-    def every(values: np.ndarray) -> np.ndarray:
-        found = np.full(dataset.n_raters, np.nan)
+    def every(values: np.ndarray, else_: float = np.nan) -> np.ndarray:
+        found = np.full(dataset.n_raters, else_)
         found[table.used] = values
         return found
 
@@ -407,22 +406,19 @@ def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged:
         return every(values * table.unit)
 
     def flagged(which: np.ndarray) -> np.ndarray:
-        found = np.zeros(dataset.n_raters, bool)
-        found[table.used] = which
-        return found
+        return every(which, 0.0) > 0
 
     reach = stdtrit(freedom, 1 - tail) * error
     squares = fit.own * freedom
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p_erratic = chi2.sf(squares / np.nanmedian(spread) ** 2, freedom)
-        p_severe = 2 * stdtr(freedom, -np.abs(severity) / error)
+    p_erratic = chi2.sf(squares / max(np.nanmedian(spread) ** 2, _FLOOR), freedom)
+    p_severe = 2 * stdtr(freedom, -np.abs(severity) / np.maximum(error, _FLOOR))
     together, shared, attainable = _with_others(table, fit, severity)
     least, most = fisher_interval(together, shared, tail)
     against = fisher_interval(together, shared, family)[1]
     return ScoreRaters(
         dataset.raters,
         np.bincount(dataset.rater, minlength=dataset.n_raters),
-        np.nan_to_num(every(shared)).astype(np.int64),
+        every(shared, 0.0).astype(np.int64),
         all_raters(severity),
         all_raters(severity - reach),
         all_raters(severity + reach),
@@ -436,7 +432,7 @@ def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged:
         every(together),
         every(least),
         every(most),
-        every(np.where(np.isfinite(together), attainable, np.nan)),
+        every(attainable),
         flagged((against < 0) | (np.isnan(against) & (together < 0))),  # -1 has no end
         table.middle + table.unit * fit.m,
         float(np.sqrt(fit.tau2)) * table.unit,
@@ -469,4 +465,4 @@ def _with_others(table: _Table, fit: _Fit, severity: np.ndarray) -> tuple[np.nda
         shared[rater] = x.size
         if x.size >= _LEAST_SHARED and np.ptp(x) > 0 and np.ptp(y) > 0:
             found[rater] = np.clip(np.corrcoef(x, y)[0, 1], -1, 1)
-    return found, shared, attainable
+    return found, shared, np.where(np.isfinite(found), attainable, np.nan)

@@ -10,7 +10,7 @@ from core.jobs import Job
 from core.models.dawid_skene import DawidSkene
 from core.raters.acceptable import Acceptable
 from core.raters.plan_outcomes import Plan, PlanOutcomes, plan_outcomes
-from core.text import markdown, number, percent, plural, with_interval
+from core.text import number, percent, plural, with_interval
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import columns, expected, job_progress, widgets
 
@@ -22,15 +22,12 @@ _CERTAINTY, _UNCERTAIN, _WIDTH, _RIGHT = range(4)
 def show(view: Dataset, judged: Acceptable) -> None:
     """Three plans with their sizes, and what each buys; not how many cases are right if the model's classes slide."""
     widgets.heading("What would each plan buy?", "planning")
-    if not judged.own_classes:
+    if judged.why and not judged.remedy:
+        st.info(f"Plans assume that raters are right more often than by chance. Here that is not known: {judged.why}.")
+    elif not judged.own_classes:
         st.info(
             "Cannot determine how many cases would be right: the classes of the model are not those of the raters. "
             "Plans show certainty and agreement."
-        )
-    elif judged.why:
-        st.info(
-            "Plans assume that raters are right more often than by chance. Here that is not known: "
-            f"{markdown(judged.why)}."
         )
     plans, cost = _asked(view)
     content = view.coded
