@@ -15,7 +15,7 @@ What an annotation tells of a case is ``ρ² / (1 − ρ²)``, the variance of w
 So n annotations of a rater are worth as many as that ratio to the mean rater's says, and what is lost is the rest.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -215,8 +215,9 @@ class Following(Result):
         n = int(self.scores.severe.sum())
         first = np.argsort(-at, kind="stable")[: min(n, _MOST_NAMED)]
         named = "; ".join(f"{self.raters[j]} {self.shift(int(j))}" for j in first)
-        who = "One rater reads" if n == 1 else f"{n:,} raters read"
-        return [f"{who} the scale higher or lower than the others, which does not count against them: {named}."]
+        who = "one rater reads" if n == 1 else f"{n:,} raters read"
+        said = f"Apart from that, {who} the scale higher or lower than the others, which does not count against them"
+        return [f"{said}: {named}."]
 
     def _low(self, rater: int) -> str:
         judge = "gold" if self.by_gold[rater] else "the other raters"
@@ -254,8 +255,9 @@ def following_of(
     level: float = 0.95,
     aside: Sequence[int] = (),
     token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Following:
-    """How closely raters follow the cases, whose annotations are of `can_follow`.
+    """How closely raters follow the cases.
 
     Parameters
     ----------
@@ -272,7 +274,8 @@ def following_of(
     aside : sequence of int
         Raters without whom it is asked whether the others agree beyond chance, as without those who scatter more than
         the others.
-    token : CancelToken, optional
+    token, progress
+        See `core.chunks.map_chunks`.
 
     Raises
     ------
@@ -285,10 +288,8 @@ def following_of(
     check_asked(acceptable, q, judged_by, level, "correlation")
     if not can_follow(dataset):
         raise NotApplicableError("Following cases needs scores, or three ordered classes, and named raters.")
-    scores, why = _scores(dataset, level, token)
-    without: tuple[int, ...] = ()
-    if scores is not None:
-        without, why = _agreeing(dataset, sorted({*aside, *np.flatnonzero(scores.erratic).tolist()}))
+    scores, why = _scores(dataset, level, token, progress)
+    without, why = ((), why) if scores is None else _agreeing(dataset, scores, aside)
     gold = _with_gold(dataset)
     judge = _judge(dataset, gold[1], judged_by)
     likelihood, cases, judged = _likelihoods(dataset, None if why else scores, gold, judge)
@@ -317,8 +318,9 @@ def _pool(likelihood: np.ndarray, cases: np.ndarray, n: np.ndarray, why: str) ->
     return pool, 2 * share - 1, why
 
 
-def _agreeing(dataset: Dataset, aside: Sequence[int]) -> tuple[tuple[int, ...], str]:
+def _agreeing(dataset: Dataset, scores: ScoreRaters, aside: Sequence[int]) -> tuple[tuple[int, ...], str]:
     """Raters without whom alone the others agree beyond chance, and why nobody is judged if they do not either."""
+    aside = sorted({*aside, *np.flatnonzero(scores.erratic).tolist()})
     metric = "interval" if dataset.kind == "score" else "ordinal"
     if agree_beyond_chance(dataset, metric=metric):
         return (), ""
@@ -353,9 +355,11 @@ def _likelihoods(
     return likelihood, cases, judged
 
 
-def _scores(dataset: Dataset, level: float, token: CancelToken | None) -> tuple[ScoreRaters | None, str]:
+def _scores(
+    dataset: Dataset, level: float, token: CancelToken | None, progress: Callable[[float], None] | None
+) -> tuple[ScoreRaters | None, str]:
     try:
-        return score_raters(dataset, level=level, token=token), ""
+        return score_raters(dataset, level=level, token=token, progress=progress), ""
     except PluralityError as error:
         said = str(error).split(". ")[0].rstrip(".")
         return None, said[0].lower() + said[1:]

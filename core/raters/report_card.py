@@ -12,6 +12,7 @@ from .leave_one_rater_out import Panel
 from .monitoring import RaterTable
 from .to_act_on import ToActOn
 
+_Triple = tuple[float, float, float]
 _NO_DRIFT = "Accuracy over time is not shown where raters are not judged by accuracy."
 
 
@@ -190,7 +191,7 @@ def _by_class(panel: Panel, place: int, named: bool, level: float) -> tuple[Answ
     return _answers(own, level), _answers(np.maximum(panel.pool - own, 0) * named, level)
 
 
-def _judged(found: ToActOn, place: int) -> tuple:
+def _judged(found: ToActOn, place: int) -> tuple[_Triple | None, _Triple | None, str, str, str]:
     """Accuracy of the rater and of the pool, who judges, and of ordered classes what is said instead of accuracies."""
     rates, judge, following = found.acceptable.accuracy, found.acceptable.judge_of(place), found.following
     if following is not None:

@@ -39,16 +39,15 @@ def as_scores() -> bool:
 
 def show(dataset: Dataset, title, theme) -> None:
     """The page. ``title`` is the place of its first sentence."""
-    raters = kit.raters(dataset)
-    following = None if raters is None else kit.following(dataset)
-    if raters is None or following is None:
+    following = kit.following(dataset)
+    if following is None or (raters := following.scores) is None:
         return
     digits = score_digits(float(np.nanmedian(raters.severity_high - raters.severity_low)))
-    first, _, rest = following.who().partition(". ")
-    title.title(markdown(first.removesuffix(".")))
-    if rest:
-        st.markdown(markdown(rest))
-    for sentence in raters.sentences(digits):
+    who, said = following.who().removesuffix("."), list(raters.sentences(digits))
+    # Whose scale runs the other way, and who is severe, are findings; that nobody fails to follow the cases is none.
+    first, *rest = [who, *said] if following.n_flagged and not raters.against.any() else [said[0], who, *said[1:]]
+    title.title(markdown(first))
+    for sentence in rest:
         st.markdown(f"{markdown(sentence)}.")
     left, right = st.columns(2, gap="large")
     with left:
