@@ -91,6 +91,8 @@ def _judged(act: ToActOn) -> str:
     """What the accuracies rest on, in a sentence."""
     if act.following is not None:
         return _followed(act.following)
+    if not act.acceptable.n_judged:
+        return ""
     others = "the other raters of each case, as the model weighs them"
     n_gold = int(act.acceptable.by_gold.sum())
     if not n_gold:

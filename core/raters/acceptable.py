@@ -435,7 +435,21 @@ def why_no_order(dataset: Dataset) -> str:
 def check_asked(
     acceptable: float | None, q: float, judged_by: str | None, level: float, measure: str = "accuracy"
 ) -> None:
-    """Raise InputError unless numbers are between 0 and 1, and the judge is known."""
+    """Check what was asked of raters.
+
+    Parameters
+    ----------
+    acceptable, q, level : float
+        Numbers between 0 and 1.
+    judged_by : str, optional
+    measure : str
+        What ``acceptable`` is of.
+
+    Raises
+    ------
+    InputError
+        A number is not between 0 and 1, or the judge is not known.
+    """
     for name, value in ((f"acceptable {measure}", acceptable), ("false discovery rate", q), ("level", level)):
         if value is not None and not 0 < value < 1:
             raise InputError(f"The {name} is {value}.", "Give a number between 0 and 1.")

@@ -9,7 +9,7 @@ import streamlit as st
 from core.figures import cells
 from core.models.rater_summary import leaning
 from core.raters.acceptable import Acceptable
-from core.raters.flags import RULES, SHORT
+from core.raters.flags import NEUTRAL, RULES, SHORT
 from core.raters.following import Following
 from core.raters.monitoring import RaterTable
 from core.raters.rates import Rates
@@ -27,6 +27,7 @@ _SHARES = ("with themselves", "blind reads agree")
 _MOST_FIRST = 9
 _NEVER_QUITE = ("accuracy", "follows", "right by gold", "with others", "P(acceptable)", "P(spam)", "P(adversarial)")
 _SHORT = {title: SHORT[rule] for rule, title in RULES.items()}
+_NEUTRAL = {SHORT[rule] for rule in NEUTRAL}
 _SORTED_BY = {
     "ci_low": "interval, lower end",
     "ci_high": "interval, upper end",
@@ -170,14 +171,19 @@ def show(frame: pd.DataFrame, chosen_key: str, *, ranked: bool, acceptable: floa
 
 def drawn(part: pd.DataFrame, acceptable: float | None) -> pd.DataFrame:
     """The rows as the screen shows them: flags in few words, the interval as a picture, 1.00 of nothing below 1."""
-    part = part.assign(flags=[[_SHORT.get(one, one) for one in said.split("; ") if one] for said in part["flags"]])
+    part = part.assign(flags=[_short(said) for said in part["flags"]])
     judged = next((name for name in ("accuracy", "follows") if name in part), None)
     if judged is not None:
         ends = (part[name].to_numpy(float) for name in (judged, "ci_low", "ci_high"))
-        flagged = np.array([len(said) > 0 for said in part["flags"]], bool)
+        flagged = np.array([not set(said) <= _NEUTRAL for said in part["flags"]], bool)
         part = part.assign(interval=cells.intervals(*ends, look.theme(), mark=acceptable, flagged=flagged))
     shares = [name for name in _NEVER_QUITE if name in part]
     return part.assign(**{name: columns.never_quite(part[name].to_numpy(float)) for name in shares})
+
+
+def _short(titles: str) -> list[str]:
+    """Flags of a row in few words each."""
+    return [_SHORT.get(one, one) for one in titles.split("; ") if one]
 
 
 def _config() -> dict:
@@ -236,12 +242,15 @@ def _first_order(frame: pd.DataFrame, ranked: bool) -> int:
 
 
 def chosen_rows(frame: pd.DataFrame, words: str, flagged: bool, sort: str, falling: bool) -> pd.DataFrame:
-    """Rows that hold the words in their name, flags or class, flagged only or not, sorted; unknown values last."""
+    """Rows that hold the words in their name, flags or class, those with a flag that counts only or not, sorted.
+
+    Unknown values are last.
+    """
     kept = np.ones(len(frame), bool)
     if words := words.casefold().strip():
         kept = np.zeros(len(frame), bool)
         for column in ("rater", "flags", "leans to"):
             kept |= frame[column].str.casefold().str.contains(words, regex=False).to_numpy(bool)
     if flagged:
-        kept &= (frame["flags"] != "").to_numpy(bool)
+        kept &= np.array([not set(_short(said)) <= _NEUTRAL for said in frame["flags"]], bool)
     return frame[kept].sort_values(sort, ascending=not falling, kind="stable", na_position="last")
