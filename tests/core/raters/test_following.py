@@ -7,6 +7,7 @@ import pytest
 
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
+from core.raters.flags import OF_TRUE_CLASS
 from core.raters.following import can_follow, following_of
 from core.raters.monitoring import monitor
 from core.raters.score_raters import score_raters
@@ -118,15 +119,19 @@ def test_honest_raters_are_seldom_flagged():
 
 
 def test_nobody_is_flagged_for_what_rests_on_accuracy():
-    """One who turns the scale round, and one who drifts upwards: by accuracy adversarial, and worse over time."""
-    data, _, _ = ratings(3, n_cases=400, n_raters=20, each=200)
-    answer = data.answer.copy()
+    """One who turns the scale round is adversarial by accuracy, and one who reads higher in the end got worse."""
+    data, _ = simulated(3, np.full(8, 0.9), n_cases=900, per_case=5, n_classes=5)
+    answer, late = data.answer.copy(), data.case_of_annotation >= 500
     answer[data.rater == 2] = 4 - answer[data.rater == 2]
+    answer[(data.rater == 4) & late] = np.minimum(answer[(data.rater == 4) & late] + 1, 4)
+    vocabulary = data.cases, data.raters, data.classes
     turned = Dataset.from_classes(
-        "x", data.cases, data.raters, data.classes, data.case_of_annotation, data.rater, answer, ordinal=True
+        "x", *vocabulary, data.case_of_annotation, data.rater, answer, time=data.time, ordinal=True
     )
-    found = raters_to_act_on(monitor(turned))
-    assert not {"low", "adversarial", "drift", "careless", "below_others"} & {flag.rule for flag in found.flags}
+    table = monitor(turned)
+    assert {"adversarial", "drift"} <= {flag.rule for flag in table.flags}
+    found = raters_to_act_on(table)
+    assert not OF_TRUE_CLASS & {flag.rule for flag in found.flags}
     assert found.flagged() == (2,) and "follow" in found.kinds_of(2)
     assert found.following.rates.high[2] < 0
 
