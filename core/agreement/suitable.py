@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
+from ..annotations.ordering import order_in_words
 from ..methods import AS_IS, can_use, of_plugins
 from ..result_base import Columns, Result, rows
 from ..text import percent, percent_with_interval, plural, with_interval
@@ -42,11 +43,14 @@ class Suitable(Result):
         "nominal", "ordinal", "score", "set" or "ranking".
     coefficients : tuple of Coefficient
     left_out : tuple of LeftOut
+    order : tuple of str
+        Of "ordinal", the classes from low to high.
     """
 
     kind: str
     coefficients: tuple[Coefficient, ...]
     left_out: tuple[LeftOut, ...]
+    order: tuple[str, ...] = ()
 
     TABLES = ("coefficients", "left_out")
 
@@ -69,7 +73,8 @@ class Suitable(Result):
     @property
     def reason(self) -> str:
         """Why these are the ones to quote, as the end of a sentence."""
-        return _REASONS[self.kind]
+        order = f" ({order_in_words(self.order)})" if self.order else ""
+        return _REASONS[self.kind].format(order=order)
 
     def words(self) -> str:
         """How far the raters agree, by what is to be quoted, as a sentence without its full stop."""
@@ -125,7 +130,8 @@ class Suitable(Result):
 _PAIRS = {"ranking": "pairs of first choices", "ordinal": "pairs, counting near classes in part by rank"}
 _REASONS = {
     "nominal": "α takes any number of raters and cases that not all of them saw, and counts the same class alone",
-    "ordinal": "the order of the classes is declared to mean something, so both count near classes in part, by rank",
+    "ordinal": "the order of the classes{order} is declared to mean something, so both count near classes in part, "
+    "by rank",
     "ranking": "both are of first choices; α takes any number of raters and cases that not all of them saw",
     "set": "it counts sets that share labels in part, and less where neither holds the other",
     "score": "it says how far one score of one rater can be relied on",
@@ -190,7 +196,7 @@ def coefficients_for(
         more = agreement_table(counts, level=level, spa_weightings=(), weights=weights, labels=labels, dataset=dataset)
         found += [one for one in more if one.name != SPA_CORRECTED]
     found.append(krippendorff_alpha(counts, level, "ordinal", labels))
-    return Suitable("ordinal", tuple(found), (*_NO_NUMBERS, *_raters(dataset)))
+    return Suitable("ordinal", tuple(found), (*_NO_NUMBERS, *_raters(dataset)), dataset.classes)
 
 
 _NO_NUMBERS = (LeftOut("intraclass correlations, interval and ratio alpha", "the annotations are classes, not scores"),)

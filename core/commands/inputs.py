@@ -2,23 +2,25 @@
 
 import re
 import sys
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from .. import library
 from ..annotations.dataset import Dataset, Kind
 from ..annotations.named_selection import Selection
-from ..annotations.ordering import with_class_order
+from ..annotations.ordering import order_by_name, order_in_words, with_class_order
 from ..errors import InputError
+from ..ingest.answer_rules import Treatment
 from ..ingest.build_dataset import ImportReport
-from ..ingest.column_mapping import Mapping
+from ..ingest.column_mapping import Mapping as Columns
 from ..ingest.read_files import Reading, read
 from ..ingest.samples import SAMPLES, read_sample
 from ..settings import current_settings
-from ..text import percent
+from ..text import percent, plural, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     from ..runners import Runner
 
 PIPE = "-"
+_LISTED = 6
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 
 
@@ -42,7 +45,7 @@ def read_file(options, kind: Kind | None = None) -> Reading:
     elif _DIGEST.fullmatch(options.file) and not is_file:
         dataset = library.reopen(options.file)
         n = dataset.n_annotations
-        reading = Reading(dataset, ImportReport(n, n, (), {}, 0, ("A kept dataset.",), (), Mapping("long")))
+        reading = Reading(dataset, ImportReport(n, n, (), {}, 0, ("A kept dataset.",), (), Columns("long")))
     else:
         reading = read(
             sys.stdin.buffer.read() if options.file == PIPE else options.file,
@@ -56,9 +59,31 @@ def read_file(options, kind: Kind | None = None) -> Reading:
             kind=kind or options.kind,
             classes=class_list(options.classes),
             empty="none" if options.empty_is_none else "unsaid",
+            treatment=_treatment(options),
         )
     chosen, options.whole = Selection.from_text(options.select or ""), reading.dataset.digest
     return replace(reading, dataset=chosen.apply(reading.dataset))
+
+
+def _treatment(options) -> Treatment | None:
+    """What ``--missing`` and ``--not-missing`` say of annotations."""
+    missing, kept = (
+        frozenset(name.strip() for name in (given or "").split(",") if name.strip())
+        for given in (options.missing, options.not_missing)
+    )
+    return Treatment(missing=missing, kept=kept) if missing or kept else None
+
+
+def check_codes(codes: Mapping[str, int]) -> None:
+    """Raise `InputError` where codes may stand for missing annotations, and nobody has said whether they do."""
+    if not codes:
+        return
+    listed = ", ".join(f"{shorten(name, 24)!r} ({plural(n, 'annotation')})" for name, n in codes.items())
+    given = quote(",".join(codes))
+    raise InputError(
+        f"The data may have codes for missing annotations: {listed}.",
+        f"Use --missing={given} to leave them out, or --not-missing={given} to count them.",
+    )
 
 
 def class_list(given: str | None) -> list[str] | Path | None:
@@ -87,6 +112,7 @@ def read_warned(
     """
     reading = read_file(options, kind)
     if reading.report is not None:
+        check_codes(reading.report.codes)
         options.cautions.extend(reading.report.warnings)
     here = [name for name, *_ in reading.machines if name in reading.dataset.raters]
     if not here or machines_apart:
@@ -112,7 +138,7 @@ def split(options) -> float | str | None:
 
 
 def with_declared_order(dataset: Dataset, options, *, asked: bool = False) -> Dataset:
-    """The data with the order of ``--classes`` where that means something.
+    """The data with the order of ``--classes``, or the one that their names have, where that means something.
 
     Parameters
     ----------
@@ -121,30 +147,43 @@ def with_declared_order(dataset: Dataset, options, *, asked: bool = False) -> Da
     options
         Of the command; with ``ordinal``.
     asked : bool
-        The command itself asks for an order: that of ``--classes`` will do, or of classes that are numbers.
+        The command itself needs an order.
 
     Raises
     ------
     InputError
-        An order is asked for and there is none.
+        An order is needed and there is none.
     """
-    if dataset.ordinal:
+    if dataset.ordinal or not (options.ordinal or asked):
         return dataset
-    if options.ordinal or (asked and options.classes):
-        return with_class_order(dataset, dataset.classes)
-    if not asked:
-        return dataset
-    try:
-        return with_class_order(dataset, sorted(dataset.classes, key=float))
-    except ValueError:
+    return with_class_order(dataset, declared_order(dataset.classes, options))
+
+
+def declared_order(classes: Sequence[str], options) -> Sequence[str]:
+    """The order of the classes from low to high: as ``--classes`` lists them, or by their names.
+
+    Raises
+    ------
+    InputError
+        Neither says it.
+    """
+    if options.classes:
+        return classes
+    order = order_by_name(classes) if len(classes) > 2 else tuple(classes)
+    if order is None:
+        listed = ", ".join(repr(shorten(name, 24)) for name in classes[:_LISTED]) + ", …" * (len(classes) > _LISTED)
         raise InputError(
-            "The order of the classes is not declared.", "Give it, lowest first: --classes low,middle,high."
-        ) from None
+            f"Cannot determine the order of the classes ({listed}): they are neither numbers nor a known scale.",
+            "List them from low to high: --classes low,middle,high.",
+        )
+    options.cautions.append(f"Order of the classes, low to high: {order_in_words(order)}.")
+    return order
 
 
 def stamp(options, dataset: Dataset) -> dict:
-    """What every result carries: seed and digest."""
-    return {"seed": options.seed, "digest": dataset.digest}
+    """What every result carries: seed and digest, and the order of the classes where it counts."""
+    order = {"order": list(dataset.classes)} if dataset.ordinal else {}
+    return {**order, "seed": options.seed, "digest": dataset.digest}
 
 
 def write_table(path: str | None, table: "pd.DataFrame") -> None:

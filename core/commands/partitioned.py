@@ -1,7 +1,7 @@
 """Commands on Parquet that does not fit into memory: the answers of the others, worked out in partitions on disk."""
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -12,7 +12,7 @@ from ..ingest.formats.parquet import free_memory, memory_needed
 from ..ingest.formats.side_tables import read_class_list
 from ..methods import method_named
 from ..text import number, significant
-from .inputs import PIPE, class_list, progress, runner_of, stamp
+from .inputs import PIPE, class_list, declared_order, progress, runner_of, stamp
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,6 +87,8 @@ def opened(options) -> Iterator["PartitionedDataset"]:
         "label",
         "gold",
         "ordinal",
+        "missing",
+        "not_missing",
         "risk",
         "predictions",
         "restarts",
@@ -152,6 +154,8 @@ def agreement(options) -> Answer:
     check_agreement(options)
     with runner_of(options) as runner, opened(options) as data:
         options.cautions.extend(data.report.warnings)
+        if options.weights not in (None, "identity"):
+            _check_order(data.classes, options)
         how: dict[str, Any] = {"runner": runner, "spa_weightings": [options.spa_weights], "weights": options.weights}
         found = partitioned_agreement(data, options.level, **how)
         rows = [fields_of(one) for one in found.coefficients]
@@ -161,6 +165,13 @@ def agreement(options) -> Answer:
             more["quote"] = quote_of(found)
         answer = {"coefficients": rows, "level": options.level, **more, **_stamp(options, data)}
         return answer, pd.DataFrame(rows)
+
+
+def _check_order(classes: Sequence[str], options) -> None:
+    """Raise unless the classes of partitions are in the order that weights need."""
+    order = declared_order(classes, options)
+    if tuple(order) != tuple(classes):
+        raise NotApplicableError(f"Partitions do not put classes in order. Use --classes {','.join(order)}.")
 
 
 def fit(options) -> Answer:

@@ -59,6 +59,7 @@ def remember(source: Source, question: Question, choices: Choices, whose: str = 
         "repeats": choices.repeats,
         "renamed": dict(choices.treatment.renamed),
         "missing": sorted(choices.treatment.missing),
+        "kept": sorted(choices.treatment.kept),
     }
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -94,7 +95,9 @@ def recall(source: Source, question: Question, whose: str = "") -> Choices | Non
             classes=tuple(content["classes"]) if content["classes"] is not None else None,
             ordinal=bool(content["ordinal"]),
             repeats=content["repeats"],
-            treatment=Treatment(dict(content["renamed"]), frozenset(content["missing"])),
+            treatment=Treatment(
+                dict(content["renamed"]), frozenset(content["missing"]), frozenset(content.get("kept", ()))
+            ),
         )
         check_mapping(choices.mapping, question.raw.columns)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, InputError):
