@@ -135,7 +135,7 @@ def build_dataset(
     rows, missing = _ROWS_OF[mapping.layout](raw, mapping, tell)
     tell(0.5)
     rows.dropped.extend(raw.dropped)
-    notes, cautions = said = [*raw.notes, *rows.notes], list[str]()
+    notes, cautions = said = [*raw.notes, *rows.notes], []
     kind, codes = _understood(rows, raw, mapping, kind, classes is not None, treatment, said)
     numbers = _only_answers(rows, raw, kind, classes, cautions)
     first, entry_ptr, again, same = _repeats_treated(rows, raw, kind, repeats, cautions)
@@ -143,11 +143,10 @@ def build_dataset(
     case_code, case_names = compact(rows.case_code, rows.case.values)
     side = _side(rows, raw, mapping, case_code, len(case_names), raters_identified, cautions) | {"ordinal": ordinal}
     dataset = _assembled(name, kind, rows, case_code, case_names, numbers, first, entry_ptr, classes is None, side)
-    tell(0.9)
     dataset = _finished(dataset, raw, mapping, rows, case_code, treatment, cautions)
     tell(1.0)
-    told = missing, again, tuple(notes), tuple(cautions), mapping, same, codes
-    return dataset, ImportReport(*_accounted(rows, raw), *told)
+    told = again, tuple(notes), tuple(cautions), mapping, same, codes
+    return dataset, ImportReport(*_accounted(rows, raw), missing, *told)
 
 
 def _check(raw: RawTable, mapping: Mapping, kind: Kind | None) -> None:
