@@ -224,6 +224,48 @@ def case_link(template: str, case_id: str) -> str:
     return template.replace("{case}", quote(case_id, safe=""))
 
 
+def bring_over(before: str, after: str) -> None:
+    """Add what belongs to a dataset as it was read before to what belongs to it now; nothing is replaced.
+
+    Parameters
+    ----------
+    before, after : str
+        Digests.
+
+    Raises
+    ------
+    InputError
+        The home folder cannot be written.
+    """
+    told_before, folder_before = _read(before), _folder(before)
+    if not told_before:
+        return
+
+    def change(told: dict[str, Any], folder: Path) -> None:
+        for name, value in told_before.items():
+            if isinstance(value, list):  # people
+                told[name] = list(dict.fromkeys((*told.get(name, ()), *value)))
+            elif name in ("predictions", "selections"):
+                told[name] = value | told.get(name, {})
+            else:
+                told.setdefault(name, value)
+        for path in folder_before.glob("*.predictions"):
+            if not (folder / path.name).exists():
+                shutil.copyfile(path, folder / path.name)
+
+    _change(after, change)
+
+
+def left_as_read(address: str) -> tuple[str, ...]:
+    """Earlier digests of a dataset of which somebody has said that what is kept under them stays there."""
+    return tuple(_read(address).get("left_as_read", ()))
+
+
+def leave_as_read(address: str, earlier: str) -> None:
+    """Say that what is kept under an earlier digest of a dataset stays there."""
+    _change(address, lambda told, _: told.__setitem__("left_as_read", [*told.get("left_as_read", ()), earlier]))
+
+
 def move_belongings(address: str) -> None:
     """The dataset is kept from now on, or no more: what belongs to it goes with it."""
     after = _folder(address)

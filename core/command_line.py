@@ -469,6 +469,18 @@ def _erase() -> list[click.Parameter]:
     ]
 
 
+def _bring_over() -> list[click.Parameter]:
+    return [
+        *(
+            parameter
+            for parameter in _file()
+            if parameter.name not in ("select", "threshold", "label", "with_machines")
+        ),
+        _ordinal(),
+        click.Option(["--by"], default="administrator", show_default=True, metavar="NAME", help="Name for the record."),
+    ]
+
+
 def _restore() -> list[click.Parameter]:
     return [click.Argument(["file"], metavar="FILE")]
 
@@ -596,6 +608,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Put a backup back, into an empty home folder.",
         "restore plurality.backup",
         _restore,
+    ),
+    "bring-over": (
+        ".commands.earlier:bring_over",
+        "Bring what is kept of a file that was read in another way before to what it is now.",
+        "bring-over readings.csv --by ann@clinic.example",
+        _bring_over,
     ),
     "erase": (
         ".commands.record:erase",

@@ -22,7 +22,16 @@ from pages.shared.home import limits as home_limits
 from pages.shared.home import numbers as home_numbers
 from pages.shared.home import scores as home_scores
 from pages.shared.home import waiting as home_waiting
-from pages.shared.kit import gold_of_reviews, job_progress, navigation, presentation, state, store_away, widgets
+from pages.shared.kit import (
+    earlier_reading,
+    gold_of_reviews,
+    job_progress,
+    navigation,
+    presentation,
+    state,
+    store_away,
+    widgets,
+)
 from pages.shared.kit import style as look
 from pages.shared.shell import story
 from pages.shared.upload import files as upload_files
@@ -36,6 +45,7 @@ _ANSWERS = {
 
 
 def _dashboard(reading) -> None:
+    earlier_reading.ask(state.whole())
     dataset, theme = gold_of_reviews.applied(reading.dataset), look.theme()
     title = st.empty()
     title.title(markdown(shorten(dataset.name, 44)))

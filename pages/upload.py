@@ -17,7 +17,7 @@ from core.machines.marks import Machine, machine_like
 from core.text import markdown, plural, shorten
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import job_progress, navigation, predictions, state
+from pages.shared.kit import earlier_reading, job_progress, navigation, predictions, state
 from pages.shared.upload import classes as upload_classes
 from pages.shared.upload import files as upload_files
 from pages.shared.upload import last as upload_last
@@ -132,6 +132,7 @@ def _done(digest: str) -> None:
     if reading is None:
         return
     st.success(f"{markdown(reading.dataset.name)} is in use.", icon=":material/check_circle:")
+    earlier_reading.ask(reading)
     upload_report.counts(reading.dataset)
     left, right, third = st.columns(3)
     left.page_link("pages/agreement.py", label="How much do the raters agree?", icon=":material/handshake:")

@@ -19,6 +19,7 @@ from ..ingest.build_dataset import ImportReport
 from ..ingest.column_mapping import Mapping as Columns
 from ..ingest.read_files import Reading, read
 from ..ingest.samples import SAMPLES, read_sample
+from ..read_anew import ask_about
 from ..settings import current_settings
 from ..text import percent, plural, shorten
 
@@ -32,18 +33,19 @@ _LISTED = 6
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 
 
-def read_file(options, kind: Kind | None = None) -> Reading:
+def read_file(options, kind: Kind | None = None, order: Sequence[str] | None = None) -> Reading:
     """The file, what comes through a pipe, or the sample or kept dataset of that name; only the selected annotations.
 
     A file of that name comes first. A kept dataset is named by its digest.
 
-    ``kind`` says what an annotation is where that is known. The digest of the whole goes into ``options.whole``.
+    ``kind`` says what an annotation is where that is known, ``order`` the classes where their order means something.
+    The digest of the whole goes into ``options.whole``.
     """
     is_file = Path(options.file).is_file()
     if any(sample.name == options.file for sample in SAMPLES) and not is_file:
         reading = read_sample(options.file)
     elif _DIGEST.fullmatch(options.file) and not is_file:
-        dataset = library.reopen(options.file)
+        dataset = library.reopen(library.present_digest(options.file))
         n = dataset.n_annotations
         reading = Reading(dataset, ImportReport(n, n, (), {}, 0, ("A kept dataset.",), (), Columns("long")))
     else:
@@ -57,7 +59,8 @@ def read_file(options, kind: Kind | None = None) -> Reading:
             answer=options.answer,
             rank=options.rank,
             kind=kind or options.kind,
-            classes=class_list(options.classes),
+            classes=class_list(options.classes) if order is None else order,
+            ordinal=order is not None,
             empty="none" if options.empty_is_none else "unsaid",
             treatment=_treatment(options),
         )
@@ -72,6 +75,15 @@ def _treatment(options) -> Treatment | None:
         for given in (options.missing, options.not_missing)
     )
     return Treatment(missing=missing, kept=kept) if missing or kept else None
+
+
+def kept_before(reading: Reading) -> list[str]:
+    """The sentence on each earlier digest of a file under which something is kept."""
+    return [
+        f"Under the earlier digest of this file, {found.digest}, are kept: {found.words}. Use the command bring-over to "
+        "continue with them."
+        for found in (ask_about(reading.earlier) if reading.earlier else ())
+    ]
 
 
 def check_codes(codes: Mapping[str, int]) -> None:
@@ -114,6 +126,7 @@ def read_warned(
     if reading.report is not None:
         check_codes(reading.report.codes)
         options.cautions.extend(reading.report.warnings)
+    options.cautions.extend(kept_before(reading))
     here = [name for name, *_ in reading.machines if name in reading.dataset.raters]
     if not here or machines_apart:
         return reading

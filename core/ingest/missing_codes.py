@@ -90,3 +90,9 @@ def _far_end(values: list[float], codes: frozenset[int]) -> set[float]:
         if far or (rest[-1] <= 0 and values[place] > 0):
             return set(values[place:])
     return set()
+
+
+def looks_like_code(name: str) -> bool:
+    """Whether a name is spelled like a code for a missing annotation, whatever stands beside it."""
+    word = " ".join(name.casefold().split())
+    return word in _WORDS or word in _SPELLED

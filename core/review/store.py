@@ -17,6 +17,7 @@ from ..errors import InputError, NotFoundError
 from ..results.disk import write_whole
 from ..settings import current_settings
 from .assignments import Assignment, assignments_of
+from .brought_over import copies
 from .chain import Fault, Head, RecordCheck, check_chain, erased_of_people, event_hash, not_held
 from .database import (
     PATIENCE,
@@ -29,9 +30,20 @@ from .database import (
     store_url,
     transaction,
 )
-from .events import ASSIGNED, ERASED, OF_DATASETS, WITHDRAWN, Draft, Event, check_name, check_text
+from .events import (
+    ASSIGNED,
+    BROUGHT,
+    CONTINUED,
+    ERASED,
+    OF_DATASETS,
+    WITHDRAWN,
+    Draft,
+    Event,
+    check_name,
+    check_text,
+)
 from .opinions import Opinion
-from .review_errors import ConflictError, StoreError
+from .review_errors import ConflictError, NotAllowedError, StoreError
 from .rules import admit
 from .schema import erasures, events, session_cases, sessions
 from .sessions import Queued, Session, SessionLine, lines_of
@@ -104,6 +116,7 @@ class ReviewStore:
                 _in_turn(connection, draft.dataset)
                 if known := _of_token(connection, token):
                     return _same(known, draft)
+                _check_not_continued(connection, draft.dataset)
                 _check_session(connection, draft)
                 trail = _trail(connection, draft.dataset, draft.case_id)
                 review = review_of(draft.case_id, trail)
@@ -182,13 +195,13 @@ class ReviewStore:
         """Digests of data in which a person, or one of their groups, was ever asked for something; sorted."""
         mine = (events.c.whom == person) | (events.c.kind == ASSIGNED) & events.c.whom.in_(sorted(groups))
         with transaction(self.engine) as connection:
-            return list(connection.scalars(sa.select(events.c.dataset).distinct().where(mine).order_by("dataset")))
+            return _in_force(connection, mine)
 
     def datasets_assigned_by(self, person: str) -> list[str]:
         """Digests of data in which a person ever gave cases to others; sorted."""
         theirs = (events.c.kind == ASSIGNED) & (events.c.reviewer == person)
         with transaction(self.engine) as connection:
-            return list(connection.scalars(sa.select(events.c.dataset).distinct().where(theirs).order_by("dataset")))
+            return _in_force(connection, theirs)
 
     def _add_to_dataset(self, dataset: str, token: str, said: dict[str, str], settings: Mapping[str, Any]) -> Event:
         """Add an event that is of no case."""
@@ -199,6 +212,7 @@ class ReviewStore:
                 if (known.dataset, known.kind, known.reviewer) != (dataset, said["kind"], said["reviewer"]):
                     raise InputError("This submission was used for something else.", "Open the page again.")
                 return known
+            _check_not_continued(connection, dataset)
             return self._append(connection, dataset, token, said, settings)
 
     def _append(
@@ -332,21 +346,84 @@ class ReviewStore:
             connection.execute(sessions.update().where(mine).values(reviewer=pseudonym))
         return len(rows)
 
+    def bring_over(self, before: str, after: str, by: str, cases: Collection[str]) -> int:
+        """Copy the steps of a dataset that was read anew to what it is now; how many. A second time copies nothing.
+
+        The steps stay in the chain in which they were recorded, too. Both chains say what was done, when and by whom.
+
+        Parameters
+        ----------
+        before, after : str
+            Digests of the dataset as it was read then, and as it is now.
+        by : str
+            Who brings them over.
+        cases : collection of str
+            Cases of the dataset as it is now. Steps of others stay behind, and so do those of cases that have steps
+            of their own by now.
+
+        Raises
+        ------
+        StoreError
+            The database failed; nothing was brought over.
+        """
+        check_name(by, "person who brings reviews over")
+        with transaction(self.engine, writes=True) as connection:
+            for dataset in sorted((before, after)):
+                _in_turn(connection, dataset)
+            query = sa.select(events).where(events.c.dataset == before).order_by(events.c.number)
+            rows = connection.execute(query).mappings().all()
+            if not rows or _is_continued(connection, before):
+                return 0
+            begun = set(connection.scalars(sa.select(events.c.case_id).where(events.c.dataset == after)))
+            head, n_of_dataset = _head(connection, after), len(_of_dataset(connection, after))
+            found = copies(rows, after, head, n_of_dataset, set(cases) - begun)
+            for row in found.rows:  # one by one: the guard of the chain asks for the one before
+                connection.execute(events.insert().values(row))
+            self._move_sessions(connection, before, after, cases)
+            said, last = {"reviewer": by, "whom": ""}, rows[-1]
+            told = {"of": before, "number": last["number"], "head": last["hash"], "left": found.n_left}
+            told |= {"copies": [head.number + 1, found.head.number]}
+            self._append(connection, after, uuid.uuid4().hex, {"kind": BROUGHT, **said}, told)
+            self._append(connection, before, uuid.uuid4().hex, {"kind": CONTINUED, **said}, {"as": after})
+        return len(found.rows)
+
+    def n_to_bring_over(self, dataset: str) -> int:
+        """Number of events of a dataset that was read anew; 0 where they were brought over."""
+        with transaction(self.engine) as connection:
+            return 0 if _is_continued(connection, dataset) else _count(connection, dataset)
+
+    def _move_sessions(self, connection: sa.Connection, before: str, after: str, cases: Collection[str]) -> None:
+        """Sessions go on with the dataset as it is now, but for those with cases that it does not have."""
+        theirs = sa.select(session_cases.c.session, session_cases.c.case_id).join(sessions)
+        queued = connection.execute(theirs.where(sessions.c.dataset == before)).all()
+        stay = {row.session for row in queued if row.case_id not in cases}
+        for session in {row.session for row in queued} - stay:
+            connection.execute(sessions.update().where(sessions.c.id == session).values(dataset=after))
+
     def forget(self, dataset: str) -> int:
-        """Erase all events and sessions of a dataset; how many events there were.
+        """Erase all events and sessions of a dataset, also as it was read before; how many events it had.
 
         How many there were, and the last hash, stay.
         """
         with transaction(self.engine, writes=True) as connection:
-            _in_turn(connection, dataset)
-            n_events = _count(connection, dataset)
-            if n_events:
-                head = _head(connection, dataset)
-                values = {"dataset": dataset, "number": head.number, "hash": head.hash, "at": self._clock()}
-                connection.execute(erasures.insert().values(values))
-            connection.execute(events.delete().where(events.c.dataset == dataset))
-            connection.execute(sessions.delete().where(sessions.c.dataset == dataset))
+            query = sa.select(events.c.settings).where(events.c.dataset == dataset, events.c.kind == BROUGHT)
+            earlier = [str(json.loads(settings)["of"]) for settings in connection.scalars(query)]
+            for one in sorted({*earlier, dataset}):
+                _in_turn(connection, one)
+            n_events = self._forget_one(connection, dataset)
+            for before in earlier:
+                self._forget_one(connection, before)
         empty_log(self.engine)
+        return n_events
+
+    def _forget_one(self, connection: sa.Connection, dataset: str) -> int:
+        n_events = _count(connection, dataset)
+        if n_events:
+            head = _head(connection, dataset)
+            values = {"dataset": dataset, "number": head.number, "hash": head.hash, "at": self._clock()}
+            connection.execute(erasures.insert().values(values))
+        connection.execute(events.delete().where(events.c.dataset == dataset))
+        connection.execute(sessions.delete().where(sessions.c.dataset == dataset))
         return n_events
 
     def start_session(self, dataset: str, reviewer: str, title: str, cases: Sequence[Queued]) -> Session:
@@ -379,6 +456,7 @@ class ReviewStore:
             for place, case in enumerate(cases)
         ]
         with transaction(self.engine, writes=True) as connection:
+            _check_not_continued(connection, dataset)
             connection.execute(sessions.insert().values(values))
             connection.execute(session_cases.insert(), rows)
         return session
@@ -617,6 +695,24 @@ def _same(known: Event, draft: Draft) -> Event:
     if not same or (draft.kind in ("opinion", "change", "adjudication") and known.opinion != draft.opinion):
         raise InputError("This submission was used for something else.", "Open the page again.")
     return known
+
+
+def _is_continued(connection: sa.Connection, dataset: str) -> bool:
+    """Whether the reviews of a dataset go on with what it is since it was read anew."""
+    query = sa.select(events.c.number).where(events.c.dataset == dataset, events.c.kind == CONTINUED)
+    return connection.execute(query.limit(1)).first() is not None
+
+
+def _check_not_continued(connection: sa.Connection, dataset: str) -> None:
+    if _is_continued(connection, dataset):
+        raise NotAllowedError("These data were read again, and their reviews continue there. Open the data again.")
+
+
+def _in_force(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> list[str]:
+    """Digests of data with such events, but for those whose reviews continue elsewhere."""
+    gone = sa.select(events.c.dataset).where(events.c.kind == CONTINUED)
+    query = sa.select(events.c.dataset).distinct().where(condition, events.c.dataset.not_in(gone))
+    return list(connection.scalars(query.order_by("dataset")))
 
 
 def _count(connection: sa.Connection, dataset: str) -> int:

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from core import belongings
+from core.erasure import ADMINISTRATOR
 from core.errors import NotFoundError, PluralityError
 from core.ingest.samples import SAMPLES
 from core.people import NotYoursError, Person, listed_groups
@@ -118,6 +119,18 @@ def share(address: str, names: list[str], groups: list[str] | None = None) -> No
 
 def _cleaned(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(" ".join(name.split()).casefold() for name in names if name.strip()))
+
+
+def leave_as_read(address: str, earlier: str) -> None:
+    """Say that what is kept under an earlier digest of data stays there."""
+    ask(address, change=True)
+    belongings.leave_as_read(address, earlier)
+
+
+def name_for_record() -> str:
+    """The name of who is here, for the record of reviews."""
+    person = sign_in.person()
+    return person.name if person is not None else st.session_state.get("reviewer") or ADMINISTRATOR
 
 
 def recipients(address: str) -> tuple[list[str], list[str]]:

@@ -21,7 +21,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core import belongings, library
+from core import belongings, library, read_anew
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.annotations.rater_codes import with_names
@@ -475,6 +475,39 @@ def forget(digest: str) -> None:
     belongings.forget_belongings(digest)
     registry().remove(digest)
     _let_go(digest)
+
+
+def kept_before(reading: Reading) -> list[read_anew.Earlier]:
+    """What is kept under earlier digests of a dataset, and who is here may bring over; not what is to stay there."""
+    if not reading.earlier:
+        return []
+    left = belongings.left_as_read(reading.dataset.digest)
+    return read_anew.ask_about([one for one in reading.earlier if one not in left and access.may(one, change=True)])
+
+
+def order_now(reading: Reading) -> Reading | None:
+    """A kept dataset with its classes in the order in which they are read now; None where it has that, or is to stay."""
+    digest = reading.dataset.digest
+    if not library.is_kept(digest) or not access.may(digest, change=True) or digest in belongings.left_as_read(digest):
+        return None
+    dataset = _in_order(digest, reading.dataset.names_digest, __version__, reading.dataset)
+    return None if dataset is None else replace(reading, dataset=dataset, report=None, earlier=())
+
+
+@st.cache_data(max_entries=16, show_spinner=False)
+def _in_order(digest: str, names: str, version: str, _dataset: Dataset) -> Dataset | None:
+    return read_anew.as_read_now(_dataset)
+
+
+def bring_over(earlier: str, reading: Reading) -> None:
+    """Bring what is kept under an earlier digest to a dataset as it is now, and open it."""
+    access.ask(earlier, change=True)
+    read_anew.bring_over(earlier, reading.dataset, reading.facts, access.name_for_record())
+    registry().remove(earlier)
+    _let_go(earlier)
+    registry().add(reading)
+    if current_settings().several_processes:
+        registry().restamp(reading.dataset.digest)
 
 
 def _let_go(digest: str) -> None:
