@@ -19,7 +19,7 @@ from ..ingest.build_dataset import ImportReport
 from ..ingest.column_mapping import Mapping as Columns
 from ..ingest.read_files import Reading, read
 from ..ingest.samples import SAMPLES, read_sample
-from ..read_anew import ask_about
+from ..read_anew import as_read_now, ask_about
 from ..settings import current_settings
 from ..text import percent, plural, shorten
 
@@ -78,9 +78,14 @@ def _treatment(options) -> Treatment | None:
 
 
 def kept_before(reading: Reading) -> list[str]:
-    """The sentence on each earlier digest of a file under which something is kept."""
+    """Sentences on earlier digests of a file under which something is kept, and on the order of a kept dataset."""
+    if reading.dataset.kind == "class" and library.is_kept(reading.dataset.digest):
+        now = as_read_now(reading.dataset)
+        if now is not None:
+            words = f"The order of the classes of this kept dataset is now {order_in_words(now.classes)}"
+            return [f"{words}. Use the command bring-over to change it."]
     return [
-        f"Under the earlier digest of this file, {found.digest}, are kept: {found.words}. Use the command bring-over to "
+        f"Saved under the earlier digest {found.digest} of this file: {found.words}. Use the command bring-over to "
         "continue with them."
         for found in (ask_about(reading.earlier) if reading.earlier else ())
     ]

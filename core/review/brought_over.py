@@ -37,7 +37,12 @@ class Copies:
 
 
 def copies(
-    rows: Iterable[Mapping[str, Any]], dataset: str, head: Head, n_of_dataset: int, cases: Collection[str]
+    rows: Iterable[Mapping[str, Any]],
+    dataset: str,
+    head: Head,
+    n_of_dataset: int,
+    cases: Collection[str],
+    sessions: Collection[str],
 ) -> Copies:
     """Steps of one dataset as steps of another.
 
@@ -53,6 +58,8 @@ def copies(
         How many events of no case it has.
     cases : collection of str
         Its cases that have no step yet.
+    sessions : collection of str
+        Ids of its sessions.
     """
     made: list[dict[str, Any]] = []
     number_of: dict[int, int] = {}
@@ -73,6 +80,7 @@ def copies(
             n_of_dataset += 1
             change = {"version": n_of_dataset, "settings": json.dumps(settings, ensure_ascii=False, sort_keys=True)}
         told = {name: value for name, value in row.items() if name not in ("id", "hash")} | change
+        told["session"] = row["session"] if row["session"] in sessions else None
         told |= {"dataset": dataset, "number": head.number + 1, "previous": head.hash, "token": uuid.uuid4().hex}
         told["hash"] = event_hash(told)
         head = Head(told["number"], told["hash"])

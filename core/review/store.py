@@ -376,10 +376,10 @@ class ReviewStore:
                 return 0
             begun = set(connection.scalars(sa.select(events.c.case_id).where(events.c.dataset == after)))
             head, n_of_dataset = _head(connection, after), len(_of_dataset(connection, after))
-            found = copies(rows, after, head, n_of_dataset, set(cases) - begun)
+            moved = self._move_sessions(connection, before, after, cases)
+            found = copies(rows, after, head, n_of_dataset, set(cases) - begun, moved)
             for row in found.rows:  # one by one: the guard of the chain asks for the one before
                 connection.execute(events.insert().values(row))
-            self._move_sessions(connection, before, after, cases)
             said, last = {"reviewer": by, "whom": ""}, rows[-1]
             told = {"of": before, "number": last["number"], "head": last["hash"], "left": found.n_left}
             told |= {"copies": [head.number + 1, found.head.number]}
@@ -392,13 +392,15 @@ class ReviewStore:
         with transaction(self.engine) as connection:
             return 0 if _is_continued(connection, dataset) else _count(connection, dataset)
 
-    def _move_sessions(self, connection: sa.Connection, before: str, after: str, cases: Collection[str]) -> None:
-        """Sessions go on with the dataset as it is now, but for those with cases that it does not have."""
+    def _move_sessions(self, connection: sa.Connection, before: str, after: str, cases: Collection[str]) -> set[str]:
+        """Sessions go on with the dataset as it is now, but for those with cases that it does not have; their ids."""
         theirs = sa.select(session_cases.c.session, session_cases.c.case_id).join(sessions)
         queued = connection.execute(theirs.where(sessions.c.dataset == before)).all()
         stay = {row.session for row in queued if row.case_id not in cases}
-        for session in {row.session for row in queued} - stay:
+        moved = {row.session for row in queued} - stay
+        for session in moved:
             connection.execute(sessions.update().where(sessions.c.id == session).values(dataset=after))
+        return moved
 
     def forget(self, dataset: str) -> int:
         """Erase all events and sessions of a dataset, also as it was read before; how many events it had.
@@ -406,25 +408,21 @@ class ReviewStore:
         How many there were, and the last hash, stay.
         """
         with transaction(self.engine, writes=True) as connection:
-            query = sa.select(events.c.settings).where(events.c.dataset == dataset, events.c.kind == BROUGHT)
-            earlier = [str(json.loads(settings)["of"]) for settings in connection.scalars(query)]
-            for one in sorted({*earlier, dataset}):
+            all_of_it = [dataset]
+            for one in all_of_it:  # grows by the ones that were brought over to it
+                query = sa.select(events.c.settings).where(events.c.dataset == one, events.c.kind == BROUGHT)
+                all_of_it += [str(json.loads(settings)["of"]) for settings in connection.scalars(query)]
+            n_events = {one: _count(connection, one) for one in all_of_it}
+            for one in sorted(all_of_it):
                 _in_turn(connection, one)
-            n_events = self._forget_one(connection, dataset)
-            for before in earlier:
-                self._forget_one(connection, before)
+                if n_events[one]:
+                    head = _head(connection, one)
+                    values = {"dataset": one, "number": head.number, "hash": head.hash, "at": self._clock()}
+                    connection.execute(erasures.insert().values(values))
+                connection.execute(events.delete().where(events.c.dataset == one))
+            connection.execute(sessions.delete().where(sessions.c.dataset.in_(all_of_it)))
         empty_log(self.engine)
-        return n_events
-
-    def _forget_one(self, connection: sa.Connection, dataset: str) -> int:
-        n_events = _count(connection, dataset)
-        if n_events:
-            head = _head(connection, dataset)
-            values = {"dataset": dataset, "number": head.number, "hash": head.hash, "at": self._clock()}
-            connection.execute(erasures.insert().values(values))
-        connection.execute(events.delete().where(events.c.dataset == dataset))
-        connection.execute(sessions.delete().where(sessions.c.dataset == dataset))
-        return n_events
+        return n_events[dataset]
 
     def start_session(self, dataset: str, reviewer: str, title: str, cases: Sequence[Queued]) -> Session:
         """A finite batch of cases for one reviewer, in their order.

@@ -486,7 +486,7 @@ def kept_before(reading: Reading) -> list[read_anew.Earlier]:
 
 
 def order_now(reading: Reading) -> Reading | None:
-    """A kept dataset with its classes in the order in which they are read now; None where it has that, or is to stay."""
+    """A kept dataset with its classes as they are ordered now; None where they are, or are to stay as they are."""
     digest = reading.dataset.digest
     if not library.is_kept(digest) or not access.may(digest, change=True) or digest in belongings.left_as_read(digest):
         return None

@@ -22,7 +22,7 @@ def ask(reading: Reading) -> None:
     if presentation.on():
         return
     for found in cached.kept_before(reading):
-        said = f"**Bring over what is kept of an earlier reading of this file?** {found.words}.".replace("** t", "** T")
+        said = f"**Bring over what was saved under an earlier reading of this file?** Found: {found.words}."
         _question(said, _SINCE, found.digest, reading)
     now = cached.order_now(reading)
     if now is not None:
@@ -32,8 +32,8 @@ def ask(reading: Reading) -> None:
 
 
 _SINCE = (
-    "Plurality now sorts classes by value, knows scales in words, and counts codes such as #N/A as missing. So the file "
-    "makes another dataset than before."
+    "Plurality now sorts classes by value, knows scales in words, and counts codes such as #N/A as missing. "
+    "So this file makes another dataset than before."
 )
 
 
