@@ -1,5 +1,6 @@
 """Codes that may stand for a missing annotation, and the evidence by which they stand out from the classes."""
 
+import re
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -21,11 +22,7 @@ _WORDS = frozenset(word.strip() for word in _LISTED.split("|"))
 _PYTHON_NONE = "None"
 _ABOVE = frozenset({9, 77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999, 99999})
 _BELOW = frozenset({-1, -7, -8, *(-code for code in _ABOVE)})
-_SPELLED = frozenset(
-    {"none"}
-    | {f"{sign}{abs(code)}{end}" for code in _BELOW for sign in "-\u2212" for end in ("", ".0", ",0")}
-    | {f"{code}{end}" for code in _ABOVE for end in ("", ".0", ",0")}
-)
+_SPELLED = re.compile(f"none|(?:[-\u2212]?(?:{'|'.join(map(str, _ABOVE))})|[-\u2212][178])(?:[.,]0+)?")
 _FAR = 2  # times the largest gap between the other numbers
 _TWO_DIGITS = 10
 
@@ -47,13 +44,15 @@ def codes_of(names: Sequence[str], counts: np.ndarray, *, of_sets: bool = False)
     of_sets : bool
         Names are labels of sets, where numbers and ``None`` are labels.
     """
-    if not pc.any(pc.is_in(pc.utf8_lower(of_texts(list(names))), of_texts(sorted(_WORDS | _SPELLED)))).as_py():
+    lower = pc.utf8_lower(of_texts(list(names)))
+    spelled = pc.match_substring_regex(lower, f"^(?:{_SPELLED.pattern})$")
+    if not pc.any(pc.or_(spelled, pc.is_in(lower, of_texts(sorted(_WORDS))))).as_py():
         return {}
     given = {name: int(count) for name, count in zip(names, counts, strict=True) if count}
     folded = {name: " ".join(name.casefold().split()) for name in given}
     found = {name for name, word in folded.items() if word in _WORDS}
     others = [name for name in given if name not in found]
-    if of_sets or not any(folded[name] in _SPELLED for name in others):
+    if of_sets or not any(_SPELLED.fullmatch(folded[name]) for name in others):
         return {name: given[name] for name in given if name in found and others}
     none = {name for name in others if folded[name] == "none"}
     left = [name for name in others if name not in none]
@@ -95,4 +94,4 @@ def _far_end(values: list[float], codes: frozenset[int]) -> set[float]:
 def looks_like_code(name: str) -> bool:
     """Whether a name is spelled like a code for a missing annotation, whatever stands beside it."""
     word = " ".join(name.casefold().split())
-    return word in _WORDS or word in _SPELLED
+    return word in _WORDS or _SPELLED.fullmatch(word) is not None
