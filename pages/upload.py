@@ -196,12 +196,7 @@ def _page() -> None:
         source, beside = upload_side.side_files(source, st.session_state.get("n_uploads", 0))
     name = _name(uploads, source, question)
     with right:
-        if (lacking := upload_mapping.lacking(question)) is not None:
-            with offer:
-                st.info(lacking, icon=":material/arrow_downward:")
-            upload_report.as_it_stands(question)
-            return
-        if not _fits(question):
+        if not _fits(question, offer):
             return
         # Names of the file are what the editor of classes starts from; a class table may show others.
         plain = replace(source, side=replace(source.side, classes=None))
@@ -261,8 +256,13 @@ def _asked(key: tuple, source: Source, uploads) -> tuple[Question, str, saved_ma
     return question, stamp, start, begin
 
 
-def _fits(question: Question) -> bool:
-    """Whether the mapping fits the table; where it does not, that is said."""
+def _fits(question: Question, offer: DeltaGenerator) -> bool:
+    """Whether the mapping is whole and fits the table; where it does not, that is said."""
+    if (lacking := upload_mapping.lacking(question)) is not None:
+        with offer:
+            st.info(lacking, icon=":material/arrow_downward:")
+        upload_report.as_it_stands(question)
+        return False
     try:
         check_mapping(question.mapping, question.raw.columns)
     except PluralityError as error:

@@ -73,8 +73,8 @@ class Suitable(Result):
     @property
     def reason(self) -> str:
         """Why these are the ones to quote, as the end of a sentence."""
-        order = f" ({order_in_words(self.order)})" if self.order else ""
-        return _REASONS[self.kind].format(order=order)
+        order = f" (low to high: {order_in_words(self.order)})" if self.order else ""
+        return f"{_REASONS[self.kind]}{order}"
 
     def words(self) -> str:
         """How far the raters agree, by what is to be quoted, as a sentence without its full stop."""
@@ -130,8 +130,7 @@ class Suitable(Result):
 _PAIRS = {"ranking": "pairs of first choices", "ordinal": "pairs, counting near classes in part by rank"}
 _REASONS = {
     "nominal": "α takes any number of raters and cases that not all of them saw, and counts the same class alone",
-    "ordinal": "the order of the classes{order} is declared to mean something, so both count near classes in part, "
-    "by rank",
+    "ordinal": "the order of the classes is declared to mean something, so both count near classes in part, by rank",
     "ranking": "both are of first choices; α takes any number of raters and cases that not all of them saw",
     "set": "it counts sets that share labels in part, and less where neither holds the other",
     "score": "it says how far one score of one rater can be relied on",

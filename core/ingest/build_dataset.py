@@ -135,7 +135,8 @@ def build_dataset(
     rows, missing = _ROWS_OF[mapping.layout](raw, mapping, tell)
     tell(0.5)
     rows.dropped.extend(raw.dropped)
-    notes, cautions = said = [*raw.notes, *rows.notes], []
+    said: tuple[list[str], list[str]] = [*raw.notes, *rows.notes], []
+    notes, cautions = said
     kind, codes = _understood(rows, raw, mapping, kind, classes is not None, treatment, said)
     numbers = _only_answers(rows, raw, kind, classes, cautions)
     first, entry_ptr, again, same = _repeats_treated(rows, raw, kind, repeats, cautions)
@@ -145,8 +146,8 @@ def build_dataset(
     dataset = _assembled(name, kind, rows, case_code, case_names, numbers, first, entry_ptr, classes is None, side)
     dataset = _finished(dataset, raw, mapping, rows, case_code, treatment, cautions)
     tell(1.0)
-    told = again, tuple(notes), tuple(cautions), mapping, same, codes
-    return dataset, ImportReport(*_accounted(rows, raw), missing, *told)
+    told = tuple(notes), tuple(cautions), mapping, same, codes
+    return dataset, ImportReport(*_accounted(rows, raw), missing, again, *told)
 
 
 def _check(raw: RawTable, mapping: Mapping, kind: Kind | None) -> None:

@@ -215,7 +215,7 @@ def _built(
     treatment: Treatment | None,
     how: dict[str, Any],
     progress: Callable[[float], None] | None,
-) -> tuple[Dataset, ImportReport, SideFiles, list[str]]:
+) -> tuple[Dataset, ImportReport, SideFiles, Sequence[str]]:
     """The dataset of a question with its side files, the account, the side files, and remarks on these."""
     dataset, report = build_dataset(
         question.raw,

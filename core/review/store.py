@@ -371,7 +371,7 @@ class ReviewStore:
             for dataset in sorted((before, after)):
                 _in_turn(connection, dataset)
             query = sa.select(events).where(events.c.dataset == before).order_by(events.c.number)
-            rows = connection.execute(query).mappings().all()
+            rows = [dict(row) for row in connection.execute(query).mappings()]
             if not rows or _is_continued(connection, before):
                 return 0
             begun = set(connection.scalars(sa.select(events.c.case_id).where(events.c.dataset == after)))

@@ -98,14 +98,7 @@ def treatment_of(
     ):
         if not scale:
             ordinal = _ordered(dataset, start, key, ends)
-        known = {*dataset.classes, *start.treatment.renamed.values()}
-        more = st.text_input(
-            "Classes that nobody gave but could have (separated by commas)",
-            value=", ".join(name for name in start.classes or () if name not in known and "," not in name),
-            key=f"more_classes-{key}",
-            persist_state="session",
-        )
-        extra = [name.strip() for name in more.split(",") if name.strip()]
+        extra = _never_given(dataset, start, key)
         if dataset.n_classes > _MOST:
             st.caption(f"More than {_MOST} classes: bring a class table instead (name, order, risk).")
             edited = _frame(dataset, Choices(start.mapping))
@@ -115,8 +108,20 @@ def treatment_of(
             edited = _edited(dataset, start, key)
     treatment, order = _treated(edited, unsure, alike, codes)
     order = list(dict.fromkeys([*order, *extra]))
-    changed = treatment is not None or order != list(dataset.classes) or ordinal
+    changed = treatment not in (None, codes) or order != list(dataset.classes) or ordinal
     return treatment, order if changed else None, ordinal
+
+
+def _never_given(dataset: Dataset, start: Choices, key: str) -> list[str]:
+    """Classes of the closed list that no annotation names, as the user lists them."""
+    known = {*dataset.classes, *start.treatment.renamed.values()}
+    more = st.text_input(
+        "Classes that nobody gave but could have (separated by commas)",
+        value=", ".join(name for name in start.classes or () if name not in known and "," not in name),
+        key=f"more_classes-{key}",
+        persist_state="session",
+    )
+    return [name.strip() for name in more.split(",") if name.strip()]
 
 
 def _treated(
