@@ -133,11 +133,9 @@ def build_dataset(
     _check(raw, mapping, kind)
     tell = progress or (lambda share: None)
     rows, missing = _ROWS_OF[mapping.layout](raw, mapping, tell)
-    tell(0.5)
     rows.dropped.extend(raw.dropped)
-    said: tuple[list[str], list[str]] = [*raw.notes, *rows.notes], []
-    notes, cautions = said
-    kind, codes = _understood(rows, raw, mapping, kind, classes is not None, treatment, said)
+    notes, cautions = [*raw.notes, *rows.notes], list[str]()
+    kind, codes = _understood(rows, raw, mapping, kind, classes is not None, treatment, (notes, cautions))
     numbers = _only_answers(rows, raw, kind, classes, cautions)
     first, entry_ptr, again, same = _repeats_treated(rows, raw, kind, repeats, cautions)
     tell(0.7)
@@ -146,8 +144,9 @@ def build_dataset(
     dataset = _assembled(name, kind, rows, case_code, case_names, numbers, first, entry_ptr, classes is None, side)
     dataset = _finished(dataset, raw, mapping, rows, case_code, treatment, cautions)
     tell(1.0)
-    told = tuple(notes), tuple(cautions), mapping, same, codes
-    return dataset, ImportReport(*_accounted(rows, raw), missing, again, *told)
+    return dataset, ImportReport(
+        *_accounted(rows, raw), missing, again, tuple(notes), tuple(cautions), mapping, same, codes
+    )
 
 
 def _check(raw: RawTable, mapping: Mapping, kind: Kind | None) -> None:
