@@ -38,8 +38,16 @@ def read_file(options, kind: Kind | None = None, order: Sequence[str] | None = N
 
     A file of that name comes first. A kept dataset is named by its digest.
 
-    ``kind`` says what an annotation is where that is known, ``order`` the classes where their order means something.
     The digest of the whole goes into ``options.whole``.
+
+    Parameters
+    ----------
+    options
+        Of the command line.
+    kind : Kind, optional
+        What an annotation is, where that is known.
+    order : sequence of str, optional
+        The classes from low to high, where their order means something.
     """
     is_file = Path(options.file).is_file()
     if any(sample.name == options.file for sample in SAMPLES) and not is_file:

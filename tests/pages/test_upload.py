@@ -410,6 +410,7 @@ def test_codes_for_missing_annotations_are_asked_about_before_anything_can_be_us
     asked = widget(app, "radio", "codes-")
     assert "Of 9 annotations: “None” (2)." in asked.label
     assert asked.value is None
+    assert asked.options == ["Yes, leave them out", "No, count them"]
     assert not [button for button in app.button if button.key == "use"]
     left_out = use(done(asked.set_value(True).run()))
     reading = cached.registry().get(left_out.session_state["upload_done"])

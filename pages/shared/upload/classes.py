@@ -40,12 +40,13 @@ def of_codes(codes: dict[str, int], n_annotations: int, start: Choices, stamp: s
     names += ", …" if len(codes) > _MOST_CODES else ""
     known = [set(codes) <= start.treatment.missing, set(codes) <= start.treatment.kept]
     one = len(codes) == 1
+    answers = {True: "Yes, leave them out" if one else "Yes, leave all of them out", False: "No, count them"}
     chosen = st.radio(
         f"**{'Does this code' if one else 'Do these codes'} stand for a missing annotation?** "
         f"Of {n_annotations:,} annotations: {names}.",
-        (True, False),
+        list(answers),
         index=known.index(True) if any(known) else None,
-        format_func=("Yes, leave them out" if one else "Yes, leave all of them out", "No, count them").__getitem__,
+        format_func=answers.__getitem__,
         key=f"codes-{stamp}-{hashlib.sha256(repr(codes).encode('utf-8', 'replace')).hexdigest()[:12]}",
         persist_state="session",
     )
