@@ -29,7 +29,7 @@ def brought(name: str) -> AppTest:
 
 
 def asked(app: AppTest) -> list[str]:
-    return [one.value for one in app.markdown if "**Bring over" in one.value or "**Put the classes" in one.value]
+    return [one.value for one in app.markdown if "**Bring over" in one.value or "**Sort the classes" in one.value]
 
 
 def test_upload_asks_once_and_brings_everything_over():
@@ -54,7 +54,7 @@ def test_upload_does_not_ask_again_what_is_to_stay_where_it_is():
 def test_home_asks_of_a_kept_dataset_whose_classes_are_out_of_order_and_opens_it_in_order():
     app = opened("home", SIGNED)
     (said,) = asked(app)
-    assert "the order is" in said
+    assert "Order now: " in said
     app = done(app.button(key=f"bring_over-{SIGNED}").click().run())
     now = app.session_state["data"]
     assert library.reopen(now).classes == ("-2", "-1", "0", "1", "2")

@@ -23,29 +23,28 @@ def ask(reading: Reading) -> None:
         return
     for found in cached.kept_before(reading):
         said = f"**Bring over what was saved under an earlier reading of this file?** Found: {found.words}."
-        _question(said, _SINCE, found.digest, reading)
+        _question(said, _SINCE, ("Bring over", "Keep separate"), found.digest, reading)
     now = cached.order_now(reading)
     if now is not None:
         before, after = (markdown(order_in_words(one.classes)) for one in (reading.dataset, now.dataset))
-        said = f"**Put the classes of this dataset in order?** It was saved with {before}; the order is {after}."
-        _question(said, "Reviews, predictions, settings and access go with it.", reading.dataset.digest, now)
+        said = f"**Sort the classes of this dataset?** Saved order: {before}. Order now: {after}."
+        why = "Reviews, predictions, settings and access stay with it."
+        _question(said, why, ("Sort classes", "Keep order"), reading.dataset.digest, now)
 
 
 _SINCE = (
-    "Plurality now sorts classes by value, knows scales in words, and counts codes such as #N/A as missing. "
+    "Plurality now sorts classes by value, recognises scales in words, and counts codes such as #N/A as missing. "
     "So this file makes another dataset than before."
 )
 
 
-def _question(said: str, why: str, earlier: str, reading: Reading) -> None:
+def _question(said: str, why: str, labels: tuple[str, str], earlier: str, reading: Reading) -> None:
     with st.container(border=True, key=f"earlier-{earlier}"):
         st.markdown(said)
         st.caption(why)
         with st.container(horizontal=True):
-            st.button(
-                "Bring over", type="primary", key=f"bring_over-{earlier}", on_click=_bring, args=(earlier, reading)
-            )
-            st.button("Keep separate", key=f"leave-{earlier}", on_click=_leave, args=(earlier, reading))
+            st.button(labels[0], type="primary", key=f"bring_over-{earlier}", on_click=_bring, args=(earlier, reading))
+            st.button(labels[1], key=f"leave-{earlier}", on_click=_leave, args=(earlier, reading))
 
 
 def _bring(earlier: str, reading: Reading) -> None:
@@ -56,7 +55,7 @@ def _bring(earlier: str, reading: Reading) -> None:
         return
     if st.session_state.get("data") == earlier:
         state.use(reading.dataset.digest)
-    st.toast("Brought over.", icon=":material/check:")
+    st.toast("Reviews and settings brought over.", icon=":material/check:")
 
 
 def _leave(earlier: str, reading: Reading) -> None:
