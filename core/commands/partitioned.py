@@ -6,10 +6,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..ingest.formats.parquet import free_memory, memory_needed
 from ..ingest.formats.side_tables import read_class_list
+from ..ingest.missing_codes import codes_of
 from ..methods import method_named
 from ..text import number, significant
 from .inputs import PIPE, class_list, declared_order, progress, runner_of, stamp
@@ -116,6 +119,27 @@ def _stamp(options, data: "PartitionedDataset") -> dict:
     return {"partitions": len(data.partitions), **stamp(options, cast(Dataset, data))}
 
 
+def _warn(data: "PartitionedDataset", options) -> None:
+    """Keep the warnings of the report for standard error.
+
+    Raises
+    ------
+    InputError
+        Classes may be codes for missing annotations, and no list of classes says that they are none.
+    """
+    options.cautions.extend(data.report.warnings)
+    if options.classes:
+        return
+    counts = data.patterns
+    times = np.repeat(counts.times, np.diff(counts.ptr)) if counts.times.size else 1
+    found = codes_of(data.classes, np.bincount(counts.class_code, counts.count * times, data.n_classes).astype(int))
+    if found:
+        raise InputError(
+            f"The data may have codes for missing annotations: {', '.join(map(repr, found))}.",
+            "Partitions need the list of classes: use --classes, with the codes if they are classes.",
+        )
+
+
 def describe(options) -> Answer:
     """As `core.commands.data.describe`; of the dropped rows the first 100,000 by line."""
     import pandas as pd
@@ -153,7 +177,7 @@ def agreement(options) -> Answer:
 
     check_agreement(options)
     with runner_of(options) as runner, opened(options) as data:
-        options.cautions.extend(data.report.warnings)
+        _warn(data, options)
         if options.weights not in (None, "identity"):
             _check_order(data.classes, options)
         how: dict[str, Any] = {"runner": runner, "spa_weightings": [options.spa_weights], "weights": options.weights}
@@ -190,7 +214,7 @@ def fit(options) -> Answer:
     if asked.way != "em":
         raise NotApplicableError(f"{asked.title} by {asked.way} is not taken in partitions. Fit a model by em.")
     with runner_of(options) as runner, opened(options) as data:
-        options.cautions.extend(data.report.warnings)
+        _warn(data, options)
         found = fit_partitioned(em_model(asked), data, progress=progress, runner=runner)
         if options.cases_out:
             parts = class_probabilities(found, data, runner)
@@ -206,7 +230,7 @@ def choose(options) -> Answer:
     from .choices import answer_of
 
     with opened(options) as data:
-        options.cautions.extend(data.report.warnings)
+        _warn(data, options)
         dataset = sampled(data, MOST_CHOSEN_BY)
         if dataset.n_cases < data.n_cases:
             each, all_of_them = (significant(one.n_annotations / one.n_raters) for one in (dataset, data))
@@ -266,7 +290,7 @@ def _means(options, data: "PartitionedDataset", reliabilities: list[float], runn
 
     if method_named("plausibility", options.model).takes.get("class") is None:
         raise NotApplicableError(f"{options.model} takes no classes, which is what partitions hold.")
-    options.cautions.extend(data.report.warnings)
+    _warn(data, options)
     means = [MeanCertainty.of_none(options.top) for _ in reliabilities]
     how: dict[str, Any] = {"n_draws": options.draws, "max_top": options.top, "seed": options.seed, "progress": progress}
     found = certainties(chosen_model(options), data, reliabilities, **how, runner=runner)

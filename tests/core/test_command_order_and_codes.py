@@ -4,6 +4,7 @@ import json
 from itertools import permutations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from core.command_line import main
@@ -150,3 +151,37 @@ def test_describe_tells_of_codes_and_does_not_refuse(run):
 def test_tokens_of_programs_are_missing_without_a_question(run, token):
     _, answer, _ = run(PYTHON_NONE.replace("None", token), "agreement")
     assert answer["quote"]["coefficient"]["value"] == pytest.approx(1.0)
+
+
+@pytest.fixture
+def in_partitions(tmp_path, capsys):
+    """Run agreement in two partitions on a Parquet file of one class for each letter of each rater."""
+
+    def run_it(classes: dict[str, str], *arguments: str):
+        words = enumerate(("aabbcab", "abbbcab"))
+        rows = [(case, rater, classes[one]) for rater, word in words for case, one in enumerate(word)]
+        frame = pd.DataFrame(rows, columns=["case", "rater", "class"]).astype(str)
+        frame.to_parquet(tmp_path / "rows.parquet")
+        status = main(["agreement", str(tmp_path / "rows.parquet"), "--partitions", "2", *arguments])
+        out, err = capsys.readouterr()
+        return status, json.loads(out) if out else {}, err
+
+    return run_it
+
+
+def test_partitions_ask_about_codes_and_take_the_list_of_classes_for_an_answer(in_partitions):
+    numbers = {"a": "1", "b": "2", "c": "-9"}
+    status, _, err = in_partitions(numbers)
+    assert status == 2
+    assert "codes for missing annotations: '-9'" in err
+    status, answer, _ = in_partitions(numbers, "--classes", "1,2")
+    assert status == 0
+    assert answer["quote"]["coefficient"]["n_annotations"] == 12
+
+
+def test_partitions_take_weights_only_where_the_classes_are_in_order(in_partitions):
+    assert in_partitions({"a": "-1", "b": "-2", "c": "3"}, "--weights", "linear")[0] == 0
+    status, _, err = in_partitions({"a": "severe", "b": "none", "c": "mild"}, "--weights", "linear")
+    assert status == 2
+    assert "--classes none,mild,severe" in err
+    assert in_partitions({"a": "x", "b": "y", "c": "z"}, "--weights", "linear")[0] == 2

@@ -494,7 +494,7 @@ def order_now(reading: Reading) -> Reading | None:
     return None if dataset is None else replace(reading, dataset=dataset, report=None, earlier=())
 
 
-@st.cache_data(max_entries=16, show_spinner=False)
+@st.cache_resource(max_entries=16, show_spinner=False)
 def _in_order(digest: str, names: str, version: str, _dataset: Dataset) -> Dataset | None:
     return read_anew.as_read_now(_dataset)
 
