@@ -14,9 +14,9 @@ from typing import Any
 from .annotations.dataset import Dataset
 from .chunks import CancelToken
 from .errors import PluralityError
-from .processes import stand_back
+from .processes import limit_memory, stand_back
 from .results.encoding import from_bytes, kind_of, to_bytes
-from .workers import error_as, read_dataset
+from .workers import NO_DATA, error_as, read_dataset
 
 MOST_DATA = 2
 _BEAT = 0.2
@@ -50,15 +50,17 @@ class _Calls:
                 if not told:
                     self.say()
 
-    def do(self, call: str, data: str, asked: str, given: str) -> None:
-        """One call, to its end."""
+    def do(self, call: str, data: str, asked: str, given: str, most: int | None = None) -> None:
+        """One call, to its end; with ``most`` the process may take so many bytes more than it has."""
         token = self.tokens[call]
 
         def tell(*words: Any) -> None:
             self.told[call] = [word if isinstance(word, str) else float(word) for word in words]
 
         try:
-            dataset = self._dataset(Path(data))
+            dataset = self._dataset(Path(data)) if data else NO_DATA
+            if most is not None:
+                limit_memory(most)
             name, arguments, options = from_bytes(Path(asked).read_bytes(), dataset)
             result = kind_of(name)(*arguments, **options, token=token, progress=tell)
             token.check()
@@ -68,6 +70,10 @@ class _Calls:
             answer = {"error": error_as(error)}
         except MemoryError:
             words = "The work needs more memory than there is. Ask for fewer draws, raters or cases, and start again."
+            if most is not None:
+                words = (
+                    "Reading needs more memory than its limit. Open a part of the file, or save it as CSV or Parquet."
+                )
             answer = {"error": error_as(PluralityError(words))}
         except BaseException as error:  # a panic of a compiled library is no Exception; who asked waits for a word
             traceback.print_exc()
@@ -95,9 +101,18 @@ def _load(parts: list[str]) -> None:
     warm_up(parts)
 
 
-def main() -> None:
-    """Take calls until the input ends, which it does with the parent."""
-    stand_back()
+def _prepare(calls: _Calls, name: str) -> None:
+    """Have a function load what the calls take, and say when it has."""
+    try:
+        kind_of(name)()
+    finally:
+        calls.say(prepared=True)
+
+
+def main(*, near: bool) -> None:
+    """Take calls until the input ends, which it does with the parent; do not stand back if somebody waits ``near``."""
+    if not near:
+        stand_back()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal reaches the parent, which then ends the input
     calls = _Calls()
     threading.Thread(target=calls.beat, daemon=True).start()
@@ -105,6 +120,9 @@ def main() -> None:
         message = json.loads(line)
         if "load" in message:
             threading.Thread(target=_load, args=(message["load"],), daemon=True).start()
+            continue
+        if "prepare" in message:
+            threading.Thread(target=_prepare, args=(calls, message["prepare"]), daemon=True).start()
             continue
         if "cancel" in message:
             if (token := calls.tokens.get(message["cancel"])) is not None:
@@ -116,4 +134,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(near=sys.argv[1:] == ["near"])

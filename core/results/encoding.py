@@ -1,6 +1,7 @@
 """Results as bytes and back, without pickles: a zip file of arrays (.npy) and one JSON that says how they belong.
 
-Written are texts, numbers, arrays, tuples, lists, dicts, sets, dataclasses of this package, and methods by their names.
+Written are texts, numbers, arrays, Arrow tables, tuples, lists, dicts, sets, dataclasses of this package, and methods
+by name.
 What a result shares with the data that it is of (case ids, classes, arrays) is taken from the data when it is read.
 """
 
@@ -15,6 +16,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ..annotations.dataset import Dataset
 from ..annotations.validation import Names, Texts
@@ -26,6 +28,7 @@ _PACKAGE = __package__.rpartition(".")[0]
 _TREE = "result.json"
 # Of a large array this much is tried; it is compressed where at most this share of it is left.
 _TRIED_BYTES, _MOST_LEFT = 1 << 16, 0.8
+_LONG = 1 << 16  # bytes that are written as an array, not as text
 _PLAIN = (str, int, float, bool, type(None))
 _SEQUENCES: dict[str, type] = {
     "tuple": tuple, "list": list, "set": set, "frozenset": frozenset, "texts": Texts, "names": Names,
@@ -59,6 +62,13 @@ def to_bytes(result: Any, dataset: Dataset, *, compress: bool = True) -> bytes:
     buffer, how = io.BytesIO(), zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     with zipfile.ZipFile(buffer, "w", how, compresslevel=1) as archive:
         archive.writestr(_TREE, json.dumps(tree, ensure_ascii=False, separators=(",", ":")))
+        for number, table in enumerate(writing.tables):
+            archive.compression = zipfile.ZIP_STORED
+            with (
+                archive.open(f"{number}.arrow", "w", force_zip64=True) as place,
+                pa.ipc.new_stream(place, table.schema) as stream,
+            ):
+                stream.write_table(table)
         for number, array in enumerate(writing.arrays):
             worth = compress and _is_smaller_compressed(array)  # not tried where nothing is compressed
             archive.compression = how if worth else zipfile.ZIP_STORED
@@ -91,6 +101,7 @@ def from_bytes(content: bytes, dataset: Dataset) -> Any:
 class _Writing:
     def __init__(self, dataset: Dataset):
         self.arrays: list[np.ndarray] = []
+        self.tables: list[pa.Table] = []
         self._known: dict[int, int] = {}
         self._of_data: dict[int, str] = {id(dataset): ""}
         for name, value in vars(dataset).items():
@@ -105,6 +116,11 @@ class _Writing:
             return {"data": self._of_data[id(value)]}
         if isinstance(value, np.ndarray | np.generic):
             return self._array(value)
+        if isinstance(value, pa.Table):
+            self.tables.append(value)
+            return {"table": len(self.tables) - 1}
+        if isinstance(value, bytes) and len(value) > _LONG:
+            return {"long bytes": self._array(np.frombuffer(value, np.uint8))}
         if isinstance(value, bytes):
             return {"bytes": base64.b64encode(value).decode()}
         if type(value) is dict:
@@ -186,11 +202,18 @@ class _Reading:
             return named(*map(self.value, inner[1]))
         if kind == "method":
             return method_named(*inner)
-        if kind == "bytes":
-            return base64.b64decode(inner)
         if kind == "dict":
             return {self.value(key): self.value(one) for key, one in inner}
-        return _SEQUENCES[kind](map(self.value, inner))
+        if kind in _SEQUENCES:
+            return _SEQUENCES[kind](map(self.value, inner))
+        return self._content(kind, inner)
+
+    def _content(self, kind: str, inner: Any) -> Any:
+        """A table or bytes."""
+        if kind == "table":
+            with self._archive.open(f"{inner}.arrow") as place, pa.ipc.open_stream(place) as stream:
+                return stream.read_all()
+        return self.value(inner).tobytes() if kind == "long bytes" else base64.b64decode(inner)
 
     def _array(self, number: int) -> np.ndarray:
         if number not in self._arrays:

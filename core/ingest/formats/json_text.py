@@ -12,8 +12,9 @@ import numpy as np
 import orjson
 
 from ...errors import InputError
-from ...text import plural, shorten
+from ...text import first_twice, plural, shorten
 from .._json_kernels import scan_records_of_json
+from .budget import cells_left
 from .encoding import to_utf8
 
 DEEPEST = 64
@@ -97,20 +98,21 @@ def open_json(name: str, content: bytes) -> JsonFile:
     is_array = content[:4096].lstrip()[:1] == b"["
     shape: Literal["array", "lines", "object"] = "array" if is_array else "lines"
     long_number = np.zeros(1, np.bool_)
-    *found, _, line, wrong = scan_records_of_json(data, 1 if is_array else 0, DEEPEST, long_number)
+    most = most_records()
+    *found, _, line, wrong = scan_records_of_json(data, 1 if is_array else 0, DEEPEST, long_number, most)
     if wrong == 4:  # arrays one after another
         shape = "lines"
-        *found, _, line, wrong = scan_records_of_json(data, 0, DEEPEST, long_number)
+        *found, _, line, wrong = scan_records_of_json(data, 0, DEEPEST, long_number, most)
     broken: frozenset[int] = frozenset()
     if shape == "lines" and len(content) <= _SMALL and b"\n" in content:
         found, broken, wrong = _line_by_line(content, found, wrong)
+    if wrong == 5:
+        raise InputError(f"{name} holds more than {most:,} records, the limit for its size.", "Use Parquet.")
     if wrong:
         raise InputError(f"{name}: {_WRONG[wrong]}", _REMEDY[wrong], line=int(line))
     start, stop, lines = found
     if len(start) == 0:
         raise InputError(f"{name} holds JSON without any record.", "Export again with the annotations in it.")
-    if len(start) > MOST_RECORDS:
-        raise InputError(f"{name} holds {len(start):,} records, the limit is {MOST_RECORDS:,}.", "Use Parquet.")
     if shape == "lines" and len(start) == 1:
         shape = "object"
     largest = int(np.argmax(stop - start))
@@ -130,6 +132,12 @@ def open_json(name: str, content: bytes) -> JsonFile:
         if int(lines[i]) not in broken
     )
     return JsonFile(name, content, start, stop, lines, shape, head, long_numbers, broken)
+
+
+def most_records() -> int:
+    """Records that a file may hold: each has its places, of four cells, before it is read."""
+    left = cells_left()
+    return MOST_RECORDS if left is None else min(MOST_RECORDS, left // 4)
 
 
 def _line_by_line(content: bytes, found: list, wrong: int) -> tuple[list, frozenset[int], int]:
@@ -224,7 +232,7 @@ def oddities(file: JsonFile) -> list[str]:
         def pairs(found: list[tuple[str, object]], twice: list[str] = twice) -> dict:
             if len(made := dict(found)) < len(found):
                 names = [name for name, _ in found]
-                twice.append(next(name for name in names if names.count(name) > 1))
+                twice.append(first_twice(names) or "")
             return made
 
         try:
