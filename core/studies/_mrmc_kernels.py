@@ -52,8 +52,10 @@ def _first_not_below(ordered: np.ndarray, score: float, beyond: bool) -> int:
 
 
 @njit(cache=True, nogil=True)
-def pair_sums(negative: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Sums of successes over pairs of cases, and of products of two modalities.
+def pair_sums(
+    negative: np.ndarray, positive: np.ndarray, centre: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Sums of successes less the centre of their modality over pairs of cases, and of products of two modalities.
 
     Scores are (n_cases, M, R). Returned are the sums over the positive cases (n_negative, M, R), over the negative ones
     (n_positive, M, R), and over pairs of cases of products (M, M): within readers, and of the sums over readers.
@@ -75,9 +77,11 @@ def pair_sums(negative: np.ndarray, positive: np.ndarray) -> tuple[np.ndarray, n
                     y = positive[j, m, r]
                     s = 0.0
                     if y > x:
-                        s = 1.0
+                        s = 1.0 - centre[m]
                     elif y == x:
-                        s = 0.5
+                        s = 0.5 - centre[m]
+                    elif y < x:
+                        s = -centre[m]
                     success[m, r] = s
                     total[m] += s
                     by_negative[i, m, r] += s

@@ -255,7 +255,7 @@ def compute_moments(study: ReadingStudy, truth: np.ndarray, options: StudyOption
         return compute_obuchowski_rockette(by_reader[0], covariance), "obuchowski-rockette"
     sizes = {kind: int((truth == kind).sum()) for kind in (0, 1)}
     kinds = {"auc": (0, 1), "sensitivity": (1,), "specificity": (0,)}[options.measure]
-    moments = moments_of(study, truth, options.measure, options.threshold)
+    moments = moments_of(study, truth, options.measure, options.threshold, by_reader[0])
     return compute_u_statistics(moments, by_reader, tuple(sizes[kind] for kind in kinds)), "u-statistics"
 
 

@@ -1,4 +1,4 @@
-"""How reader studies hold what they promise. Run: python tests/benchmarks/reader_studies.py [null|panels|time] [REPEATS]
+"""What intervals of reader studies hold. Run: python tests/benchmarks/reader_studies.py [null|panels|time] [REPEATS]
 
 ``null``: studies without a difference between two modalities (5 readers, 100 cases), complete and with a fifth of the
 readings missing; the share in which a difference is found at 5%, which is to lie between 3 and 7%. ``panels``: three
@@ -12,10 +12,6 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-from core.settings import one_thread_a_library
-
-one_thread_a_library()
 
 import numpy as np
 
