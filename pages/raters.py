@@ -10,11 +10,11 @@ import streamlit as st
 from core.agreement.pairs import METHOD as PAIRS
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
-from core.extremes import clearly_least
 from core.figures import raters as figures
 from core.jobs import Job
 from core.methods import any_of, can_use
 from core.models.dawid_skene import DawidSkene
+from core.order import lowest_first
 from core.raters.acceptable import GOLD_EACH
 from core.raters.coverage import Coverage, coverage
 from core.raters.drift import drift_of
@@ -53,10 +53,8 @@ def _all(view: Dataset, table: RaterTable, act: ToActOn, blind: Rates | None, th
     accuracy = act.acceptable.accuracy.value
     known = np.isfinite(accuracy)
     if known.any() and not why:
-        least = clearly_least(accuracy, act.acceptable.accuracy.low, act.acceptable.accuracy.high)
-        title = "No rater is clearly the least accurate" if known.sum() > 1 else "Accuracy of the one rater"
-        if least is not None:
-            title = f"Least accurate: {plotly(shorten(table.raters[least], 20))}, {act.acceptable.said(least)}"
+        least = int(lowest_first(accuracy)[0])
+        title = f"Least accurate: {plotly(shorten(table.raters[least], 20))}, {act.acceptable.said(least)}"
         widgets.plot(figures.accuracy_against_pool(act, theme, title), "pool", "Accuracy of raters against the pool")
         if known.sum() > figures.MOST_LINES:
             st.caption(f"The {figures.MOST_LINES} raters flagged or least accurate, of {int(known.sum()):,}.")
@@ -254,7 +252,7 @@ def _coverage_of_classes(found: Coverage) -> None:
 
 def _instead(dataset: Dataset, reason: str) -> None:
     """Why raters cannot be compared, and where to go on."""
-    st.info(f"Raters cannot be compared with these data: {markdown(reason)}.", icon=":material/block:")
+    st.info(f"Raters cannot be compared with these data: {reason}.", icon=":material/block:")
     if not dataset.raters_identified:
         st.markdown(
             "Without names it can still be told how far annotations agree, and which cases are uncertain. "

@@ -3,7 +3,6 @@
 Gwet, Handbook of Inter-Rater Reliability (2014), chapters 5 and 6.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,7 +11,7 @@ from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
 from ._disagreement_kernels import class_majorities
 from ._kernels import agreeing_pairs, paired
-from .intervals import EVERYTHING, Coefficient, undefined, with_t_interval
+from .intervals import Coefficient, undefined, with_t_interval
 
 NO_PAIR = "no case has two annotations"
 ONE_CLASS = "only one class was used; raw agreement is 1"
@@ -55,11 +54,6 @@ class Observed:
     def n_usable(self) -> int:
         """Cases with two annotations or more."""
         return int(total_of(self.usable, self.times))
-
-    @property
-    def usable_times(self) -> np.ndarray:
-        """``times`` of the usable cases."""
-        return self.times[self.usable] if self.times.size else self.times
 
     @property
     def agreement(self) -> float:
@@ -105,8 +99,7 @@ def corrected(
     p_e: float = 0.0,
     p_ei: np.ndarray | None = None,
     why_certain: str = ONE_CLASS,
-    *,
-    least: Callable[[], float],
+    least: float = -np.inf,
 ) -> Coefficient:
     """``(p_a − p_e)/(1 − p_e)`` with its linearised interval.
 
@@ -122,8 +115,8 @@ def corrected(
         What each case says of it; without it chance is taken as known.
     why_certain : str
         The reason to give where chance alone would make all agree.
-    least : callable
-        See `core.agreement.intervals.with_t_interval`.
+    least : float
+        Where the interval is cut; beyond chance there is no least value.
     """
     n_cases, m = seen.n_rated, seen.n_usable
     if m == 0:
@@ -182,7 +175,7 @@ def mind_rare_classes(found: Coefficient, counts: ClassCounts, few: int = FEW_OF
     if found.ci_low is None:
         return found
     usable, others = mostly_of_others(counts)
-    if others >= few or found.note == EVERYTHING:
+    if others >= few or (found.ci_low <= -1 and found.ci_high == 1):  # an interval of all there is hides nothing
         return found
     note = (
         f"{others:,} of {usable:,} cases are mostly of other classes than the commonest, too few: the interval tends "

@@ -11,7 +11,7 @@ import numpy as np
 from ..chunks import CancelToken
 from ..multiplicity import benjamini_hochberg
 from ..result_base import Columns, Result
-from ..text import number, percent, plural, probability, with_interval
+from ..text import number, percent, plural, with_interval
 from .acceptable import FALSE_DISCOVERIES, Acceptable, GoldCheck, Judge, acceptable_of
 from .flags import KINDS, RULES, Flag, flag_columns
 from .monitoring import RaterTable
@@ -151,7 +151,7 @@ def _low(found: Acceptable, rater: int) -> str:
         f"Accuracy {found.said(rater)}, judged by {judge} on {plural(int(found.accuracy.n[rater]), 'annotation')}; "
         "acceptable "
         f"is {number(found.acceptable)}, which this rater reaches with probability "
-        f"{probability(chance, 1)}."
+        f"{'below .001' if chance < 0.001 else number(chance, 3)}."
     )
 
 

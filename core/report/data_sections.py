@@ -102,7 +102,7 @@ def raters(request, sections, token, progress) -> list:
     title = method_named("rater model", table.model).title
     most = int(np.abs(fit.prevalence - vote.prevalence).argmax())
     moved = (
-        f"{plotly(shorten(fit.classes[most], 24))}: {percent(vote.prevalence[most], 1)} of cases by majority vote, "
+        f"Most moved: {plotly(shorten(fit.classes[most], 24))}, {percent(vote.prevalence[most], 1)} by majority vote, "
         f"{percent(fit.prevalence[most], 1)} by {title}"
     )
     order = judged.order()

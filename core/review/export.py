@@ -11,7 +11,6 @@ from ..text import utc
 from ..version import __version__
 from .assignments import Assignment
 from .chain import Head
-from .decisions import decisions_on
 from .events import Event
 from .opinions import REASONS, Opinion
 from .states import STATES, CaseReview, effective
@@ -28,8 +27,6 @@ _RESULT = (
     "note",
     "n_opinions",
     "version",
-    "seconds",
-    "outside_plausible_set",
 )
 
 
@@ -39,11 +36,7 @@ def time_of(microseconds: int) -> str:
 
 
 def result_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.DataFrame:
-    """One row per case that has a review, in the order of the dataset.
-
-    ``seconds`` is the time on the case until the decision was given. ``outside_plausible_set`` marks cases that one
-    reviewer closed alone with an opinion outside the panel's plausible set.
-    """
+    """One row per case that has a review, in the order of the dataset."""
     rows = []
     for case_id in dataset.cases:
         if case_id not in reviews:
@@ -53,7 +46,6 @@ def result_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.Data
         if last is None and review.state == "closed":
             last = [event for event in effective(review.events) if event.kind in ("opinion", "keep", "change")][-1]
         opinion = last.opinion if last else None
-        time = {one.reviewer: one.seconds for one in decisions_on(review)}
         rows.append(
             (
                 case_id,
@@ -67,8 +59,6 @@ def result_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.Data
                 last.note if last else "",
                 len(review.reads),
                 review.version,
-                time.get(last.reviewer) if last else None,
-                review.closed_unsupported,
             )
         )
     return pd.DataFrame(rows, columns=_RESULT)
@@ -141,11 +131,6 @@ def _words(opinion: Opinion | None) -> str:
     return opinion.words() if opinion else ""
 
 
-def _plausible(panel: Opinion | None) -> str:
-    """The plausible set of an undecided panel as JSON; empty if it has none."""
-    return "" if panel is None or panel.plausible is None else json.dumps(panel.plausible, ensure_ascii=False)
-
-
 def _row(event: Event) -> dict[str, object]:
     return {
         "case": event.case_id,
@@ -157,7 +142,6 @@ def _row(event: Event) -> dict[str, object]:
         "old": _words(event.old),
         "new": _words(event.opinion),
         "panel": _words(event.panel),
-        "plausible": _plausible(event.panel),
         "model": event.model,
         "settings": json.dumps(dict(event.settings), ensure_ascii=False) if event.settings else "",
         "confidence": event.confidence,
@@ -183,7 +167,6 @@ _COLUMNS = (
     "old",
     "new",
     "panel",
-    "plausible",
     "model",
     "settings",
     "confidence",

@@ -70,10 +70,10 @@ def outcomes(gain_right=(0.04, 0.05, 0.01), sure=(True, True, False)) -> PlanOut
     plans = (None, Plan("new_raters", 1), Plan("new_cases", 50, 4), Plan("least_certain", 10, 3))
     value, low, high = (np.arange(16.0).reshape(4, 4) / 20 + shift for shift in (0.1, 0.05, 0.17))
     gain = np.zeros((4, 4))
-    gain[1:, 0], gain[1:, 3] = (0.2, 0.3, 0.05), gain_right
+    gain[1:, 0], gain[1:, 3] = (0.2, 0.3, 0.1), gain_right
     gain_low = np.where(np.append(False, sure)[:, None], gain - 0.001, -0.01)
     return PlanOutcomes(
-        plans, np.array([0, 60, 200, 30]), np.array([60, 60, 110, 60]), value, low, high, gain, gain_low, gain + 0.001,
+        plans, np.array([0, 60, 200, 30]), np.array([60, 60, 110, 60]), value, low, high, gain, gain_low, gain + 0.02,
         0.9, 40, 7,
     )  # fmt: skip
 
@@ -102,9 +102,7 @@ def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure
     assert "**1 new rater on every case** buys most certainty" in certainty and ".040" in right and ".200" in certainty
     second = raters_plans.says(outcomes(gain_right=(0.04, 0.2, 0.01)), None)[0]
     assert second.startswith("For 200 annotations, **50 more cases, 4 annotations each**")
-    unclear = raters_plans.says(outcomes(sure=(False, True, False)), None)
-    assert unclear == ["No plan clearly buys most right cases.", "No plan clearly buys most certainty."]
-    assert raters_plans.says(outcomes(sure=(False, False, False)), None)[0] == "No plan surely buys right cases."
+    assert raters_plans.says(outcomes(sure=(False, True, False)), None)[0].startswith("For 200 annotations")
     assert raters_plans.says(outcomes(sure=(False,) * 3), None) == [
         "No plan surely buys right cases.", "No plan surely buys certainty.",
     ]  # fmt: skip
@@ -260,15 +258,13 @@ def errors(reliability: float, mean, better) -> SimpleNamespace:
 def test_who_errs_least_is_as_sure_as_at_the_trust_where_it_is_least():
     near, far = errors(1.0, (0.4, 0.5), 0.99), errors(3.0, (0.3, 0.6), 0.61)
     said = errors_verdict
-    assert said((near, far)) == "No predictor clearly errs least: A is better with a probability down to 61%"
-    later = errors(3.0, (0.3, 0.6), 0.97)
-    assert said((near, later)) == "A errs least at every trust, with a probability of 97% or more"
-    assert said((near, errors(3.0, (0.6, 0.5), 0.02))) == "Which predictor errs least depends on the trust"
-    unclear = said((near, errors(3.0, (0.6, 0.5), 0.2)))
-    assert unclear == "No predictor clearly errs least: B is better with a probability down to 80%"
-    assert said((errors(3.0, (0.5, 0.4), 0.004),)) == "B errs least at γ = 3, with a probability of over 99% or more"
-    alone = said((errors(3.0, (0.5, 0.4), np.nan),))
-    assert alone == "No case is predicted by two predictors, so none errs least"
+    assert said((near, far)) == "A errs least at every trust, but not surely: P(better) is down to .61"
+    assert said((near, errors(3.0, (0.3, 0.6), 0.97))) == "A errs least at every trust, with P(better) of .97 or more"
+    assert said((near, errors(3.0, (0.6, 0.5), 0.2))) == "Which predictor errs least depends on the trust"
+    assert said((errors(3.0, (0.5, 0.4), 0.004),)) == "B errs least at γ = 3, with P(better) of .99 or more"
+    assert said((errors(3.0, (0.5, 0.4), np.nan),)) == (
+        "B errs least at γ = 3; no case is predicted by another one, too"
+    )
 
 
 # Prediction sets
@@ -602,7 +598,7 @@ def test_reviews_decisions_and_rows_left_out_leave_as_they_are(monkeypatch, said
     review_after.take_away(store, SimpleNamespace(digest="d", kind="class", classes=(), raters=()))
     for name, key in names.items():
         assert left[key] is made[name]
-    found = [SimpleNamespace(case_id=one, reviewer="Ada", seconds=None) for one in "ab"]
+    found = [SimpleNamespace(case_id=one, reviewer="Ada") for one in "ab"]
     monkeypatch.setattr(review_decisions, "_chosen", lambda *_: found)
     monkeypatch.setattr(
         review_decisions, "decision_table", lambda data, chosen: made["decision_table"] if chosen == found else None

@@ -418,11 +418,8 @@ def bring(reading: Reading) -> str:
     NotYoursError
         They may not, or the data are somebody else's.
     """
-    digest = reading.dataset.digest
-    if access.claim(digest):
-        return registry().add(reading)
-    open_dataset(digest)  # somebody else's that are shared: what the file tells of its cases changes nothing of theirs
-    return digest
+    access.claim(reading.dataset.digest)
+    return registry().add(reading)
 
 
 def kept() -> list[library.Kept]:
@@ -432,7 +429,7 @@ def kept() -> list[library.Kept]:
 
 def rename(digest: str, name: str) -> None:
     """Give a kept dataset another name."""
-    access.WriteRight(digest).record("rename", name)
+    access.ask(digest, change=True)
     library.rename(digest, name)
     registry().remove(digest)
 
@@ -451,7 +448,7 @@ def keep(reading: Reading) -> None:
         The home folder cannot be written.
     """
     digest = reading.dataset.digest
-    access.WriteRight(digest).record("keep")
+    access.ask(digest)
     library.keep(reading.dataset, reading.facts)
     library.erase_aside(digest)
     belongings.move_belongings(digest)
@@ -462,7 +459,7 @@ def keep(reading: Reading) -> None:
 
 def keep_no_more(digest: str) -> None:
     """Take back that a dataset is kept; it stays open, and its reviews stay."""
-    access.WriteRight(digest).record("keep no more")
+    access.ask(digest, change=True)
     reading = open_dataset(digest)
     if current_settings().several_processes:  # or another one would find it nowhere for a moment
         library.set_aside(reading.dataset, reading.facts, reading.report)
@@ -473,7 +470,7 @@ def keep_no_more(digest: str) -> None:
 
 def forget(digest: str) -> None:
     """Erase a kept dataset, and everything that was computed from it."""
-    access.let_go(digest)
+    access.ask(digest, change=True)
     library.forget(digest)
     belongings.forget_belongings(digest)
     registry().remove(digest)

@@ -3,21 +3,20 @@
 import numpy as np
 import streamlit as st
 
-from core.agreement.intervals import Z95, Share
+from core.agreement.intervals import Share
 from core.agreement.pairs import METHOD as PAIRS
 from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.choice import verdict
 from core.evaluation.sweep_table import SweepTable
-from core.extremes import clearly_least, clearly_most_cases
 from core.figures import home as figures
 from core.figures.theme import drawn_once
 from core.methods import can_use
 from core.order import highest_first, lowest_first
 from core.raters.monitoring import RaterTable
 from core.raters.to_act_on import ToActOn
-from core.text import markdown, percent, plural, probability, shorten, with_interval
+from core.text import markdown, number, percent, plural, shorten, with_interval
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.home import numbers as home_numbers
@@ -67,17 +66,17 @@ def cases(views: home_known.Views, theme) -> CertaintyResult | None:
 
 
 def least_certain(certain: CertaintyResult) -> str:
-    """Which case is the most ambiguous, or how many are as ambiguous as each other to two digits or by few draws."""
-    value, se = columns.short_of_certain(certain.certainty[:, 0]), certain.se[:, 0]
+    """Which case is the most ambiguous, or how many are as ambiguous as each other to two digits."""
+    value = columns.short_of_certain(certain.certainty[:, 0])
     least = int(lowest_first(value)[0])
-    said = probability(float(value[least]))
-    alike = np.rint(100 * value) == np.rint(100 * value[least])
-    n_same = int((alike | (value - value[least] <= Z95 * np.hypot(se, se[least]))).sum())
+    said = number(float(value[least]))
+    near, times = np.unique(value[value < value[least] + 0.02], return_counts=True)
+    n_same = sum(int(n) for one, n in zip(near.tolist(), times, strict=True) if number(one) == said)
     if n_same == len(value) > 1:
         every = "Both" if len(value) == 2 else f"All {len(value):,}"
-        return f"{every} cases are about equally certain: {said}"
+        return f"{every} cases are equally certain: {said}"
     if n_same > 1:
-        return f"{n_same:,} cases are the most ambiguous, certainty about {said}"
+        return f"{n_same:,} cases are the most ambiguous, certainty {said}"
     return f"Most ambiguous: {markdown(shorten(certain.cases[least], 24))}, certainty {said}"
 
 
@@ -132,9 +131,8 @@ def _accuracies(table: RaterTable, act: ToActOn, theme) -> None:
     elif act.acceptable.why_no_order or act.acceptable.why:
         _title("No rater is flagged")
     else:
-        least = clearly_least(value, rates.low, rates.high)
-        least_of_all = "" if least is None else f"; least accurate: {markdown(shorten(table.raters[least], 20))}"
-        _title(f"No rater is flagged{least_of_all}{'' if least is None else f', {percent(float(value[least]))}'}")
+        least = markdown(shorten(table.raters[shown[0]], 20))
+        _title(f"No rater stands out; least accurate: {least}, {number(float(value[shown[0]]))}")
     figure = figures.with_intervals(
         [table.raters[rater] for rater in shown],
         value[shown],
@@ -168,11 +166,13 @@ def _shares(views: home_known.Views, theme) -> None:
 
 def commonest(view: Dataset, shares: tuple[Share, ...]) -> str:
     """Which class most cases have by vote, where there is one."""
-    top = clearly_most_cases([share.value for share in shares], shares[0].n)
-    if top is None:
-        return "No class is clearly the most common by majority vote"
-    name = markdown(shorten(view.classes[top], 24))
-    return f"Most common by majority vote: {name}, {percent(shares[top].value)} of cases"
+    top = max(range(view.n_classes), key=lambda code: shares[code].value)
+    same = [code for code in range(view.n_classes) if shares[code].value > shares[top].value - 1e-9]
+    if len(same) > 1:
+        return f"{len(same):,} classes are the commonest by majority vote, {percent(shares[top].value)} of cases each"
+    return (
+        f"Commonest by majority vote: {markdown(shorten(view.classes[top], 24))}, {percent(shares[top].value)} of cases"
+    )
 
 
 def _title(words: str) -> None:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core import belongings
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult, annotation_certainty
 from core.jobs import Job
@@ -94,15 +95,10 @@ def _model_chosen() -> None:
 
 
 def remember_choice() -> None:
-    """Keep the model and the trust that the user chose with the dataset, so that it opens with them.
-
-    Whoever may not change the data keeps them for the session alone.
-    """
-    if not access.may_change(st.session_state["data"]):
-        return
+    """Keep the model and the trust that the user chose with the dataset, so that it opens with them."""
     chosen = {part: st.session_state.get(part) for part in ("model", "reliability")}
     told = {part: value for part, value in chosen.items() if value is not None}
-    access.WriteRight(st.session_state["data"]).choose(told)
+    belongings.choose(access.place(st.session_state["data"]), told)
 
 
 def choose_prior(place, name: str) -> PlausibilityModel:

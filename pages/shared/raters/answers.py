@@ -5,14 +5,13 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.extremes import clearly_most
 from core.models.ordinal import METHOD as ORDINAL
 from core.models.ordinal import reads, severity_sentence
 from core.models.ordinal_density import NAMES
 from core.models.result import RaterModelFit
 from core.raters.monitoring import RaterTable
 from core.raters.report_card import ReportCard
-from core.text import markdown, percent, percent_with_interval, plural, shorten, with_interval
+from core.text import markdown, number, plural, shorten, with_interval
 from pages.shared.kit import columns, opening, widgets
 
 MOST_ROWS = 200
@@ -43,17 +42,6 @@ def frame_of(card: ReportCard) -> pd.DataFrame:
     return frame.iloc[order].reset_index(drop=True)
 
 
-def _most_unlike(frame: pd.DataFrame) -> pd.Series | None:
-    """The class given for another one that is clearly the furthest above the pool, where there is one."""
-    wrong = frame[(frame["class by the others"] != frame["answered"]) & (frame["expected answers"] >= ENOUGH)]
-    own, pool = wrong["share"], wrong["share of the pool"]
-    above = own - pool
-    low = above - np.hypot(own - wrong["ci_low"], wrong["pool to"] - pool)
-    high = above + np.hypot(wrong["ci_high"] - own, pool - wrong["pool from"])
-    place = 0 if len(wrong) == 1 else clearly_most(above, low, high)
-    return None if place is None or not low.iloc[place] > 0 else wrong.iloc[place]
-
-
 def show(card: ReportCard) -> None:
     """Where the rater differs most, and the table."""
     widgets.heading("Annotations on each class", "confusion matrix")
@@ -61,12 +49,14 @@ def show(card: ReportCard) -> None:
     if frame.empty:
         st.write("No annotation of this rater is judged by others.")
         return
-    if (worst := _most_unlike(frame)) is not None:
+    wrong = frame[frame["class by the others"] != frame["answered"]]
+    apart = wrong[(wrong["ci_low"] > wrong["share of the pool"]) & (wrong["expected answers"] >= ENOUGH)]
+    if len(apart):
+        worst = apart.iloc[int((apart["ci_low"] - apart["share of the pool"]).to_numpy().argmax())]
         st.markdown(
             f"Most unlike the pool: **{markdown(shorten(worst['answered'], 40))}** where the others find "
-            f"{markdown(shorten(worst['class by the others'], 40))}, "
-            f"{percent_with_interval(worst['share'], worst['ci_low'], worst['ci_high'])} against "
-            f"{percent(worst['share of the pool'])}."
+            f"{markdown(shorten(worst['class by the others'], 40))}, {number(worst['share'])} "
+            f"({number(worst['ci_low'])} to {number(worst['ci_high'])}) against {number(worst['share of the pool'])}."
         )
     own = ("share", "ci_low", "ci_high", "95% interval")
     pool = ("share of the pool", "pool from", "pool to", "of the pool, 95%")

@@ -6,12 +6,11 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import UNCERTAIN_BELOW
-from core.extremes import clearly_most
 from core.jobs import Job
 from core.models.dawid_skene import DawidSkene
 from core.raters.acceptable import why_not
 from core.raters.plan_outcomes import Plan, PlanOutcomes, plan_outcomes
-from core.text import markdown, number, percent, plural, with_interval
+from core.text import number, percent, plural, with_interval
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import columns, expected, job_progress, widgets
 
@@ -24,9 +23,7 @@ def show(view: Dataset) -> None:
     """Three plans with their sizes, and what each buys."""
     widgets.heading("What would each plan buy?", "planning")
     if why := why_not(view):
-        st.info(
-            f"Plans assume that raters are right more often than by chance. Here that is not known: {markdown(why)}."
-        )
+        st.info(f"Plans assume that raters are right more often than by chance. Here that is not known: {why}.")
     plans, cost = _asked(view)
     content = view.coded
     key = (view.content_digest, "plan outcomes", tuple(plans), N_WORLDS, SEED)
@@ -122,15 +119,12 @@ def says(found: PlanOutcomes, cost: float | None) -> list[str]:
         if not sure.any():
             sentences.append(f"No plan surely buys {words}.")
             continue
-        each = [part[1:, quantity] / n for part in (found.gain, found.gain_low, found.gain_high)]
-        best = 0 if n.size == 1 else clearly_most(*each)
-        if best is None or not sure[best]:
-            sentences.append(f"No plan clearly buys most {words}.")
-            continue
+        each = np.where(sure, found.gain[1:, quantity] / n, -np.inf)
+        best = int(each.argmax())
         gain = number(float(found.gain[best + 1, quantity]), digits)
         price = f" at a cost of {number(cost * n[best])}" if cost is not None else ""
         sentences.append(
-            f"For {plural(int(n[best]), 'annotation')}{price}, **{found.plans[best + 1].title}** buys "
-            f"{'most' if n.size > 1 else 'more'} {words}: +{gain}."
+            f"For {plural(int(n[best]), 'annotation')}{price}, **{found.plans[best + 1].title}** buys most "
+            f"{words}: +{gain}."
         )
     return sentences

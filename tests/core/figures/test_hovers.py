@@ -86,7 +86,7 @@ def agreements():
     )
     over_time = OverTime("month", (Window("May", 0, 1, 5, (ONE,)), Window("June", 1, 2, 6, (OTHER,))), 0)
     words = agreement_parts.band_bar([Band("fair", 0.2, 0.4, 0.315, "")], LIGHT, "")
-    yield words, 0, ["fair (.2 to .4): 31.5%"]
+    yield words, 0, ["fair (.2 to .4): .315"]
     points = (
         PrecisionPoint(150, 1300, 2600, None, None, (0.02, 0.03), (0.11, 0.22)),
         PrecisionPoint(2000, 1400, 2800, None, None, (0.01, 0.04), (0.05, 0.1)),

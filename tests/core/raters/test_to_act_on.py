@@ -47,7 +47,7 @@ def test_who_is_often_wrong_is_low_and_nothing_else():
     assert kinds(found) == {"r11": ("low",)}
     words = found.flags[0].words
     assert "judged by the model on" in words
-    assert "probability under 0.1%" in words
+    assert "probability below .001" in words
     assert found.flags[0].p == found.acceptable.chance[11]
 
 

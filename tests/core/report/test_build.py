@@ -299,8 +299,7 @@ def test_decisions_of_reviews_have_a_section_with_what_waits():
             review = review_of(case, [*review.events, event])
         reviews[case] = review
     request = request_of(dataset, reviews=reviews)
-    lead, todo, rests, _, listed = review_section.reviews(request, ["reviews"], None, None)
-    assert rests.text.startswith("1 case is settled: 1 by one reviewer. One reviewer's opinion is one more opinion")
+    lead, todo, _, listed = review_section.reviews(request, ["reviews"], None, None)
     assert lead.text == "2 of 2 cases reviewed, 1 settled, 1 in arbitration."
     assert (todo.kind, todo.text) == ("todo", "Decide 1 case in arbitration.")
     assert listed.table[["case", "decision", "state"]].values.tolist() == [
@@ -401,7 +400,7 @@ def test_raters_of_the_report_are_those_of_the_raters_page_and_a_class_that_fall
     *_, picture, grid = data_sections.raters(request_of(load_sample("anaesthesia")), ["raters"], None, None)
     title = picture.draw(LIGHT).layout.title.text.replace("<br>", " ")
     before = vote.prevalence[2]
-    assert title.startswith(f"{vote.classes[2]}: {before:.1%} of cases by majority vote, {before - 0.07:.1%} by ")
+    assert title.startswith(f"Most moved: {vote.classes[2]}, {before:.1%} by majority vote, {before - 0.07:.1%} by ")
     found = raters_to_act_on(replace(table, panel=panel)).acceptable
     order = found.order()
     expected = {
