@@ -87,7 +87,10 @@ def own_classes(panel: Panel) -> OwnClasses:
 
 
 def _ratio_high(panel: Panel, named: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Upper end of the interval of (1 − θ_kk) / (1 − q_k), shape (n_classes,); infinite where it is not defined."""
+    """Upper end of the interval of (1 − θ_kk) / (1 − q_k), shape (n_classes,); infinite if it is not defined.
+
+    0 of a class that all annotations name: another is named nowhere.
+    """
     dataset = panel.dataset
     probability = panel.fit.class_probability
     n = np.diff(dataset.case_ptr)
@@ -107,7 +110,7 @@ def _ratio_high(panel: Panel, named: np.ndarray, share: np.ndarray) -> np.ndarra
             below = on_class * (others - size * anywhere) / (total * anywhere**2)
             squares += np.square(above - below).sum(axis=0)
         high = (1 - named) / (1 - share) + Z95 * np.sqrt(squares)
-    return np.where(np.isfinite(high), high, np.inf)
+    return np.where(share >= 1, 0.0, np.where(np.isfinite(high), high, np.inf))
 
 
 def _counted(dataset: Dataset, start: int, stop: int) -> np.ndarray:

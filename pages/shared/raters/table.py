@@ -43,7 +43,7 @@ _NUMBERS = ("bias", "spread", "P(spam)", "P(adversarial)", "p of drift", "bits o
 def frame_of(table: RaterTable, act: ToActOn, blind: Rates | None) -> pd.DataFrame:
     """One row for each rater; columns in which nothing is known are left out."""
     judged = act.acceptable
-    leans = leaning(table.bias)
+    unknown = np.full(len(table.raters), np.nan)
     flags: list[list[str]] = [[] for _ in table.raters]
     for flag in act.flags:
         flags[flag.rater].append(flag.title)
@@ -56,16 +56,16 @@ def frame_of(table: RaterTable, act: ToActOn, blind: Rates | None) -> pd.DataFra
         "right by gold": judged.gold.value,
         "gold annotations": np.where(judged.gold.n > 0, judged.gold.n, np.nan),
         "with others": table.agreement.value,
-        **(_by_class(table) if judged.own_classes else {"leans to": [""] * len(leans)}),
+        **(_by_class(table) if judged.own_classes else {}),
         "P(spam)": table.spam,
-        "P(adversarial)": np.where(bool(judged.why) or not judged.own_classes, np.nan, table.adversarial),
+        "P(adversarial)": unknown if judged.why or not judged.own_classes else table.adversarial,
         "seconds": table.tempo.seconds,
         "gave the previous answer": table.tempo.repeated,
         "repeats answers": table.repeats,
         "with themselves": table.with_self.value,
         "bits of classes used": table.entropy,
         "bits of the cases": table.entropy_of_cases,
-        "p of drift": table.p_drift if judged.own_classes else np.full(len(leans), np.nan),
+        "p of drift": table.p_drift if judged.own_classes else unknown,
     }
     if blind is not None:
         found |= {
@@ -249,7 +249,7 @@ def chosen_rows(frame: pd.DataFrame, words: str, flagged: bool, sort: str, falli
     kept = np.ones(len(frame), bool)
     if words := words.casefold().strip():
         kept = np.zeros(len(frame), bool)
-        for column in ("rater", "flags", "leans to"):
+        for column in frame.columns.intersection(["rater", "flags", "leans to"]):
             kept |= frame[column].str.casefold().str.contains(words, regex=False).to_numpy(bool)
     if flagged:
         kept &= np.array([not set(_short(said)) <= _NEUTRAL for said in frame["flags"]], bool)

@@ -119,7 +119,7 @@ def test_honest_raters_are_seldom_flagged():
 
 
 def test_nobody_is_flagged_for_what_rests_on_accuracy():
-    """One who turns the scale round is adversarial by accuracy, and one who reads higher in the end got worse."""
+    """By accuracy one who reads higher in the end got worse; one who turns the scale round does not follow."""
     data, _ = simulated(3, np.full(8, 0.9), n_cases=900, per_case=5, n_classes=5)
     answer, late = data.answer.copy(), data.case_of_annotation >= 500
     answer[data.rater == 2] = 4 - answer[data.rater == 2]
@@ -129,7 +129,7 @@ def test_nobody_is_flagged_for_what_rests_on_accuracy():
         "x", *vocabulary, data.case_of_annotation, data.rater, answer, time=data.time, ordinal=True
     )
     table = monitor(turned)
-    assert {"adversarial", "drift"} <= {flag.rule for flag in table.flags}
+    assert "drift" in {flag.rule for flag in table.flags}
     found = raters_to_act_on(table)
     assert not OF_TRUE_CLASS & {flag.rule for flag in found.flags}
     assert found.flagged() == (2,) and "follow" in found.kinds_of(2)

@@ -8,6 +8,7 @@ import pytest
 from core.annotations.dataset import Dataset
 from core.models.catalogue import em_model
 from core.models.dawid_skene import DawidSkene
+from core.models.majority import MajorityVote
 from core.raters.acceptable import MARGIN, acceptable_of, bayesian_discoveries
 from core.raters.learned_pool import LearnedPool, by_others
 from core.raters.leave_one_rater_out import panel_of
@@ -118,6 +119,11 @@ def test_two_cases_and_one_annotation_per_case_are_no_error():
     two = Dataset.from_classes("x", *names(2, 3, 2), [0, 0, 0, 1, 1, 1], [0, 1, 2] * 2, [0, 0, 1, 1, 1, 0])
     own_classes(panel(two))
     single = Dataset.from_classes("x", *names(9, 3, 2), np.arange(9), np.arange(9) % 3, np.arange(9) % 2)
-    from core.models.majority import MajorityVote
-
     assert own_classes(panel(single, MajorityVote())).judge  # nobody is judged by others at all
+
+
+@pytest.mark.parametrize("n_classes", [1, 2])
+def test_where_all_annotations_name_one_class_it_is_that_class(n_classes):
+    case, rater = np.divmod(np.arange(60), 3)
+    data = Dataset.from_classes("x", *names(20, 3, n_classes), case, rater, np.zeros(60, int))
+    assert own_classes(panel_of(data, MajorityVote().fit(data))).judge
