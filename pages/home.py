@@ -97,6 +97,7 @@ def _computed(dataset, views, found, title, figures, places, theme) -> None:
             home_numbers.by_gold(views)
         else:
             home_numbers.prevalence(views)
+        home_numbers.flips(views)
 
 
 def _files(dataset) -> None:

@@ -11,6 +11,7 @@ from core.methods import any_of
 from core.models.catalogue import Fitted, command_of
 from core.models.models_agree import models_agree
 from core.models.rater_summary import rater_summary
+from core.models.unanimous import unanimous_cases
 from core.models.vote_changes import VoteChanges, vote_changes
 from core.raters.acceptable import why_not
 from core.text import markdown, plural, shorten, with_interval
@@ -65,6 +66,8 @@ def _shown(fitted: list[Fitted], n_restarts: int) -> Fitted:
     diagnostics = None if shown.bayes is None else shown.bayes.diagnostics
     notes = {note: shown.bayes is None or (diagnostics is not None and note == diagnostics.words)
              for note in shown.fit.notes}  # fmt: skip
+    if shown.request.method.is_truth and (why := unanimous_cases(shown.dataset).why_not(shown.fit)):
+        notes = {f"{shown.title} is not to be relied on here. {why}": True} | notes
     if heavy := [note for note, grave in notes.items() if grave]:
         st.warning(markdown(" ".join(heavy)))
     if light := [note for note, grave in notes.items() if not grave]:
@@ -75,6 +78,8 @@ def _shown(fitted: list[Fitted], n_restarts: int) -> Fitted:
 def _sentence(fitted: list[Fitted], shown: Fitted, changes: VoteChanges) -> str:
     """What several models agree and differ on; of one, or where it has not converged, what it changes of the vote."""
     same = [one for one in fitted if one.fit.classes == shown.fit.classes and one.request.method.is_truth]
+    if shown.request.way == "vote":
+        return f"{shown.title} keeps the majority class of every case"
     done = [one for one in same if one.fit.converged]
     if len(done) < 2 or not shown.fit.converged:
         return f"{changes.words} ({models_jobs.label(shown)})"
@@ -112,6 +117,9 @@ def _who_is_accurate(shown: Fitted, why: str) -> None:
         return
     if why:
         st.markdown(f"How accurate the raters are cannot be said: {why}.")
+        return
+    if shown.request.way == "vote":
+        st.markdown(f"Rater accuracy is not estimated: {shown.title} counts every annotation the same.")
         return
     least, most = ends
     if found.low[most] <= found.high[least]:
@@ -209,7 +217,7 @@ def _page() -> None:
     parts = {
         **({"All labels": lambda: models_labels.show(dataset)} if every else {}),
         "Cases": lambda: models_parts.cases(shown, vote, theme),
-        "Raters": lambda: models_parts.raters(shown, theme),
+        **({} if shown.request.way == "vote" else {"Raters": lambda: models_parts.raters(shown, theme)}),
         "Prevalence": lambda: models_parts.prevalence(fitted, shown, vote, theme),
         "Checks": lambda: models_checks.checks(fitted, shown, theme),
         "Soft labels": lambda: models_fit.soft(shown),

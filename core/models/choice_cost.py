@@ -2,6 +2,7 @@
 
 from ..annotations.dataset import Dataset
 from ..errors import LimitError
+from ..methods import methods
 from ..text import number, plural
 from .held_out import FEWEST_FOR_ONE_SET, N_FOLDS, N_SETS
 
@@ -24,13 +25,25 @@ def seconds_to_score(dataset: Dataset) -> float:
     return step * (_STEPS + n_folds * _STEPS_OF_FOLD)
 
 
-def check_cost(title: str, dataset: Dataset) -> None:
+def seconds_to_choose(dataset: Dataset) -> float:
+    """Estimate the processor time of scoring all models, in seconds; those that `check_cost` refuses take none.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes.
+    """
+    if _too_much(dataset):
+        return 0.0
+    candidates = [one for one in methods("rater model").values() if one.opens is not None and one.opens(dataset)]
+    return len(candidates) * seconds_to_score(dataset)
+
+
+def check_cost(dataset: Dataset) -> None:
     """Refuse a model whose confusion matrices are too large to be fitted to every fold.
 
     Parameters
     ----------
-    title : str
-        Of the model, for the message.
     dataset : Dataset
         Of single classes.
 
@@ -39,14 +52,21 @@ def check_cost(title: str, dataset: Dataset) -> None:
     LimitError
         It would take more than `MOST_SECONDS` or `MOST_BYTES`.
     """
-    seconds, size = seconds_to_score(dataset), _BYTES_OF_CELL * _cells(dataset)
-    if seconds <= MOST_SECONDS and size <= MOST_BYTES:
+    if not _too_much(dataset):
         return
+    minutes, size = max(round(seconds_to_score(dataset) / 60), 1), _bytes(dataset) / 1e9
     raise LimitError(
-        f"Not scored: {title} would take about {plural(max(round(seconds / 60), 1), 'minute')} and "
-        f"{number(size / 1e9, 1, zero=True)} GB with {dataset.n_classes:,} classes. Name it to fit it, or merge "
-        "rare classes."
+        f"To score it would take about {plural(minutes, 'minute')} and {number(size, 1, zero=True)} GB with "
+        f"{dataset.n_classes:,} classes. Name it to fit it, or merge rare classes."
     )
+
+
+def _too_much(dataset: Dataset) -> bool:
+    return seconds_to_score(dataset) > MOST_SECONDS or _bytes(dataset) > MOST_BYTES
+
+
+def _bytes(dataset: Dataset) -> float:
+    return _BYTES_OF_CELL * _cells(dataset)
 
 
 def _cells(dataset: Dataset) -> int:

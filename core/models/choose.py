@@ -313,7 +313,7 @@ def standing_of(data: HeldOutData, dataset, candidate: Method, repeats, cases, t
     """
     plain = Standing(candidate, candidate.parameters_of(dataset))
     try:
-        check_cost(candidate.title, dataset)
+        check_cost(dataset)
         if not _effects(candidate):
             plain = replace(plain, fit=fit_request(plain.request(repeats), dataset, token=token).fit)
         plain = replace(plain, held=_scored(plain, data, repeats, cases, token, progress))

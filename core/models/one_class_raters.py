@@ -47,15 +47,15 @@ class OneClassRaters:
     def most(self) -> bool:
         """Whether most raters give one class, and not all the same: the cases that they annotate are the information.
 
-        A class that a tenth of them give at most does not count, nor do raters who give theirs whatever the case shows,
-        unless these are most raters.
+        A class that one of them gives, or a tenth, does not count, nor do raters who give theirs whatever the case
+        shows, unless these are most raters.
         """
         if 2 * self.n <= self.n_enough:
             return False
         if 2 * int(self.whatever.sum()) > self.n_enough:
             return True
         given = np.bincount(self.favourite[(self.favourite >= 0) & ~self.whatever])
-        return bool((given > _SECOND_CLASS * given.sum()).sum() > 1)
+        return bool((given > max(1, _SECOND_CLASS * given.sum())).sum() > 1)
 
 
 @once_for

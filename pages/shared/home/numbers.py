@@ -123,6 +123,13 @@ def by_gold(views: home_known.Views) -> None:
     )
 
 
+def flips(views: home_known.Views) -> None:
+    """How many unanimous cases the model that opens gives another class; nothing until it is known."""
+    judged = opening.choice(views.classes)
+    if judged is not None and judged[0].flips:
+        st.caption(markdown(judged[0].flips))
+
+
 def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
     """The best classifier with its interval over plausible truths, and by gold where there is some."""
     metric, reliability = metric_of(views), views.reliability
