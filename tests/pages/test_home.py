@@ -13,6 +13,7 @@ from core.methods import method_named
 from core.models.dawid_skene import DawidSkene
 from core.settings import current_settings
 from pages.shared.home import known as home_known
+from tests.core.models.rows import rules
 from tests.pages.opened import APP, kept, opened, settle, words
 
 SCORES = "case,rater,score\n" + "".join(f"{i // 3},{i % 3},{i * 0.7 % 5 + i // 3:.1f}\n" for i in range(60))
@@ -50,6 +51,17 @@ def test_a_first_visit_shows_a_case_live_and_more_trust_makes_it_more_certain():
         assert "**Blotched naevellum**" in words_said and len(app.get("plotly_chart")) == 1
         said.append((float(certainty), float(right)))
     assert said[0][0] < said[1][0] and said[0][1] < said[1][1]
+
+
+def test_flips_of_unanimous_cases_and_a_prevalence_that_no_model_has_lost_are_on_home():
+    """Rules of one class each: a rater model has no case of the rarer class, and the vote has its share."""
+    rows, truth = rules(1, 0.3, 0.0)
+    app = home(kept("\n".join(["case,rater,class", *(f"{c},r{r},{'ny'[a]}" for c, r, a in rows)])))
+    said = words(app)
+    assert re.search(r"Smoothed vote gives 0 of \d+ unanimous cases another class\.", said)
+    share = float(figures(app)["Prevalence of y"].removesuffix("%")) / 100
+    assert abs(share - truth.mean()) < 0.06 and "by majority vote" in said
+    assert re.search(r"gives \d of \d+ unanimous cases another class\.", words(home("anaesthesia")))
 
 
 def test_next_to_the_uncertain_cases_stands_what_to_do_with_them():

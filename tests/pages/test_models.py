@@ -19,6 +19,7 @@ from pages.shared.models.checks import _who_reproduces
 from pages.shared.models.jobs import label
 from pages.shared.models.parts import _rater_frame, extremes
 from tests.core.figures.fits import fit
+from tests.core.models.rows import rules
 from tests.pages.opened import kept, not_smoothed, opened, settle, words
 
 pytestmark = pytest.mark.usefixtures("known")
@@ -227,6 +228,24 @@ def test_where_the_majority_vote_opens_no_model_stands_chosen_and_one_can_be():
     assert dict(zip(vote["class"], vote["share of cases"], strict=True)) == {"one": 0.25, "two": 0.75}
     mine = choose(app, "dawid-skene")
     assert "(Dawid-Skene)." in words(mine) and "Chosen by you. By held-out scores: Majority vote" in words(mine)
+
+
+def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are_warned_of():
+    rows = [f"{case},r{rater},{'ny'[answer]}" for case, rater, answer in rules(1, 0.3, 0.0)[0]]
+    app = opened("models", kept("\n".join(["case,rater,class", *rows])))
+    assert app.session_state["models_chosen"] == ["smoothed-vote"]
+    said = words(app)
+    assert title(app) == "Smoothed vote keeps the majority class of every case"
+    assert "Smoothed vote opens, because 10 of 10 raters" in said and "which cases they annotate is the inform" in said
+    n = re.search(r"Smoothed vote gives 0 of (\d+) unanimous cases another class\.", said)[1]
+    assert "most often right" not in said and "is not to be relied on here" not in said
+    scores = next(frame.value for frame in compared(app).dataframe if "score" in frame.value.columns)
+    row = scores.set_index("model")
+    assert row.loc["Smoothed vote", "remark"] == "opens" and row.loc["Smoothed vote", "flipped"] == 0
+    assert row.loc["Dawid-Skene", "remark"].startswith("It loses y: ") and row.loc["Dawid-Skene", "flipped"] > 10
+    assert f"how many of {n} unanimous cases get another class" in words(app)
+    mine = words(choose(app, "dawid-skene"))
+    assert "Dawid-Skene is not to be relied on here. It loses y: prevalence under 1%, but" in mine
 
 
 def test_of_two_who_contradict_each_other_the_title_does_not_say_which_is_right():
