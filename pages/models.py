@@ -64,7 +64,8 @@ def _shown(fitted: list[Fitted], n_restarts: int) -> Fitted:
             icon=":material/info:",
         )
     diagnostics = None if shown.bayes is None else shown.bayes.diagnostics
-    notes = {note: shown.bayes is None or (diagnostics is not None and note == diagnostics.words)
+    grave = shown.bayes is None and shown.request.way != "vote"
+    notes = {note: grave or (diagnostics is not None and note == diagnostics.words)
              for note in shown.fit.notes}  # fmt: skip
     if shown.request.method.is_truth and (why := unanimous_cases(shown.dataset).why_not(shown.fit)):
         notes = {f"{shown.title} is not to be relied on here. {why}": True} | notes

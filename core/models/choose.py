@@ -223,7 +223,7 @@ def choose(
     cases : bool
         Hold out whole cases too.
     known : Choice, optional
-        What the same data and options gave with fewer candidates. These are not scored again; the result is the same.
+        What the same data and options gave with fewer candidates. These are not scored again.
     token, progress
         See `core.chunks.map_chunks`.
 
@@ -243,14 +243,13 @@ def choose(
     votes = _votes(data, dataset, reference, token)
     scored = {one.candidate.name: one for one in (known.standings if known else ()) if one.held is not None}
     candidates, standings = candidates_of(dataset, difficulty), []
-    for done, candidate in enumerate(candidates):
+    for done, one in enumerate(candidates):
 
         def part(share: float, done=done) -> None:
             if progress is not None:
                 progress((done + share) / (len(candidates) + 1))
 
-        found = scored.get(candidate.name)
-        standings.append(found or standing_of(data, dataset, candidate, repeats, cases, token, part))
+        standings.append(scored.get(one.name) or standing_of(data, dataset, one, repeats, cases, token, part))
     choice = _ranked(dataset, [*_judged(dataset, standings), *votes], data, seed, held_out_shares(data))
     return _counted(_beside_independent(choice, data, dataset, repeats, token, progress), dataset)
 
@@ -473,7 +472,7 @@ def _why_votes(dataset: Dataset, choice: Choice) -> str:
     if found.most:
         return (
             f"{SMOOTHED.title} opens, because {found.n:,} of {plural(found.n_enough, 'rater')} with {FEWEST} "
-            f"annotations or more give one class on {percent(ONLY)} of them: which cases they annotate is the "
+            f"annotations or more give one class on at least {percent(ONLY)} of them: which cases they annotate is the "
             "information, and no rater model uses it."
         )
     first = next(each for each in choice.standings if not each.by_vote)

@@ -317,7 +317,7 @@ COLUMNS = {
     },
     "HeldOutCurve": {"curve": "reliability score se diff diff_se bias mc_se"},
     "HeldOut": {"betas": "beta score se"},
-    "Choice": {"models": "model score se diff diff_se n_parameters beta doubt temper_prevalence excluded"},
+    "Choice": {"models": "model score se diff diff_se n_parameters beta doubt temper_prevalence flipped excluded"},
     "RaterTrust": {"raters": "rater n mean sd ci_low ci_high place place_low place_high rhat ess"},
     "ImportReport": {"dropped": "line reason"},
 }

@@ -147,6 +147,7 @@ def test_without_a_model_the_page_asks_for_one():
 def test_one_class_alone_names_nobody_best():
     rows = [f"{case},{rater},x" for case in range(8) for rater in "abc"]
     said = words(opened("models", kept("\n".join(["case,rater,class", *rows]))))
+    assert not any("The prior is worth" in warning.value for warning in app.warning) and "The prior is worth" in said
     assert "most often right" not in said and "All raters are right" not in said
 
 
