@@ -336,7 +336,7 @@ class _Limits:
             if self._process.memory_info().rss - self._idle > self.most_bytes:
                 self._end(f"{self.most_bytes // MEGABYTE:,} MB of memory")
             if self._seconds() - self._spent > self._most_seconds:
-                self._end(f"{self._most_seconds:,.0f} seconds of processor time")
+                self._end(f"{number(self._most_seconds, 0)} seconds of processor time")
 
     def _seconds(self) -> float:
         times = self._process.cpu_times()

@@ -74,12 +74,12 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
     records, plain = _records(content, data, dialect)
 
     rows, n_columns = _rows_of_table(content, dialect, records, declared is not None, notes)
+    check_columns(n_columns)  # before their names are looked at
     indices = _places(rows)
+    spend(cells=n_columns * indices.size)
     if has_header is not False and (n_above := _lines_above_header(content, dialect, records, indices, n_columns)):
         notes.append(f"{plural(n_above, 'line')} above the header skipped.")
         indices = indices[n_above:]
-    check_columns(n_columns)
-    spend(cells=n_columns * indices.size)
     header = _cells(content, dialect, records, indices[0])
     head = [_cells(content, dialect, records, index) for index in indices[1:_SNIFFED_RECORDS]]
     if has_header is None:
