@@ -52,6 +52,16 @@ def _first_not_below(ordered: np.ndarray, score: float, beyond: bool) -> int:
 
 
 @njit(cache=True, nogil=True)
+def _success(negative: float, positive: float, centre: float) -> float:
+    """Success of one comparison less the centre; 0 if either score is missing."""
+    if positive > negative:
+        return 1.0 - centre
+    if positive < negative:
+        return -centre
+    return 0.5 - centre if positive == negative else 0.0
+
+
+@njit(cache=True, nogil=True)
 def pair_sums(
     negative: np.ndarray, positive: np.ndarray, centre: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -73,15 +83,7 @@ def pair_sums(
             for m in range(n_modalities):
                 total[m] = 0.0
                 for r in range(n_readers):
-                    x = negative[i, m, r]
-                    y = positive[j, m, r]
-                    s = 0.0
-                    if y > x:
-                        s = 1.0 - centre[m]
-                    elif y == x:
-                        s = 0.5 - centre[m]
-                    elif y < x:
-                        s = -centre[m]
+                    s = _success(negative[i, m, r], positive[j, m, r], centre[m])
                     success[m, r] = s
                     total[m] += s
                     by_negative[i, m, r] += s

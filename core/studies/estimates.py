@@ -6,7 +6,7 @@ import numpy as np
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Components:
+class DifferenceComponents:
     """Parts of the variance of a difference of two modalities, in squared units of the measure.
 
     Attributes
@@ -36,7 +36,7 @@ class StudyMoments:
         Of the mean over readers.
     difference, difference_variance, difference_df : ndarray, shape (n_pairs,)
         Of each pair of modalities, the first less the second, in the order of `pairs_of`.
-    components : Components
+    components : DifferenceComponents
         Of the differences.
     replaced : int
         Variances that were negative and were replaced by the estimate that cannot be, for U-statistics.
@@ -50,7 +50,7 @@ class StudyMoments:
     difference: np.ndarray
     difference_variance: np.ndarray
     difference_df: np.ndarray
-    components: Components
+    components: DifferenceComponents
     replaced: int = 0
 
 

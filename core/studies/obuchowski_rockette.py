@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .estimates import Components, StudyMoments, pairs_of
+from .estimates import DifferenceComponents, StudyMoments, pairs_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def compute_obuchowski_rockette(values: np.ndarray, covariance: np.ndarray) -> S
         difference=means[first] - means[second],
         difference_variance=2 / n_readers * error * pairs,
         difference_df=hillis_df(error * pairs, interaction * pairs, df_interaction),
-        components=Components(
+        components=DifferenceComponents(
             2 * readers * pairs, 2 * shared * pairs, 2 * (errors.variance - errors.cov1 - shared) * pairs
         ),
     )

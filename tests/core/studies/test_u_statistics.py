@@ -52,7 +52,7 @@ def test_covariances_of_auc_are_those_of_all_pairs_of_observations(design):
 @pytest.mark.parametrize("design", DESIGNS)
 def test_covariances_of_sensitivity_and_specificity_are_those_of_all_pairs_of_observations(design):
     scores, truth = DESIGNS[design]
-    for measure, kind in (("sensitivity", 1), ("specificity", 0)):
+    for kind in (1, 0):
         of_kind = scores[:, :, truth == kind]
         hits = np.where(np.isnan(of_kind), np.nan, (of_kind >= 0.8) == bool(kind))
         wanted = [[enumerated(a, b) for b in hits] for a in hits]
@@ -114,10 +114,11 @@ def test_an_analysis_takes_the_covariances_of_all_pairs_of_observations_less_the
         centred = [of - mean for of, mean in zip(each, means, strict=True)]
         wanted = np.array([[enumerated(a, b) for b in centred] for a in centred])
         found = compute_moments(study_of(scores, truth), truth, StudyOptions(measure, 0.8, "u-statistics"))[0]
-        assert found.replaced == 0
         np.testing.assert_allclose(found.value, means, rtol=1e-12)
-        np.testing.assert_allclose(found.variance, np.diagonal(wanted), rtol=1e-9)
-        np.testing.assert_allclose(found.difference_variance, wanted[0, 0] + wanted[1, 1] - 2 * wanted[0, 1], rtol=1e-9)
+        variances = np.array([wanted[0, 0], wanted[1, 1], wanted[0, 0] + wanted[1, 1] - 2 * wanted[0, 1]])
+        of = np.concatenate([found.variance, found.difference_variance])
+        np.testing.assert_allclose(of[variances > 0], variances[variances > 0], rtol=1e-9)
+        assert found.replaced == (variances <= 0).sum() < 3 and (of > 0).all()
 
 
 def test_a_variance_below_zero_is_replaced_by_the_biased_one():
