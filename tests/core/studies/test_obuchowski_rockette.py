@@ -73,6 +73,14 @@ def test_sensitivity_and_specificity_are_shares_with_covariances_of_shares(measu
     np.testing.assert_allclose((found.difference_variance[0], found.difference_df[0]), (variance, df), rtol=1e-9)
 
 
+def test_a_score_at_the_threshold_is_positive():
+    truth = np.array([0, 0, 0, 1, 1, 1])
+    scores = np.tile([1.0, 2.0, 3.0, 2.0, 3.0, 1.0], (2, 2, 1))
+    for measure, share in (("sensitivity", 2 / 3), ("specificity", 1 / 3)):
+        found = compute_moments(study_of(scores, truth), truth, StudyOptions(measure, 2.0))[0]
+        np.testing.assert_allclose(found.value, share)
+
+
 def test_of_a_complete_study_both_methods_give_the_same_variance_of_a_mean():
     """Sensitivity's covariances are unbiased, so that the two differ in nothing but degrees of freedom."""
     scores, truth = roe_metz(np.random.default_rng(2), 5, 80)
