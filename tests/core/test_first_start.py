@@ -102,10 +102,10 @@ def test_what_is_compiled_of_the_sampler_first_is_what_pages_call():
 
 
 def test_what_is_compiled_of_the_sampler_beside_it_is_what_it_calls():
-    """Once in the folder of kernels: called with other types, it would stand there twice."""
+    """With one list of types in the folder of kernels, for each processor that it was compiled for."""
     warmup._sampler()
     warmup._draws()
-    assert len(leading_places._cache._cache_file._load_index()) == 1
+    assert len({types for types, *_ in leading_places._cache._cache_file._load_index()}) == 1
 
 
 def test_a_child_stands_further_back_after_the_last_part_that_a_first_page_waits_for(monkeypatch, capsys):
