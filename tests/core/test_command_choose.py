@@ -148,8 +148,9 @@ def test_rules_of_one_class_each_open_with_the_smoothed_vote_and_flips_are_count
     assert told(capsys, "fit", "smoothed-vote", path)["settings"] == fitted["settings"]
 
 
-def test_a_long_choice_says_about_how_long_it_takes_before_it_begins(crowd, capsys, monkeypatch):
+@pytest.mark.parametrize("command", [["choose"], ["fit", "auto"]])
+def test_a_long_choice_says_about_how_long_it_takes_before_it_begins(command, crowd, capsys, monkeypatch):
     monkeypatch.setattr(choice_cost, "_OF_ANNOTATION", 1e-4)
     monkeypatch.setattr(choice_cost, "MOST_SECONDS", 1e9)
-    assert main(["choose", str(crowd[0])]) == 0
+    assert main([*command, str(crowd[0])]) == 0
     assert "Scoring rater models takes about 15 minutes." in capsys.readouterr().err

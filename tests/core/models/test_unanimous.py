@@ -103,6 +103,17 @@ def test_rules_of_one_class_each_are_as_accurate_as_the_vote(seed, build):
     assert max(share_right(each.fit.class_probability, truth) for each in models) < right - 0.05
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_rules_open_with_the_vote_if_unanimous_cases_are_too_few_to_judge_models(seed, build):
+    found = choose(build(rules(seed, 0.15, 0.0)[0][::4], 2))
+    out = next(each for each in found.standings if each.candidate.name == "difficulty-ABC")
+    assert found.n_unanimous < 5 and found.chosen == "smoothed-vote"
+    assert out.excluded == (
+        "Most raters give one class: which cases they annotate is the information, and it does not use that."
+    )
+    assert " raters with 10 annotations or more give one class on at least 95% of them: " in found.reason
+
+
 def test_a_fit_whose_classes_slide_by_one_cannot_open(build):
     rows, truth = shifted(673)
     found = choose(build(rows, 5), difficulty=False)
