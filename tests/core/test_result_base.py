@@ -57,6 +57,7 @@ from core.plausibility.gaussian_prior import fit_prior
 from core.plausibility.plackett_luce.point import plackett_luce_mode
 from core.raters.carelessness import carelessness
 from core.raters.drift import drift_of
+from core.raters.following import following_of
 from core.raters.left_out import left_out
 from core.raters.monitoring import monitor
 from core.raters.plan_outcomes import Plan, plan_outcomes
@@ -153,7 +154,7 @@ def _of_scores(scores):
     predicted = ScorePredictions(HOSTILE[0], scores.cases, np.arange(float(N)), ())
     yield from (score_trust(scores, model, [1.0, 2.0]), plausible_score(scores, model, 0, 1.0), predicted)
     yield score_errors(scores, model, [predicted], reliability=1.0, n_draws=20)
-    yield score_raters(scores)
+    yield from (score_raters(scores), following_of(scores))
     dated = followed(0, shift=1.5)
     over_time = score_drifts(dated, score_raters(dated))
     yield from (over_time, over_time.each[0])

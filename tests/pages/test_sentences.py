@@ -246,8 +246,8 @@ def test_the_door_to_raters_counts_those_flagged_or_names_the_least_accurate(mon
     monkeypatch.setattr(home_doors, "plot_still", lambda figure, *_: figures.append(figure))
     value = np.array([0.8, 0.7, 0.5])
     rates = SimpleNamespace(value=value, low=value - 0.1, high=value + 0.05)
-    judged = SimpleNamespace(accuracy=rates, why_no_order="", why="")
-    act = SimpleNamespace(acceptable=judged, flagged=lambda: flagged)
+    judged = SimpleNamespace(rates=rates, why_no_order="", why="", measure="accuracy")
+    act = SimpleNamespace(judged=judged, following=None, flagged=lambda: flagged)
     home_doors._accuracies(SimpleNamespace(raters=("ann", "bob", "cem")), act, LIGHT)
     assert said == [words]
     _, marked = figures[0].data
@@ -778,7 +778,7 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(
     ],
 )
 def test_what_accuracy_rests_on_counts_those_whom_gold_judges(by_gold, n_judged, words):
-    act = SimpleNamespace(acceptable=SimpleNamespace(by_gold=np.array(by_gold), n_judged=n_judged))
+    act = SimpleNamespace(acceptable=SimpleNamespace(by_gold=np.array(by_gold), n_judged=n_judged), following=None)
     assert words in functions_of("raters")._judged(act)
 
 
@@ -875,12 +875,13 @@ def test_flags_that_stand_in_the_table_alone_are_counted(monkeypatch, said, labe
     monkeypatch.setattr(raters_table, "show", lambda *_, **__: None)
     monkeypatch.setattr(raters_table, "frame_of", lambda *_: None)
     judged = SimpleNamespace(
-        why_no_order="", why="too few", accuracy=SimpleNamespace(value=np.ones(2)), by_gold=np.array([True, False]),
+        why_no_order="", why="too few", rates=SimpleNamespace(value=np.ones(2)), by_gold=np.array([True, False]),
         n_judged=2, acceptable=0.7,
     )  # fmt: skip
     table = SimpleNamespace(raters=("ann", "bob"), false_alarms=0.02, notes=("A note.",))
     flags = tuple(Flag(place % 2, "drift", 0.01, f"words {place}") for place in range(page.MOST_LISTED + 7))
-    page._all(None, table, SimpleNamespace(acceptable=judged, flags=flags), None, LIGHT)
+    act = SimpleNamespace(acceptable=judged, judged=judged, following=None, flags=flags)
+    page._all(None, table, act, None, LIGHT)
     assert labels == [f"All {page.MOST_LISTED + 7} flags with the evidence"]
     assert sum(":material/flag:" in words for words in said) == page.MOST_LISTED
     assert ":material/flag: **bob** · Got worse over time: words 3" in said
@@ -891,7 +892,8 @@ def test_flags_that_stand_in_the_table_alone_are_counted(monkeypatch, said, labe
     page._flags(table, SimpleNamespace(flags=flags[:1]))
     assert labels[1:] == ["The flag with its evidence"]
     labels.clear()
-    page._all(None, table, SimpleNamespace(acceptable=judged, flags=()), None, LIGHT)
+    act.flags = ()
+    page._all(None, table, act, None, LIGHT)
     assert labels == []  # no box without anything in it
 
 
@@ -1478,7 +1480,7 @@ def test_cases_closed_without_arbitration_are_those_closed_less_those_decided(mo
 def test_of_raters_that_are_flagged_home_counts_raters_and_flags_apart(monkeypatch, said):
     monkeypatch.setattr(next_steps, "gold_cases", lambda classes: [1])
     monkeypatch.setattr(st, "page_link", lambda *_, **__: None)
-    act = SimpleNamespace(flags=(1, 2, 3, 4, 5), flagged=lambda: (0, 3))
+    act = SimpleNamespace(against=lambda: (1, 2, 3, 4, 5), flagged=lambda: (0, 3))
     next_steps.show(SimpleNamespace(classes=None, classifiers=()), None, act, None)
     assert said[1] == "**2 raters flagged**  \n:small[5 flags with evidence]"
 

@@ -17,7 +17,7 @@ from core.methods import can_use
 from core.order import highest_first, lowest_first
 from core.raters.monitoring import RaterTable
 from core.raters.to_act_on import ToActOn
-from core.text import markdown, percent, plural, probability, shorten, with_interval
+from core.text import markdown, number, percent, plural, probability, shorten, with_interval
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.home import numbers as home_numbers
@@ -100,7 +100,7 @@ def classifiers(views: home_known.Views, theme) -> SweepTable | None:
 
 
 def raters(views: home_known.Views, theme) -> ToActOn | None:
-    """Accuracy of raters → Raters, or shares of classes where they cannot be compared; returns what it shows."""
+    """What raters are judged by → Raters, or shares of classes where they cannot be compared; returns what it shows."""
     if not can_use(PAIRS, views.dataset).possible or not can_use(PAIRS, views.classes).possible:
         _shares(views, theme)
         return None
@@ -108,8 +108,8 @@ def raters(views: home_known.Views, theme) -> ToActOn | None:
     found = home_known.raters(views)
     table, act = found or (None, None)
     with place:
-        if act is None or not act.acceptable.n_judged:
-            _title("How accurate raters are")
+        if act is None or not act.judged.n_judged:
+            _title("How the raters are doing")
             if act is not None:
                 st.write(markdown(act.words()))
         else:
@@ -119,7 +119,7 @@ def raters(views: home_known.Views, theme) -> ToActOn | None:
 
 
 def _accuracies(table: RaterTable, act: ToActOn, theme) -> None:
-    rates = act.acceptable.accuracy
+    judged, rates = act.judged, act.judged.rates
     value = rates.value
     flagged = np.zeros(len(table.raters), bool)
     flagged[list(act.flagged())] = True
@@ -129,24 +129,29 @@ def _accuracies(table: RaterTable, act: ToActOn, theme) -> None:
     n = int(flagged.sum())
     if n:
         _title(f"{plural(n, 'rater')} of {len(table.raters):,} flagged")
-    elif act.acceptable.why_no_order or act.acceptable.why:
+    elif judged.why_no_order or judged.why:
         _title("No rater is flagged")
     else:
         least = clearly_least(value, rates.low, rates.high)
-        least_of_all = "" if least is None else f"; least accurate: {markdown(shorten(table.raters[least], 20))}"
-        _title(f"No rater is flagged{least_of_all}{'' if least is None else f', {percent(float(value[least]))}'}")
+        if least is None:
+            _title("No rater is flagged")
+        else:
+            lowest, form = ("least accurate", percent) if act.following is None else ("follows the cases least", number)
+            name = markdown(shorten(table.raters[least], 20))
+            _title(f"No rater is flagged; {lowest}: {name}, {form(float(value[least]))}")
     figure = figures.with_intervals(
         [table.raters[rater] for rater in shown],
         value[shown],
         rates.low[shown],
         rates.high[shown],
         theme,
-        "accuracy",
+        judged.measure,
         flagged[shown],
     )
-    plot_still(figure, "home_raters", "Accuracy of raters with intervals, the least accurate first")
+    plot_still(figure, "home_raters", f"{judged.measure.capitalize()} of raters with intervals, the lowest first")
     if len(known) > len(shown):
-        st.caption(f"{len(shown):,} of {plural(len(known), 'rater')}, flagged and least accurate first.")
+        lowest = "least accurate" if act.following is None else "lowest"
+        st.caption(f"{len(shown):,} of {plural(len(known), 'rater')}, flagged and {lowest} first.")
 
 
 def _shares(views: home_known.Views, theme) -> None:

@@ -10,6 +10,7 @@ from core.models.ordinal import METHOD as ORDINAL
 from core.models.ordinal import reads, severity_sentence
 from core.models.ordinal_density import NAMES
 from core.models.result import RaterModelFit
+from core.raters.following import Following
 from core.raters.monitoring import RaterTable
 from core.raters.report_card import ReportCard
 from core.text import markdown, percent, percent_with_interval, plural, shorten, with_interval
@@ -90,10 +91,27 @@ def show(card: ReportCard) -> None:
     widgets.download(frame, "Annotations by class", "rater_answers", "rater_answers_table")
 
 
-def on_the_scale(view: Dataset, table: RaterTable, rater: str) -> None:
-    """Of ordered classes: how far off this rater is, and once models are fitted how much higher or lower they read."""
+def follows(found: Following, rater: int) -> None:
+    """Of ordered classes: how closely this rater follows the cases, and how they read the scale."""
+    if found.why or not np.isfinite(found.rates.value[rater]):
+        st.caption(
+            f"Cannot determine how this rater follows the cases: {markdown(found.why or 'too few annotations')}."
+        )
+        return
+    st.markdown(
+        f"**{markdown(found.raters[rater])}** follows the cases with a correlation of {found.said(rater)}; "
+        f"n = {plural(int(found.rates.n[rater]), 'case')}. This rater {found.shift(rater)}.",
+        help=widgets.explained("follows"),
+    )
+
+
+def on_the_scale(view: Dataset, table: RaterTable, rater: str, *, by_class: bool) -> None:
+    """Of ordered classes: how far off this rater is, and once models are fitted how much higher or lower they read.
+
+    How far off is not said unless the classes of the others are those of their names, ``by_class``.
+    """
     off, place = table.distance, table.raters.index(rater)
-    if np.isfinite(off.value[place]):
+    if by_class and np.isfinite(off.value[place]):
         ends = [None if np.isnan(end[place]) else float(end[place]) for end in (off.low, off.high)]
         st.markdown(
             f"**{markdown(rater)}** is {with_interval(float(off.value[place]), *ends)} classes off on average, as the "

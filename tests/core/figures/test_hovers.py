@@ -443,8 +443,8 @@ def of_scores():
     n = np.array([12, 1300, 14, 15])
     value = np.array([0.5, -1.25, 2.0, 0.75])
     clear = np.array([False, True, False, False])
-    found = ScoreRaters(("a", "b", "c", "d"), n, value, value - 0.25, value + 0.5, value + 3, value + 2.75, value + 4,
-                        clear, ~clear, value, value, value, clear, 1.0, 1.0, 1.0, 0.95, True)  # fmt: skip
+    found = ScoreRaters(("a", "b", "c", "d"), n, n, value, value - 0.25, value + 0.5, value + 3, value + 2.75,
+                        value + 4, clear, ~clear, *[value] * 6, clear, 1.0, 1.0, 1.0, 0.95, True)  # fmt: skip
     figure = scores.severities(found, LIGHT, "")
     yield (
         figure,

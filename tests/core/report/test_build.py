@@ -43,6 +43,7 @@ from core.machines.worth import worth_readers
 from core.methods import every_method, offered
 from core.models.majority import MajorityVote
 from core.plausibility.gaussian_prior import fit_prior
+from core.raters.following import following_of
 from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
 from core.raters.score_gold import score_gold
@@ -516,20 +517,22 @@ def test_a_report_of_scores_has_raters_and_plausible_scores_of_the_threshold():
     request = request_of(dataset, "essays", threshold=6.0)
     blocks = score_section.scores(request, ["scores"], None, None)
     raters = score_raters(dataset)
-    assert blocks[0].text == f"{raters.words(2)}." and blocks[0].kind == "lead"
-    assert blocks[3].table["severity"].tolist() == raters.severity.tolist()
+    following = following_of(dataset)
+    assert blocks[0].text == following.who() and blocks[0].kind == "lead"
+    assert blocks[1].text == f"{raters.words(2)}."
+    assert blocks[4].table["severity"].tolist() == raters.severity[following.order()].tolist()
     trust = score_trust(dataset, fit_prior(dataset).model(6.0), [1.0])
-    table = blocks[5].table
+    table = blocks[6].table
     widest = int(np.argmax(trust.width[0]))
     assert table["case"].iloc[0] == dataset.cases[widest]
     assert table["P(above 6)"].iloc[0] == trust.above[0, widest]
-    assert f"± {np.median(trust.width) / 2:.1f} or better" in blocks[4].text
+    assert f"± {np.median(trust.width) / 2:.1f} or better" in blocks[5].text
     assert score_section.scores(request_of(load_sample("anaesthesia"), "anaesthesia"), ["scores"], None, None) == []
     gold = replace(dataset, gold_scores=np.linspace(1, 9, dataset.n_cases))
     more = score_section.scores(request_of(gold, "essays", threshold=6.0), ["scores"], None, None)
     against = score_gold(gold)
-    assert more[4].text == f"{against.words(1)}." and more[6].table["bias"].tolist() == against.bias.tolist()
-    assert more[8].text == scores_by_gold(gold, trust).words(0, 2) and len(more) == len(blocks) + 4
+    assert more[5].text == f"{against.words(1)}." and more[7].table["bias"].tolist() == against.bias.tolist()
+    assert more[9].text == scores_by_gold(gold, trust).words(0, 2) and len(more) == len(blocks) + 4
 
 
 @pytest.mark.parametrize(

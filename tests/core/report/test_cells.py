@@ -31,6 +31,7 @@ from core.models.choose import choose
 from core.models.gold_measures import gold_measures
 from core.plausibility.gaussian_prior import fit_prior
 from core.raters.flags import RULES, Flag
+from core.raters.following import following_of
 from core.raters.monitoring import monitor
 from core.raters.score_raters import score_raters
 from core.raters.to_act_on import raters_to_act_on
@@ -143,14 +144,21 @@ def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
         wider = np.linspace(0, 1, dataset.n_cases)
         return replace(found, m=found.m + 0.03, low=found.low - wider, high=found.high + 9 * (1 - wider) ** 8)
 
+    following = made_up(following_of(dataset), never_twice())
     monkeypatch.setattr(score_section, "score_raters", lambda *_, **__: raters)
+    monkeypatch.setattr(score_section, "following_of", lambda *_, **__: following)
     monkeypatch.setattr(score_section, "score_trust", trusted)
     blocks = score_section.scores(request, ["scores"], None, None)
     first, second = grids(blocks)
     severity, spread = (block.draw(LIGHT).layout.xaxis.title.text for block in blocks if isinstance(block, Figure))
     assert severity.startswith("scores above") and spread.startswith("spread")
     names = ["n", *(f"{of}{end}" for of in ("severity", "spread", "with_others") for end in ("", "_low", "_high"))]
-    same(first, {"rater": list(raters.raters)} | {name: getattr(raters, name).tolist() for name in names})
+    order = following.order()
+    assert order.tolist() != list(range(order.size))
+    expected = {"rater": [raters.raters[rater] for rater in order]}
+    expected |= {name: getattr(raters, name)[order].tolist() for name in names}
+    expected |= {"follows": following.rates.value[order].tolist(), "annotations lost": following.lost[order].tolist()}
+    same(first, expected)
     assert asked == [(6.0, [2.0])], "the threshold and the trust of the report"
     found = trusted(dataset, own, [2.0])
     widest = sorted(range(dataset.n_cases), key=lambda case: found.low[0, case] - found.high[0, case])[:20]
