@@ -33,7 +33,7 @@ LAYERS = (
     ("review",),
     ("raters",),
     ("partitioned",),
-    ("evaluation",),
+    ("evaluation", "studies"),
     ("certainty",),
     ("reducers",),
     ("plausibility",),

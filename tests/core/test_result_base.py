@@ -69,8 +69,13 @@ from core.raters.shared_errors import shared_errors
 from core.raters.tempo import tempo
 from core.raters.to_act_on import raters_to_act_on
 from core.result_base import ROWS, WIDTH, Result
+from core.studies.analysis import StudyOptions, compute
+from core.studies.next_study import compute_next_study
+from core.studies.roc import compute_roc_curves
+from core.studies.study import ReadingStudy
 from tests.core.kinds import as_rankings, as_scores, as_sets
 from tests.core.raters.test_score_drift import followed
+from tests.core.studies.worlds import opinions, roe_metz
 from tests.core.test_architecture import MODULES
 
 HOSTILE = ("<script>alert(1)</script>", '<img src=x onerror="x">', "a\nb\x1b[31m&<b>", "'\"><svg/onload=1>")
@@ -200,6 +205,15 @@ def _of_machines(dataset):
     yield evidence_weight(dataset, core.DawidSkene(), HOSTILE[0], even)
 
 
+def _of_studies():
+    rng = np.random.default_rng(1)
+    scores, truth = roe_metz(rng, len(RATERS), N, (1.0, 1.4, 1.8))
+    panel = opinions(rng, truth, (0.8, 0.9, 0.9))
+    found = compute(ReadingStudy(scores, CLASSES, RATERS, CASES, panel=panel), StudyOptions(n_draws=50))
+    yield from (found, compute_next_study(found.taken, 0.1))
+    yield compute_roc_curves(ReadingStudy(scores, CLASSES, RATERS, CASES, truth), truth)
+
+
 @pytest.fixture(scope="module")
 def results(dataset):
     """One or more of each class of results, those inside of others among them."""
@@ -209,6 +223,7 @@ def results(dataset):
     listed.append(CaseFacts({CASES[0]: HOSTILE[0]}))
     for of in (_of_agreement, _of_models, _of_plausibilities, _of_labels, _of_raters, _of_machines):
         listed += of(dataset)
+    listed += _of_studies()
     found: dict[int, Result] = {}
 
     def take(value):
