@@ -7,7 +7,7 @@ from ..kernels import late_njit
 
 @late_njit(cache=True, nogil=True)
 def repeated_pairs(case_ptr, order, rater, n_raters):
-    """Mark annotations whose rater annotated the same case several times: 1 the first of them, 2 the later ones, else 0.
+    """Mark annotations whose rater annotated the same case several times: 1 the first, 2 the later ones, else 0.
 
     ``order`` brings annotations together by case, stable; ``case_ptr`` is where each case begins in it.
     """
