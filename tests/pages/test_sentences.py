@@ -365,6 +365,7 @@ def test_predictions_that_are_added_are_counted_with_their_ties_and_gaps(monkeyp
         n_short=lambda top: 7 * top, notes=("A note.",),
     )  # fmt: skip
     file = SimpleNamespace(name="net.v2.csv", getvalue=lambda: b"")
+    monkeypatch.setattr(st, "session_state", {"data": "caries"})
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: file)
     monkeypatch.setattr(classifiers.predictions, "unusable", lambda view: ["too long"])
     monkeypatch.setattr(classifiers.predictions, "matched", lambda *_: [one])
