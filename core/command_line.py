@@ -8,6 +8,7 @@ import math
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
@@ -18,10 +19,12 @@ import numpy as np
 from .annotations.dataset import KINDS
 from .errors import PluralityError
 from .methods import AS_IS, Family, Option, Variant, methods
+from .settings import private_files
 from .text import exact
 from .version import __version__
 
 _IN_PARTITIONS = ".commands.partitioned"
+_OF_HOME = (".commands.record", ".commands.people")  # whose commands write to the home folder
 _TYPES = {int: click.INT, float: click.FLOAT, str: click.STRING}
 
 
@@ -98,7 +101,8 @@ class _Commands(click.Group):
             options = SimpleNamespace(**values, cautions=[])
             if "partitions" in values and import_module(_IN_PARTITIONS, __package__).wanted(options, name):
                 module = _IN_PARTITIONS
-            return *getattr(import_module(module, __package__), called)(options), options
+            with private_files() if module in _OF_HOME else nullcontext():
+                return *getattr(import_module(module, __package__), called)(options), options
 
         return click.Command(
             name,
@@ -459,6 +463,13 @@ def _erase() -> list[click.Parameter]:
     ]
 
 
+def _people() -> list[click.Parameter]:
+    return [
+        click.Argument(["action"], required=False, type=click.Choice(("rebind",)), metavar="[rebind"),
+        click.Argument(["name"], required=False, metavar="NAME]"),
+    ]
+
+
 def _restore() -> list[click.Parameter]:
     return [click.Argument(["file"], metavar="FILE")]
 
@@ -476,7 +487,9 @@ def _deploy() -> list[click.Parameter]:
         click.Argument(["out"], metavar="OUT"),
         click.Option(["--name"], required=True, metavar="HOST", help="By which people open the server."),
         option("processes", "N", "Of the dashboard; about one for each core."),
-        option("database", "URL", "Of Postgres; an SQLite file in the home folder where not given."),
+        option(
+            "database", "@FILE|URL", "Address of Postgres, in a file if it has a password [SQLite in the home folder]."
+        ),
         option("home", "FOLDER", "Of what is kept, on the server."),
         option("program", "FOLDER", "Of this program, on the server."),
         option("certificate", "FILE", "Certificate chain and key, on the server."),
@@ -592,6 +605,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Erase what is kept of a person, or data that nobody uses any more.",
         "erase --person ann@clinic.example --yes",
         _erase,
+    ),
+    "people": (
+        ".commands.people:people",
+        "List who may do what, or free a name from its account (rebind NAME).",
+        "people rebind ann@clinic.example",
+        _people,
     ),
     "deploy": (
         ".commands.deployment:deploy",

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from . import belongings, library
+from . import belongings, changes, library
+from .accounts import forget_account
 from .errors import InputError
 from .ingest.samples import SAMPLES
 from .review.database import owner_url
@@ -32,7 +33,7 @@ class ErasedPerson:
 
 
 def erase_person(name: str, by: str = ADMINISTRATOR) -> ErasedPerson:
-    """Erase a person's name, notes and times from the record, and them from what is shared.
+    """Erase a person's name, notes and times from the record, their account, and them from what is shared.
 
     Their opinions stay under a pseudonym, another one in each dataset, because decisions of others rest on them. The
     chain of hashes stays whole: it says how many events were erased, when and by whom, and `verify` passes.
@@ -61,10 +62,12 @@ def erase_person(name: str, by: str = ADMINISTRATOR) -> ErasedPerson:
             n_events = store.erase_person(name, by)
         finally:
             store.close()
+    had_account = forget_account(name)
+    n_changes = changes.erase_person(name)
     n_datasets = belongings.forget_person(name)
     for sample in SAMPLES:
         n_datasets += belongings.forget_belongings(f"{sample.name} of {name}")
-    if not n_events and not n_datasets:
+    if not (n_events or n_datasets or n_changes or had_account):
         raise InputError(f"Nothing is kept of a person called {name!r}.", "Write the name as it stands in the record.")
     return ErasedPerson(n_events, n_datasets)
 
@@ -119,3 +122,5 @@ def forget(digest: str) -> None:
     """Erase a kept dataset with its reviews, what belongs to it and what was computed from it; see `library.forget`."""
     library.forget(digest)
     belongings.forget_belongings(digest)
+    changes.erase_details(digest)
+    changes.record_change(ADMINISTRATOR, digest, "delete the data")

@@ -119,6 +119,13 @@ GLOSSARY: dict[str, Term] = {
         "are the longest list whose mean P(accuracy ≥ acceptable) stays at the stated false discovery rate; order by "
         "expected wrong annotations, n (1 − accuracy).",
     ),
+    "follows": Term(
+        "How closely what a rater gives goes up and down with the case: 1 follows it wholly, 0 not at all. Reading the "
+        "whole scale higher or lower changes nothing.",
+        "Correlation with the case's own score, from that with the mean of the others less their severity, by Fisher's "
+        "z and a pool of all raters. Acceptable by default: half of the mean. Lost: n less the annotations of the "
+        "average rater that tell as much, by ρ² / (1 − ρ²).",
+    ),
     "planning": Term(
         "Tries the plan out many times on simulated annotations like these, and says where it ends, and how surely.",
         "Worlds drawn from the fitted Dawid-Skene model; median and interval over worlds after each step.",

@@ -1,37 +1,35 @@
 """Who signed in, as what, and until when: from the claims of an identity provider and the administrator's list.
 
-The list is a TOML file (``PLURALITY_PEOPLE``), read again as soon as it changes::
-
-    everybody_else = "reviewer"        # or "nobody": who is not listed may not come in
-
-    [people]
-    "ann@clinic.example" = "administrator"
-    "bob@clinic.example" = "ended"     # at once, whatever the provider says
-
-    [groups]
-    "radiology" = ["ann@clinic.example", "eve@clinic.example"]
-
-Without a list, a claim (``PLURALITY_ROLE_CLAIM``) gives the role, and who has none is a reviewer. Groups are those of
-the list and those of a claim (``PLURALITY_GROUP_CLAIM``).
+The list is that of `core.people_list`. Without a list, a claim (``PLURALITY_ROLE_CLAIM``) gives the role, and who has
+none is a reviewer. Groups are those of the list and those of a claim (``PLURALITY_GROUP_CLAIM``).
 """
 
 import hashlib
 import json
 import time
-import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from .errors import PluralityError
+from .accounts import bind
+from .errors import InputError, PluralityError
+from .people_list import (
+    CLAIM,
+    ENDED,
+    NOBODY,
+    ROLES,
+    PeopleList,
+    Role,
+    name_fault,
+    normal_group,
+    normal_name,
+    read_people,
+)
 from .settings import current_settings
 
-Role = Literal["reviewer", "manager", "administrator"]
-ROLES: tuple[Role, ...] = ("reviewer", "manager", "administrator")
-_ENDED, _NOBODY = "ended", "nobody"
-_LONGEST_NAME = 200
+TRUSTED = "PLURALITY_EMAIL_TRUSTED"
 _FORGOTTEN = 31 * 24 * 3600.0  # seconds, beyond the life of any cookie
 
 
@@ -50,8 +48,8 @@ class Person:
     Attributes
     ----------
     name : str
-        From the claim `PLURALITY_NAME_CLAIM` (the verified e-mail address by default), in lower case: what stands
-        beside their opinions, and what data belong to.
+        From the claim `PLURALITY_NAME_CLAIM` (the verified e-mail address by default), as `normal_name` writes it: what
+        stands beside their opinions, and what data belong to.
     role : {"reviewer", "manager", "administrator"}
     until : float
         When the session ends, seconds since 1970-01-01 UTC.
@@ -82,7 +80,8 @@ def person_of(claims: Mapping[str, Any], now: float | None = None) -> Person:
     Raises
     ------
     SignedOutError
-        Nobody is signed in, the time is over, somebody signed out, or the administrator ended it.
+        Nobody is signed in, the time is over, somebody signed out, the administrator ended it, or the name belongs to
+        another account.
     """
     if not claims.get("is_logged_in"):
         raise SignedOutError("Nobody is signed in.")
@@ -95,13 +94,54 @@ def person_of(claims: Mapping[str, Any], now: float | None = None) -> Person:
         raise SignedOutError("The session has ended. Sign in again.")
     if _signed_out(claims).exists():
         raise SignedOutError("You signed out.")
+    listed = _listed()
+    name = _name(claims, listed)
+    found = Person(name, _role(name, claims, listed), until, _groups(name, claims, listed))
+    _hold_to_account(name, claims, begun)
+    return found
+
+
+def _name(claims: Mapping[str, Any], listed: PeopleList) -> str:
+    """Return the name that the provider vouches for."""
+    settings = current_settings()
     name = claims.get(settings.name_claim)
-    if settings.name_claim == "email" and claims.get("email_verified") is False:
-        raise SignedOutError("The provider has not verified your e-mail address.")
-    if not isinstance(name, str) or not name.isprintable() or name != " ".join(name.split()) or not name:
+    if not isinstance(name, str) or name_fault(name):
         raise SignedOutError(f"The provider does not say who you are (claim {settings.name_claim!r}).")
-    name = name.casefold()[:_LONGEST_NAME]
-    return Person(name, _role(name, claims), until, _groups(name, claims))
+    if settings.name_claim == "email":
+        _check_verified(claims)
+    name = normal_name(name)
+    if listed.is_look_alike(name):
+        raise SignedOutError("Your name looks like another one of the list of people. Tell the administrator.")
+    return name
+
+
+def _check_verified(claims: Mapping[str, Any]) -> None:
+    """Refuse an address that the provider does not vouch for: whoever registers it there would be its owner here."""
+    verified = claims.get("email_verified", current_settings().email_trusted)
+    if verified is True or verified == "true":
+        return
+    if "email_verified" in claims:
+        raise SignedOutError("The provider has not verified your e-mail address.")
+    raise SignedOutError(
+        "The provider does not say that it has verified your e-mail address (claim 'email_verified'). Tell the "
+        f"administrator: if the provider verifies every address but never says so, set {TRUSTED}=1."
+    )
+
+
+def _hold_to_account(name: str, claims: Mapping[str, Any], begun: float) -> None:
+    """Refuse an account that is not the one to which the name belongs."""
+    issuer, subject = claims.get("iss"), claims.get("sub")
+    if not (isinstance(issuer, str) and isinstance(subject, str) and issuer and subject):
+        raise SignedOutError("The provider does not say which account you have (claims 'iss' and 'sub').")
+    try:
+        theirs = bind(name, issuer, subject, begun)
+    except (OSError, ValueError):
+        raise SignedOutError("Could not look up which account has your name. Tell the administrator.") from None
+    if not theirs:
+        raise SignedOutError(
+            "Your name belongs to another account of the provider. Tell the administrator: the command "
+            "'plurality people rebind NAME' frees it."
+        )
 
 
 def listed_groups() -> dict[str, tuple[str, ...]]:
@@ -112,7 +152,7 @@ def listed_groups() -> dict[str, tuple[str, ...]]:
     SignedOutError
         The list cannot be read.
     """
-    return _people().groups
+    return _listed().groups
 
 
 def sign_out(claims: Mapping[str, Any]) -> None:
@@ -135,16 +175,26 @@ def _time(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _role(name: str, claims: Mapping[str, Any]) -> Role:
-    settings = current_settings()
-    told_here = _people()
-    said = told_here.roles.get(name, told_here.others)
-    if said is None and settings.role_claim:
-        told = claims.get(settings.role_claim)
+def _listed() -> PeopleList:
+    try:
+        return read_people()
+    except InputError as error:
+        where = f" (line {error.line})" if error.line else ""
+        raise SignedOutError(
+            f"The list of people cannot be read{where}, so nobody is let in. Tell the administrator: the command "
+            "'plurality people' says why."
+        ) from None
+
+
+def _role(name: str, claims: Mapping[str, Any], listed: PeopleList) -> Role:
+    claim = current_settings().role_claim
+    said = listed.roles.get(name, listed.others)
+    if said in (None, CLAIM) and claim:
+        told = claims.get(claim)
         values = told if isinstance(told, list | tuple) else [told]
         found = [role for role in ROLES if role in values or f"plurality-{role}" in values]
         said = found[-1] if found else None
-    if said in (_ENDED, _NOBODY):
+    if said in (ENDED, NOBODY):
         raise SignedOutError("The administrator does not let you in.")
     for role in ROLES:
         if role == said:
@@ -152,46 +202,8 @@ def _role(name: str, claims: Mapping[str, Any]) -> Role:
     return "reviewer"
 
 
-def _groups(name: str, claims: Mapping[str, Any]) -> frozenset[str]:
+def _groups(name: str, claims: Mapping[str, Any], listed: PeopleList) -> frozenset[str]:
     told = claims.get(current_settings().group_claim)
     said = [told] if isinstance(told, str) else told if isinstance(told, list | tuple) else []
-    of_list = {group for group, members in _people().groups.items() if name in members}
-    return frozenset(of_list | {cleaned for group in said if isinstance(group, str) and (cleaned := _cleaned(group))})
-
-
-@dataclass(frozen=True, slots=True)
-class _List:
-    """The administrator's list: what each is, what everybody else is where that is said, and who is in which group."""
-
-    roles: dict[str, str]
-    others: str | None
-    groups: dict[str, tuple[str, ...]]
-
-
-def _people() -> _List:
-    path = current_settings().people
-    if path is None:
-        return _List({}, None, {})
-    try:
-        told = tomllib.loads(path.read_text(encoding="utf-8"))
-        listed = {str(name).casefold(): role for name, role in told.get("people", {}).items()}
-        others = told.get("everybody_else")
-        unknown = {*listed.values(), *([] if others is None else [others])} - {*ROLES, _ENDED, _NOBODY}
-        groups = {_cleaned(group): _members(members) for group, members in told.get("groups", {}).items()}
-    except (OSError, ValueError, AttributeError, TypeError):
-        raise SignedOutError(
-            "The list of people cannot be read, so nobody is let in. Tell the administrator."
-        ) from None
-    if unknown:
-        raise SignedOutError("The list of people names a role that there is not. Tell the administrator.")
-    return _List(listed, others, groups)
-
-
-def _members(told: object) -> tuple[str, ...]:
-    if not isinstance(told, list):
-        raise TypeError("members of a group are a list")
-    return tuple(map(_cleaned, told))
-
-
-def _cleaned(name: str) -> str:
-    return " ".join(name.split()).casefold()
+    of_list = {group for group, members in listed.groups.items() if name in members}
+    return frozenset(of_list | {normal for group in said if isinstance(group, str) and (normal := normal_group(group))})

@@ -2,7 +2,8 @@
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +19,7 @@ _SHORTEST_SECRET = 32
 _OWN = (
     "HOME", "MAX_UPLOAD_MB", "RESULTS_MB", "MEMORY_MB", "WORKERS", "CLUSTER", "UNASKED_CASES", "MAX_MODEL_CELLS",
     "DATABASE_URL", "DATABASE_OWNER_URL", "SEVERAL_PROCESSES", "IMAGES", "REMOTE_IMAGES", "SIGN_IN", "PEOPLE",
-    "NAME_CLAIM", "ROLE_CLAIM", "GROUP_CLAIM", "LOG", "METRICS_TOKEN", "SESSION_HOURS",
+    "EMAIL_TRUSTED", "NAME_CLAIM", "ROLE_CLAIM", "GROUP_CLAIM", "LOG", "METRICS_TOKEN", "SESSION_HOURS",
     "ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE",
 )  # fmt: skip
 _OF_SYSTEMS = (
@@ -71,7 +72,10 @@ class Settings:
     sign_in : bool
         Whether people must sign in (``PLURALITY_SIGN_IN``); a server where they cannot then does not start.
     people : Path or None
-        The administrator's list of people and their roles (``PLURALITY_PEOPLE``); see `core.people`.
+        The administrator's list of people and their roles (``PLURALITY_PEOPLE``); see `core.people_list`.
+    email_trusted : bool
+        Whether the provider verifies every e-mail address without saying so (``PLURALITY_EMAIL_TRUSTED``, off by
+        default): a sign-in without the claim ``email_verified`` is refused otherwise.
     name_claim, role_claim, group_claim : str
         Claims that hold a person's name (``PLURALITY_NAME_CLAIM``), roles (``PLURALITY_ROLE_CLAIM``) and groups
         (``PLURALITY_GROUP_CLAIM``).
@@ -99,6 +103,7 @@ class Settings:
     open_to_anybody: bool = False
     sign_in: bool = False
     people: Path | None = None
+    email_trusted: bool = False
     name_claim: str = "email"
     role_claim: str = ""
     group_claim: str = ""
@@ -157,6 +162,7 @@ def _settings(said: tuple[str | None, ...]) -> Settings:
         remote_images=_yes(told, "PLURALITY_REMOTE_IMAGES"),
         sign_in=_yes(told, "PLURALITY_SIGN_IN"),
         people=Path(people).expanduser() if people else None,
+        email_trusted=_yes(told, "PLURALITY_EMAIL_TRUSTED"),
         name_claim=told["PLURALITY_NAME_CLAIM"] or "email",
         role_claim=told["PLURALITY_ROLE_CLAIM"] or "",
         group_claim=told["PLURALITY_GROUP_CLAIM"] or "",
@@ -198,6 +204,38 @@ def _yes(told: _Told, variable: str) -> bool:
     if text not in ("", "0", "no", "off", "false", "1", "yes", "on", "true"):
         raise InputError(f"{variable} is {text!r}.", "Set it to 1 or 0, or leave it unset.")
     return text in ("1", "yes", "on", "true")
+
+
+@contextmanager
+def private_files() -> Iterator[None]:
+    """Let nobody but the user of this process read or write what it and its children make meanwhile."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
+def close_home() -> tuple[int, int]:
+    """Close what is in the home folder to other users of the computer, who could read files of earlier versions.
+
+    Returns
+    -------
+    n_closed, n_open : int
+        Files and folders that were closed, and those that could not be, because they are somebody else's.
+    """
+    n_closed = n_open = 0
+    home = current_settings().home
+    for path in (home, *home.rglob("*")) if os.name == "posix" else ():
+        try:
+            if not path.is_symlink() and (mode := path.stat().st_mode) & 0o077:
+                path.chmod(mode & 0o700)
+                n_closed += 1
+        except FileNotFoundError:  # nothing is there yet, or another process has just removed it
+            continue
+        except OSError:
+            n_open += 1
+    return n_closed, n_open
 
 
 def one_thread_a_library() -> None:

@@ -15,6 +15,7 @@ from .certainty.top_sets import CertaintyResult
 from .errors import NotApplicableError
 from .evaluation.choice import leaders
 from .evaluation.metrics import Evaluation
+from .extremes import clearly_apart
 from .machines.alternative_test import AlternativeTest
 from .machines.sentences import outcome
 from .machines.worth import Worth
@@ -26,7 +27,7 @@ from .plausibility.protocol import PlausibilityModel
 from .raters.acceptable import Acceptable
 from .reducers.all_draws import WholeCases
 from .reducers.protocol import reduce_draws
-from .text import exact, number, percent, percent_with_interval, plural
+from .text import exact, number, percent, percent_with_interval, plural, probability
 
 SAMPLE = "skin"
 MODEL = ONE_COIN[0].name
@@ -173,7 +174,7 @@ def weighs(dataset: Dataset, fit: RaterModelFit, judged: Acceptable) -> Claim:
         f"accordingly, and decides {changes.n_decided:,} of {plural(changes.n_tied, 'tied vote')} at a probability of "
         f"{number(DECIDED, 1)} or more"
     )
-    return Claim(words, bool(found.low[most] > found.high[least]) and changes.n_decided > 0)
+    return Claim(words, clearly_apart(found.value, found.low, found.high) and changes.n_decided > 0)
 
 
 def torn_case(
@@ -291,4 +292,4 @@ def stands_in(test: AlternativeTest, by_probabilities: Sequence[Worth]) -> Claim
 
 def _at_least(*probabilities: float | None) -> str:
     least = min(0.0 if one is None else one for one in probabilities)
-    return "more than .99" if least > 0.99 else f"{number(least)} or more"
+    return probability(least) if least > 0.99 else f"{probability(least)} or more"

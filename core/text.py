@@ -14,6 +14,7 @@ _BREAK_AFTER = re.compile(r"(:(?=[\w+\-/])|(?<=www)(?=\.)|@(?=\w)|(?<=[-<>~])(?=
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
 _CONTROL_BUT_BREAKS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u2028\u2029]+")
 _IN_FULL = 1e15  # beyond it a power of ten is shorter than its digits, and not every whole number is one of doubles
+_NEARLY_NONE = 1e-12  # of a probability
 UNKNOWN = "–"
 _SPREADSHEET_LEADERS = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -133,7 +134,7 @@ def percent(share: float | None, digits: int = 0, rounded: bool = False) -> str:
 
 
 def percent_with_interval(share: float | None, low: float | None, high: float | None) -> str:
-    """``84% (81 to 87)``; the share alone where its interval is undetermined.
+    """``84% (81% to 87%)``; the share alone where its interval is undetermined, or where all three read alike.
 
     Parameters
     ----------
@@ -142,14 +143,52 @@ def percent_with_interval(share: float | None, low: float | None, high: float | 
     low, high : float, optional
     """
     said = percent(share)
-    return said if low is None or high is None else f"{said} ({number(100 * low, 0)} to {number(100 * high, 0)})"
+    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
+        return said
+    ends = percent_range(low, high)
+    return said if ends == said else f"{said} ({ends})"
 
 
-def probability(value: float) -> str:
-    """A probability for people: ``.84``; ``>.99`` and ``<.01`` where two digits would say that it is certain."""
-    if 0.995 <= value < 1:
-        return ">.99"
-    return "<.01" if 0 < value < 0.005 else number(value)
+def percent_range(low: float, high: float, digits: int = 0) -> str:
+    """``81% to 87%``; one of them where both read alike, as under 1% does.
+
+    Parameters
+    ----------
+    low, high : float
+        0 to 1.
+    digits : int
+        After the point.
+    """
+    first, last = percent(low, digits), percent(high, digits)
+    return first if first == last else f"{first} to {last}"
+
+
+def probability(value: float | None, digits: int = 0) -> str:
+    """An estimated probability in per cent, ``84%``: never 0% or 100%, which no data and no draws can show.
+
+    Parameters
+    ----------
+    value : float, optional
+        0 to 1.
+    digits : int
+        After the point.
+    """
+    if value is None or not math.isfinite(value):
+        return UNKNOWN
+    return percent(min(max(value, _NEARLY_NONE), 1 - _NEARLY_NONE), digits)
+
+
+def simulated(value: float, error: float) -> str:
+    """A probability from draws with its simulation error, ``84% ± 0.4%``; without it where nothing was drawn.
+
+    Parameters
+    ----------
+    value : float
+        0 to 1.
+    error : float
+        Monte Carlo standard error; 0 of closed forms.
+    """
+    return f"{probability(value)} ± {percent(error, 1)}" if error else probability(value)
 
 
 def exact(value: float | None) -> str:

@@ -7,7 +7,7 @@ import streamlit as st
 from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
 from core.methods import any_of
-from core.text import plural
+from core.text import markdown, plural
 from pages.shared.agreement import compare as agreement_compare
 from pages.shared.agreement import parts as agreement_parts
 from pages.shared.agreement import raters as agreement_raters
@@ -78,7 +78,10 @@ def _page() -> None:
     title.title("How much do the raters agree?")
     verdict = any_of("coefficient", dataset)
     if not verdict.possible:
-        st.info(f"{verdict.title}: not possible with these data, because {verdict.reason}.", icon=":material/block:")
+        st.info(
+            f"{verdict.title}: not possible with these data, because {markdown(verdict.reason)}.",
+            icon=":material/block:",
+        )
         return
     dataset = _order(dataset)
     found = cached_agreement.suitable(dataset)

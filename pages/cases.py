@@ -11,7 +11,7 @@ from core.certainty.top_sets import UNCERTAIN_BELOW, CertaintyResult, most_plaus
 from core.models.expected_class import expected_said, without_shared_words
 from core.order import lowest_first
 from core.plausibility.protocol import PlausibilityModel
-from core.text import exact, markdown, plural, probability, shorten, small, typed
+from core.text import exact, markdown, plural, shorten, simulated, typed
 from pages.shared.cases import class_scale, content, list_columns, moves, one_case, review_status, score_cases
 from pages.shared.kit import (
     class_order,
@@ -174,7 +174,7 @@ def _header(dataset: Dataset, order: np.ndarray | None, case: int, result: Certa
     value, error = float(columns.short_of_certain(result.certainty[0, 0])), result.se[0, 0]
     left.subheader(
         f"Case {markdown(shorten(dataset.cases[case], 60))} · "
-        f"certainty {probability(value)}{f' ± {small(error)}' if error else ''} · "
+        f"certainty {simulated(value, float(error))} · "
         f"{plural(len(dataset.annotations_of(case)), 'annotation')}",
         anchor=False,
         help=widgets.explained("annotation certainty"),
@@ -202,7 +202,7 @@ def _page() -> None:
     chosen = st.session_state.get("case")
     if chosen is not None and chosen not in dataset.cases:
         st.session_state.pop("case")
-        st.toast(f"There is no case {shorten(chosen, 40)} in these data; the least certain one is shown.")
+        st.toast(f"There is no case {markdown(shorten(chosen, 40))} in these data; the least certain one is shown.")
         chosen = None
 
     def show(case: int):

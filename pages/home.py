@@ -97,6 +97,7 @@ def _computed(dataset, views, found, title, figures, places, theme) -> None:
             home_numbers.by_gold(views)
         else:
             home_numbers.prevalence(views)
+        home_numbers.flips(views)
 
 
 def _files(dataset) -> None:
@@ -114,6 +115,8 @@ def _keep(reading) -> None:
         return
     if library.is_kept(reading.dataset.digest):
         st.caption("This dataset is kept on this computer; its address goes on working.")
+        return
+    if not access.may_change(st.session_state["data"]):
         return
     if st.button("Keep on this computer", icon=":material/save:", key="keep_home"):
         cached.keep(reading)

@@ -7,13 +7,15 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.extremes import clearly_most_cases
 from core.methods import any_of
 from core.models.catalogue import Fitted, command_of
 from core.models.models_agree import models_agree
 from core.models.rater_summary import rater_summary
+from core.models.unanimous import unanimous_cases
 from core.models.vote_changes import VoteChanges, vote_changes
 from core.raters.acceptable import why_not
-from core.text import markdown, plural, shorten, with_interval
+from core.text import markdown, percent_with_interval, plural, shorten, with_interval
 from pages.shared.cache.home import vote_shares
 from pages.shared.kit import columns, evidence, gold_of_reviews, navigation, provenance, widgets
 from pages.shared.kit import style as look
@@ -58,13 +60,16 @@ def _shown(fitted: list[Fitted], n_restarts: int) -> Fitted:
     shown = _restarts(fitted[place], n_restarts)
     if not shown.request.method.is_truth:
         st.info(
-            f"{shown.title} is a baseline without parameters that others are compared with. Its annotations are not "
-            "taken for the truth.",
+            f"{markdown(shown.title)} is a baseline without parameters that others are compared with. Its annotations "
+            "are not taken for the truth.",
             icon=":material/info:",
         )
     diagnostics = None if shown.bayes is None else shown.bayes.diagnostics
-    notes = {note: shown.bayes is None or (diagnostics is not None and note == diagnostics.words)
+    grave = shown.bayes is None and shown.request.way != "vote"
+    notes = {note: grave or (diagnostics is not None and note == diagnostics.words)
              for note in shown.fit.notes}  # fmt: skip
+    if shown.request.method.is_truth and (why := unanimous_cases(shown.dataset).why_not(shown.fit)):
+        notes = {f"{shown.title} is not to be relied on here. {why}": True} | notes
     if heavy := [note for note, grave in notes.items() if grave]:
         st.warning(markdown(" ".join(heavy)))
     if light := [note for note, grave in notes.items() if not grave]:
@@ -75,6 +80,8 @@ def _shown(fitted: list[Fitted], n_restarts: int) -> Fitted:
 def _sentence(fitted: list[Fitted], shown: Fitted, changes: VoteChanges) -> str:
     """What several models agree and differ on; of one, or where it has not converged, what it changes of the vote."""
     same = [one for one in fitted if one.fit.classes == shown.fit.classes and one.request.method.is_truth]
+    if shown.request.way == "vote":
+        return f"{shown.title} keeps the majority class of every case"
     done = [one for one in same if one.fit.converged]
     if len(done) < 2 or not shown.fit.converged:
         return f"{changes.words} ({models_jobs.label(shown)})"
@@ -107,22 +114,26 @@ def _answer(title, about: str, fitted: list[Fitted], shown: Fitted, vote) -> Non
 def _who_is_accurate(shown: Fitted, why: str) -> None:
     """The other half of the page's question, in a line; nothing where the annotations cannot tell."""
     found = rater_summary(shown.dataset, shown.fit)
-    ends = models_parts.extremes(found)
-    if ends is None or not shown.request.method.is_truth:
+    if np.isfinite(found.accuracy).sum() < 2 or not shown.request.method.is_truth:
         return
     if why:
         st.markdown(f"How accurate the raters are cannot be said: {why}.")
         return
-    least, most = ends
-    if found.low[most] <= found.high[least]:
-        st.markdown("How often each rater is right by this model's matrices overlaps: none is surely right most often.")
+    if shown.request.way == "vote":
+        st.markdown(f"Rater accuracy is not estimated: {shown.title} counts every annotation the same.")
+        return
+    least, most = models_parts.extremes(found)
+    if least is None and most is None:
+        st.markdown("By the confusion matrices of this model no rater is clearly the most or the least often right.")
         return
 
     def said(rater: int) -> str:
         words = with_interval(float(found.accuracy[rater]), float(found.low[rater]), float(found.high[rater]))
         return f"**{markdown(shorten(shown.fit.raters[rater], 40))}**, {words}"
 
-    words = f"By the confusion matrices of this model most often right: {said(most)}; least often: {said(least)}."
+    ends = (("most", most), ("least", least))
+    named = [f"{how} often right: {said(rater)}" for how, rater in ends if rater is not None]
+    words = f"By the confusion matrices of this model {'; '.join(named)}."
     if not found.from_uncertainty:
         words += " Intervals take the true classes as known."
     st.markdown(words, help=widgets.explained("confusion matrix"))
@@ -147,20 +158,20 @@ def _vote_alone(view: Dataset) -> None:
             "ci_high": [share.high for share in shares],
         }
     ).sort_values("share of cases", ascending=False, kind="stable", ignore_index=True)
-    first = frame.iloc[0]
-    share = with_interval(first["share of cases"], first["ci_low"], first["ci_high"])
-    n_first = int((frame["share of cases"] > first["share of cases"] - 1e-9).sum())
-    names = markdown(shorten(first["class"], 60)) if n_first == 1 else f"{n_first:,} classes alike"
     n_never = int((frame["share of cases"] == 0).sum())
     never = (
         f" {plural(n_never, 'class', 'classes')} of {len(frame):,} {'wins' if n_never == 1 else 'win'} no case."
         if n_never
         else ""
     )
-    st.markdown(
-        f"Most common by majority vote: **{names}**, {share} of "
-        f"{plural(shares[0].n, 'case')} with annotations; a tied case is split.{never}"
-    )
+    first, n = frame.iloc[0], plural(shares[0].n, "case")
+    if clearly_most_cases(frame["share of cases"], shares[0].n) is None:
+        words = f"No class is clearly the most common by majority vote of {n} with annotations"
+    else:
+        share = percent_with_interval(first["share of cases"], first["ci_low"], first["ci_high"])
+        name = markdown(shorten(first["class"], 60))
+        words = f"Most common by majority vote: **{name}**, {share} of {n} with annotations"
+    st.markdown(f"{words}; a tied case is split.{never}")
     ends = {"ci_low": "95% from", "ci_high": "to"}
     st.dataframe(
         frame[frame["share of cases"] > 0].rename(columns=ends),
@@ -183,7 +194,7 @@ def _page() -> None:
     verdict = any_of("rater model", view)
     if not verdict.possible:
         title.title("Only a majority vote is possible with these data")
-        st.info(f"Rater models are not possible: {verdict.reason}.", icon=":material/block:")
+        st.info(f"Rater models are not possible: {markdown(verdict.reason)}.", icon=":material/block:")
         _vote_alone(view)
         return
     requests, n_restarts = models_choose.choose(view)
@@ -209,7 +220,7 @@ def _page() -> None:
     parts = {
         **({"All labels": lambda: models_labels.show(dataset)} if every else {}),
         "Cases": lambda: models_parts.cases(shown, vote, theme),
-        "Raters": lambda: models_parts.raters(shown, theme),
+        **({} if shown.request.way == "vote" else {"Raters": lambda: models_parts.raters(shown, theme)}),
         "Prevalence": lambda: models_parts.prevalence(fitted, shown, vote, theme),
         "Checks": lambda: models_checks.checks(fitted, shown, theme),
         "Soft labels": lambda: models_fit.soft(shown),

@@ -10,18 +10,19 @@ import streamlit as st
 from core.agreement.pairs import METHOD as PAIRS
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
+from core.extremes import clearly_least
 from core.figures import raters as figures
 from core.jobs import Job
 from core.methods import any_of, can_use
 from core.models.dawid_skene import DawidSkene
-from core.order import lowest_first
 from core.raters.acceptable import GOLD_EACH
 from core.raters.coverage import Coverage, coverage
 from core.raters.drift import drift_of
 from core.raters.flags import FALSE_ALARMS
+from core.raters.following import Following
 from core.raters.monitoring import RaterTable
 from core.raters.rates import Rates
-from core.raters.report_card import report_card
+from core.raters.report_card import ReportCard, report_card
 from core.raters.to_act_on import ToActOn
 from core.report.rater_card import rater_report
 from core.text import markdown, number, percent, plotly, plural, shorten
@@ -44,20 +45,24 @@ _RATES = (0.01, 0.05, 0.1, 0.2)
 
 
 def _all(view: Dataset, table: RaterTable, act: ToActOn, blind: Rates | None, theme) -> None:
-    why = act.acceptable.why_no_order or act.acceptable.why
-    raters_table.show(
-        raters_table.frame_of(table, act, blind), "rater", ranked=not why, acceptable=act.acceptable.acceptable
-    )
+    judged = act.judged
+    why = judged.why_no_order or judged.why
+    raters_table.show(raters_table.frame_of(table, act, blind), "rater", ranked=not why, acceptable=judged.acceptable)
     if why:
         st.caption(f"Raters are not ranked: {markdown(why)}.")
-    accuracy = act.acceptable.accuracy.value
-    known = np.isfinite(accuracy)
+    known = np.isfinite(judged.rates.value)
     if known.any() and not why:
-        least = int(lowest_first(accuracy)[0])
-        title = f"Least accurate: {plotly(shorten(table.raters[least], 20))}, {act.acceptable.said(least)}"
-        widgets.plot(figures.accuracy_against_pool(act, theme, title), "pool", "Accuracy of raters against the pool")
+        least = clearly_least(judged.rates.value, judged.rates.low, judged.rates.high)
+        lowest = "is clearly the least accurate" if act.following is None else "clearly follows the cases least"
+        measure = judged.measure.capitalize()
+        title = f"No rater {lowest}" if known.sum() > 1 else f"{measure} of the one rater"
+        if least is not None:
+            what = "Least accurate" if act.following is None else "Follows the cases least"
+            title = f"{what}: {plotly(shorten(table.raters[least], 20))}, {judged.said(least)}"
+        widgets.plot(figures.accuracy_against_pool(act, theme, title), "pool", f"{measure} of raters against the pool")
         if known.sum() > figures.MOST_LINES:
-            st.caption(f"The {figures.MOST_LINES} raters flagged or least accurate, of {int(known.sum()):,}.")
+            lowest = "least accurate" if act.following is None else "follow least"
+            st.caption(f"The {figures.MOST_LINES} raters flagged or {lowest}, of {int(known.sum()):,}.")
     if not why:
         raters_answers.all_on_the_scale(view)
     if act.flags:
@@ -79,13 +84,18 @@ def _flags(table: RaterTable, act: ToActOn) -> None:
     with st.expander(title, expanded=n <= MOST_FLAGS):
         for flag in act.flags[:MOST_LISTED]:
             name = markdown(table.raters[flag.rater])
-            st.markdown(f":material/flag: **{name}** · {flag.title}: {markdown(flag.words)}")
+            mark = ":material/info:" if flag.neutral else ":material/flag:"
+            st.markdown(f"{mark} **{name}** · {flag.title}: {markdown(flag.words)}")
         if len(act.flags) > MOST_LISTED:
             st.caption(f"{len(act.flags) - MOST_LISTED:,} more stand in the table.")
 
 
 def _judged(act: ToActOn) -> str:
     """What the accuracies rest on, in a sentence."""
+    if act.following is not None:
+        return _followed(act.following)
+    if not act.acceptable.n_judged:
+        return ""
     others = "the other raters of each case, as the model weighs them"
     n_gold = int(act.acceptable.by_gold.sum())
     if not n_gold:
@@ -99,9 +109,20 @@ def _judged(act: ToActOn) -> str:
     )
 
 
+def _followed(found: Following) -> str:
+    """What the correlations rest on, in a sentence."""
+    by = "the other raters of each case, less their severity"
+    if n_gold := int(found.by_gold.sum()):
+        by = f"gold for {plural(n_gold, 'rater')}" + (f", for the rest by {by}" if n_gold < found.n_judged else "")
+    return (
+        f"How closely raters follow the cases is judged by {by}, and shrunk towards all raters. To read higher or "
+        "lower, or to scatter more, counts against nobody."
+    )
+
+
 def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
     wanted = st.session_state.get("rater")
-    first = act.flags[0].rater if act.flags else 0
+    first = next(iter((*act.against(), *act.flags))).rater if act.flags else 0
     index = table.raters.index(wanted) if wanted in table.raters else first
     left, hand = st.columns([2, 5], vertical_alignment="bottom")
     rater = left.selectbox("Rater", table.raters, index=index, key=f"one_rater-{table.raters[index]}")
@@ -119,13 +140,32 @@ def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
     )
     place = table.raters.index(rater)
     for flag in (flag for flag in act.flags if flag.rater == place):
-        st.warning(f"{flag.title}: {markdown(flag.words)}", icon=":material/flag:")
-    raters_answers.on_the_scale(view, table, rater)
+        if flag.neutral:
+            st.info(f"{flag.title}: {markdown(flag.words)} It does not count against them.", icon=":material/info:")
+        else:
+            st.warning(f"{flag.title}: {markdown(flag.words)}", icon=":material/flag:")
+    if act.following is not None:
+        raters_answers.follows(act.following, place)
+    raters_answers.on_the_scale(view, table, rater, by_class=card.own_classes)
     if view.time is None:
         st.info("These annotations have no dates, so nothing can be said over time.", icon=":material/block:")
-    else:
+    elif act.following is not None:
+        raters_scores.one_over_time(view, act.following.scores, place, act.following.digits, theme)
+    elif card.own_classes:
         _over_time(table, act, place, theme)
-    raters_answers.show(card)
+    if card.own_classes:
+        raters_answers.show(card)
+        _differences(card, rater)
+    else:
+        st.info(
+            "The classes of the model are not those of the raters, so annotations are not compared by class.",
+            icon=":material/block:",
+        )
+    raters_act_on.without(view, table, act, rater)
+
+
+def _differences(card: ReportCard, rater: str) -> None:
+    """Cases on which this rater differs from others who are certain."""
     widgets.heading("Cases where the others are certain of another class")
     if card.differences:
         frame = pd.DataFrame(
@@ -141,7 +181,6 @@ def _one(view: Dataset, table: RaterTable, act: ToActOn, theme) -> None:
         widgets.open_case_table(frame, f"differences-{rater}", shares=("how sure",))
     else:
         st.write("There is none.")
-    raters_act_on.without(view, table, rater)
 
 
 def _over_time(table: RaterTable, act: ToActOn, place: int, theme) -> None:
@@ -252,7 +291,7 @@ def _coverage_of_classes(found: Coverage) -> None:
 
 def _instead(dataset: Dataset, reason: str) -> None:
     """Why raters cannot be compared, and where to go on."""
-    st.info(f"Raters cannot be compared with these data: {reason}.", icon=":material/block:")
+    st.info(f"Raters cannot be compared with these data: {markdown(reason)}.", icon=":material/block:")
     if not dataset.raters_identified:
         st.markdown(
             "Without names it can still be told how far annotations agree, and which cases are uncertain. "
@@ -306,7 +345,7 @@ def _page() -> None:
     if rest:
         st.markdown(markdown(" ".join(rest)))
     judged = {
-        "judged by": act.acceptable.judged_by,
+        "judged by": act.judged.judged_by,
         "model": table.model,
         **asked,
         "false_alarms": rate,
@@ -323,7 +362,7 @@ def _tabs(dataset: Dataset, view: Dataset, table: RaterTable, act: ToActOn, them
         "One rater": lambda: _one(view, table, act, theme),
         "Who overlaps with whom": lambda: _coverage(view),
         "Shared errors": lambda: shared_errors.show(view, (), theme, "raters"),
-        "Planning": lambda: raters_plan.show(view, theme),
+        "Planning": lambda: raters_plan.show(view, act.acceptable, theme),
     }
     if raters_trust.is_offered(dataset):
         parts["Trust"] = lambda: raters_trust.show(dataset, theme)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from core import belongings, library
+from core import library
 from core.errors import PluralityError
 from core.ingest import saved_mappings
 from core.ingest.answer_rules import Treatment
@@ -116,10 +116,12 @@ def _use(
         st.session_state["data_error"] = str(error)
         return
     state.use(address)
-    if reading.machines and not belongings.has_marks(access.place(address)):  # what somebody said of them goes first
-        belongings.mark_machines(access.place(address), (Machine(*one) for one in reading.machines))
-    for name, content in classifiers:
-        predictions.add(name, content)
+    if access.may_change(address):  # or the same data are shared with whoever brought the file: they stay as they are
+        right = access.WriteRight(address)
+        if reading.machines and not right.has_marks():  # what somebody said of them goes first
+            right.mark_machines(Machine(*one) for one in reading.machines)
+        for name, content in classifiers:
+            predictions.add(name, content)
     upload_side.let_go(st.session_state.get("n_uploads", 0))
     upload_files.let_go(upload_files.annotations_key())
     upload_last.remember(source, question, choices)
@@ -138,7 +140,7 @@ def _done(digest: str) -> None:
     right.page_link("pages/cases.py", label="Which cases are uncertain?", icon=":material/view_list:")
     if library.is_kept(digest):
         third.caption("Kept on this computer; its address goes on working.")
-    elif third.button("Keep on this computer", icon=":material/save:", key="keep"):
+    elif access.may_change(digest) and third.button("Keep on this computer", icon=":material/save:", key="keep"):
         cached.keep(reading)
         st.rerun()
     _perhaps_machines(reading.dataset.raters)

@@ -22,6 +22,7 @@ SCALES: dict[str, tuple[tuple[str, ...], tuple[float, ...]]] = {
     "fleiss": (("poor", "fair to good", "excellent"), (0.4, 0.75)),
     "altman": (("poor", "fair", "moderate", "good", "very good"), (0.2, 0.4, 0.6, 0.8)),
 }
+_SLIGHT = SCALES["landis_koch"][1][1]  # below which an interval that includes 0 says that there is hardly agreement
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def perhaps_chance(coefficient: Coefficient) -> bool:
 
 
 def before_opinions(coefficient: Coefficient) -> tuple[str, str] | None:
-    """What comes before further opinions on uncertain cases, and why; None where agreement is surely beyond chance.
+    """What comes before further opinions on uncertain cases, and why; None where agreement is clearly beyond chance.
 
     Parameters
     ----------
@@ -108,8 +109,13 @@ def before_opinions(coefficient: Coefficient) -> tuple[str, str] | None:
             "Raters contradict each other",
             "agreement is surely below chance: some may have the classes mixed up, or read the instructions otherwise",
         )
+    if coefficient.ci_high is None or coefficient.ci_high > _SLIGHT:
+        return (
+            "Cannot determine agreement beyond chance",
+            "the interval includes 0: have more cases annotated twice or more",
+        )
     return (
-        "Agreement may be chance",
+        "Agreement is hardly beyond chance",
         "classes and instructions first: more annotations of this kind would not settle the cases",
     )
 

@@ -5,6 +5,7 @@ Gwet, Handbook of Inter-Rater Reliability (2014), linearised variance over cases
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from ..methods import AS_IS, methods
 from ._kernels import class_shares, weighted_answers
 from .coefficient_methods import GWET, Asked, coefficient_method
 from .cohen_conger import REPEATS, check_raters, identified, repeats_of
-from .intervals import Coefficient, undefined
+from .intervals import WITHOUT_ERROR, Coefficient, undefined
 from .linearised import (
     FEW_OF_OTHERS_AC1,
     NO_PAIR,
@@ -26,7 +27,8 @@ from .linearised import (
     observed,
     why_certain,
 )
-from .probability import SPA_WEIGHTINGS
+from .probability import SPA_WEIGHTINGS, cut_at, share_of_agreement
+from .ranges import distance_of, least_agreement, least_beyond_chance
 from .weights import Weights, resolve_weights
 
 Labels = Sequence[float] | None
@@ -36,6 +38,8 @@ def percent_agreement(
     data: ClassCounts | Dataset, level: float = 0.95, weights: Weights = None, labels: Labels = None
 ) -> Coefficient:
     """Mean over cases of the share of agreeing pairs of annotations; cases with two annotations or more.
+
+    Where all cases agree alike, the interval is Wilson's, as that of SPA: cases that do not differ show no error.
 
     Parameters
     ----------
@@ -48,7 +52,14 @@ def percent_agreement(
     """
     counts = as_counts(data)
     name, matrix = resolve_weights(weights, counts.n_classes, labels)
-    return corrected("percent", name, observed(counts, matrix), level, least=0.0)
+    seen = observed(counts, matrix)
+    n, times = seen.n[seen.usable], seen.usable_times
+    least = partial(least_agreement, n, times, counts.n_classes, distance_of(matrix))
+    found = corrected("percent", name, seen, level, least=least)
+    if found.note == WITHOUT_ERROR:
+        agreement, n_annotations = seen.p_ai[seen.usable], seen.n_annotations
+        found = share_of_agreement("percent", name, agreement, np.ones(n.size), level, n_annotations, times=times)
+    return found if found.value is None else cut_at(found, least())
 
 
 def fleiss_kappa(
@@ -79,7 +90,12 @@ def fleiss_kappa(
     drawn = pi if matrix is None else matrix @ pi
     used = np.count_nonzero(pi)
     p_e = 1.0 if used < 2 else float(pi @ drawn)
-    found = corrected("fleiss_kappa", name, seen, level, p_e, _per_case(counts, seen, drawn), why_certain(used))
+
+    def least() -> float:
+        return least_beyond_chance(seen.n[seen.usable], p_e, distance_of(matrix), own=bool(seen.usable.all()))
+
+    p_ei = _per_case(counts, seen, drawn)
+    found = corrected("fleiss_kappa", name, seen, level, p_e, p_ei, why_certain(used), least=least)
     return mind_rare_classes(found, counts)
 
 
@@ -143,9 +159,11 @@ def gwet_ac(
     if q < 2:
         return undefined("gwet_ac", name, "only one class is declared", seen.n_usable, seen.n_annotations)
     pi = _mean_shares(counts, seen)
-    drawn = (1 - pi) * ((q if matrix is None else float(matrix.sum())) / (q * (q - 1)))
+    weight = q if matrix is None else float(matrix.sum())
+    drawn = (1 - pi) * (weight / (q * (q - 1)))
     p_ei = _per_case(counts, seen, drawn)
-    found = corrected("gwet_ac", name, seen, level, float(pi @ drawn), p_ei, why_certain(q))
+    least = partial(_least_by_chance, seen, q, matrix, weight / q**2)  # chance is highest of even shares
+    found = corrected("gwet_ac", name, seen, level, float(pi @ drawn), p_ei, why_certain(q), least=least)
     return mind_rare_classes(found, counts, FEW_OF_OTHERS_AC1)
 
 
@@ -172,7 +190,9 @@ def brennan_prediger(
     name, matrix = resolve_weights(weights, q, labels)
     p_e = 1.0 if q < 2 else (1 / q if matrix is None else float(matrix.mean()))
     reason = "only one class is declared" if q < 2 else why_certain(q)
-    return corrected("brennan_prediger", name, observed(counts, matrix), level, p_e, why_certain=reason)
+    seen = observed(counts, matrix)
+    least = partial(_least_by_chance, seen, q, matrix, p_e)
+    return corrected("brennan_prediger", name, seen, level, p_e, why_certain=reason, least=least)
 
 
 def agreement_table(
@@ -212,6 +232,12 @@ def agreement_table(
     ]
 
 
+def _least_by_chance(seen: Observed, n_classes: int, matrix: np.ndarray | None, p_e: float) -> float:
+    """The least value beyond chance of ``p_e`` at most."""
+    agreement = least_agreement(seen.n[seen.usable], seen.usable_times, n_classes, distance_of(matrix))
+    return (agreement - p_e) / (1 - p_e)
+
+
 def _mean_shares(counts: ClassCounts, seen: Observed) -> np.ndarray:
     n = np.zeros(counts.n_cases)
     n[seen.rated] = seen.n
@@ -231,7 +257,7 @@ METHODS = (
         lambda asked: [percent_agreement(asked.counts, **asked.how)],
         plainly="How often two raters who looked at the same case gave the same annotation.",
         exactly="Mean over cases of the share of agreeing pairs; interval by Gwet's linearised variance (2014), t on "
-        "n − 1.",
+        "n − 1; Wilson's where all cases agree alike.",
         sources=(GWET,),
         assumes="no model of chance; chance alone can make it high when one class is common.",
         place=10,

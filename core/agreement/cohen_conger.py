@@ -17,6 +17,7 @@ from ._kernels import rater_answers, repeated_answers
 from .coefficient_methods import GWET, Asked, coefficient_method
 from .intervals import Coefficient, few_cases, undefined
 from .linearised import NO_PAIR, corrected, mind_rare_classes, observed, why_certain
+from .ranges import distance_of, least_beyond_chance
 from .weights import Weights, resolve_weights
 
 REPEATS = "a rater annotated the same case twice; keep one annotation of each"
@@ -129,8 +130,9 @@ def cohen_kappa_classic(
     se = float(np.sqrt(term.var() / len(a)) / (1 - p_e))
     half = float(ndtri((1 + level) / 2)) * se
     n = len(a)
+    low = max(kappa - half, least_beyond_chance(np.array([2]), p_e, distance_of(matrix), own=True))
     return Coefficient(
-        "cohen_kappa_classic", name, min(1.0, kappa), se, kappa - half, min(1.0, kappa + half), n, 2 * n, few_cases(n)
+        "cohen_kappa_classic", name, min(1.0, kappa), se, low, min(1.0, kappa + half), n, 2 * n, few_cases(n)
     )
 
 
@@ -183,7 +185,13 @@ def _own_margins(
     if chance is None:
         return undefined(name, of, "there is only one rater", seen.n_usable, seen.n_annotations)
     p_ei = chance.p_e + rater_answers(dataset.case_ptr, dataset.rater, dataset.answer, chance.value)[seen.rated]
-    return mind_rare_classes(corrected(name, of, seen, level, chance.p_e, p_ei, chance.why_certain), counts)
+
+    def least() -> float:
+        own = bool((seen.n == raters_used(dataset)).all()) and not repeats_of(dataset)
+        return least_beyond_chance(seen.n[seen.usable], chance.p_e, distance_of(matrix), own)
+
+    found = corrected(name, of, seen, level, chance.p_e, p_ei, chance.why_certain, least=least)
+    return mind_rare_classes(found, counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,6 +16,7 @@ from .coefficient_methods import SPA_SOURCE, coefficient_method
 from .intervals import Coefficient, few_cases, undefined
 from .linearised import NO_PAIR, ONE_CLASS, as_counts, total_of
 from .probability import SPA_WEIGHTINGS, case_weights
+from .ranges import least_beyond_chance
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,7 +81,10 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
     if ends is None:
         note = "undetermined interval: agreement by chance may be 1"
         return Coefficient("spa_corrected", weighting, value, se, None, None, m, n_annotations, note)
-    return Coefficient("spa_corrected", weighting, value, se, *ends, m, n_annotations, few_cases(m))
+    sizes = n[usable]
+    own = bool(usable[rated].all() and (sizes == sizes[0]).all())
+    low = max(ends[0], least_beyond_chance(sizes, 1 - found.y, None, own))
+    return Coefficient("spa_corrected", weighting, value, se, low, ends[1], m, n_annotations, few_cases(m))
 
 
 def _interval(

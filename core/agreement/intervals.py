@@ -1,5 +1,6 @@
 """A coefficient with its uncertainty, and the intervals that give it one."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -8,6 +9,7 @@ from ..result_base import Result
 
 NO_ERROR = 1e-12
 Z95 = 1.959963984540054  # standard errors to each end of a 95% interval
+EVERYTHING = "too few cases: the interval is all that the coefficient can be"
 WITHOUT_ERROR = "undetermined interval: the estimated standard error is 0"
 
 
@@ -72,9 +74,9 @@ def with_t_interval(
     n_cases: int,
     n_annotations: int,
     level: float,
-    least: float = -np.inf,
+    least: Callable[[], float],
 ) -> Coefficient:
-    """Value ± t·SE, cut at 1 and at the least value that there is.
+    """Value ± t·SE, cut at 1 and at the least value that the coefficient can have.
 
     No interval below one degree of freedom, and none where the estimated standard error is 0: an interval without width
     would be surer than any data.
@@ -90,8 +92,8 @@ def with_t_interval(
     n_cases, n_annotations : int
     level : float
         Of the interval, 0 to 1.
-    least : float
-        The least value that there is.
+    least : callable
+        Gives that value, 0 or less; called where the interval reaches below 0. See `core.agreement.ranges`.
     """
     from scipy.special import stdtrit
 
@@ -103,8 +105,11 @@ def with_t_interval(
     if se <= NO_ERROR:
         return Coefficient(name, weights, value, None, None, None, n_cases, n_annotations, WITHOUT_ERROR)
     half = float(stdtrit(df, (1 + level) / 2)) * se
-    low, high = max(least, value - half), min(1.0, value + half)
-    return Coefficient(name, weights, value, se, low, high, n_cases, n_annotations, few_cases(n_cases))
+    low, high = value - half, min(1.0, value + half)
+    note = few_cases(n_cases)
+    if low < 0 and low <= (lowest := min(value, least())):
+        low, note = lowest, EVERYTHING if high == 1 else note
+    return Coefficient(name, weights, value, se, low, high, n_cases, n_annotations, note)
 
 
 def few_cases(n_cases: int) -> str:

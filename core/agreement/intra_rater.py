@@ -9,7 +9,8 @@ from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from .intervals import Coefficient, undefined
-from .probability import case_agreement, share_of_agreement
+from .probability import case_agreement, cut_at, share_of_agreement
+from .ranges import least_agreement
 
 NEVER = "never annotated a case twice"
 
@@ -63,7 +64,8 @@ def intra_rater(dataset: Dataset, level: float = 0.95) -> IntraRater:
             each.append(undefined("intra_rater", "annotations_m1", f"this rater {NEVER}"))
             continue
         answers = int(n[own].sum())
-        each.append(share_of_agreement("intra_rater", "annotations_m1", agreement[own], n[own] - 1, level, answers))
+        found = share_of_agreement("intra_rater", "annotations_m1", agreement[own], n[own] - 1, level, answers)
+        each.append(cut_at(found, least_agreement(n[own], n[own] - 1, dataset.n_classes, None)))
         value.append(each[-1].value)
         weight.append(float((n[own] - 1).sum()))
     if value:

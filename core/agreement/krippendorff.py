@@ -27,13 +27,11 @@ from ._kernels import (
 from .coefficient_methods import coefficient_method
 from .intervals import Coefficient, undefined, with_t_interval
 from .linearised import NO_PAIR, as_counts, mind_rare_classes, total_of
+from .ranges import distance_of, least_beyond_chance
 from .weights import Weights, class_labels, resolve_weights
 
 METRICS = ("nominal", "ordinal", "interval", "ratio")
 MOST_RATIO_VALUES = 20_000
-# Two annotations of a case differ by twice what two drawn at random do at most: each metric is a distance or the square
-# of one in a Euclidean space. Weights need not be.
-_LEAST = -1.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,7 +90,8 @@ def krippendorff_alpha(
     -----
     ``α = 1 − (1 − 1/N) D_o / D_e``, ``D_o`` the mean over annotations of the mean δ to the others of the case and
     ``D_e`` that of two draws with replacement. The interval takes the metric as given: the ordinal metric, which
-    depends on the data, adds a little that is left out. It is cut at 1 and, but for weights, at -1, the least alpha.
+    depends on the data, adds a little that is left out. It is cut at 1 and at the least alpha
+    (`core.agreement.ranges`).
     """
     if metric not in METRICS:
         raise OptionError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
@@ -135,7 +134,10 @@ def _alpha(
         why = "the weights make all classes that were used agree"
         return undefined("krippendorff_alpha", how, why, m, n_total)
     value, variance = _linearised(n[usable], found.within[usable], found.across[usable], found.expected, times)
-    least = -np.inf if how.endswith("weights") else _LEAST
+
+    def least() -> float:
+        return least_beyond_chance(n[usable], 1 - found.expected, distance_of(matrix), own=True)
+
     return with_t_interval("krippendorff_alpha", how, value, variance, m - 1, m, n_total, level, least)
 
 

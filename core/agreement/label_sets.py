@@ -16,6 +16,7 @@ from ..text import plural
 from .coefficient_methods import coefficient_method
 from .intervals import Coefficient, undefined, with_t_interval
 from .krippendorff import alpha_and_deviations, alpha_by_distance, krippendorff_alpha
+from .ranges import least_beyond_chance
 
 SET_METRICS = ("jaccard", "masi")
 TITLES = {"jaccard": "Jaccard distance", "masi": "MASI distance"}
@@ -160,7 +161,11 @@ def mean_label_alpha(dataset: Dataset, level: float = 0.95) -> Coefficient:
     n = np.diff(dataset.case_ptr)
     n_annotations, m = int(n[n >= 2].sum()), deviation.size
     variance = float(np.square(deviation).sum()) / (m * (m - 1)) if m > 1 else 0.0
-    mean = with_t_interval(MEAN_LABEL_ALPHA, "identity", value, variance, m - 1, m, n_annotations, level)
+
+    def least() -> float:
+        return least_beyond_chance(n[n >= 2], 0.0, None, own=True)
+
+    mean = with_t_interval(MEAN_LABEL_ALPHA, "identity", value, variance, m - 1, m, n_annotations, level, least)
     if not left_out:
         return mean
     note = f"over {plural(len(found), 'label')}; undefined for {', '.join(left_out[:3])}"

@@ -3,6 +3,7 @@
 Gwet, Handbook of Inter-Rater Reliability (2014), chapters 5 and 6.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +12,7 @@ from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
 from ._disagreement_kernels import class_majorities
 from ._kernels import agreeing_pairs, paired
-from .intervals import Coefficient, undefined, with_t_interval
+from .intervals import EVERYTHING, Coefficient, undefined, with_t_interval
 
 NO_PAIR = "no case has two annotations"
 ONE_CLASS = "only one class was used; raw agreement is 1"
@@ -54,6 +55,11 @@ class Observed:
     def n_usable(self) -> int:
         """Cases with two annotations or more."""
         return int(total_of(self.usable, self.times))
+
+    @property
+    def usable_times(self) -> np.ndarray:
+        """``times`` of the usable cases."""
+        return self.times[self.usable] if self.times.size else self.times
 
     @property
     def agreement(self) -> float:
@@ -99,7 +105,8 @@ def corrected(
     p_e: float = 0.0,
     p_ei: np.ndarray | None = None,
     why_certain: str = ONE_CLASS,
-    least: float = -np.inf,
+    *,
+    least: Callable[[], float],
 ) -> Coefficient:
     """``(p_a − p_e)/(1 − p_e)`` with its linearised interval.
 
@@ -115,8 +122,8 @@ def corrected(
         What each case says of it; without it chance is taken as known.
     why_certain : str
         The reason to give where chance alone would make all agree.
-    least : float
-        Where the interval is cut; beyond chance there is no least value.
+    least : callable
+        See `core.agreement.intervals.with_t_interval`.
     """
     n_cases, m = seen.n_rated, seen.n_usable
     if m == 0:
@@ -175,7 +182,7 @@ def mind_rare_classes(found: Coefficient, counts: ClassCounts, few: int = FEW_OF
     if found.ci_low is None:
         return found
     usable, others = mostly_of_others(counts)
-    if others >= few or (found.ci_low <= -1 and found.ci_high == 1):  # an interval of all there is hides nothing
+    if others >= few or found.note == EVERYTHING:
         return found
     note = (
         f"{others:,} of {usable:,} cases are mostly of other classes than the commonest, too few: the interval tends "

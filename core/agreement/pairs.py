@@ -40,6 +40,8 @@ class PairMatrix(Result):
         Linearised over pairs of annotations; NaN where there is none, and throughout for percent agreement.
     level : float
         Of the intervals, 0 to 1.
+    least : float
+        The least value of the coefficient.
     """
 
     raters: tuple[str, ...]
@@ -49,6 +51,7 @@ class PairMatrix(Result):
     value: np.ndarray
     se: np.ndarray
     level: float
+    least: float
 
     TABLES = ("pairs",)
 
@@ -80,7 +83,8 @@ class PairMatrix(Result):
         if np.isnan(self.se[i, j]):
             return None
         half = float(stdtrit(n - 1, (1 + self.level) / 2)) * float(self.se[i, j])
-        return float(self.value[i, j]) - half, min(1.0, float(self.value[i, j]) + half)
+        value = float(self.value[i, j])
+        return max(self.least, value - half), min(1.0, value + half)
 
     def why(self, i: int, j: int) -> str:
         """Why a cell is undefined; empty where it is not."""
@@ -143,7 +147,7 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
         )
     if coefficient == PERCENT:
         n, agree = rater_pairs(dataset.case_ptr, dataset.rater, dataset.answer, n_raters)
-        return PairMatrix(dataset.raters, n, agree, coefficient, _share(agree, n), np.full(n.shape, np.nan), level)
+        return PairMatrix(dataset.raters, n, agree, coefficient, _share(agree, n), np.full(n.shape, np.nan), level, 0.0)
     if (n_raters * n_classes) ** 2 > limit:
         raise LimitError(
             f"Tables of {n_classes:,} classes for every two of {n_raters:,} raters need "
@@ -154,7 +158,8 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
     value, se = table_coefficients(tables, _KERNEL[coefficient])
     n, agree = tables.sum(axis=(1, 2), dtype=np.int64), np.trace(tables, axis1=1, axis2=2, dtype=np.int64)
     n, agree, value, se = (_symmetric(array, n_raters) for array in (n, agree, value, se))
-    return PairMatrix(dataset.raters, n, agree, coefficient, value, se, level)
+    least = -1 / (n_classes - 1) if coefficient == GWET_AC and n_classes > 1 else -1.0
+    return PairMatrix(dataset.raters, n, agree, coefficient, value, se, level, least)
 
 
 def cases_of_disagreement(dataset: Dataset, rater_a: str, rater_b: str) -> Disagreements:

@@ -3,6 +3,8 @@
 Nørregaard & Derczynski, Sparse Probability of Agreement (2022).
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from ..annotations.counts import ClassCounts
@@ -12,6 +14,7 @@ from ._kernels import agreeing_pairs, class_shares
 from .coefficient_methods import SPA_SOURCE, coefficient_method
 from .intervals import Coefficient, few_cases, undefined, wilson
 from .linearised import NO_PAIR, as_counts, total_of
+from .ranges import least_agreement
 
 _ONCE = np.empty(0, np.int64)
 SPA_WEIGHTINGS = ("annotations_m1", "flat", "annotations", "edges", "inv_var", "inv_var_class")
@@ -57,7 +60,16 @@ def spa(data: ClassCounts | Dataset, weighting: str = "annotations_m1", level: f
     if not usable.any():
         return undefined("spa", weighting, NO_PAIR)
     weight = case_weights(counts, answers, weighting)[usable]
-    return share_of_agreement("spa", weighting, agreement[usable], weight, level, n_annotations, times=times)
+    found = share_of_agreement("spa", weighting, agreement[usable], weight, level, n_annotations, times=times)
+    counted = weight * times if times.size else weight
+    return cut_at(found, least_agreement(answers[usable], counted, counts.n_classes, None))
+
+
+def cut_at(found: Coefficient, least: float) -> Coefficient:
+    """The coefficient, its interval cut at the least value that there is."""
+    if found.ci_low is None or found.value is None or found.ci_low >= least:
+        return found
+    return replace(found, ci_low=min(least, found.value))
 
 
 def share_of_agreement(

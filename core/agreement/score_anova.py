@@ -120,7 +120,7 @@ def _absolute(
     if whole <= EXACT * total:
         return [_none(name, table, what, ALIKE), _none(name, table, what, ALIKE, k)]
     value = n * (between - error) / whole
-    if below <= EXACT * total:
+    if below <= EXACT * total or between <= EXACT * error:  # no end could move from the value
         return [_one(name, table, what, (value, None, None), ALIKE), _none(name, table, what, ALIKE, k)]
     mean = (between - error) / below
     if error <= EXACT * total:
@@ -131,7 +131,8 @@ def _absolute(
     low, high = _absolute_ends(value, between, by_rater, error, (n, k), level)
     if not low < value < high:
         low, high = _absolute_ends(max(value, 0.0), between, by_rater, error, (n, k), level)
-    single = _few_raters(_one(name, table, what, (value, low, high)), k)
+    # Of cases whose scores differ less than by chance the correlation of k scores is -1/(k - 1) at least.
+    single = _few_raters(_one(name, table, what, (value, max(low, min(value, -1 / (k - 1))), high)), k)
     if 1 + (k - 1) * low <= 0:
         return [single, _one(name, table, what, (mean, None, None), "its lower end has no bound", k)]
     ends = mean, spearman_brown(low, k), spearman_brown(high, k)

@@ -10,7 +10,7 @@ from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..methods import AS_IS, can_use, of_plugins
 from ..result_base import Columns, Result, rows
-from ..text import percent, percent_with_interval, plural, with_interval
+from ..text import percent_with_interval, plural, with_interval
 from .coefficient_methods import asked_of
 from .coefficients import PERCENT, agreement_table
 from .corrected_spa import SPA_CORRECTED
@@ -133,9 +133,8 @@ _REASONS = {
 
 
 def in_percent(coefficient: Coefficient) -> str:
-    """``73% (66 to 80)`` of a coefficient with a value; without ends where the interval has no width."""
-    value, low, high = coefficient.value, coefficient.ci_low, coefficient.ci_high
-    return percent(value) if low == high else percent_with_interval(value, low, high)
+    """``73% (66% to 80%)`` of a coefficient with a value."""
+    return percent_with_interval(coefficient.value, coefficient.ci_low, coefficient.ci_high)
 
 
 def _why(coefficient: Coefficient) -> str:

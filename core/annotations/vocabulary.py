@@ -1,6 +1,7 @@
 """Columns of text as codes into a vocabulary in natural order (R2 before R10), missing tokens apart."""
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +15,7 @@ MISSING_TOKENS = frozenset({"", "na", "n/a", ".", "nan", "null"})
 BLANKS = " \t\r\n\u00a0\ufeff"
 # Python's float() also takes 1_2, which is a label.
 _DIGITS = "0123456789"
+_MANY = 1_000  # values
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)", re.IGNORECASE)
 _COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
 
@@ -40,6 +42,8 @@ class Coded:
 def encode(column: pa.ChunkedArray) -> Coded:
     """Codes of a column of strings; only distinct values are looked at one by one."""
     encoded = one_dictionary(column)
+    if len(encoded.dictionary) > len(encoded.indices):  # of a part of a column, which has the dictionary of all
+        encoded = encoded.dictionary_decode().dictionary_encode()
     raw_code = as_numpy(encoded.indices).astype(np.int32, copy=False)
     trimmed = pc.utf8_trim(encoded.dictionary, characters=BLANKS)
     is_missing = as_numpy(pc.is_in(pc.utf8_lower(trimmed), of_texts(sorted(MISSING_TOKENS))))
@@ -131,6 +135,9 @@ def _numbered_alike(values: pa.Array) -> np.ndarray | None:
 
 def to_numbers(values: tuple[str, ...], *, decimal_comma: bool = False) -> np.ndarray:
     """The values as float64, NaN where one is not a number. With ``decimal_comma`` 1,5 is one and a half."""
+    if len(values) > _MANY:
+        with suppress(pa.ArrowInvalid):  # a number each: read at once
+            return as_numpy(of_texts(values).cast(pa.float64()))
     numbers = np.full(len(values), np.nan)
     for place, value in enumerate(values):
         if _NUMBER.fullmatch(value):

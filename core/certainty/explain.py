@@ -1,14 +1,15 @@
-"""Why a case is uncertain, in one sentence made from its annotations."""
+"""Why a case is uncertain, in one sentence made from its annotations, and who sides with the majority clearly less."""
 
 from collections import Counter
+from dataclasses import dataclass
 
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..models._kernels import first_answers
+from ..multiplicity import holm
 from ..text import plural
 
-LEAST_ANNOTATIONS = 20
-LEAST_RATERS = 3
 CLEARLY_LESS = 0.85
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -71,21 +72,89 @@ def _of_label(n_with: int, n_answers: int, label: str) -> str:
     return f"{_word(n_with)} of {_word(n_answers)} annotations {'names' if n_with == 1 else 'name'} {label}"
 
 
-def distrusted(accuracy: np.ndarray, n_annotations: np.ndarray) -> np.ndarray:
-    """Which raters a rater model trusts clearly less than their peers, bool, shape (n_raters,).
+@dataclass(frozen=True, slots=True, eq=False)
+class BelowPeers:
+    """How often raters and their peers name the majority class; arrays of shape (n_raters,).
 
-    Those with at least `LEAST_ANNOTATIONS` annotations whose accuracy is below `CLEARLY_LESS` of the median rater's.
+    Attributes
+    ----------
+    n : ndarray of int64
+        Annotations on cases that others annotated, with a majority class.
+    own, peers : ndarray of float64
+        Share of them that name it, and of the others' annotations on the same cases; NaN without any.
+    named : ndarray of bool
+        Raters who name it clearly less often than their peers.
+    """
+
+    n: np.ndarray
+    own: np.ndarray
+    peers: np.ndarray
+    named: np.ndarray
+
+
+def below_peers(dataset: Dataset, false_alarms: float) -> BelowPeers:
+    """Raters who name the majority class of their cases less often than their peers, by an exact test.
+
+    If the raters of a case are equal, each is as likely as any other to have given each of its annotations. So one of
+    n annotations, of which m name the majority class, names it with probability m/n. Over the cases of a rater these
+    are independent: p is the lower tail of a Poisson-binomial distribution, Holm's step-down holds the family-wise rate
+    over raters. A named rater is also below `CLEARLY_LESS` of the peers' share, so that large data do not name small
+    differences. Cases whose majority is tied do not count, nor does what a rater says of a case again.
 
     Parameters
     ----------
-    accuracy : ndarray, shape (n_raters,)
-        Of each rater under the model.
-    n_annotations : ndarray of int, shape (n_raters,)
+    dataset : Dataset
+        Of single classes, with raters who are identified.
+    false_alarms : float
+        P(any of equal raters is named), at most.
     """
-    judged = n_annotations >= LEAST_ANNOTATIONS
-    if judged.sum() < LEAST_RATERS:
-        return np.zeros(len(accuracy), bool)
-    return judged & (accuracy < CLEARLY_LESS * np.median(accuracy[judged]))
+    once = first_answers(dataset.case_ptr, dataset.rater, dataset.n_raters)
+    rater, case, answer = dataset.rater[once], dataset.case_of_annotation[once], dataset.answer[once]
+    group = case * np.int64(dataset.n_classes) + answer
+    groups, place, times = np.unique(group, return_inverse=True, return_counts=True)
+    most, leading = np.zeros(dataset.n_cases, np.int64), np.zeros(dataset.n_cases, np.int64)
+    np.maximum.at(most, groups // dataset.n_classes, times)
+    np.add.at(leading, groups // dataset.n_classes, times == most[groups // dataset.n_classes])
+    n_of = np.bincount(case, minlength=dataset.n_cases)
+    counts = (leading[case] == 1) & (n_of[case] > 1)
+    rater, m, of, sides = rater[counts], most[case[counts]], n_of[case[counts]], (times[place] == most[case])[counts]
+    n = np.bincount(rater, minlength=dataset.n_raters)
+    sided = np.bincount(rater, sides, dataset.n_raters)
+    own, peers = (
+        np.divide(total, n, out=np.full(n.size, np.nan), where=n > 0)
+        for total in (sided, np.bincount(rater, (m - sides) / (of - 1), dataset.n_raters))
+    )
+    p = np.where(n > 0, 1.0, np.nan)  # of those who are not far below, which can only make the others' test harder
+    far = own < CLEARLY_LESS * peers
+    for one in np.flatnonzero(far):
+        chances, times_each = np.unique((m / of)[rater == one], return_counts=True)
+        p[one] = at_most(int(sided[one]), chances, times_each)
+    named = np.zeros(dataset.n_raters, bool)
+    named[holm(p, false_alarms)] = True
+    return BelowPeers(n, own, peers, named & far)
+
+
+def at_most(k: int, chance: np.ndarray, times: np.ndarray) -> float:
+    """P(at most k successes) of independent trials, by the transform of their Poisson-binomial distribution.
+
+    Source: Hong (2013), Computational Statistics & Data Analysis 59, 41-51, DOI 10.1016/j.csda.2012.10.006.
+
+    Parameters
+    ----------
+    k : int
+    chance : ndarray of float64, shape (n,)
+        Probability of success.
+    times : ndarray of int64, shape (n,)
+        How many trials have that probability.
+    """
+    n = int(times.sum())
+    if k >= n:
+        return 1.0
+    turn = np.exp(-2j * np.pi * np.arange(n + 1) / (n + 1))
+    transform = np.ones(n + 1, complex)
+    for p, m in zip(chance.tolist(), times.tolist(), strict=True):
+        transform *= (1 - p + p * turn) ** m
+    return float(np.clip(np.fft.ifft(transform).real[: k + 1].sum(), 0.0, 1.0))
 
 
 def _common_ground(dataset: Dataset, rankings: list[list[list[int]]], votes: Counter) -> str:

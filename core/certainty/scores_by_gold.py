@@ -9,7 +9,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..models.gold import gold_cases
 from ..result_base import Result
-from ..text import exact, number, percent, plural
+from ..text import exact, number, percent, percent_with_interval, plural
 from .score_trust import LEVEL, ScoreTrust
 
 
@@ -57,7 +57,7 @@ class ScoresByGold(Result):
             if self.n > 1
             else ""
         )
-        held = f"{percent(self.held[place])} ({percent(self.held_low[place])} to {percent(self.held_high[place])})"
+        held = percent_with_interval(self.held[place], self.held_low[place], self.held_high[place])
         off = f"{number(self.error[place], digits)}{ends}"
         return (
             f"At γ = {exact(self.reliability[place])} plausible scores are {off} off from gold on average, and {held} "

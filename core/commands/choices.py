@@ -5,12 +5,13 @@ import pandas as pd
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
+from ..models.choice_cost import seconds_to_choose
 from ..models.choose import Choice, Standing
 from ..models.choose import choose as choose_model
 from ..models.result import RaterModelFit
 from ..models.tempering import OPTION
 from .fits import with_gold
-from .inputs import progress, read_classes, stamp, with_declared_order
+from .inputs import progress, read_classes, say_duration, stamp, with_declared_order
 
 
 def choose(options) -> tuple[dict, pd.DataFrame]:
@@ -34,6 +35,7 @@ def answer_of(options, dataset: Dataset, left_out: int) -> tuple[dict, pd.DataFr
     left_out : int
         Annotations that are not in it.
     """
+    say_duration(seconds_to_choose(dataset))
     found = choose_model(dataset, seed=options.seed, cases=True, progress=progress)
     rows = [_row(each) for each in found.standings]
     answer = {
@@ -42,6 +44,7 @@ def answer_of(options, dataset: Dataset, left_out: int) -> tuple[dict, pd.DataFr
         "reason": found.reason,
         "families": [list(each) for each in found.families],
         "n_hidden": found.n_hidden,
+        "n_unanimous": found.n_unanimous,
         "left_out": left_out,
     }
     if dataset.gold is not None and (dataset.gold >= 0).any():
@@ -69,6 +72,8 @@ def _row(each: Standing) -> dict:
         OPTION: None if held is None else held.temper_prevalence,
         "within_one_se": None if held is None else each.within_one_se,
         "case_score": float(cases.mean()) if cases is not None and cases.size else None,
+        "flipped": each.flipped,
+        "converged": None if each.fit is None else each.fit.converged,
         "excluded": each.excluded or None,
     }
 

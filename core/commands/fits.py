@@ -21,7 +21,7 @@ from ..models.ordinal import METHOD as ORDINAL
 from ..models.ordinal import NAMES
 from ..models.precision import precision_of
 from ..models.result import RaterModelFit
-from .inputs import progress, read_warned, split, stamp, with_declared_order, write_table
+from .inputs import progress, read_warned, say_duration, split, stamp, with_declared_order, write_table
 from .labels import fit_of_labels, of_all_labels
 
 AUTO = "auto"
@@ -122,6 +122,7 @@ def _of_labels(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
 
 def _chosen(options, dataset: Dataset) -> tuple[Request, float | None, dict]:
     """The model that the held-out scores choose without a look at gold, its held-out β, and what is said of it."""
+    from ..models.choice_cost import seconds_to_choose
     from ..models.choose import choose
 
     known = {option.name for each in methods("rater model").values() for option in each.options} - {"seed"}
@@ -129,9 +130,11 @@ def _chosen(options, dataset: Dataset) -> tuple[Request, float | None, dict]:
     given += [name for name, value in vars(options).items() if name.startswith("variant_") and value is not None]
     if given:
         raise InputError("auto chooses the model and its options.", "Name a model to set options of your own.")
+    say_duration(seconds_to_choose(dataset))
     found = choose(dataset, seed=options.seed, progress=progress)
     held = found.best.held
-    extra = {"chosen": found.chosen, "reason": found.reason}
+    flips = {"flipped": found.best.flipped, "n_unanimous": found.n_unanimous}
+    extra = {"chosen": found.chosen, "reason": found.reason, **flips}
     return found.request(use_gold=bool(options.gold)), None if held is None else held.beta, extra
 
 

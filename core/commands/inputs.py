@@ -18,7 +18,7 @@ from ..ingest.column_mapping import Mapping
 from ..ingest.read_files import Reading, read
 from ..ingest.samples import SAMPLES, read_sample
 from ..settings import current_settings
-from ..text import percent
+from ..text import percent, plural
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 PIPE = "-"
 _DIGEST = re.compile(r"[0-9a-f]{32}")
+_WORTH_A_WORD = 60.0
 
 
 def read_file(options, kind: Kind | None = None) -> Reading:
@@ -171,6 +172,12 @@ def runner_of(options) -> Iterator["Runner"]:
         return
     with opened_cluster(address) as cluster:
         yield cluster
+
+
+def say_duration(seconds: float) -> None:
+    """Estimated duration on standard error, if it is worth a word."""
+    if seconds >= _WORTH_A_WORD:
+        print(f"Scoring rater models takes about {plural(round(seconds / 60), 'minute')}.", file=sys.stderr, flush=True)
 
 
 def progress(share: float) -> None:

@@ -10,6 +10,8 @@ from ..annotations.vocabulary import to_numbers
 from ..errors import InputError
 from ..ingest.formats.tables import open_table
 from ..models.gold import gold_cases
+from ..raters.acceptable import Acceptable
+from ..raters.following import Following, following_of
 from ..raters.monitoring import RaterTable, monitor
 from ..raters.score_drift import score_drifts
 from ..raters.score_gold import score_gold
@@ -22,9 +24,10 @@ from .plausibilities import read_bytes
 
 
 def raters(options) -> tuple[dict, pd.DataFrame]:
-    """Raters against what is acceptable, with flags; the table has a row for each, most wrong annotations first.
+    """Raters against what is acceptable, with flags; the table has a row for each, those that cost most first.
 
-    Of scores without a threshold, severity and spread, and with gold bias and error against it.
+    Raters of ordered classes, and of scores without a threshold, are judged by how they follow the cases, with severity
+    and spread; of scores with gold bias and error against it are given, too.
     """
     whole = read_warned(options).dataset
     if whole.kind == "score" and options.threshold is None:
@@ -35,23 +38,25 @@ def raters(options) -> tuple[dict, pd.DataFrame]:
         dataset = with_gold(dataset, options)
     table = monitor(dataset, level=options.level, seed=options.seed, progress=progress)
     found = raters_to_act_on(table, acceptable=options.acceptable, q=options.fdr, judged_by=options.judged_by)
-    act = found.acceptable
-    rows = [_row(found, int(rater)) | _off(table, int(rater)) for rater in act.order()]
+    act, judged = found.acceptable, found.judged
+    rows = [_row(found, int(rater)) | _off(table, int(rater)) for rater in judged.order()]
     answer = {
         "raters": rows,
-        "acceptable": act.acceptable,
-        "acceptable_given": not act.default,
+        "acceptable": judged.acceptable,
+        "acceptable_given": not judged.default,
+        **_costs(judged),
         "mean_accuracy": act.mean,
         "blind_accuracy": act.blind,
         "judged_by": act.judged_by,
         "fdr": act.q,
         "level": act.level,
         "flagged": [found.raters[rater] for rater in found.flagged()],
-        "n_low": act.n_flagged,
-        "n_below": act.n_below,
-        "wrong_of_low": act.cost,
+        "n_low": judged.n_flagged,
+        "n_below": judged.n_below,
         "words": found.words(),
         "why_not": act.why,
+        "remedy": act.remedy,
+        "agreement_without": [found.raters[rater] for rater in judged.aside],
         "why_no_order": act.why_no_order,
         "gold_check": None if act.check is None else asdict(act.check),
         "model": table.model,
@@ -67,13 +72,33 @@ _DRIFT = ("p", *(f"{name}{end}" for name in ("before", "after") for end in ("", 
 _GOLD = tuple(f"{name}{end}" for name in ("bias", "error") for end in ("", "_low", "_high"))
 
 
+def _costs(judged: Acceptable | Following) -> dict:
+    """What raters are measured by, and what those flagged cost."""
+    if isinstance(judged, Following):
+        return {"measure": "correlation", "mean_correlation": judged.mean, "lost_of_low": judged.cost}
+    return {"measure": "accuracy", "wrong_of_low": judged.cost}
+
+
+def _follows(found: Following, rater: int) -> dict:
+    """How a rater follows the cases, and what is lost of their annotations."""
+    rates = found.rates
+    return {
+        "follows": _number(rates.value[rater]),
+        "follows_low": _number(rates.low[rater]),
+        "follows_high": _number(rates.high[rater]),
+        "follows_n": int(rates.n[rater]),
+        "p_acceptable": _number(found.chance[rater]),
+        "low": bool(found.flagged[rater]),
+        "lost": _number(found.lost[rater]),
+        "judged_by": "gold" if found.by_gold[rater] else "model",
+    }
+
+
 def _of_scores(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
-    """Severity and spread of raters of scores, as the Raters page has them; those furthest from the others first."""
-    if options.acceptable is not None or options.judged_by is not None:
-        raise InputError(
-            "Scores are not right or wrong, so there is no acceptable accuracy.", "Give --threshold T to make classes."
-        )
+    """How raters of scores follow the cases, severity and spread, as the Raters page has them; most lost first."""
     found = score_raters(dataset, level=options.level)
+    asked = {"acceptable": options.acceptable, "q": options.fdr, "judged_by": options.judged_by, "level": options.level}
+    following = following_of(dataset, **asked)
     known = None if options.gold is None else known_scores(options.gold)
     if unknown := len(set(known or ()) - set(dataset.cases)):
         options.cautions.append(f"Gold of {plural(unknown, 'case')} without an annotation was left out.")
@@ -82,11 +107,12 @@ def _of_scores(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
         gold = score_gold(dataset, known, level=options.level)
     drifts = None if dataset.time is None else score_drifts(dataset, found, level=options.level).to_frame()
     rows = []
-    for place in np.argsort(-np.abs(np.nan_to_num(found.severity)), kind="stable"):
+    for place in np.lexsort((-np.abs(np.nan_to_num(found.severity)), -np.nan_to_num(following.lost, nan=-1.0))):
         row = {"rater": found.raters[place], "n": int(found.n[place])}
         row |= {name: _number(getattr(found, name)[place]) for name in _SEVERITY}
         row |= {"severe": bool(found.severe[place]), "erratic": bool(found.erratic[place])}
         row["against"] = bool(found.against[place])
+        row |= _follows(following, int(place))
         if gold is not None:
             row["gold"] = {"n": int(gold.n[place])} | {name: _number(getattr(gold, name)[place]) for name in _GOLD}
         if drifts is not None:
@@ -102,7 +128,14 @@ def _of_scores(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
         "median_spread": found.median_spread,
         "level": found.level,
         "converged": found.converged,
-        "words": found.words(),
+        "words": f"{following.who()} {found.words()}.",
+        "acceptable": following.acceptable,
+        "acceptable_given": not following.default,
+        **_costs(following),
+        "fdr": following.q,
+        "flagged": [found.raters[rater] for rater in np.flatnonzero(following.flagged)],
+        "n_low": following.n_flagged,
+        "n_below": following.n_below,
         "left_out": 0,
         **stamp(options, dataset),
     }
@@ -151,7 +184,7 @@ def _off(table: RaterTable, rater: int) -> dict:
 
 
 def _row(found: ToActOn, rater: int) -> dict:
-    act = found.acceptable
+    act, following = found.acceptable, found.following
     accuracy, gold, model = act.accuracy, act.gold, act.model
     return {
         "rater": found.raters[rater],
@@ -169,10 +202,17 @@ def _row(found: ToActOn, rater: int) -> dict:
         },
         "model": {"accuracy": model.value[rater], "ci_low": model.low[rater], "ci_high": model.high[rater]},
         "p_acceptable": act.chance[rater],
+        **({} if following is None else _follows(following, rater) | _reading(following, rater)),
         "flags": list(found.kinds_of(rater)),
         "evidence": [flag.words for flag in found.flags if flag.rater == rater],
         "expected_wrong": act.expected_wrong[rater],
     }
+
+
+def _reading(found: Following, rater: int) -> dict:
+    """How a rater reads the scale: severity and spread with their intervals."""
+    names = [f"{name}{end}" for name in ("severity", "spread") for end in ("", "_low", "_high")]
+    return {name: _number(found.reading(name)[rater]) for name in names}
 
 
 def _table(rows: list[dict]) -> pd.DataFrame:

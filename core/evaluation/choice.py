@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..text import exact, number
+from ..text import exact, percent, probability
 from .metrics import Evaluation
 
 SURE = 0.95  # probability from which one classifier is said to be better than another
@@ -73,18 +73,17 @@ def verdict(reliabilities: Sequence[float], evaluations: Sequence[Evaluation], m
         verbs = ["leads" if _is_sure(one, sure) else "has the highest mean" for one in (first, last)]
         then = "" if verbs[0] == verbs[1] else f" {verbs[1]}"
         return (
-            f"{said}: {first.name} {verbs[0]} at γ = {exact(reliabilities[0])} ({_surely(first)}), {last.name}{then} "
-            "at γ = "
-            f"{exact(reliabilities[place])} ({_surely(last)})"
+            f"{said}: {first.name} {verbs[0]} at γ = {exact(reliabilities[0])} (probability {_surely(first)}), "
+            f"{last.name}{then} at γ = {exact(reliabilities[place])} ({_surely(last)})"
         )
     known = [leader.p for leader in found if leader.p is not None]
     if not known:
         return f"{found[0].name} shares no case with another classifier, so none leads"
     least = min(known)
     if least >= sure:
-        return f"{found[0].name} leads at every trust level (P ≥ {number(at_least(least))})"
+        return f"{found[0].name} leads at every trust level (probability {percent(at_least(least))} or more)"
     lead = f"{found[0].name} has the highest mean at every trust level"
-    return f"No classifier leads surely: {lead} (P down to {number(at_least(least))})"
+    return f"No classifier leads surely: {lead} (probability down to {percent(at_least(least))})"
 
 
 def _is_sure(leader: Leader, sure: float) -> bool:
@@ -98,5 +97,5 @@ def at_least(p: float) -> float:
 
 def _surely(leader: Leader) -> str:
     if leader.p is None:
-        return "no case in common"
-    return "P > .99" if leader.p > 0.99 else f"P {number(leader.p)}"
+        return "unknown, no case in common"
+    return probability(leader.p)

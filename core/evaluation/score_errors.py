@@ -18,7 +18,7 @@ from ..options import check_whole
 from ..plausibility.gaussian import GaussianPosterior, GaussianScores
 from ..result_base import Columns, Result
 from ..seeds import case_seeds
-from ..text import exact, number
+from ..text import exact, number, probability
 from .score_predictions import ScorePredictions
 
 METRICS = ("absolute", "root_squared", "bias", "right_side")
@@ -138,7 +138,7 @@ def score_errors(
 
 
 def errors_verdict(errors: Sequence[ScoreErrors]) -> str:
-    """Which predictor has the least absolute error, at every γ or at some, and how sure that is. Not escaped.
+    """Which predictor clearly has the least absolute error, at every γ or at some. Not escaped.
 
     Parameters
     ----------
@@ -151,16 +151,16 @@ def errors_verdict(errors: Sequence[ScoreErrors]) -> str:
             f"{names[0]} is {number(float(errors[0].mean[0, 0]))} off in the mean at γ = {exact(errors[0].reliability)}"
         )
     best = [int(one.mean[:, 0].argmin()) for one in errors]
-    if len(set(best)) > 1:
+    ahead = [float(np.nanmin(np.append(each.better[one], np.inf))) for each, one in zip(errors, best, strict=True)]
+    if not np.isfinite(ahead).any():
+        return "No case is predicted by two predictors, so none errs least"
+    if len({one for one, sure in zip(best, ahead, strict=True) if sure >= _LIKELY}) > 1:
         return "Which predictor errs least depends on the trust"
-    one = best[0]
-    sure = min(float(np.nanmin(np.where(np.isnan(e.better[one]), np.inf, e.better[one]))) for e in errors)
+    least, one = min(ahead), names[best[int(np.argmin(ahead))]]
+    if least < _LIKELY or len(set(best)) > 1:
+        return f"No predictor clearly errs least: {one} is better with a probability down to {probability(least)}"
     always = "at every trust" if len(errors) > 1 else f"at γ = {exact(errors[0].reliability)}"
-    if not np.isfinite(sure):
-        return f"{names[one]} errs least {always}; no case is predicted by another one, too"
-    if sure < _LIKELY:
-        return f"{names[one]} errs least {always}, but not surely: P(better) is down to {number(sure)}"
-    return f"{names[one]} errs least {always}, with P(better) of {number(min(sure, 0.99))} or more"
+    return f"{one} errs least {always}, with a probability of {probability(least)} or more"
 
 
 def _result(reliability, predictors, metrics, sums: "_Sums", point: np.ndarray, n_cases: np.ndarray) -> ScoreErrors:

@@ -10,7 +10,7 @@ from ..agreement.intervals import Coefficient
 from ..agreement.over_time import OverTime
 from ..agreement.precision import PrecisionCurve, PrecisionPoint
 from ..methods import method_named
-from ..text import exact, number, plotly, plural
+from ..text import exact, plotly, plural, probability
 from .labels import between, short_names
 from .theme import Theme, Trace, bar, cross, error_bars, figure_of, filled_band, scatter, upright, with_opacity
 
@@ -189,19 +189,19 @@ def band_bar(found: Sequence[Band], theme: Theme, title: str) -> go.Figure:
     data: list[Trace] = []
     shades = np.linspace(0.05, 0.5, len(found))  # text in ink can be read on each
     for band, shade in zip(found, shades, strict=True):
-        probability = band.probability or 0.0
+        p = band.probability or 0.0
         data.append(
             bar(
-                x=[probability],
+                x=[p],
                 y=[""],
                 orientation="h",
-                text=[f"{band.name} {number(probability)}" if probability >= 0.14 else ""],
+                text=[f"{band.name} {probability(p)}" if p >= 0.14 else ""],
                 insidetextanchor="middle",
                 textangle=0,
                 textfont={"color": theme.ink},
                 marker={"color": with_opacity(theme.accent, float(shade)), "line": {"color": theme.grid, "width": 1}},
                 hovertemplate=f"{band.name} ({exact(band.low)} to {exact(band.high)}): "
-                f"{number(probability, 3)}<extra></extra>",
+                f"{probability(p, 1)}<extra></extra>",
                 showlegend=False,
             )
         )

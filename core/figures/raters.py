@@ -17,8 +17,8 @@ MOST_LINES = 12
 def accuracy_against_pool(found: ToActOn, theme: Theme, title: str) -> go.Figure:
     """Accuracy of each rater with its interval, the least on top; flagged raters are crosses in another colour.
 
-    At most `MOST_LINES` raters: the flagged ones, then the least accurate. Lines stand at the mean over annotations
-    and at what is acceptable.
+    Of ordered classes the correlation with the case. At most `MOST_LINES` raters: the flagged ones, then the lowest.
+    Lines stand at the mean over annotations and at what is acceptable.
 
     Parameters
     ----------
@@ -26,8 +26,8 @@ def accuracy_against_pool(found: ToActOn, theme: Theme, title: str) -> go.Figure
     theme : Theme
     title : str
     """
-    judged = found.acceptable
-    value, low, high = judged.accuracy.value, judged.accuracy.low, judged.accuracy.high
+    judged = found.judged
+    value, low, high = judged.rates.value, judged.rates.low, judged.rates.high
     known, flagged = _least_accurate(found)
     data: list[Trace] = []
     places = np.arange(len(known))
@@ -58,7 +58,7 @@ def accuracy_against_pool(found: ToActOn, theme: Theme, title: str) -> go.Figure
         data,
         title,
         130 + 22 * max(4, len(known)),
-        xaxis={"title": "accuracy (dotted: mean over annotations, dashed: acceptable)"},
+        xaxis={"title": f"{judged.measure} (dotted: mean over annotations, dashed: acceptable)"},
         yaxis={
             "tickmode": "array",
             "tickvals": places,
@@ -75,15 +75,15 @@ def accuracy_against_pool(found: ToActOn, theme: Theme, title: str) -> go.Figure
 
 
 def _judged_in_words(found: ToActOn, rater: int) -> list[str]:
-    """Name, interval of the accuracy and number of annotations, for the hover."""
-    accuracy, n_annotations = found.acceptable.accuracy, found.acceptable.n_annotations
-    interval = between(accuracy.low[rater], accuracy.high[rater])
+    """Name, interval and number of annotations, for the hover."""
+    rates, n_annotations = found.judged.rates, found.judged.n_annotations
+    interval = between(rates.low[rater], rates.high[rater])
     return [plotly(found.raters[rater]), interval, f"{n_annotations[rater]:,}"]
 
 
 def _least_accurate(found: ToActOn) -> tuple[np.ndarray, np.ndarray]:
-    """At most `MOST_LINES` raters by their accuracy, the flagged ones before others, and which of all are flagged."""
-    value = found.acceptable.accuracy.value
+    """At most `MOST_LINES` raters by what they are judged by, the flagged ones before others, and who is flagged."""
+    value = found.judged.rates.value
     flagged = np.zeros(len(found.raters), bool)
     flagged[list(found.flagged())] = True
     known = np.flatnonzero(np.isfinite(value))

@@ -259,26 +259,20 @@ def _repeats_treated(
 
     Last, how many of the repeated ones are kept and of the same class.
     """
-    first, entry_ptr, n_same = None, None, 0
+    first, entry_ptr = None, None
     if kind in ("ranking", "set"):
         first, entry_ptr = entries_of_rankings(rows, raw)
-        n_repeats = treat_repeats(rows, raw, repeats, np.repeat(first, np.diff(entry_ptr)))
+        n_repeats, n_same = treat_repeats(rows, raw, repeats, np.repeat(first, np.diff(entry_ptr)))
         first, entry_ptr = entries_of_rankings(rows, raw)
     else:
-        n_repeats = treat_repeats(rows, raw, repeats)
+        n_repeats, n_same = treat_repeats(rows, raw, repeats)
+    n_same = n_same if kind == "class" else 0
     if repeats == "keep":
-        n_same = _said_again(rows) if n_repeats and kind == "class" else 0
         cautions += repeated(n_repeats, n_same, rows.row.size if kind == "class" else None)
         if n_repeats and raw.places is not None and raw.places.file is not None and len(raw.places.files) > 1:
             file = raw.places.file[rows.row]
             cautions += of_several_files(rows.case_code, rows.rater_code, file, rows.rater.values, raw.places.files)
     return first, entry_ptr, n_repeats, n_same
-
-
-def _said_again(rows: Rows) -> int:
-    """Rows whose rater named the same class on the same case in a row before."""
-    pair = rows.case_code.astype(np.int64) * len(rows.rater.values) + rows.rater_code
-    return rows.row.size - len(np.unique(pair * len(rows.answer.values) + rows.answer_code))
 
 
 def _side(

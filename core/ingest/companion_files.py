@@ -142,8 +142,10 @@ def _with_gold(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Data
     if dataset.kind == "set":
         return _with_known_sets(dataset, gold, notes)
     position = {name: code for code, name in enumerate(dataset.classes)}
-    codes = np.array([position.get(gold.get(case, ""), -1) for case in dataset.cases], np.int32)
-    unlisted = {name for case in dataset.cases if (name := gold.get(case)) is not None and name not in position}
+    texts = [gold.get(case) for case in dataset.cases]
+    code = {text: position.get(text or "", -1) for text in dict.fromkeys(texts)}
+    codes = np.array([code[text] for text in texts], np.int32)
+    unlisted = {text for text in code if text is not None and text not in position}
     _note_left_out(dataset, gold, unlisted, ("class", "classes"), notes)
     if (codes < 0).all():
         notes.append("No gold matches a case and a class of these data.")
@@ -163,7 +165,7 @@ def _note_left_out(
             f"Gold names {plural(len(unlisted), *kind)} that are not in the list ({named}); those cases have no gold. "
             f"Declare the {kind[1]} to use it."
         )
-    n_cases = len(set(gold) - set(dataset.cases))
+    n_cases = len(gold) - sum(case in gold for case in dataset.cases)
     if n_cases:
         notes.append(f"Gold of {plural(n_cases, 'case')} without an annotation was left out.")
 

@@ -7,9 +7,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..annotations.columns import of_texts
+from ..annotations.columns import as_numpy, as_texts, of_numpy, of_texts
 from ..annotations.none_of_these import NONE_APPLIES, says_none
-from ..annotations.vocabulary import Coded, encode, to_numbers
+from ..annotations.vocabulary import Coded, encode, one_dictionary, to_numbers
 from .column_mapping import Mapping
 from .formats.raw_table import Dropped, RawTable
 from .times import to_seconds
@@ -80,10 +80,11 @@ def long_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
         rows.time = to_seconds(raw.table[mapping.time])
     drop(rows, raw, rows.case_code < 0, "no case")
     drop(rows, raw, rows.rater_code < 0, "no rater")
-    tokens = raw.table[mapping.answer]
-    for row in rows.row[rows.answer_code < 0]:
-        rows.dropped.append(raw.drop(row, no_annotation(tokens[int(row)].as_py())))
-    rows.keep(rows.answer_code >= 0)
+    if (empty := rows.row[rows.answer_code < 0]).size:
+        tokens = one_dictionary(raw.table[mapping.answer].take(of_numpy(empty)))
+        reasons = [no_annotation(token) for token in as_texts(tokens.dictionary)]
+        rows.dropped += map(raw.drop, empty, map(reasons.__getitem__, as_numpy(tokens.indices)))
+        rows.keep(rows.answer_code >= 0)
     if mapping.annotation is not None:
         rows.annotation = encode(raw.table[mapping.annotation]).code[rows.row]
     if mapping.rank is not None:

@@ -12,7 +12,7 @@ from .formats.raw_table import RawTable
 from .long_rows import Rows, drop
 
 
-def treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray | None = None) -> int:
+def treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray | None = None) -> tuple[int, int]:
     """Count the annotations beyond the first of a rater on a case, and keep, drop or refuse them.
 
     Parameters
@@ -26,8 +26,9 @@ def treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray
 
     Returns
     -------
-    int
-        Annotations beyond the first of a rater on a case, whether they were dropped or not.
+    n_repeats, n_same : int
+        Annotations beyond the first of a rater on a case, whether they were dropped or not; and, where they are kept
+        and each row is an annotation, how many of them name a class that the rater named on the case before.
 
     Raises
     ------
@@ -38,10 +39,11 @@ def treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray
     case = np.ascontiguousarray(rows.case_code[heads], np.int32)
     rater = np.ascontiguousarray(rows.rater_code[heads], np.int32)
     case_ptr, order = for_size(counting_sort, case.size)(case, len(rows.case.values))
-    repeated = for_size(repeated_pairs, case.size)(case_ptr, order, rater, len(rows.rater.values))
+    mark = for_size(repeated_pairs, case.size)(case_ptr, order, rater, len(rows.rater.values))
+    repeated = mark == 2
     count = int(repeated.sum())
     if count == 0 or repeats == "keep":
-        return count
+        return count, _said_again(rows, np.flatnonzero(mark)) if count and first is None else 0
     if first is not None:
         of_head, repeated = repeated, np.zeros(first.size, bool)
         repeated[heads] = of_head
@@ -55,7 +57,14 @@ def treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray
             line=int(raw.line[rows.row[place]]),
         )
     drop(rows, raw, repeated, "a repeated annotation of the same rater on the same case")
-    return count
+    return count, 0
+
+
+def _said_again(rows: Rows, several: np.ndarray) -> int:
+    """Count the rows whose rater named the same class on the same case in a row before, among ``several``."""
+    pair = rows.case_code[several].astype(np.int64) * len(rows.rater.values) + rows.rater_code[several]
+    said = np.sort(pair * len(rows.answer.values) + rows.answer_code[several])
+    return int((said[1:] == said[:-1]).sum())
 
 
 def entries_of_rankings(rows: Rows, raw: RawTable) -> tuple[np.ndarray, np.ndarray]:

@@ -137,8 +137,9 @@ def score_cases(case_ptr, cell, fold_of_case, hidden, log_theta, log_prevalence,
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def score_votes(case_ptr, answer, fold, scored, hidden, popularity, log_floor, first_case, last_case, sums):
-    """Add to ``sums[case]`` ln (n_y + g_y)/(n + 1) of what fold ``hidden`` hides, n_y of the n other ones."""
+def score_votes(case_ptr, answer, fold, scored, hidden, prior, log_floor, first_case, last_case, sums):
+    """Add to ``sums[case]`` ln (n_y + a_y)/(n + Σ a) of what fold ``hidden`` hides; n_y of n others, a the prior."""
+    strength = prior.sum()
     for case in range(first_case, last_case):
         target = -1
         for a in range(case_ptr[case], case_ptr[case + 1]):
@@ -146,8 +147,8 @@ def score_votes(case_ptr, answer, fold, scored, hidden, popularity, log_floor, f
                 target = a
         if target < 0:
             continue
-        same = popularity[answer[target]]
-        n = 1.0
+        same = prior[answer[target]]
+        n = strength
         for a in range(case_ptr[case], case_ptr[case + 1]):
             if fold[a] != hidden:
                 n += 1.0

@@ -1,4 +1,8 @@
-"""Which model opens: the one that best predicts annotations it has not seen, each at its own β."""
+"""Which model opens: the one that best predicts annotations it has not seen, each at its own β.
+
+A model that flips cases on which the raters agree cannot open (`core.models.unanimous`). The smoothed vote opens if no
+model can, or if most raters give one class (`core.models.one_class_raters`).
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -11,16 +15,21 @@ from ..chunks import CancelToken
 from ..errors import LimitError, NotApplicableError
 from ..methods import Method, methods
 from ..result_base import Columns, Result, rows
-from ..text import number
+from ..text import number, percent, plural
 from .catalogue import Request, em_model, fit_request, request
+from .choice_cost import check_cost
 from .design import Repeats
 from .difficulty.names import switches
 from .families import members
 from .held_out import HeldOut, HeldOutData, held_out, held_out_difficulty, held_out_shares, held_out_votes, prepare
 from .majority import METHOD as MAJORITY
+from .one_class_raters import FEWEST, ONLY, one_class_raters
 from .redrawn import by_confusion, independent_beta
 from .result import RaterModelFit
+from .smoothed_vote import METHOD as SMOOTHED
+from .smoothed_vote import SmoothedVote
 from .tempering import OPTION, tempered, truth_beta, truth_doubt
+from .unanimous import unanimous_cases
 
 SAME_SCORE = 1e-6
 FEWEST_TO_TELL = 30
@@ -49,6 +58,8 @@ class Standing(Result):
         Score minus that of the chosen model, paired by annotation, with its standard error clustered by case.
     excluded : str
         Why it cannot open; empty where it can.
+    flipped : int or None
+        Unanimous cases to which it gives another class, of `Choice.n_unanimous`; None where there is no fit.
     independent : float or None
         The held-out β that independent raters would have in the same design (`core.models.redrawn`); of the model that
         opens, where it can be drawn from and its β is below 1.
@@ -63,6 +74,7 @@ class Standing(Result):
     diff: float | None = None
     diff_se: float | None = None
     excluded: str = ""
+    flipped: int | None = None
     independent: float | None = None
 
     def request(self, repeats: Repeats = "independent", *, use_gold: bool = False) -> Request:
@@ -73,7 +85,7 @@ class Standing(Result):
         NotApplicableError
             Gold is to be held fixed, and the model takes none.
         """
-        if self.candidate.reference:
+        if self.by_vote:
             return request(self.candidate.name)
         shown = self.shown_at
         taken = {option.name for option in self.candidate.options}
@@ -86,8 +98,15 @@ class Standing(Result):
         return request(self.candidate.name, **shown)
 
     @property
+    def by_vote(self) -> bool:
+        """Whether it counts votes and knows no raters."""
+        return "vote" in self.candidate.ways
+
+    @property
     def shown_at(self) -> dict[str, Any]:
         """The options of the model that class probabilities are made with, but for those at their defaults."""
+        if self.by_vote:
+            return {}
         tempered_too = self.held is not None and self.held.temper_prevalence
         return {"beta": self.beta, "doubt": self.doubt} | ({OPTION: True} if tempered_too else {})
 
@@ -114,6 +133,8 @@ class Choice(Result):
     seed : int
     families : tuple of tuple of str
         Raters who say the same as if they copied each other, the largest family first (`core.models.families`).
+    n_unanimous : int
+        Cases on which two raters or more agree completely, see `core.models.unanimous`.
     """
 
     standings: tuple[Standing, ...]
@@ -122,6 +143,7 @@ class Choice(Result):
     n_hidden: int
     seed: int
     families: tuple[tuple[str, ...], ...] = ()
+    n_unanimous: int = 0
 
     TABLES = ("models",)
 
@@ -133,6 +155,7 @@ class Choice(Result):
             "se": [None if one is None else one.se for one in held],
             **rows(self.standings, ("diff", "diff_se", "n_parameters", "beta", "doubt")),
             OPTION: [None if one is None else one.temper_prevalence for one in held],
+            "flipped": [each.flipped for each in self.standings],
             "excluded": [each.excluded or None for each in self.standings],
         }
 
@@ -140,6 +163,15 @@ class Choice(Result):
     def best(self) -> Standing:
         """The standing of the model that opens."""
         return next(each for each in self.standings if each.candidate.name == self.chosen)
+
+    @property
+    def flips(self) -> str:
+        """How many unanimous cases get another class by what opens, as a sentence; empty where there are none."""
+        flipped = self.best.flipped
+        if not self.n_unanimous or flipped is None:
+            return ""
+        title, cases = self.best.candidate.title, plural(self.n_unanimous, "unanimous case")
+        return f"{title} gives {flipped:,} of {cases} another class."
 
     @property
     def dependence(self) -> float | None:
@@ -174,7 +206,8 @@ def choose(
     """Held-out scores of all candidates, and the one that opens.
 
     Each is scored at its best β on the same folds; the best opens, of scores within 1e-6 (one standard error, where
-    fewer than 5,000 annotations are held out) that with fewest parameters; votes where none can. Gold is not looked at.
+    fewer than 5,000 annotations are held out) that with fewest parameters. The smoothed vote opens if none can, and the
+    majority vote if nothing can be held out. Gold is not looked at.
 
     Parameters
     ----------
@@ -190,7 +223,7 @@ def choose(
     cases : bool
         Hold out whole cases too.
     known : Choice, optional
-        What the same data and options gave with fewer candidates. These are not scored again; the result is the same.
+        What the same data and options gave with fewer candidates. These are not scored again.
     token, progress
         See `core.chunks.map_chunks`.
 
@@ -206,20 +239,46 @@ def choose(
     try:
         data = prepare(dataset, repeats=repeats, seed=seed, token=token)
     except NotApplicableError as error:
-        return _nothing(dataset, reference, str(error), seed)
-    reference = replace(reference, held=held_out_votes(data, token), excluded="The reference: no model of raters.")
+        return _counted(_nothing(dataset, reference, str(error), seed), dataset)
+    votes = _votes(data, dataset, reference, token)
     scored = {one.candidate.name: one for one in (known.standings if known else ()) if one.held is not None}
     candidates, standings = candidates_of(dataset, difficulty), []
-    for done, candidate in enumerate(candidates):
+    for done, one in enumerate(candidates):
 
         def part(share: float, done=done) -> None:
             if progress is not None:
                 progress((done + share) / (len(candidates) + 1))
 
-        found = scored.get(candidate.name)
-        standings.append(found or standing_of(data, dataset, candidate, repeats, cases, token, part))
-    choice = _ranked(dataset, [*standings, reference], data, seed, held_out_shares(data))
-    return _beside_independent(choice, data, dataset, repeats, token, progress)
+        standings.append(scored.get(one.name) or standing_of(data, dataset, one, repeats, cases, token, part))
+    choice = _ranked(dataset, [*_judged(dataset, standings), *votes], data, seed, held_out_shares(data))
+    return _counted(_beside_independent(choice, data, dataset, repeats, token, progress), dataset)
+
+
+def _votes(data: HeldOutData, dataset: Dataset, reference: Standing, token) -> list[Standing]:
+    """The smoothed vote, which opens if no model can, and the majority vote."""
+    assert reference.fit is not None
+    fit = SmoothedVote().smoothed(reference.fit, dataset)
+    held = held_out_votes(data, fit.settings["strength"], token)
+    smoothed = Standing(SMOOTHED, SMOOTHED.parameters_of(dataset), held, fit, excluded="Opens if no rater model can.")
+    majority = replace(reference, held=held_out_votes(data, token=token), excluded="The reference: no model of raters.")
+    return [smoothed, majority]
+
+
+def _judged(dataset: Dataset, standings: list[Standing]) -> list[Standing]:
+    """Standings of which none can open where most raters give one class."""
+    if not one_class_raters(dataset).most:
+        return standings
+    why = "Most raters give one class: which cases they annotate is the information, and it does not use that."
+    return [replace(each, excluded=each.excluded or why) for each in standings]
+
+
+def _counted(choice: Choice, dataset: Dataset) -> Choice:
+    """The choice with the number of unanimous cases, and how many of them each fit gives another class."""
+    unanimous = unanimous_cases(dataset)
+    standings = tuple(
+        each if each.fit is None else replace(each, flipped=unanimous.n_flipped(each.fit)) for each in choice.standings
+    )
+    return replace(choice, standings=standings, n_unanimous=unanimous.n)
 
 
 def candidates_of(dataset: Dataset, difficulty: bool) -> list[Method]:
@@ -253,6 +312,7 @@ def standing_of(data: HeldOutData, dataset, candidate: Method, repeats, cases, t
     """
     plain = Standing(candidate, candidate.parameters_of(dataset))
     try:
+        check_cost(dataset)
         if not _effects(candidate):
             plain = replace(plain, fit=fit_request(plain.request(repeats), dataset, token=token).fit)
         plain = replace(plain, held=_scored(plain, data, repeats, cases, token, progress))
@@ -261,7 +321,8 @@ def standing_of(data: HeldOutData, dataset, candidate: Method, repeats, cases, t
         return replace(plain, held=None, fit=None, excluded=str(error))
     assert found.fit is not None
     fooled = _fooled(data) if _has_case_effect(found) else ""
-    return replace(found, excluded=_run_away(dataset, found.fit) or fooled)
+    flips = unanimous_cases(dataset).why_not(found.fit)
+    return replace(found, excluded=flips or _run_away(dataset, found.fit) or fooled)
 
 
 def _scored(plain: Standing, data: HeldOutData, repeats: Repeats, cases: bool, token, progress) -> HeldOut:
@@ -323,7 +384,7 @@ def _with_independent(each: Standing, data: HeldOutData, dataset: Dataset, repea
     """A model with the β of independent raters, where its own is below 1 and no raters are of one family."""
     candidate, fit = each.candidate, each.fit
     settled = each.independent is not None or (each.beta == 1 and not each.doubt) or data.independent < 1
-    if settled or fit is None or candidate.reference or _effects(candidate):
+    if settled or fit is None or each.by_vote or _effects(candidate):
         return each
     own = None if "em" in candidate.ways else candidate.make().redraw(fit)
     redraw = own or by_confusion(fit.prevalence, fit.confusion)
@@ -331,7 +392,9 @@ def _with_independent(each: Standing, data: HeldOutData, dataset: Dataset, repea
         found = independent_beta(data, redraw, lambda other: _scored(each, other, repeats, False, token, None), seed)
     except NotApplicableError:
         return each
-    return _shown(data, dataset, each, found, token)
+    shown = _shown(data, dataset, each, found, token)
+    assert shown.fit is not None
+    return each if unanimous_cases(dataset).why_not(shown.fit) else shown
 
 
 def _fooled(data: HeldOutData) -> str:
@@ -383,12 +446,10 @@ def _nothing(dataset: Dataset, reference: Standing, why: str, seed: int) -> Choi
 
 def _ranked(dataset: Dataset, standings: list[Standing], data: HeldOutData, seed: int, shares: HeldOut) -> Choice:
     standings = _losing_no_class(dataset, standings)
+    if all(each.excluded for each in standings):
+        standings = [replace(each, excluded="") if each.candidate is SMOOTHED else each for each in standings]
     held = [(each, each.held) for each in standings if each.held is not None]
     able = [(each, one) for each, one in held if not each.excluded]
-    if not able:
-        why = next((each.excluded for each in standings if not each.candidate.reference), "No model was scored.")
-        reference = replace(standings[-1], excluded="")
-        return replace(_nothing(dataset, reference, why, seed), n_hidden=int(data.n_of_case.sum()))
     best, best_held = _simplest_of_the_best(able, data.n_sets > 1)
     held.sort(key=lambda pair: (-pair[1].score, pair[0].n_parameters))
     scored = []
@@ -398,8 +459,25 @@ def _ranked(dataset: Dataset, standings: list[Standing], data: HeldOutData, seed
     rest = [each for each in standings if each.held is None]
     alike = tuple(tuple(dataset.raters[rater] for rater in each.tolist()) for each in members(data.family))
     found = Choice((*scored, *rest), best.candidate.name, "", int(data.n_of_case.sum()), seed, alike)
-    told = f"{_reason(found).removesuffix('.')}{_no_better(best_held, shares)}."
+    if best.by_vote:
+        told = _why_votes(dataset, found)
+    else:
+        told = f"{_reason(found).removesuffix('.')}{_no_better(best_held, shares)}."
     return replace(found, reason=f"{told}{_together(alike, data.family.size)}")
+
+
+def _why_votes(dataset: Dataset, choice: Choice) -> str:
+    """Why no rater model opens."""
+    found = one_class_raters(dataset)
+    if found.most:
+        return (
+            f"{SMOOTHED.title} opens, because {found.n:,} of {plural(found.n_enough, 'rater')} with {FEWEST} "
+            f"annotations or more give one class on at least {percent(ONLY)} of them: which cases they annotate is the "
+            "information, and no rater model uses it."
+        )
+    first = next(each for each in choice.standings if not each.by_vote)
+    why = first.excluded[0].lower() + first.excluded[1:].removesuffix(".")
+    return f"{SMOOTHED.title} opens, because no rater model can be used ({first.candidate.title}: {why})."
 
 
 def _simplest_of_the_best(able: list[tuple[Standing, HeldOut]], few: bool) -> tuple[Standing, HeldOut]:

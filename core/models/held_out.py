@@ -496,16 +496,26 @@ def without_hidden(dataset: Dataset, keep: np.ndarray) -> Dataset:
     )
 
 
-def held_out_votes(data: HeldOutData, token: CancelToken | None = None) -> HeldOut:
-    """The score of the other annotations' shares, with one pseudo-annotation spread like all annotations."""
+def held_out_votes(data: HeldOutData, strength: float | None = None, token: CancelToken | None = None) -> HeldOut:
+    """The score of the other annotations' shares, with a prior.
+
+    Parameters
+    ----------
+    data : HeldOutData
+    strength : float, optional
+        Annotations that the prior is worth, spread evenly over the classes: the smoothed vote. If omitted, it is worth
+        one, spread like all annotations: the majority vote.
+    token : CancelToken, optional
+    """
     dataset, sums = data.whole.dataset, np.zeros(data.whole.dataset.n_cases)
+    even = np.full(dataset.n_classes, 1 / dataset.n_classes)
     for refit in data.refits:
         kept = np.bincount(refit.data.dataset.answer, minlength=dataset.n_classes)
-        popularity = kept / kept.sum()
+        prior = kept / kept.sum() if strength is None else strength * even
         arguments = (dataset.case_ptr, dataset.answer, refit.folds.fold, refit.folds.scored, refit.number)
 
-        def score(chunk: tuple[int, int], arguments=arguments, popularity=popularity) -> None:
-            score_votes(*arguments, popularity, np.log(FLOOR), *chunk, sums)
+        def score(chunk: tuple[int, int], arguments=arguments, prior=prior) -> None:
+            score_votes(*arguments, prior, np.log(FLOOR), *chunk, sums)
 
         for _ in map_chunks(score, chunk_ranges(dataset.n_cases, CHUNK_CASES), token=token):
             pass

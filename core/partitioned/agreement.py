@@ -11,6 +11,7 @@ from ..agreement.coefficients import SCOTT_PI, agreement_table, scott_pi
 from ..agreement.cohen_conger import COHEN_KAPPA, CONGER_KAPPA, REPEATS, check_margins, mind_repeats, own_margins
 from ..agreement.intervals import Coefficient, undefined, with_t_interval
 from ..agreement.linearised import ALL, NO_PAIR, mind_rare_classes, observed, squares_about
+from ..agreement.ranges import distance_of, least_beyond_chance
 from ..agreement.suitable import Suitable, left_out_of
 from ..agreement.weights import resolve_weights
 from ..annotations._kernels import count_classes
@@ -84,7 +85,12 @@ def _own_margins(name: str, data: PartitionedDataset, level: float, weights: str
     work = partial(_squares, kappa, n / m, chance.p_e, matrix)
     (squares,) = runner.total(work, parts, (chance.value,))
     variance = squares / (n * (n - 1)) if n > 1 else 0.0
-    found = with_t_interval(name, of, kappa, variance, n - 1, m, seen.n_annotations, level, -np.inf)
+
+    def least() -> float:
+        own = bool((seen.n == np.count_nonzero(data.annotations_of_raters)).all()) and not data.report.n_repeats
+        return least_beyond_chance(seen.n[seen.usable], chance.p_e, distance_of(matrix), own)
+
+    found = with_t_interval(name, of, kappa, variance, n - 1, m, seen.n_annotations, level, least)
     return mind_rare_classes(found, data.patterns)
 
 

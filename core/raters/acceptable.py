@@ -13,8 +13,11 @@ with ℓ above ½: beside 15 sure ones the mean alone allows one more of any ℓ
 
 ℓ by the model is as sure as the model is of the truth, and mistakes that raters share are in neither. Where gold is
 known but too scarce to judge, it checks the model (`GoldCheck`), and what it says of the raters is said beside them.
+
+Nobody is judged by a model whose classes are not those that raters name (`core.raters.own_classes`).
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -28,15 +31,17 @@ from ..annotations.dataset import Dataset
 from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
 from ..models.held_out import clustered_error
+from ..models.one_class_raters import one_class_raters
 from ..once import once_for
 from ..result_base import Columns, Result
 from ..text import with_interval
 from .learned_pool import LearnedPool, by_others, on_gold
 from .leave_one_rater_out import Panel
+from .one_class import FALSE_DISCOVERIES, one_class
+from .own_classes import own_classes
 from .rates import Rates
 
 Judge = Literal["gold", "model"]
-FALSE_DISCOVERIES = 0.05
 MARGIN = 0.10
 GOLD_EACH = 20
 _EVEN = 0.5
@@ -117,6 +122,13 @@ class Acceptable(Result):
         Why nothing may be said of who is more accurate than whom; empty where it may.
     check : GoldCheck or None
         Under "model", where at least `GOLD_EACH` gold cases have annotations.
+    aside : tuple of int
+        Raters who give one class only, or are careless, without whom the others agree beyond chance; empty if all
+        raters together do.
+    own_classes : bool
+        Whether the classes of the model are those that raters name, so that the model may judge.
+    remedy : str
+        What would help if they are not, as a sentence; empty if they are.
     """
 
     judged_by: Judge
@@ -136,8 +148,12 @@ class Acceptable(Result):
     why: str
     why_no_order: str
     check: GoldCheck | None = None
+    aside: tuple[int, ...] = ()
+    own_classes: bool = True
+    remedy: str = ""
 
     TABLES = ("raters",)
+    measure = "accuracy"
 
     def _columns(self, table: str, most: int | None) -> Columns:
         found: dict[str, Any] = {"n": self.n_annotations}
@@ -150,6 +166,11 @@ class Acceptable(Result):
             "low_accuracy": self.flagged,
             "expected_wrong": self.expected_wrong,
         }
+
+    @property
+    def rates(self) -> Rates:
+        """What raters are judged by: ``accuracy``."""
+        return self.accuracy
 
     @property
     def expected_wrong(self) -> np.ndarray:
@@ -199,6 +220,7 @@ def acceptable_of(
     q: float = FALSE_DISCOVERIES,
     judged_by: Judge | None = None,
     level: float = 0.95,
+    careless: Sequence[int] = (),
     token: CancelToken | None = None,
 ) -> Acceptable:
     """Raters of a panel against what is acceptable.
@@ -213,6 +235,9 @@ def acceptable_of(
         Share of those flagged who are acceptable, as expected, at most.
     judged_by : {"gold", "model"}, optional
         `default_judge` where not given.
+    careless : sequence of int
+        Raters whose annotations do not depend on the case. Whether raters agree beyond chance is asked without them,
+        and without those who give one class only.
     level, token
         Of the intervals; see `core.chunks.map_chunks`.
 
@@ -223,35 +248,26 @@ def acceptable_of(
     NotApplicableError
         Gold is to judge, and no annotation is on a gold case.
     """
-    _check(acceptable, q, judged_by, level)
+    check_asked(acceptable, q, judged_by, level)
     dataset = panel.dataset
     gold = gold_rates(dataset, level)
     judge, by_gold = _judged(dataset, judged_by, gold)
-    model, pool, why = _pools(panel, gold, by_gold, level, token)
-    mean, blind = pool.mean_over(dataset.annotations_of_raters), _blind(panel, bool(by_gold.any()))
+    why, aside = _why(dataset, careless)
+    named = own_classes(panel)
+    unjudged = why or named.why_not(dataset.classes)
+    model, pool = _pools(panel, gold, by_gold, unjudged, level, token)
+    some = bool(by_gold.any())
+    mean, blind = pool.mean_over(dataset.annotations_of_raters), _blind(panel, some)
     chosen = _default(mean, blind) if acceptable is None else acceptable
     chance = np.full(dataset.n_raters, np.nan) if chosen is None or mean is None else pool.chance_at_least(chosen)
     flagged = _flagged(chance, q)
     check = None if judge == "gold" or chosen is None else _check_by_gold(dataset, gold, model, chosen, flagged, q)
+    reason, no_order = ("", "") if some else (unjudged, why_no_order(dataset))
+    remedy = _remedy(dataset) if reason and not why else ""
     return Acceptable(
-        judge,
-        by_gold,
-        pool.rates(level),
-        gold,
-        model,
-        mean,
-        blind,
-        chosen,
-        acceptable is None,
-        chance,
-        flagged,
-        dataset.annotations_of_raters,
-        q,
-        level,
-        why,
-        "" if by_gold.any() else why_no_order(panel.dataset),
-        check,
-    )
+        judge, by_gold, pool.rates(level), gold, model, mean, blind, chosen, acceptable is None, chance, flagged,
+        dataset.annotations_of_raters, q, level, reason, no_order, check, aside, named.judge, remedy,
+    )  # fmt: skip
 
 
 def _check_by_gold(
@@ -293,19 +309,23 @@ def _judged(dataset: Dataset, judged_by: Judge | None, gold: Rates) -> tuple[Jud
     return judge, (gold.n >= GOLD_EACH) & (judge == "gold")
 
 
+def _remedy(dataset: Dataset) -> str:
+    order = "" if dataset.ordinal or dataset.n_classes < 3 else ", declare the order of the classes if they have one"
+    return f"Choose another model{order}{',' if order else ''} or add gold for some cases."
+
+
 def _pools(
-    panel: Panel, gold: Rates, by_gold: np.ndarray, level: float, token: CancelToken | None
-) -> tuple[Rates, LearnedPool, str]:
-    """Accuracies by the model alone, the pool in which gold judges those of ``by_gold``, and why nobody is judged."""
-    why = why_not(panel.dataset)
+    panel: Panel, gold: Rates, by_gold: np.ndarray, why: str, level: float, token: CancelToken | None
+) -> tuple[Rates, LearnedPool]:
+    """Accuracies by the model alone, unless it cannot judge, and the pool in which gold judges those of ``by_gold``."""
     n_judged = np.bincount(panel.dataset.rater, panel.judged, panel.dataset.n_raters).astype(np.int64)
     log_likelihood = by_others(panel, token)
     by_model = LearnedPool(log_likelihood, np.zeros_like(n_judged) if why else n_judged)
     model = by_model.rates(level)
     if not by_gold.any():
-        return model, by_model, why
+        return model, by_model
     log_likelihood[by_gold] = on_gold(gold)[by_gold]
-    return model, LearnedPool(log_likelihood, np.where(by_gold, gold.n, by_model.n)), ""
+    return model, LearnedPool(log_likelihood, np.where(by_gold, gold.n, by_model.n))
 
 
 def _flagged(chance: np.ndarray, q: float) -> np.ndarray:
@@ -357,19 +377,51 @@ def default_judge(dataset: Dataset) -> Judge:
 @once_for
 def why_not(dataset: Dataset) -> str:
     """Why the annotations alone cannot tell who is wrong how often; empty where they can."""
+    return _why(dataset, ())[0]
+
+
+def _why(dataset: Dataset, careless: Sequence[int]) -> tuple[str, tuple[int, ...]]:
+    """The same, and the raters without whom alone the others agree beyond chance."""
     if dataset.n_classes < 2:
-        return "there is one class, so no annotation can be wrong"
+        return "there is one class, so no annotation can be wrong", ()
     if raters_per_case(dataset).max(initial=0) < 2:
-        return "no case has annotations of two raters"
+        return "no case has annotations of two raters", ()
     first = dataset.case_ptr[:-1][np.diff(dataset.case_ptr) > 0]
     if (np.diff(dataset.answer)[~np.isin(np.arange(1, dataset.n_annotations), first)] == 0).all():
-        return "no two annotations on a case differ, and no data can tell how often all raters are wrong"
+        return "no two annotations on a case differ, and no data can tell how often all raters are wrong", ()
+    if one_class_raters(dataset).most:
+        return (
+            "most raters give one class only, so the information is whether they annotate a case, and a model takes "
+            "that for chance",
+            (),
+        )
     if why := why_no_order(dataset):
-        return why
-    alpha = krippendorff_alpha(dataset, _ABOVE_CHANCE)
-    if alpha.value is None or perhaps_chance(alpha):
-        return "the raters do not surely agree more than by chance"
-    return ""
+        return why, ()
+    aside = tuple(sorted({*one_class(dataset).found().tolist(), *careless}))
+    if not agree_beyond_chance(dataset, aside):
+        return "the raters do not surely agree more than by chance", ()
+    return "", aside if aside and not agree_beyond_chance(dataset) else ()
+
+
+def agree_beyond_chance(dataset: Dataset, aside: Sequence[int] = (), metric: str = "nominal") -> bool:
+    """Whether Krippendorff's α lies above 0 with all of its interval, at a level of `_ABOVE_CHANCE`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes, or of scores.
+    aside : sequence of int
+        Raters who are left out.
+    metric : str
+        See `core.agreement.krippendorff.krippendorff_alpha`.
+    """
+    if aside:
+        rest = [name for place, name in enumerate(dataset.raters) if place not in set(aside)]
+        if not rest:
+            return False
+        dataset = dataset.select(raters=rest)
+    alpha = krippendorff_alpha(dataset, _ABOVE_CHANCE, metric)
+    return alpha.value is not None and not perhaps_chance(alpha)
 
 
 def why_no_order(dataset: Dataset) -> str:
@@ -381,8 +433,25 @@ def why_no_order(dataset: Dataset) -> str:
     return ""
 
 
-def _check(acceptable: float | None, q: float, judged_by: str | None, level: float) -> None:
-    for name, value in (("acceptable accuracy", acceptable), ("false discovery rate", q), ("level", level)):
+def check_asked(
+    acceptable: float | None, q: float, judged_by: str | None, level: float, measure: str = "accuracy"
+) -> None:
+    """Check what was asked of raters.
+
+    Parameters
+    ----------
+    acceptable, q, level : float
+        Numbers between 0 and 1.
+    judged_by : str, optional
+    measure : str
+        What ``acceptable`` is of.
+
+    Raises
+    ------
+    InputError
+        A number is not between 0 and 1, or the judge is not known.
+    """
+    for name, value in ((f"acceptable {measure}", acceptable), ("false discovery rate", q), ("level", level)):
         if value is not None and not 0 < value < 1:
             raise InputError(f"The {name} is {value}.", "Give a number between 0 and 1.")
     if judged_by not in (None, "gold", "model"):

@@ -2,8 +2,8 @@
 
 The chance that honest raters raise any flag at all is at most ``false_alarms``: it is divided evenly over the rules
 that can be judged, and within a rule over raters by Holm (1979), Scandinavian Journal of Statistics 6(2), 65-70. That
-is the family-wise rate, not the false discovery rate: a flag is a word about a person. Whose accuracy is below what is
-acceptable, and who names one class only, is found at a false discovery rate: see `core.raters.to_act_on`.
+is the family-wise rate, not the false discovery rate: a flag is a word about a person. Low accuracy, hardly following
+the cases, and naming one class only are found at a false discovery rate: see `core.raters.to_act_on`.
 """
 
 from collections.abc import Callable, Sequence
@@ -21,6 +21,7 @@ FALSE_ALARMS = 0.05
 LEAST_SHARE = 0.05  # of the clear annotations, below which favouring a class is a habit and not carelessness
 RULES = {
     "low": "Accuracy below what is acceptable",
+    "follow": "Hardly follows the cases",
     "one_class": "Names hardly any class but one",
     "below_others": "Accuracy far below that of the other raters",
     "adversarial": "Right less often than annotations that ignore the case",
@@ -29,10 +30,13 @@ RULES = {
     "streaks": "Repeats the previous annotation",
     "fast": "Much faster than the other raters",
     "drift": "Got worse over time",
+    "shift": "Reads the scale higher or lower than the others",
+    "spread": "Scatters more than the others",
 }
 # Where there is room for a word or two: in the cells of a table.
 SHORT = {
     "low": "low accuracy",
+    "follow": "hardly follows",
     "one_class": "one class",
     "below_others": "below others",
     "adversarial": "adversarial",
@@ -41,9 +45,12 @@ SHORT = {
     "streaks": "repeats",
     "fast": "fast",
     "drift": "got worse",
+    "shift": "shifted",
+    "spread": "scatters",
 }
 KINDS = {
     "low": "low",
+    "follow": "follow",
     "one_class": "one_class",
     "drift": "drift",
     "fast": "fast",
@@ -51,7 +58,13 @@ KINDS = {
     "adversarial": "blind",
     "spam": "blind",
     "careless": "blind",
+    "shift": "shift",
+    "spread": "spread",
 }
+# What is said of a rater and does not count against them: both can be allowed for.
+NEUTRAL = frozenset({"shift", "spread"})
+# Rules that need the true class of a case by the others, and not only which cases are alike.
+OF_TRUE_CLASS = frozenset({"low", "below_others", "adversarial", "careless", "drift"})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -66,7 +79,7 @@ class Flag(Result):
         One of `RULES`.
     p : float
         Chance of evidence as strong from an honest rater, before the number of raters and rules is allowed for; of
-        "low", the probability that the accuracy is acceptable.
+        "low" and "follow", the probability that accuracy or correlation is acceptable.
     words : str
         The evidence. Holds the name of a class where there is one, not escaped, and no rater's name.
     """
@@ -80,6 +93,11 @@ class Flag(Result):
     def title(self) -> str:
         """The rule in words."""
         return RULES[self.rule]
+
+    @property
+    def neutral(self) -> bool:
+        """Whether it does not count against the rater."""
+        return self.rule in NEUTRAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)

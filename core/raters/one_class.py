@@ -1,23 +1,34 @@
 """Raters who name one class whatever the case shows.
 
-The number of times that a rater names a class is compared with what other raters would name on the same cases: with
-``p_i = Σ_z P(z_i | the others' annotations) θ[z, k]``, θ of all other raters taken as one, it would be a
-Poisson-binomial variable. The tail of the class that the rater names most counts as often as there are classes, and
-over raters the false discovery rate is held [Benjamini & Hochberg (1995), DOI 10.1111/j.2517-6161.1995.tb02031.x]. What
-is significant need not be large: somebody is called so only who names the class on `ONLY` of the annotations.
+The number of times that a rater names class k is compared with what the others named on the same cases. Of case i, with
+``c`` of ``n`` annotations of the others that are k, another rater names k with ``p_i = (c + s q) / (n + s)``: q is k's
+share of all annotations of the others, and ``s = (1 − α) / α`` with Krippendorff's α of "k or not", so that p follows
+the case as closely as raters agree on k. The count would be a Poisson-binomial variable. The tail of the class that the
+rater names most counts as often as there are classes, and over raters the false discovery rate is held [Benjamini &
+Hochberg (1995), DOI 10.1111/j.2517-6161.1995.tb02031.x]. What is significant need not be large: somebody is called so
+only who names the class on `ONLY` of the annotations. Nor is everybody blind who is strict: whoever names other classes
+where the others do, beyond chance (``1 − p_i`` on these cases against as many drawn from all of the rater's, by a
+normal tail of `_FOLLOWS`), follows the cases.
+
+No model takes part, so whether raters can be judged by a model may be asked without those who are found here.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
+from ..annotations._kernels import counting_sort
+from ..annotations.dataset import Dataset
 from ..errors import InputError
+from ..multiplicity import benjamini_hochberg
+from ..once import once_for
 from ._acceptable_kernels import at_most
-from .leave_one_rater_out import Panel
 
 ONLY = 0.9
 FEWEST = 10
-_POOL_WEIGHT = 2.0
+FALSE_DISCOVERIES = 0.05
+_FOLLOWS = 1.645  # standard deviations
+_ALPHA = 0.02, 0.98  # range of α: neither is no agreement at all shown by data, nor is all of it
 _MOST_STEPS = 50_000_000
 _FFT_FLOOR = 1e-13  # what a Fourier transform of probabilities cannot tell from 0
 
@@ -29,14 +40,14 @@ class OneClass:
     Attributes
     ----------
     favourite : ndarray of int32
-        Class that the rater names most; -1 where others judge none of the annotations.
+        Class that the rater names most on cases with annotations of others; -1 if there is no such case.
     n, n_named : ndarray of int64
-        Annotations that others judge, and how many name the favourite.
+        Annotations on such cases, and how many name the favourite.
     expected : ndarray
         How many of them other raters would name so; NaN where the favourite stands on fewer than `ONLY` of them.
     p : ndarray
-        P(as many or more), times the number of classes, at most 1; 1 where the favourite stands on fewer than `ONLY` of
-        the annotations, NaN below `FEWEST` annotations.
+        P(as many or more), times the number of classes, at most 1; 1 if the favourite has fewer than `ONLY` of the
+        annotations, and if the others of them follow the cases; NaN below `FEWEST` annotations.
     """
 
     favourite: np.ndarray
@@ -45,37 +56,69 @@ class OneClass:
     expected: np.ndarray
     p: np.ndarray
 
+    def found(self, q: float = FALSE_DISCOVERIES) -> np.ndarray:
+        """Raters who name one class only at a false discovery rate, by position."""
+        return benjamini_hochberg(self.p, q)
 
-def one_class(panel: Panel) -> OneClass:
-    """The favourite of every rater of a panel, and whether others would name it as often on the same cases."""
-    dataset = panel.dataset
-    n_raters, n_classes = dataset.n_raters, dataset.n_classes
-    favourite, n, n_named = _favourites(panel)
-    expected, p = np.full(n_raters, np.nan), np.where(n >= FEWEST, 1.0, np.nan)
-    answered = np.bincount(dataset.answer, minlength=n_classes).astype(np.float64)
-    for rater in np.flatnonzero((n >= FEWEST) & (n_named >= ONLY * n)).tolist():
-        rows = panel.of(rater)
-        rows = rows[panel.judged[rows]]
-        k = int(favourite[rater])
-        others = answered[k] - n_named[rater], dataset.n_annotations - rows.size
-        share = (others[0] + 1) / (others[1] + n_classes)
-        chances = _chances(panel, rows, k, share)
-        expected[rater] = chances.sum()
-        p[rater] = min(1.0, n_classes * poisson_binomial_tail(chances, int(n_named[rater])))
+
+@once_for
+def one_class(dataset: Dataset) -> OneClass:
+    """Compare the favourite class of every rater with what the others name on the same cases.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes by identified raters.
+    """
+    case = dataset.case_of_annotation.astype(np.int64)
+    per_case, own = np.diff(dataset.case_ptr), _of_the_same_rater(dataset, case)
+    shared = per_case[case] > own
+    favourite, n, n_named = _favourites(dataset, shared)
+    expected, p = np.full(dataset.n_raters, np.nan), np.where(n >= FEWEST, 1.0, np.nan)
+    ptr, order = counting_sort(dataset.rater, dataset.n_raters)
+    candidates = np.flatnonzero((n >= FEWEST) & (n_named >= ONLY * n))
+    for k in np.unique(favourite[candidates]).tolist():
+        named = dataset.answer == k
+        on_case = np.bincount(case, named, dataset.n_cases)
+        strength = _strength(on_case, per_case)
+        for rater in candidates[favourite[candidates] == k].tolist():
+            mine = order[ptr[rater] : ptr[rater + 1]]
+            share = (named.sum() - named[mine].sum() + 1) / (named.size - mine.size + dataset.n_classes)
+            places, at = np.unique(case[mine], return_inverse=True)
+            same = on_case[places] - np.bincount(at, named[mine])
+            others = per_case[places] - np.bincount(at)
+            mine_too = shared[mine]
+            chances = ((same + strength * share) / (others + strength))[at[mine_too]]
+            expected[rater] = chances.sum()
+            if not _follows(1 - chances, ~named[mine[mine_too]]):
+                p[rater] = min(1.0, dataset.n_classes * poisson_binomial_tail(chances, int(n_named[rater])))
     return OneClass(favourite, n, n_named, expected, p)
 
 
-def _chances(panel: Panel, rows: np.ndarray, favourite: int, share: float) -> np.ndarray:
-    """P(another rater names the favourite) on each of one rater's annotations.
+def _of_the_same_rater(dataset: Dataset, case: np.ndarray) -> np.ndarray:
+    """Annotations that the rater of each gave on its case, shape (n_annotations,)."""
+    _, place, count = np.unique(case * dataset.n_raters + dataset.rater, return_inverse=True, return_counts=True)
+    return count[place]
 
-    Σ_z P(z | the others) θ_z, with θ_z the share of the favourite among the expected annotations of all other raters on
-    class z, and `_POOL_WEIGHT` annotations of its overall ``share``.
-    """
-    truth = panel.by_others(rows)
-    own = truth[panel.dataset.answer[rows] == favourite].sum(axis=0)
-    same = np.maximum(panel.pool[:, favourite] - own, 0.0)
-    others = np.maximum(panel.pool.sum(axis=1) - truth.sum(axis=0), 0.0)
-    return np.clip(truth @ ((same + _POOL_WEIGHT * share) / (others + _POOL_WEIGHT)), 0.0, 1.0)
+
+def _follows(chances: np.ndarray, named: np.ndarray) -> bool:
+    """Whether annotations stand on cases of larger chances than as many drawn without replacement would."""
+    n, m = named.size, int(named.sum())
+    spread = np.sqrt(m * (n - m) / max(n - 1, 1) * chances.var())
+    return bool(chances[named].sum() - m * chances.mean() > _FOLLOWS * spread)
+
+
+def _strength(on_case: np.ndarray, per_case: np.ndarray) -> float:
+    """Annotations that the overall share of a class counts for beside those of a case, (1 − α) / α."""
+    several = per_case > 1
+    named, n = on_case[several], per_case[several]
+    total, share = n.sum(), named.sum() / max(n.sum(), 1)
+    expected = share * (1 - share) * total / max(total - 1, 1)
+    if expected == 0:
+        return (1 - _ALPHA[0]) / _ALPHA[0]
+    alpha = 1 - (named * (n - named) / (n - 1)).sum() / total / expected
+    alpha = float(np.clip(alpha, *_ALPHA))
+    return (1 - alpha) / alpha
 
 
 def poisson_binomial_tail(chances: np.ndarray, least: int) -> float:
@@ -124,12 +167,11 @@ def _density(chances: np.ndarray) -> np.ndarray:
     return parts[0]
 
 
-def _favourites(panel: Panel) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Class that each rater names most, of how many judged annotations, and how often."""
-    dataset = panel.dataset
-    rater = dataset.rater[panel.judged].astype(np.int64)
+def _favourites(dataset: Dataset, used: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Class that each rater names most, of how many annotations that are used, and how often."""
+    rater = dataset.rater[used].astype(np.int64)
     n = np.bincount(rater, minlength=dataset.n_raters)
-    key, count = np.unique(rater * dataset.n_classes + dataset.answer[panel.judged], return_counts=True)
+    key, count = np.unique(rater * dataset.n_classes + dataset.answer[used], return_counts=True)
     by, answer = np.divmod(key, dataset.n_classes)
     order = np.lexsort((answer, -count, by))
     first = order[np.unique(by[order], return_index=True)[1]]

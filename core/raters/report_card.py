@@ -12,6 +12,9 @@ from .leave_one_rater_out import Panel
 from .monitoring import RaterTable
 from .to_act_on import ToActOn
 
+_Triple = tuple[float, float, float]
+_NO_DRIFT = "Accuracy over time is not shown where raters are not judged by accuracy."
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
@@ -71,7 +74,12 @@ class ReportCard:
     accuracy, pool_accuracy : tuple of (float, float, float), or None
         Accuracy with its interval, as `core.raters.acceptable` has it; median over all raters with the middle half.
     judged_by : {"gold", "model"}
-        What ``accuracy`` rests on.
+        What ``accuracy`` rests on, or ``follows``.
+    follows, reading : str
+        Of ordered classes, which have no accuracy here: the correlation with the case, and how the rater reads the
+        scale; else empty.
+    own_classes : bool
+        Whether the classes of the model are those of the raters; if not, nothing is compared by class.
     agreement : tuple of (float, float, float), or None
         With others.
     seconds, pool_seconds : float or None
@@ -99,6 +107,9 @@ class ReportCard:
     accuracy: tuple[float, float, float] | None
     pool_accuracy: tuple[float, float, float] | None
     judged_by: str
+    follows: str
+    reading: str
+    own_classes: bool
     agreement: tuple[float, float, float] | None
     seconds: float | None
     pool_seconds: float | None
@@ -147,10 +158,11 @@ def report_card(
     if rater not in table.raters:
         raise NotFoundError(f"There is no rater {rater!r} in these data.")
     place, panel = table.raters.index(rater), table.panel
-    rows, accuracy = panel.of(place), found.acceptable.accuracy
+    rows = panel.of(place)
     clear, wrong = _clear_and_wrong(panel, rows, certain)
+    named = found.acceptable.own_classes
+    wrong = wrong[: wrong.size * named]  # else what the others are certain of is not the class of that name
     how = {"kind": chart, "false_alarm": false_alarm, "n_windows": n_windows, "level": table.level, "seed": seed}
-    own = panel.expected_answers(place)
     return ReportCard(
         rater,
         table.classes,
@@ -159,20 +171,32 @@ def report_card(
         int(panel.judged[rows].sum()),
         int(clear.size),
         len(table.raters),
-        _triple(accuracy, place),
-        _middle(accuracy.value),
-        found.acceptable.judge_of(place),
+        *_judged(found, place),
+        named,
         _triple(table.agreement, place),
         *_pace(table.tempo.seconds, place),
         table.bias[place],
-        _answers(own, table.level),
-        _answers(np.maximum(panel.pool - own, 0), table.level),
+        *_by_class(panel, place, named, table.level),
         tuple(_disagreement(panel, int(a)) for a in wrong[:most]),
         int(wrong.size),
-        *_drift(panel, place, how),
+        *(_drift(panel, place, how) if found.following is None and named else (None, _NO_DRIFT)),
         tuple((flag.title, flag.words) for flag in found.flags if flag.rater == place),
         table.level,
     )
+
+
+def _by_class(panel: Panel, place: int, named: bool, level: float) -> tuple[Answers, Answers]:
+    """Annotations on each class of the rater and of the pool; empty tables if the classes are not those named."""
+    own = panel.expected_answers(place) * named
+    return _answers(own, level), _answers(np.maximum(panel.pool - own, 0) * named, level)
+
+
+def _judged(found: ToActOn, place: int) -> tuple[_Triple | None, _Triple | None, str, str, str]:
+    """Accuracy of the rater and of the pool, who judges, and of ordered classes what is said instead of accuracies."""
+    rates, judge, following = found.acceptable.accuracy, found.acceptable.judge_of(place), found.following
+    if following is not None:
+        return None, None, judge, following.said(place), following.shift(place)
+    return _triple(rates, place), _middle(rates.value), judge, "", ""
 
 
 def _clear_and_wrong(panel: Panel, rows: np.ndarray, certain: float) -> tuple[np.ndarray, np.ndarray]:

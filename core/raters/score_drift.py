@@ -21,7 +21,7 @@ from ..result_base import Columns, Result
 from ..text import number
 from .accuracy_windows import FEWEST
 from .flags import FALSE_ALARMS
-from .score_raters import ScoreRaters
+from .score_raters import ScoreRaters, values_of
 
 N_WINDOWS = 8
 _Mean = tuple[float, float, float]  # with the ends of its interval
@@ -150,7 +150,7 @@ def score_drifts(
     Parameters
     ----------
     dataset : Dataset
-        Of scores with times.
+        Of scores, or of ordered classes, with times.
     raters : ScoreRaters
         Of the same data.
     false_alarms : float
@@ -198,7 +198,8 @@ def _beside_others(dataset: Dataset, raters: ScoreRaters) -> tuple[np.ndarray, n
     spread = np.where(np.isfinite(raters.spread), raters.spread, usual)
     own = np.maximum(spread, _LEAST_SPREAD * usual)[dataset.rater] ** 2
     case, weight = dataset.case_of_annotation, 1 / own
-    level = dataset.score - np.nan_to_num(raters.severity)[dataset.rater]
+    value = values_of(dataset)
+    level = value - np.nan_to_num(raters.severity)[dataset.rater]
 
     # Scores of the same rater on the case are left out together.
     pair = case.astype(np.int64) * dataset.n_raters + dataset.rater
@@ -207,7 +208,7 @@ def _beside_others(dataset: Dataset, raters: ScoreRaters) -> tuple[np.ndarray, n
     total = np.bincount(case, weight * level, dataset.n_cases)[case] - np.bincount(cell, weight * level)[cell]
     beside = np.bincount(case, minlength=dataset.n_cases)[case] > np.bincount(cell)[cell]
     others = np.where(beside, others, np.nan)
-    return dataset.score - total / others, own + 1 / others
+    return value - total / others, own + 1 / others
 
 
 def _chart(above: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, float]:

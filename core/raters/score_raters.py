@@ -1,5 +1,7 @@
 """Raters of scores: how far each scores above the average rater, and how far scores scatter about those of the case.
 
+Ordered classes count as scores 0, 1, 2, …: a step from one class to the next is one.
+
     y = μ_case + δ_rater + ε,  μ ~ N(m, τ²),  δ ~ N(0, ω²),  ε ~ N(0, σ²_rater).
 
 Severity is δ less its mean over raters, spread is σ. Given the variances, μ and δ are jointly normal: cases are summed
@@ -42,6 +44,8 @@ class ScoreRaters(Result):
     raters : tuple of str
     n : ndarray of int64, shape (n_raters,)
         Scores of each.
+    shared : ndarray of int64, shape (n_raters,)
+        Cases of each that others scored too.
     severity, severity_low, severity_high : ndarray, shape (n_raters,)
         How far a rater scores above the average rater, and the ends of its interval; negative is below. NaN where the
         rater shares no case with anybody, or too few.
@@ -50,9 +54,13 @@ class ScoreRaters(Result):
     severe, erratic : ndarray of bool, shape (n_raters,)
         Whether severity differs from 0, and whether spread is above that of the median rater, at a family-wise level:
         5% that any honest rater is among them.
+    p_severe, p_erratic : ndarray, shape (n_raters,)
+        Chance of a severity as far from 0, and of a spread as large, from a rater like the others; NaN as above.
     with_others, with_others_low, with_others_high : ndarray, shape (n_raters,)
         Correlation, over cases, of a rater's scores with the mean of the others' less their severity, and the ends of
         its interval. NaN below `_LEAST_SHARED` cases, and where one of the two does not vary; 1 and -1 have no ends.
+    attainable : ndarray, shape (n_raters,)
+        The same correlation of a rater without any scatter: the others' mean is not the case's score. NaN as above.
     against : ndarray of bool, shape (n_raters,)
         Whether that correlation is below 0, at a family-wise level as above.
     mean : float
@@ -65,6 +73,7 @@ class ScoreRaters(Result):
 
     raters: tuple[str, ...]
     n: np.ndarray
+    shared: np.ndarray
     severity: np.ndarray
     severity_low: np.ndarray
     severity_high: np.ndarray
@@ -73,9 +82,12 @@ class ScoreRaters(Result):
     spread_high: np.ndarray
     severe: np.ndarray
     erratic: np.ndarray
+    p_severe: np.ndarray
+    p_erratic: np.ndarray
     with_others: np.ndarray
     with_others_low: np.ndarray
     with_others_high: np.ndarray
+    attainable: np.ndarray
     against: np.ndarray
     mean: float
     between_cases: float
@@ -164,7 +176,7 @@ def score_raters(
     Parameters
     ----------
     dataset : Dataset
-        Of scores by raters who are told apart.
+        Of scores, or of ordered classes, by raters who are told apart.
     level : float
         Of the intervals, 0 to 1.
     token, progress
@@ -173,7 +185,8 @@ def score_raters(
     Raises
     ------
     NotApplicableError
-        The annotations are not scores, are anonymous, or no case has scores of two raters, or too few have.
+        The annotations are neither scores nor ordered classes, are anonymous, or no case has scores of two raters, or
+        too few have.
     InputError
         All scores are equal, or the level is out of range.
     LimitError
@@ -197,6 +210,11 @@ def score_raters(
     return _result(dataset, table, fit, level, converged)
 
 
+def values_of(dataset: Dataset) -> np.ndarray:
+    """Scores, or of ordered classes their places 0, 1, 2, …; shape (n_annotations,)."""
+    return dataset.score if dataset.kind == "score" else dataset.answer.astype(np.float64)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
     """Scores of cases with two raters or more, centred and in units of their standard deviation."""
@@ -211,8 +229,8 @@ class _Table:
 
 
 def _table(dataset: Dataset) -> _Table:
-    if dataset.kind != "score":
-        raise NotApplicableError("Severity and spread are of scores; these annotations are classes.")
+    if dataset.kind != "score" and not dataset.ordinal:
+        raise NotApplicableError("Severity and spread need scores or ordered classes; these annotations have no order.")
     if not dataset.raters_identified:
         raise NotApplicableError("The scores are anonymous, so raters cannot be told apart.")
     case, rater = dataset.case_of_annotation.astype(np.int64), dataset.rater.astype(np.int64)
@@ -222,7 +240,7 @@ def _table(dataset: Dataset) -> _Table:
     used, codes = np.unique(rater[shared], return_inverse=True)
     if used.size > MOST_RATERS:
         raise LimitError(f"Severity of {plural(int(used.size), 'rater')} was asked for; {MOST_RATERS:,} are the most.")
-    score = dataset.score[shared]
+    score = values_of(dataset)[shared]
     middle, unit = float(score.mean()), float(score.std())
     if unit == 0:
         raise InputError("All scores are equal.", "Raters can be compared only where scores differ.")
@@ -363,7 +381,7 @@ def _inverse_trigamma(value: float) -> float:
 
 
 def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged: bool) -> ScoreRaters:
-    from scipy.special import stdtrit
+    from scipy.special import stdtr, stdtrit
     from scipy.stats import chi2
 
     n = len(table.used)
@@ -374,14 +392,13 @@ def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged:
     told = fit.freedom >= _LEAST_FREEDOM
     if not told.any():
         raise NotApplicableError("There are too few scores of cases with two raters to tell raters apart.")
-    # Neither severity nor spread is shrunk: intervals of shrunk ones hold too seldom where few raters tell how alike
-    # raters are.
+    # Neither is shrunk: intervals of shrunk ones hold too seldom where few raters tell how alike raters are.
     freedom = np.where(told, fit.freedom, np.nan)
     severity, spread = np.where(told, severity, np.nan), np.where(told, np.sqrt(fit.own), np.nan)
     tail, family = (1 - level) / 2, 0.05 / n
 
-    def every(values: np.ndarray) -> np.ndarray:
-        found = np.full(dataset.n_raters, np.nan)
+    def every(values: np.ndarray, else_: float = np.nan) -> np.ndarray:
+        found = np.full(dataset.n_raters, else_)
         found[table.used] = values
         return found
 
@@ -389,30 +406,33 @@ def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged:
         return every(values * table.unit)
 
     def flagged(which: np.ndarray) -> np.ndarray:
-        found = np.zeros(dataset.n_raters, bool)
-        found[table.used] = which
-        return found
+        return every(which, 0.0) > 0
 
     reach = stdtrit(freedom, 1 - tail) * error
     squares = fit.own * freedom
-    above = np.sqrt(squares / chi2.ppf(1 - family, freedom)) > np.nanmedian(spread)
-    together, shared = _with_others(table, fit, severity)
+    p_erratic = chi2.sf(squares / max(np.nanmedian(spread) ** 2, _FLOOR), freedom)
+    p_severe = 2 * stdtr(freedom, -np.abs(severity) / np.maximum(error, _FLOOR))
+    together, shared, attainable = _with_others(table, fit, severity)
     least, most = fisher_interval(together, shared, tail)
     against = fisher_interval(together, shared, family)[1]
     return ScoreRaters(
         dataset.raters,
         np.bincount(dataset.rater, minlength=dataset.n_raters),
+        every(shared, 0.0).astype(np.int64),
         all_raters(severity),
         all_raters(severity - reach),
         all_raters(severity + reach),
         all_raters(spread),
         all_raters(np.sqrt(squares / chi2.ppf(1 - tail, freedom))),
         all_raters(np.sqrt(squares / chi2.ppf(tail, freedom))),
-        flagged(np.abs(severity) > stdtrit(freedom, 1 - family / 2) * error),
-        flagged(above),
+        flagged(p_severe < family),
+        flagged(p_erratic < family),
+        every(p_severe),
+        every(p_erratic),
         every(together),
         every(least),
         every(most),
+        every(attainable),
         flagged((against < 0) | (np.isnan(against) & (together < 0))),  # -1 has no end
         table.middle + table.unit * fit.m,
         float(np.sqrt(fit.tau2)) * table.unit,
@@ -422,10 +442,11 @@ def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged:
     )
 
 
-def _with_others(table: _Table, fit: _Fit, severity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Correlation of each rater with the weighted mean of the others over cases, and the number of these cases.
+def _with_others(table: _Table, fit: _Fit, severity: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Correlation of each rater with the weighted mean of the others over cases, their number, and the most attainable.
 
-    Several scores of a rater for a case count as their mean; others count by their precision, less their severity.
+    Several scores of a rater for a case count as their mean; others count by their precision, less their severity. Of
+    what varies in the others' mean of a case, τ² / (τ² + 1 / precision) is the case.
     """
     level = np.where(np.isfinite(severity), severity, fit.delta)
     weight = 1 / fit.sigma2[table.rater]
@@ -436,10 +457,12 @@ def _with_others(table: _Table, fit: _Fit, severity: np.ndarray) -> tuple[np.nda
     left = np.bincount(of_case, own_weight)[of_case] - own_weight
     others = (np.bincount(of_case, own)[of_case] - own) / left
     found, shared = np.full(len(table.used), np.nan), np.zeros(len(table.used))
+    of_the_case = fit.tau2 / (fit.tau2 + 1 / left)
+    attainable = np.sqrt(np.bincount(of_rater, of_the_case) / np.bincount(of_rater))
     for rater in range(len(table.used)):
         mine = of_rater == rater
         x, y = own[mine] / own_weight[mine], others[mine]
         shared[rater] = x.size
         if x.size >= _LEAST_SHARED and np.ptp(x) > 0 and np.ptp(y) > 0:
             found[rater] = np.clip(np.corrcoef(x, y)[0, 1], -1, 1)
-    return found, shared
+    return found, shared, np.where(np.isfinite(found), attainable, np.nan)

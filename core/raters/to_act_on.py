@@ -2,20 +2,24 @@
 
 Accuracy below what is acceptable, and one class only, are found at a false discovery rate; drift, speed, repetition and
 annotations that do not depend on the case by the family-wise tests of `core.raters.monitoring`.
+
+Of three ordered classes or more nobody is flagged for accuracy, nor for what rests on it. There raters are judged by
+how they follow the cases (`core.raters.following`); shift and spread are told apart from it, and count against nobody.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..chunks import CancelToken
-from ..multiplicity import benjamini_hochberg
+from ..models.one_class_raters import one_class_raters
 from ..result_base import Columns, Result
-from ..text import number, percent, plural, with_interval
-from .acceptable import FALSE_DISCOVERIES, Acceptable, GoldCheck, Judge, acceptable_of
-from .flags import KINDS, RULES, Flag, flag_columns
+from ..text import number, percent, plural, probability, with_interval
+from .acceptable import Acceptable, GoldCheck, Judge, acceptable_of
+from .flags import KINDS, OF_TRUE_CLASS, RULES, Flag, flag_columns
+from .following import Following, can_follow, following_of, without_words
 from .monitoring import RaterTable
-from .one_class import OneClass, one_class
+from .one_class import FALSE_DISCOVERIES, OneClass, one_class
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -28,13 +32,16 @@ class ToActOn(Result):
     acceptable : Acceptable
     one_class : OneClass
     flags : tuple of Flag
-        By expected wrong annotations of the rater, most first, then by rule.
+        By what the rater costs (`judged`), most first, then by rule.
+    following : Following or None
+        Of three ordered classes or more.
     """
 
     raters: tuple[str, ...]
     acceptable: Acceptable
     one_class: OneClass
     flags: tuple[Flag, ...]
+    following: Following | None = None
 
     TABLES = ("raters", "flags")
 
@@ -42,21 +49,44 @@ class ToActOn(Result):
         if table == "flags":
             return flag_columns(self.flags, self.raters)
         kinds = [" ".join(self.kinds_of(rater)) or None for rater in range(len(self.raters))]
-        return {"rater": self.raters, **self.acceptable._columns("raters", None), "flags": kinds}
+        found = {"rater": self.raters, **self.acceptable._columns("raters", None)}
+        if self.following is not None:
+            found |= {name: value for name, value in self.following._columns("raters", None).items() if name != "n"}
+        return found | {"flags": kinds}
+
+    @property
+    def judged(self) -> Acceptable | Following:
+        """What raters are judged by: how they follow the cases of ordered classes, else accuracy."""
+        return self.acceptable if self.following is None else self.following
+
+    @property
+    def others(self) -> str:
+        """Who judges those whom gold does not: a model of classes, or the other raters as they are."""
+        return "model" if self.following is None else "others"
 
     def kinds_of(self, rater: int) -> tuple[str, ...]:
-        """What a rater is flagged for: some of low, one_class, drift, fast, repeats and blind, each once."""
+        """What a rater is flagged for, each once: some of the values of `core.raters.flags.KINDS`."""
         return tuple(dict.fromkeys(KINDS[flag.rule] for flag in self.flags if flag.rater == rater))
 
     def flagged(self) -> tuple[int, ...]:
-        """Raters with any flag, by expected wrong annotations, most first."""
-        return tuple(dict.fromkeys(flag.rater for flag in self.flags))
+        """Raters with any flag that counts against them, by what they cost, most first."""
+        return tuple(dict.fromkeys(flag.rater for flag in self.against()))
+
+    def against(self) -> tuple[Flag, ...]:
+        """Flags that count against a rater."""
+        return tuple(flag for flag in self.flags if not flag.neutral)
 
     def words(self) -> str:
         """How many are below what is acceptable, how many are flagged, and what these cost, in a sentence or two."""
+        if self.following is not None:
+            return self.following.words()
         found = self.acceptable
         if found.acceptable is None or not found.n_judged:
-            return f"Nothing can be said of how accurate the raters are: {found.why}."
+            return " ".join(filter(None, (f"Cannot determine rater accuracy: {found.why}.", found.remedy)))
+        said = self._accuracies(found)
+        return f"{said} {without_words(self.raters, found.aside)}" if found.aside else said
+
+    def _accuracies(self, found: Acceptable) -> str:
         n_judged = found.n_judged
         bar = f"acceptable ({number(found.acceptable)} of annotations right, as {_JUDGES[found.judged_by]})"
         about = round(found.n_below)
@@ -77,6 +107,7 @@ class ToActOn(Result):
         )
 
 
+_CARELESS = ("spam", "careless")  # rules by which annotations do not depend on the case
 _JUDGES = {"gold": "gold judges", "model": "the model judges"}
 
 
@@ -126,22 +157,58 @@ def raters_to_act_on(
     InputError, NotApplicableError
         As `core.raters.acceptable.acceptable_of`.
     """
-    found = acceptable_of(table.panel, acceptable=acceptable, q=q, judged_by=judged_by, level=table.level, token=token)
-    single = one_class(table.panel)
+    single = one_class(table.panel.dataset)
+    careless = sorted({flag.rater for flag in table.flags if flag.rule in _CARELESS})
+    dataset, ordered = table.panel.dataset, can_follow(table.panel.dataset)
+    found = acceptable_of(
+        table.panel,
+        acceptable=None if ordered else acceptable,
+        q=q,
+        judged_by=judged_by,
+        level=table.level,
+        careless=careless,
+        token=token,
+    )
+    following = None
+    if ordered:
+        following = following_of(
+            dataset,
+            acceptable=acceptable,
+            q=q,
+            judged_by=found.judged_by,
+            level=table.level,
+            aside=sorted({*single.found().tolist(), *careless}),
+            token=token,
+        )
+    act = ToActOn(table.raters, found, single, (), following)
+    flags = _flags(table, act, q)
+    place, rules = np.argsort(act.judged.order()), list(RULES)
+    flags.sort(key=lambda flag: (place[flag.rater], rules.index(flag.rule)))
+    return replace(act, flags=tuple(flags))
+
+
+def _flags(table: RaterTable, act: ToActOn, q: float) -> list[Flag]:
+    """Those of the table that may be raised, and those of accuracy, of how cases are followed, and of one class."""
+    found, single = act.acceptable, act.one_class
     # Where annotations do not tell who is wrong, of two who mix up classes either is called so, by chance.
     unsaid = {"adversarial"} if found.why else set()
+    if act.following is not None or not found.own_classes:
+        unsaid |= OF_TRUE_CLASS
     flags = [flag for flag in table.flags if flag.rule in KINDS and flag.rule not in unsaid]
-    flags += [
-        Flag(int(rater), "low", float(found.chance[rater]), _low(found, rater))
-        for rater in np.flatnonzero(found.flagged).tolist()
-    ]
+    if one_class_raters(table.panel.dataset).most:
+        return [flag for flag in flags if flag.rule == "fast"]
+    if act.following is not None:
+        flags += act.following.flags()
+    else:
+        flags += [
+            Flag(int(rater), "low", float(found.chance[rater]), _low(found, rater))
+            for rater in np.flatnonzero(found.flagged).tolist()
+        ]
     flags += [
         Flag(int(rater), "one_class", float(single.p[rater]), _single(single, rater, table.classes))
-        for rater in benjamini_hochberg(single.p, q)
+        for rater in single.found(q)
     ]
-    place, rules = np.argsort(found.order()), list(RULES)
-    flags.sort(key=lambda flag: (place[flag.rater], rules.index(flag.rule)))
-    return ToActOn(table.raters, found, single, tuple(flags))
+    return flags
 
 
 def _low(found: Acceptable, rater: int) -> str:
@@ -151,7 +218,7 @@ def _low(found: Acceptable, rater: int) -> str:
         f"Accuracy {found.said(rater)}, judged by {judge} on {plural(int(found.accuracy.n[rater]), 'annotation')}; "
         "acceptable "
         f"is {number(found.acceptable)}, which this rater reaches with probability "
-        f"{'below .001' if chance < 0.001 else number(chance, 3)}."
+        f"{probability(chance, 1)}."
     )
 
 

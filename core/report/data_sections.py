@@ -15,9 +15,11 @@ from ..figures import models as model_figures
 from ..methods import any_of, can_use, method_named
 from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..models.majority import MajorityVote
+from ..models.result import RaterModelFit
 from ..models.vote_changes import vote_changes
-from ..raters.monitoring import monitor
-from ..raters.to_act_on import raters_to_act_on
+from ..raters.following import Following
+from ..raters.monitoring import RaterTable, monitor
+from ..raters.to_act_on import ToActOn, raters_to_act_on
 from ..text import exact, percent, plotly, plural, shorten, typed
 from ..version import __version__
 from .blocks import Figure, Grid, Words
@@ -98,39 +100,53 @@ def raters(request, sections, token, progress) -> list:
         return [*words, Words(f"Rater models are not possible: {verdict.reason}."), _votes_alone(vote)]
     table = monitor(view, seed=request.seed, token=token, progress=progress)
     found = raters_to_act_on(table, token=token)
-    fit, judged = table.panel.fit, found.acceptable
-    title = method_named("rater model", table.model).title
-    most = int(np.abs(fit.prevalence - vote.prevalence).argmax())
-    moved = (
-        f"Most moved: {plotly(shorten(fit.classes[most], 24))}, {percent(vote.prevalence[most], 1)} by majority vote, "
-        f"{percent(fit.prevalence[most], 1)} by {title}"
-    )
-    order = judged.order()
-    frame = pd.DataFrame(
-        {
-            "rater": [found.raters[rater] for rater in order],
-            "annotations": judged.n_annotations[order],
-            "accuracy": judged.accuracy.value[order],
-            "ci_low": judged.accuracy.low[order],
-            "ci_high": judged.accuracy.high[order],
-            "judged by": [judged.judge_of(rater) for rater in order],
-            "expected wrong": pd.array(np.rint(judged.expected_wrong[order]), dtype="Int64"),
-            "flags": ["; ".join(flag.title for flag in found.flags if flag.rater == rater) for rater in order],
-        }
-    )
-    changes = vote_changes(fit, vote, np.diff(view.case_ptr) > 0)
     return [
         Words(found.words(), "lead"),
         *_look_at([found.raters[rater] for rater in found.flagged()]),
         *words,
-        Words(f"{changes.words} ({title})."),
         *(Words(note) for note in table.notes),
+        *(_by_model(view, vote, table) if found.acceptable.own_classes else [_votes_alone(vote)]),
+        Grid(_rows(found), _caption(found), 40),
+    ]
+
+
+def _by_model(view: Dataset, vote: RaterModelFit, table: RaterTable) -> list:
+    """What weighing raters changes of the vote, by a model whose classes are those that raters name."""
+    fit, title = table.panel.fit, method_named("rater model", table.model).title
+    most = int(np.abs(fit.prevalence - vote.prevalence).argmax())
+    moved = (
+        f"{plotly(shorten(fit.classes[most], 24))}: {percent(vote.prevalence[most], 1)} of cases by majority vote, "
+        f"{percent(fit.prevalence[most], 1)} by {title}"
+    )
+    changes = vote_changes(fit, vote, np.diff(view.case_ptr) > 0)
+    return [
+        Words(f"{changes.words} ({title})."),
         Figure(
             lambda theme: model_figures.prevalence_bars([vote, fit], theme, moved),
             "Prevalence by majority vote and by model",
         ),
-        Grid(frame, _caption(judged), 40),
     ]
+
+
+def _rows(found: ToActOn) -> pd.DataFrame:
+    """A row for each rater, those that cost most first."""
+    judged = found.judged
+    order, rates = judged.order(), judged.rates
+    frame = {
+        "rater": [found.raters[rater] for rater in order],
+        "annotations": judged.n_annotations[order],
+        judged.measure: rates.value[order],
+        "ci_low": rates.low[order],
+        "ci_high": rates.high[order],
+        "judged by": ["gold" if judged.by_gold[rater] else found.others for rater in order],
+    }
+    if isinstance(judged, Following):
+        frame |= {"annotations lost": pd.array(np.rint(judged.lost[order]), dtype="Int64")}
+        frame |= {name: judged.reading(name)[order] for name in ("severity", "spread")}
+    else:
+        frame |= {"expected wrong": pd.array(np.rint(judged.expected_wrong[order]), dtype="Int64")}
+    flags = ["; ".join(flag.title for flag in found.flags if flag.rater == rater) for rater in order]
+    return pd.DataFrame(frame | {"flags": flags})
 
 
 def _votes_alone(vote) -> Grid:
@@ -140,11 +156,16 @@ def _votes_alone(vote) -> Grid:
     return Grid(frame[frame.iloc[:, 1] > 0], "Prevalence by majority vote, of classes that win a case.", _MOST_CLASSES)
 
 
-def _caption(judged) -> str:
+def _caption(found: ToActOn) -> str:
     """What the order of raters says."""
-    if judged.why_no_order or judged.why:
+    if found.judged.why_no_order or found.judged.why:
         return "Raters; the annotations do not rank them."
-    return "Raters, most expected wrong annotations first."
+    if found.following is None:
+        return "Raters, most expected wrong annotations first."
+    return (
+        "Raters, most annotations lost first: those fewer of the average rater that would tell as much of the cases. "
+        "Severity: classes that a rater reads higher than the average rater. Spread: about the case, in classes."
+    )
 
 
 def _look_at(flagged: list[str]) -> list[Words]:

@@ -11,6 +11,8 @@ from .page import to_html
 
 _LISTED = 8  # cases and classes, as many as fit on the one page
 _CHART = 300  # height in pixels, likewise
+_JUDGES = {"gold": "gold", "model": "the others"}
+_NOT_OWN = "The classes of the model are not those of the raters"
 
 
 def rater_report(card: ReportCard, dataset_name: str) -> bytes:
@@ -31,6 +33,11 @@ def _summary(card: ReportCard) -> list[Block]:
         ("annotations that others judge", f"{card.n_judged:,}, of them {card.n_clear:,} on cases they are certain of"),
         (f"accuracy, as {'gold' if card.judged_by == 'gold' else 'the model'} judges", _triple(card.accuracy)),
         ("accuracy of the pool, median and middle half", _triple(card.pool_accuracy)),
+        (
+            f"correlation with the case, by {_JUDGES[card.judged_by]}",
+            card.follows or UNKNOWN,
+        ),
+        ("scale", card.reading or UNKNOWN),
         ("agreement with others", _triple(card.agreement)),
         ("median seconds between annotations", number(card.seconds, 0)),
         ("median seconds of the pool", number(card.pool_seconds, 0)),
@@ -42,6 +49,8 @@ def _summary(card: ReportCard) -> list[Block]:
 
 
 def _answers(card: ReportCard) -> list[Block]:
+    if not card.own_classes:
+        return [Words(f"{_NOT_OWN}, so annotations are not compared by class.")]
     rows = [
         {
             "class by the others": name,
@@ -64,6 +73,8 @@ def _share(card: ReportCard, code: int) -> str:
 
 
 def _differences(card: ReportCard) -> list[Block]:
+    if not card.own_classes:
+        return [Words(f"{_NOT_OWN}, so no annotation is called different.")]
     if not card.differences:
         return [Words("On no case are the others certain and this rater of another opinion.")]
     rows = [

@@ -3,9 +3,9 @@
 import pandas as pd
 
 from ..agreement.intervals import Coefficient
-from ..review.decisions import decision_table, decisions
+from ..review.decisions import QUICK, decision_table, decisions, n_quick
 from ..review.summary import summarise_reviews
-from ..text import plural, with_interval
+from ..text import exact, percent, plural, with_interval
 from .blocks import Grid, Words
 
 _LISTED = 60
@@ -35,9 +35,14 @@ def reviews(request, sections, token, progress) -> list:
         ("blind reads agree with each other", _said(found.with_each_other), found.with_each_other.n_annotations),
         ("minds changed by the reveal", _said(found.minds.share), found.minds.n),
     ]
+    quick, timed = n_quick(listed)
+    if timed:
+        rows.append((f"decisions in less than {exact(QUICK)} seconds", percent(quick / timed), timed))
     blocks: list = [Words(f"{lead}{f', {waits:,} in arbitration' if waits else ''}.", "lead")]
     if waits:
         blocks.append(Words(f"Decide {plural(waits, 'case')} in arbitration.", "todo"))
+    if found.settled.one:
+        blocks.append(Words(found.settled.words()))
     blocks.append(
         Grid(pd.DataFrame(rows, columns=["share", "value", "of"]), "Shares with intervals of 95% over cases.")
     )

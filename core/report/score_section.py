@@ -12,6 +12,7 @@ from ..figures import scores as figures
 from ..models.gold import gold_cases
 from ..plausibility.gaussian import GaussianScores
 from ..plausibility.gaussian_prior import fit_prior
+from ..raters.following import following_of
 from ..raters.score_gold import score_gold
 from ..raters.score_raters import score_raters
 from ..text import exact, number, percent, plural
@@ -43,12 +44,20 @@ def _raters(dataset, token) -> list:
     except PluralityError as error:
         return [Words(f"Raters cannot be compared: {error}", "note")]
     table = found.to_frame()
+    following = following_of(dataset, token=token)
+    table["follows"], table["annotations lost"] = following.rates.value, following.lost
+    table = table.iloc[following.order()]
     against = _against_gold(dataset) if len(gold_cases(dataset)) else []
     return [
-        Words(f"{found.words(score_digits(float(np.nanmedian(found.severity_high - found.severity_low))))}.", "lead"),
+        Words(following.who(), "lead"),
+        Words(f"{found.words(score_digits(float(np.nanmedian(found.severity_high - found.severity_low))))}."),
         Figure(lambda theme: figures.severities(found, theme, "Severity"), "Severity of each rater with its interval"),
         Figure(lambda theme: figures.spreads(found, theme, "Spread"), "Spread of each rater with its interval"),
-        Grid(table, "Severity and spread of raters, in units of the scores, with 95% intervals."),
+        Grid(
+            table,
+            "Severity and spread of raters, in units of the scores, with 95% intervals; correlation with the case, and "
+            "scores that are lost beside the average rater.",
+        ),
         *against,
     ]
 

@@ -29,7 +29,7 @@ from ..methods import any_of, as_taken, method_named
 from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..order import lowest_first
 from ..reducers.top_draws import can_keep
-from ..text import exact, number, plural, shorten
+from ..text import exact, number, plural, probability, shorten
 from .blocks import Figure, Grid, Words
 from .methods import methods_text
 
@@ -55,7 +55,7 @@ def certainty(request, sections, token, progress) -> list:
     lead = (
         f"{below:,} of {plural(len(result.cases), 'case')} {'is' if below == 1 else 'are'} less certain than "
         f"{number(LEVEL, 1)} "
-        f"at γ = {exact(request.reliability)}; the mean certainty is {number(result.mean())}."
+        f"at γ = {exact(request.reliability)}; the mean certainty is {probability(result.mean())}."
     )
     listed = lowest_first(result.certainty[:, 0])[:_LISTED].tolist()
     n_used = np.diff(view.case_ptr)

@@ -207,7 +207,7 @@ def write_whole(path: Path, content: bytes, *, lasting: bool = True) -> None:
     """
     draft = path.parent / draft_name("writing")
     try:
-        with open(draft, "xb") as file:
+        with open(draft, "xb", opener=private) as file:
             file.write(content)
             if lasting:
                 file.flush()
@@ -218,6 +218,17 @@ def write_whole(path: Path, content: bytes, *, lasting: bool = True) -> None:
     except BaseException:
         discard(draft)
         raise
+
+
+def private(path: str, flags: int) -> int:
+    """Open a file that only its owner may read or write, as the ``opener`` of `open`.
+
+    Parameters
+    ----------
+    path : str
+    flags : int
+    """
+    return os.open(path, flags, 0o600)
 
 
 def put_in_place(draft: Path, place: Path) -> None:

@@ -1,12 +1,13 @@
 """Results of reviews as annotations of one further rater, which makes a new dataset; the old one stays as it is."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError
+from .decisions import Decision
 from .events import check_name
 from .opinions import Opinion
 from .states import CaseReview
@@ -85,6 +86,29 @@ def with_reviews(
     if not added:
         raise InputError("No adjudication can be added as an annotation.", "Adjudicate cases with a class first.")
     return WithReviews(_with_rater(dataset, rater, added), len(added), tuple(left_out))
+
+
+def with_opinions(dataset: Dataset, found: Iterable[Decision]) -> Dataset:
+    """The dataset with what stands of every reviewer as annotations of one further rater each.
+
+    Opinions that are no annotation of these data are left out, as of `WithReviews`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    found : iterable of Decision
+        As `core.review.decisions.decisions` gives them.
+    """
+    by_person: dict[str, list[tuple[int, Opinion, int]]] = {}
+    for one in found:
+        if one.opinion.kind in _TAKEN[dataset.kind]:
+            row = (dataset.case_index(one.case_id), one.opinion, one.at // 1_000_000)
+            by_person.setdefault(one.reviewer, []).append(row)
+    for name, added in sorted(by_person.items()):
+        while name in dataset.raters:
+            name += "'"
+        dataset = _with_rater(dataset, name, added)
+    return dataset
 
 
 def _with_rater(dataset: Dataset, rater: str, added: list[tuple[int, Opinion, int]]) -> Dataset:

@@ -17,6 +17,7 @@ from alembic.script.revision import ResolutionError
 from alembic.util import CommandError
 
 from ..errors import InputError
+from ..results.disk import private
 from ..settings import current_settings
 from .review_errors import StoreError, Trouble
 
@@ -269,6 +270,8 @@ def connect(url: sa.URL, patience: float = PATIENCE) -> sa.Engine:
     if url.get_backend_name() == "sqlite" and url.database is not None:
         try:
             Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+            if not Path(url.database).exists():
+                open(url.database, "ab", opener=private).close()  # its log and its index take the mode of the file
         except OSError as error:
             raise StoreError(
                 "unreachable",

@@ -1,16 +1,17 @@
 """What people have decided, to be found again: by person, by state of the case, by date."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 import pandas as pd
 
 from ..annotations.dataset import Dataset
-from ..text import utc
+from ..text import exact, percent, plural, utc
 from .events import Event
 from .opinions import REASONS, Opinion
 from .states import STATES, CaseReview, State, effective
 
+QUICK = 2.0  # seconds on a case: in less nobody has read it
 _GIVEN = ("opinion", "change", "adjudication")
 
 
@@ -32,7 +33,9 @@ class Decision:
     at : int
         When it was given or changed last, microseconds since 1970-01-01 UTC.
     reason, note : str
-        As given with it.
+        As given with it; the note also as given when it was kept.
+    seconds : float or None
+        Time of this reviewer on the case until it was given; None if not measured.
     """
 
     case_id: str
@@ -44,6 +47,12 @@ class Decision:
     at: int
     reason: str
     note: str
+    seconds: float | None = None
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether it was given in less than `QUICK` seconds."""
+        return self.seconds is not None and self.seconds < QUICK
 
 
 def decisions(
@@ -71,14 +80,38 @@ def decisions(
     for review in reviews.values():
         if states and review.state not in states:
             continue
-        for event in _last_of_each(review):
-            if reviewer is not None and event.reviewer != reviewer:
+        for one in decisions_on(review):
+            if reviewer is not None and one.reviewer != reviewer:
                 continue
-            if (since is not None and event.at < since) or (until is not None and event.at >= until):
+            if (since is not None and one.at < since) or (until is not None and one.at >= until):
                 continue
-            if event.opinion is not None:
-                found.append(_decision(review, event))
+            found.append(one)
     return sorted(found, key=lambda one: -one.at)
+
+
+def decisions_on(review: CaseReview) -> list[Decision]:
+    """What stands of each reviewer on one case."""
+    standing = effective(review.events)
+    since = max((place for place, event in enumerate(standing) if event.kind == "reopen"), default=-1)
+    of_round = standing[since + 1 :]
+    last = {event.reviewer: event for event in of_round if event.kind in _GIVEN and event.opinion is not None}
+    reopened = standing[since].version if since >= 0 else 0
+    return [_decision(review, event, of_round, reopened) for event in last.values()]
+
+
+def n_quick(found: Iterable[Decision]) -> tuple[int, int]:
+    """How many decisions were given in less than `QUICK` seconds, and how many were timed."""
+    timed = [one for one in found if one.seconds is not None]
+    return sum(one.is_quick for one in timed), len(timed)
+
+
+def quick_words(found: Iterable[Decision]) -> str:
+    """How many decisions were quick, in a sentence; empty if none was timed."""
+    quick, timed = n_quick(found)
+    if not timed:
+        return ""
+    share = f" ({percent(quick / timed)})" if quick else ""
+    return f"{quick:,} of {plural(timed, 'timed decision')}{share} took less than {exact(QUICK)} seconds."
 
 
 def decision_table(dataset: Dataset, found: Collection[Decision]) -> pd.DataFrame:
@@ -91,6 +124,7 @@ def decision_table(dataset: Dataset, found: Collection[Decision]) -> pd.DataFram
             "given": ["ended the arbitration" if one.ended else one.visible for one in found],
             "state": [STATES[one.state] for one in found],
             "at (UTC)": [utc(one.at // 1_000_000).strftime("%Y-%m-%d %H:%M:%S") for one in found],
+            "seconds": pd.Series([one.seconds for one in found], dtype="Float64").round(1),
             "reason": [REASONS.get(one.reason, "") for one in found],
             "note": [one.note for one in found],
             "data": [dataset.name] * len(found),
@@ -98,16 +132,14 @@ def decision_table(dataset: Dataset, found: Collection[Decision]) -> pd.DataFram
     )
 
 
-def _last_of_each(review: CaseReview) -> list[Event]:
-    """The last opinion of each reviewer that stands in the present round."""
-    standing = effective(review.events)
-    since = max((place for place, event in enumerate(standing) if event.kind == "reopen"), default=-1)
-    last = {event.reviewer: event for event in standing[since + 1 :] if event.kind in _GIVEN}
-    return list(last.values())
-
-
-def _decision(review: CaseReview, event: Event) -> Decision:
+def _decision(review: CaseReview, event: Event, of_round: Collection[Event], reopened: int) -> Decision:
+    """The decision of an event; time on the case counts in all events of the round, also those that were undone."""
+    who, upto = event.reviewer, event.version
+    kept = [one for one in of_round if one.kind == "keep" and one.reviewer == who and one.version > upto]
+    notes = dict.fromkeys(one.note.strip() for one in (event, *kept) if one.note.strip())
+    mine = [one for one in review.events if one.reviewer == who and reopened < one.version <= upto]
+    spent = [one.seconds for one in mine if one.seconds is not None]
     return Decision(
-        review.case_id, event.reviewer, event.opinion or Opinion(), event.kind == "adjudication", event.visible,
-        review.state, event.at, event.reason, event.note,
+        review.case_id, who, event.opinion or Opinion(), event.kind == "adjudication", event.visible, review.state,
+        event.at, event.reason, " · ".join(notes), sum(spent) if event.seconds is not None else None,
     )  # fmt: skip

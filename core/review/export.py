@@ -11,6 +11,7 @@ from ..text import utc
 from ..version import __version__
 from .assignments import Assignment
 from .chain import Head
+from .decisions import decisions_on
 from .events import Event
 from .opinions import REASONS, Opinion
 from .states import STATES, CaseReview, effective
@@ -27,6 +28,8 @@ _RESULT = (
     "note",
     "n_opinions",
     "version",
+    "seconds",
+    "outside_plausible_set",
 )
 
 
@@ -36,7 +39,11 @@ def time_of(microseconds: int) -> str:
 
 
 def result_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.DataFrame:
-    """One row per case that has a review, in the order of the dataset."""
+    """One row per case that has a review, in the order of the dataset.
+
+    ``seconds`` is the time on the case until the decision was given. ``outside_plausible_set`` marks cases that one
+    reviewer closed alone with an opinion outside the panel's plausible set.
+    """
     rows = []
     for case_id in dataset.cases:
         if case_id not in reviews:
@@ -46,6 +53,7 @@ def result_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.Data
         if last is None and review.state == "closed":
             last = [event for event in effective(review.events) if event.kind in ("opinion", "keep", "change")][-1]
         opinion = last.opinion if last else None
+        time = {one.reviewer: one.seconds for one in decisions_on(review)}
         rows.append(
             (
                 case_id,
@@ -59,6 +67,8 @@ def result_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.Data
                 last.note if last else "",
                 len(review.reads),
                 review.version,
+                time.get(last.reviewer) if last else None,
+                review.closed_unsupported,
             )
         )
     return pd.DataFrame(rows, columns=_RESULT)
@@ -131,6 +141,11 @@ def _words(opinion: Opinion | None) -> str:
     return opinion.words() if opinion else ""
 
 
+def _plausible(panel: Opinion | None) -> str:
+    """The plausible set of an undecided panel as JSON; empty if it has none."""
+    return "" if panel is None or panel.plausible is None else json.dumps(panel.plausible, ensure_ascii=False)
+
+
 def _row(event: Event) -> dict[str, object]:
     return {
         "case": event.case_id,
@@ -142,6 +157,7 @@ def _row(event: Event) -> dict[str, object]:
         "old": _words(event.old),
         "new": _words(event.opinion),
         "panel": _words(event.panel),
+        "plausible": _plausible(event.panel),
         "model": event.model,
         "settings": json.dumps(dict(event.settings), ensure_ascii=False) if event.settings else "",
         "confidence": event.confidence,
@@ -167,6 +183,7 @@ _COLUMNS = (
     "old",
     "new",
     "panel",
+    "plausible",
     "model",
     "settings",
     "confidence",

@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import InputError
@@ -37,6 +37,10 @@ class Opinion:
         Of the panel: between which scores a colleague's agrees with it.
     is_set : bool
         The one block is a set of labels that all apply, and no tie.
+    plausible : tuple of str, or tuple of float, or None
+        Of an undecided panel: its plausible set (`core.review.panel_answer.PLAUSIBLE`), classes or labels by name, of
+        scores the lowest and the highest. None if unknown, as in records of earlier versions. Equal opinions may differ
+        in it.
     """
 
     blocks: tuple[tuple[str, ...], ...] = ()
@@ -44,6 +48,7 @@ class Opinion:
     score: float | None = None
     within: tuple[float, float] | None = None
     is_set: bool = False
+    plausible: tuple[str, ...] | tuple[float, float] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         """Raise `InputError` where it is of two kinds at once."""
@@ -169,7 +174,8 @@ class Opinion:
         """
         if self != UNDETERMINED and self.kind not in _FITS[kind]:
             raise InputError(f"A {self.kind} was given, and these annotations are {_MANY[kind]}.", f"Give a {kind}.")
-        unknown = [name for name in self.classes if name not in classes]
+        plausible = [name for name in self.plausible or () if isinstance(name, str)]
+        unknown = [name for name in (*self.classes, *plausible) if name not in classes]
         if unknown:
             raise InputError(f"Class {unknown[0]!r} is not in the list of classes.", "Choose from the list.")
 
@@ -182,6 +188,23 @@ class Opinion:
         if self.score is not None and panel.within is not None:
             return panel.within[0] <= self.score <= panel.within[1]
         return set(self.first) == set(panel.first)
+
+    @property
+    def plausible_set(self) -> tuple[str, ...] | tuple[float, float] | None:
+        """The plausible set of an undecided panel; the classes of its tie if only these are known."""
+        return (self.first or None) if self.plausible is None else self.plausible
+
+    def is_outside(self, panel: "Opinion") -> bool:
+        """Whether it is outside the plausible set of an undecided panel; False if that set is unknown.
+
+        A ranking counts by its first choice. A tie or a set is outside as soon as one of its classes is.
+        """
+        known = panel.plausible_set
+        if panel.decided or known is None:
+            return False
+        if self.score is not None:
+            return not float(known[0]) <= self.score <= float(known[1])
+        return not set(self.first) <= set(known)
 
     def words(self) -> str:
         """As a line of text: ``A = B › C``, or ``A + B`` of a set. Not escaped."""
@@ -204,6 +227,8 @@ class Opinion:
         else:
             what = "labels" if self.is_set else "ranking"
             value = {what: self.blocks[0] if self.is_set else self.blocks} if self.blocks else {"undetermined": True}
+        if self.plausible is not None:
+            value["plausible"] = self.plausible
         return json.dumps(value, ensure_ascii=False)
 
     @classmethod
@@ -216,7 +241,8 @@ class Opinion:
             return cls.of_distribution(value["distribution"])
         if "labels" in value:
             return cls.of_labels(value["labels"])
-        return cls.of_ranking(value["ranking"]) if "ranking" in value else UNDETERMINED
+        found = cls.of_ranking(value["ranking"]) if "ranking" in value else UNDETERMINED
+        return replace(found, plausible=tuple(value["plausible"])) if "plausible" in value else found
 
 
 _FITS = {

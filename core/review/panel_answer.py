@@ -3,15 +3,20 @@
 A class is the panel's class only where it is the most plausible one with a certainty of `DECIDED` at the reliability
 shown, and two readers or more have annotated. That is exact for Dirichlet counts and PrIRN; otherwise draws are added
 until two Monte Carlo standard errors do not reach `DECIDED`, and where that is not to be had the panel is undecided.
+
+An undecided panel has a plausible set: the fewest of the named classes that are together first with probability
+`PLAUSIBLE`, classes that are equally probable together, and all named classes if these do not reach it. A class that
+nobody named is never in it: its probability is that of the prior. Of labels these are the named labels that apply with
+more than 1 − `PLAUSIBLE`, of scores it is the interval of a colleague's score.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..certainty.first_place import exact_first_place
-from ..certainty.label_sets import label_set_certainty
+from ..certainty.label_sets import LabelSetCertainty, label_set_certainty
 from ..errors import InputError
 from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.gaussian import GaussianScores
@@ -21,10 +26,12 @@ from ..text import percent
 from .opinions import UNDETERMINED, Opinion
 
 DECIDED = 0.80
+PLAUSIBLE = 0.95
 FEWEST_READERS = 2
 STANDARD_ERRORS = 2.0
 MOST_DRAWS = 64_000
 _MORE = 4
+_EQUAL = 1e-9  # of a probability
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +42,7 @@ class PanelWord:
     ----------
     opinion : Opinion
         One class where the panel is decided. Else the classes that are together most plausible with a certainty of
-        ``level``, as a tie, or `UNDETERMINED` where those are not two or more that were named.
+        ``level``, as a tie, or `UNDETERMINED` where those are not two or more that were named, with the plausible set.
     certainty, se : float
         P(the most plausible of the named classes is the most plausible of all), and its Monte Carlo standard error, 0
         where exact; 0 and 0 where nobody has annotated.
@@ -99,11 +106,12 @@ def panel_word(
     n_readers = len(np.unique(dataset.rater[rows])) if dataset.raters_identified else len(rows)
     if not n_readers:
         return PanelWord(UNDETERMINED, 0.0, 0.0, 0, level, "nobody has annotated")
-    classes, chance, error, sure = _first_places(model, dataset, case, reliability, n_draws, seed, level)
+    classes, chance, ess, sure = _first_places(model, dataset, case, reliability, n_draws, seed, level)
     if not classes.size:
         return PanelWord(UNDETERMINED, 0.0, 0.0, n_readers, level, "no class was named")
     best = int(chance[:-1].argmax())
     certainty = float(chance[best])
+    error = _error(certainty, ess, level)
     why = ""
     if n_readers < FEWEST_READERS:
         why = "one reader has annotated"
@@ -112,14 +120,18 @@ def panel_word(
     elif not sure:
         why = f"the draws do not tell whether the certainty is {percent(level)}"
     names = [getattr(model, "classes", dataset.classes)[code] for code in classes]
-    opinion = _undecided(chance, names, level) if why else Opinion.of_class(names[best])
+    opinion = Opinion.of_class(names[best])
+    if why:
+        plausible = tuple(names[place] for place in _plausible(chance[:-1], ess))
+        opinion = replace(_undecided(chance, names, level), plausible=plausible)
     return PanelWord(opinion, certainty, error, n_readers, level, why)
 
 
 def panel_score(model: GaussianScores, dataset: Dataset, case: int, *, reliability: float) -> Opinion:
     """What the panel says of a case's score: its plausible score, and where a colleague's would lie with 95%.
 
-    A colleague's score beyond that is no disagreement by chance. `UNDETERMINED` with fewer than two readers.
+    A colleague's score beyond that is no disagreement by chance. `UNDETERMINED` with fewer than two readers; of one
+    reader that interval is the plausible set.
 
     Parameters
     ----------
@@ -133,11 +145,13 @@ def panel_score(model: GaussianScores, dataset: Dataset, case: int, *, reliabili
     """
     rows = dataset.annotations_of(case)
     n_readers = len(np.unique(dataset.rater[rows])) if dataset.raters_identified else len(rows)
-    if n_readers < FEWEST_READERS:
+    if not n_readers:
         return UNDETERMINED
     posterior = model.posterior(dataset, reliability, range(case, case + 1))
-    low, high = posterior.of_colleague()
-    return Opinion.of_score(float(posterior.m[0]), (float(low[0]), float(high[0])))
+    low, high = (float(end[0]) for end in posterior.of_colleague())
+    if n_readers < FEWEST_READERS:
+        return replace(UNDETERMINED, plausible=(low, high))
+    return Opinion.of_score(float(posterior.m[0]), (low, high))
 
 
 def panel_set(
@@ -182,31 +196,62 @@ def panel_set(
         why = f"no set of labels has a certainty of {percent(level)}"
     elif not applies.size:
         why = "no label is named by more than half"
-    opinion = UNDETERMINED if why else Opinion.of_labels(dataset.classes[code] for code in applies)
+    opinion = Opinion.of_labels(dataset.classes[code] for code in applies) if not why else UNDETERMINED
+    if why:
+        opinion = replace(UNDETERMINED, plausible=_plausible_labels(dataset, case, found, reliability, model))
     return PanelWord(opinion, certainty, 0.0, n_readers, level, why)
 
 
 def _first_places(
     model: PlausibilityModel, dataset: Dataset, case: int, reliability: float, n_draws: int, seed: int, level: float
 ) -> tuple[np.ndarray, np.ndarray, float, bool]:
-    """Named classes, P(each is first) with all others last, the error of the largest, and whether that tells."""
+    """Named classes, P(each is first) with all others last, draws that count (inf if exact), and whether these tell."""
     part = dataset.select(cases=[dataset.cases[case]])
     # Raters' severity is known from all cases; counts need no more than their own.
     of_all = isinstance(model, OrdinalTruth)
     exact = exact_first_place(model, dataset if of_all else part, case if of_all else 0, reliability)
     if exact is not None:
-        return *exact, 0.0, True
+        return *exact, np.inf, True
     while True:
         _, draws = next(model.draws(part, reliability=reliability, n_draws=n_draws, seed=seed, cases=range(1)))
         n_named = len(draws.classes)
         chance = np.bincount(draws.top[:, 0], minlength=n_named + 1) / draws.n_draws
         best = chance[:-1].max(initial=0.0)
-        # Of few draws all may be alike: the error is at least that of a class whose certainty is just the level.
-        error = float(np.sqrt(max(best * (1 - best), level * (1 - level)) / draws.ess))
-        sure = abs(best - level) > STANDARD_ERRORS * error
+        sure = abs(best - level) > STANDARD_ERRORS * _error(best, draws.ess, level)
         if sure or not n_named or n_draws * _MORE > MOST_DRAWS:
-            return draws.classes, chance, error, sure
+            return draws.classes, chance, draws.ess, sure
         n_draws *= _MORE
+
+
+def _error(chance: float, ess: float, level: float) -> float:
+    """Standard error of a probability, at least that of ``level``: of few draws all may be alike."""
+    return float(np.sqrt(max(chance * (1 - chance), level * (1 - level)) / ess))
+
+
+def _plausible(named: np.ndarray, ess: float) -> list[int]:
+    """Places of the fewest classes that are together first with `PLAUSIBLE`; all if they do not reach it.
+
+    Classes that only simulation error sets apart from the last of them come along.
+    """
+    order = np.argsort(-named, kind="stable")
+    n = int(np.searchsorted(np.cumsum(named[order]), PLAUSIBLE - _EQUAL)) + 1
+    least = float(named[order[:n]].min())
+    slack = _EQUAL + STANDARD_ERRORS * np.sqrt(least * (1 - least) / ess)
+    return [int(place) for place in order if named[place] >= least - slack]
+
+
+def _plausible_labels(
+    dataset: Dataset, case: int, found: LabelSetCertainty, reliability: float, model: DirichletCounts | None
+) -> tuple[str, ...]:
+    """Labels that somebody named on the case and that may apply; of labels that exclude each other as of classes."""
+    if found.exclusive:
+        view, _ = dataset.select(cases=[dataset.cases[case]]).as_classes()
+        codes, chance = exact_first_place(model or DirichletCounts(), view, 0, reliability) or ((), np.ones(1))
+        return tuple(view.classes[codes[place]] for place in _plausible(chance[:-1], np.inf))
+    chance = np.where(found.applies[0], found.certainty[0], 1 - found.certainty[0])
+    rows = dataset.annotations_of(case)
+    named = dataset.entry_class[dataset.entry_ptr[rows[0]] : dataset.entry_ptr[rows[-1] + 1]]
+    return tuple(dataset.classes[code] for code in np.unique(named) if chance[code] > 1 - PLAUSIBLE)
 
 
 def _undecided(chance: np.ndarray, names: list[str], level: float) -> Opinion:

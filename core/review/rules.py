@@ -37,6 +37,8 @@ def admit(review: CaseReview, draft: Draft, at: int) -> Event:
     if who in review.unblinded or draft.kind == "reveal":
         given["visible"] = "open"
     event = Event(**given, version=review.version + 1, at=at, old=old, undoes=undoes)
+    if draft.kind in _SETTLES_ALONE:
+        _needs_support(review_of(review.case_id, [*review.events, event]), draft)
     if draft.kind == "undo":
         own = review_of(review.case_id, [*review.events, event]).read_by(who)
         event = replace(event, opinion=own.opinion if own else None)
@@ -64,6 +66,8 @@ def what_follows(review: CaseReview, draft: Draft) -> str:
     if draft.kind == "reveal":
         return "The panel's opinions are shown; what you say after that is no longer blind."
     read = after.read_by(draft.reviewer)
+    if after.closed_unsupported:
+        return "The case is closed on your opinion alone, outside the panel's plausible set."
     if after.state == "closed" and read is not None and read.panel is not None and not read.panel.decided:
         return "The panel is undecided: your opinion stands, and the case is closed."
     ends = _STAYS if after.state == review.state and after.state in _STAYS else _ENDS
@@ -71,6 +75,7 @@ def what_follows(review: CaseReview, draft: Draft) -> str:
 
 
 _GIVES_OPINION = ("opinion", "change", "adjudication")
+_SETTLES_ALONE = ("opinion", "keep", "change")
 _HOW = {"blind": "without seeing the others'", "open": "with all opinions before their eyes"}
 _ENDS = {
     "open": "The case is open again.",
@@ -196,6 +201,16 @@ def _needs_class_or_ranking(draft: Draft) -> None:
 def _needs_reason(draft: Draft, what: str) -> None:
     if not draft.reason and not draft.note.strip():
         raise InputError(f"There is no reason for {what}.", "Choose a reason or write a note.")
+
+
+def _needs_support(after: CaseReview, draft: Draft) -> None:
+    """Ask for a note where an opinion would stand alone, outside the panel's plausible set."""
+    read = after.read_by(draft.reviewer)
+    if read is not None and read.settled and after.is_unsupported(read) and not draft.note.strip():
+        raise InputError(
+            "Your opinion is outside the panel's plausible set, and nobody else shares it.",
+            "Ask for a second opinion, or write a note that says why you decide alone.",
+        )
 
 
 def _not_adjudicated(review: CaseReview) -> None:

@@ -56,6 +56,11 @@ class ReviewerOpinion:
             return False
         return not self.opinion.agrees_with(self.panel)
 
+    @property
+    def outside(self) -> bool:
+        """Whether it is outside the plausible set of an undecided panel."""
+        return self.panel is not None and self.opinion.is_outside(self.panel)
+
 
 @dataclass(frozen=True, slots=True)
 class CaseReview:
@@ -98,6 +103,16 @@ class CaseReview:
     def read_by(self, reviewer: str) -> ReviewerOpinion | None:
         """The reviewer's opinion in this round."""
         return next((read for read in self.reads if read.reviewer == reviewer), None)
+
+    def is_unsupported(self, read: ReviewerOpinion) -> bool:
+        """Whether an opinion is outside the panel's plausible set, and nobody else is through with the same."""
+        others = (other for other in self.reads if other.settled and other.reviewer != read.reviewer)
+        return read.outside and not any(other.opinion.agrees_with(read.opinion) for other in others)
+
+    @property
+    def closed_unsupported(self) -> bool:
+        """Whether it was closed by one reviewer alone, outside the panel's plausible set."""
+        return self.state == "closed" and any(self.is_unsupported(read) for read in self.reads)
 
     def seen_by(self, reviewer: str) -> "CaseReview":
         """What the reviewer may know: all of it once revealed, before that only what is their own.

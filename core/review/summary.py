@@ -13,6 +13,8 @@ from ..agreement.probability import share_of_agreement
 from ..annotations.dataset import Dataset
 from ..certainty.top_sets import annotation_certainty
 from ..plausibility.protocol import PlausibilityModel
+from ..text import listed, plural
+from .decisions import Decision, decisions
 from .events import Event
 from .states import STATES, CaseReview, ReviewerOpinion, effective, review_of
 
@@ -46,6 +48,42 @@ class Minds:
     directions: dict[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """How many settled cases rest on what.
+
+    Attributes
+    ----------
+    one : int
+        Closed by one reviewer.
+    several : int
+        Closed by two reviewers or more who agree.
+    arbitration : int
+    unsupported : int
+        How many of ``one`` were closed with an opinion outside the panel's plausible set.
+    """
+
+    one: int
+    several: int
+    arbitration: int
+    unsupported: int
+
+    def words(self) -> str:
+        """What settled cases rest on, in sentences; empty if there are none."""
+        ways = {"by one reviewer": self.one, "by reviewers who agree": self.several, "by arbitration": self.arbitration}
+        n = sum(ways.values())
+        if not n:
+            return ""
+        how = listed([f"{count:,} {way}" for way, count in ways.items() if count])
+        words = f"{plural(n, 'case is', 'cases are')} settled: {how}."
+        if self.one:
+            words += " One reviewer's opinion is one more opinion, not the truth."
+        if self.unsupported:
+            which = f"{self.unsupported:,} of {plural(self.one, 'case')} closed by one reviewer"
+            words += f" {which} {'is' if self.unsupported == 1 else 'are'} outside the panel's plausible set."
+        return words
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Summary:
     """Figures of one dataset's reviews.
@@ -71,6 +109,9 @@ class Summary:
         Quartiles of the time that a reviewer spent on a case; None where none was measured.
     n_timed : int
         Reviewer and case pairs behind ``seconds``.
+    settled : Settled
+    decided : tuple of Decision
+        Decisions that stand; `core.review.decisions.quick_words` says how many were given too quickly.
     """
 
     n_cases: int
@@ -83,6 +124,8 @@ class Summary:
     reasons: dict[str, int]
     seconds: tuple[float, float, float] | None
     n_timed: int
+    settled: Settled
+    decided: tuple[Decision, ...]
 
 
 _NOT_COMPARED = {
@@ -92,8 +135,8 @@ _NOT_COMPARED = {
 
 
 @dataclass(frozen=True, slots=True)
-class Bought:
-    """What certainty the reviews have bought: the mean over the reviewed cases, without and with them; and ``n``."""
+class WithOpinions:
+    """Mean certainty over the reviewed cases without and with the reviewers' opinions, and how many cases these are."""
 
     before: float
     after: float
@@ -125,7 +168,17 @@ def summarise_reviews(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Su
         dict(Counter(event.reason for event in standing if event.reason).most_common()),
         _quartiles(times),
         len(times),
+        _settled(here),
+        tuple(decisions({review.case_id: review for review in here})),
     )
+
+
+def _settled(reviews: Iterable[CaseReview]) -> Settled:
+    closed = [review for review in reviews if review.state == "closed"]
+    one = [review for review in closed if len(review.reads) == 1]
+    arbitration = sum(review.state == "adjudicated" for review in reviews)
+    unsupported = sum(review.closed_unsupported for review in one)
+    return Settled(len(one), len(closed) - len(one), arbitration, unsupported)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,6 +196,8 @@ class Reviewer:
         Share of the blind first opinions that agree with what was then revealed as a decided panel's; Wilson's interval
         over cases. ``n_annotations`` is how many were compared.
     minds : Minds
+    decided : tuple of Decision
+        Those that stand.
     """
 
     name: str
@@ -150,11 +205,13 @@ class Reviewer:
     n_blind: int
     with_panel: Coefficient
     minds: Minds
+    decided: tuple[Decision, ...] = ()
 
 
 def by_reviewer(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> list[Reviewer]:
     """Every reviewer with an opinion on a dataset, those with most blind reads first."""
     given: dict[str, dict[str, list[ReviewerOpinion]]] = {}
+    decided = decisions({case_id: reviews[case_id] for case_id in dataset.cases if case_id in reviews})
     for case_id in dataset.cases:
         for read in _rounds(reviews[case_id]) if case_id in reviews else ():
             given.setdefault(read.reviewer, {}).setdefault(case_id, []).append(read)
@@ -163,20 +220,21 @@ def by_reviewer(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> list[Rev
         blind = {case_id: [read for read in reads if read.visible == "blind"] for case_id, reads in by_case.items()}
         n_reads, n_blind = (sum(map(len, reads.values())) for reads in (by_case, blind))
         share = _share("with_panel", _compared(blind), "no blind opinion has been compared with a decided panel")
-        found.append(Reviewer(name, n_reads, n_blind, share, _minds(blind)))
+        mine = tuple(one for one in decided if one.reviewer == name)
+        found.append(Reviewer(name, n_reads, n_blind, share, _minds(blind), mine))
     return sorted(found, key=lambda one: (-one.n_blind, -one.n_reads, one.name))
 
 
-def bought(
+def mean_certainty(
     model: PlausibilityModel, before: Dataset, after: Dataset, *, reliability: float, n_draws: int = 1000, seed: int = 0
-) -> Bought | None:
-    """Mean certainty over the cases that reviews have added to, with and without them; None where there is none.
+) -> WithOpinions | None:
+    """Mean certainty over the cases that reviewers have an opinion on, with and without it; None if there are none.
 
     Parameters
     ----------
     model : PlausibilityModel
     before, after : Dataset
-        As read, and with the reviews as a further rater (`core.review.adjudicated.with_reviews`).
+        As read, and with the opinions as further annotations (`core.review.adjudicated.with_opinions`).
     reliability : float
         γ, the trust in the raters, > 0.
     n_draws, seed : int
@@ -190,7 +248,7 @@ def bought(
         found = annotation_certainty(model, part, reliability=reliability, n_draws=n_draws, max_top=1, seed=seed)
         means.append(found.mean(1))
     first, second = means
-    return None if first is None or second is None else Bought(first, second, int(added.size))
+    return None if first is None or second is None else WithOpinions(first, second, int(added.size))
 
 
 def _rounds(review: CaseReview) -> list[ReviewerOpinion]:

@@ -34,8 +34,9 @@ from tests.browser.deployed import find, free_ports
 ROOT = Path(__file__).resolve().parents[2]
 ANN = "ann@clinic.example"
 NOT_HERE = ("apt-get", "useradd", "systemctl", "id")
-PROVIDER = """import oidc_provider_mock as m
-with m.run_server_in_thread() as server:
+PROVIDER = f"""import oidc_provider_mock as m
+who = m.User(sub={ANN!r}, claims={{"email": {ANN!r}, "email_verified": True}})
+with m.run_server_in_thread(user_claims=[who]) as server:
     print(server.server_port, flush=True); input()"""
 
 

@@ -213,7 +213,9 @@ def main(folder: Path, parts: tuple[str, ...] = PARTS) -> int:
         try:
             deployed.start()
             keep(dataset)
-            (deployed.folder / "people.toml").write_text(f'[people]\n"{ANN}" = "administrator"\n')
+            (deployed.folder / "people.toml").write_text(
+                f'everybody_else = "nobody"\n[people]\n"{ANN}" = "administrator"\n'
+            )
             context = browser.new_context(viewport={"width": 1280, "height": 800}, ignore_https_errors=True)
             key, _, value = deployed.cookie_of().partition("=")
             context.add_cookies([{"name": key, "value": value, "url": deployed.url}])

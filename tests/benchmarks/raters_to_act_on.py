@@ -37,7 +37,6 @@ from core.models.dawid_skene import DawidSkene
 from core.models.em_model import EmModel
 from core.models.one_coin import OneCoin
 from core.models.tap import TAP
-from core.multiplicity import benjamini_hochberg
 from core.raters.acceptable import acceptable_of, gold_rates
 from core.raters.leave_one_rater_out import panel_of
 from core.raters.one_class import one_class
@@ -119,10 +118,10 @@ def crowds(quick: bool) -> None:
             for seed in range(n_sets // 4 if quick else n_sets):
                 dataset, true, kind = simulate(setting, n_raters, seed)
                 panel = panel_of(dataset, JUDGE.fit(dataset))
-                found, single = acceptable_of(panel, q=Q), one_class(panel)
+                found, single = acceptable_of(panel, q=Q), one_class(dataset)
                 low = found.flagged
                 either = low.copy()
-                either[benjamini_hochberg(single.p, Q)] = True
+                either[single.found(Q)] = True
                 false = (low & (true >= found.acceptable)).sum() if found.acceptable else 0
                 shares.append(false / max(low.sum(), 1))
                 covered.append(np.mean((found.accuracy.low <= true) & (true <= found.accuracy.high)))
@@ -170,7 +169,7 @@ def against_gold(paths: list[tuple[str, str]]) -> None:
                 acceptable_of(panel, judged_by="gold"),
             )
             flagged = found.flagged.copy()
-            flagged[benjamini_hochberg(one_class(panel).p, Q)] = True
+            flagged[one_class(dataset).found(Q)] = True
             own = np.average(gold.value[gold.n > 0], weights=gold.n[gold.n > 0])
             threshold = max(own - 0.1, (own + by_gold.blind) / 2)
             counts = np.zeros((2, 2, 2), int)

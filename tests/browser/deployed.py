@@ -102,8 +102,9 @@ class Deployed:
         from streamlit.web.server.starlette.starlette_app_utils import create_signed_value
 
         now = int(time.time())
-        claims = {"origin": self.url, "is_logged_in": True, "email": name, "iss": "i", "sub": name, "iat": now}
-        value = create_signed_value(self.secret, "_streamlit_user", json.dumps(claims | {"exp": now + 3600}))
+        claims = {"origin": self.url, "is_logged_in": True, "email": name, "email_verified": True, "iss": "i"}
+        claims |= {"sub": name, "iat": now, "exp": now + 3600}
+        value = create_signed_value(self.secret, "_streamlit_user", json.dumps(claims))
         return f"_streamlit_user={value.decode()}"
 
     def start(self) -> "Deployed":

@@ -13,7 +13,7 @@ PAGES = {
     "Upload": r"Open a file",
     "Agreement": r"Raters agree on",
     "Models": r"Weighing raters|models agree on|Which class is right cannot be told|Only a majority vote is possible",
-    "Raters": r"acceptable|Nothing can be said|How are the raters doing",
+    "Raters": r"acceptable|Cannot determine|follow the cases|How are the raters doing",
     "Cases": r"stay uncertain at trust γ = ",
     "Review": r"Which cases need another opinion",
     "Reliability": r"Certainty rises from",

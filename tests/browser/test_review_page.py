@@ -176,6 +176,29 @@ def test_keys_in_a_burst_are_taken_one_after_the_other(open_page, opened):
         ]
 
 
+def test_keys_in_a_burst_close_no_case_with_a_class_that_nobody_named(open_page, opened):
+    """The key that keeps an opinion asks for a note there; with one, Ctrl+Enter closes the case and the next comes."""
+    rows = [f"o{case},{rater},{name}" for case in range(2) for rater, name in zip("RS", FRUIT[:2], strict=True)]
+    dataset, url, store = opened(
+        "outside", [*rows, *(f"o9,{rater},{name}" for rater, name in zip("RS", FRUIT[2:], strict=True))]
+    )
+    page = open_page(url)
+    start(page, "Ada")
+    case_id = arrive(page)
+    named = {FRUIT[answer] for answer in dataset.answer[list(dataset.annotations_of(dataset.case_index(case_id)))]}
+    other = next(place for place, name in enumerate(FRUIT, 1) if name not in named)
+    for key in (str(other), "Control+Enter", "k", "Control+Enter", str(other)):
+        page.keyboard.press(key)
+    expect(page.get_by_text("is outside the panel's plausible set")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="or write a note that says why you decide alone")).to_be_visible()
+    assert kinds(store, dataset, case_id) == ["Ada: opinion", "Ada: reveal"]
+    page.get_by_label("Note").fill("seen on the scan")
+    page.keyboard.press("Control+Enter")
+    arrive(page, other_than=case_id)
+    review = store.cases(dataset.digest)[case_id]
+    assert (review.state, review.events[-1].note) == ("closed", "seen on the scan")
+
+
 _AT_ONCE = """(keys) => keys.forEach((key) => {
   const event = { key, keyCode: key.toUpperCase().charCodeAt(0), bubbles: true, cancelable: true };
   document.body.dispatchEvent(new KeyboardEvent("keydown", event));

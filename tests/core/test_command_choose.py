@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 from core.command_line import main
+from core.models import choice_cost
+from tests.core.models.rows import rules
 
 
 @pytest.fixture
@@ -125,3 +127,30 @@ def test_files_and_variants_that_do_not_fit_are_refused_in_one_line(
     assert main(["fit", arguments[0], str(crowd[0]), *arguments[1:]]) == 2
     error = capsys.readouterr().err
     assert said in error and error.count("\n") == 1
+
+
+def test_rules_of_one_class_each_open_with_the_smoothed_vote_and_flips_are_counted(capsys, tmp_path):
+    rows, truth = rules(1, 0.3, 0.0)
+    path, out = tmp_path / "rules.csv", tmp_path / "cases.csv"
+    path.write_text("\n".join(["case,rater,class", *(f"c{case},r{rater},{answer}" for case, rater, answer in rows)]))
+    found = told(capsys, "choose", path)
+    assert found["chosen"] == "smoothed-vote" and "which cases they annotate is the information" in found["reason"]
+    row = {each["model"]: each for each in found["models"]}
+    assert row["smoothed-vote"]["flipped"] == 0 and row["smoothed-vote"]["excluded"] is None
+    assert row["dawid-skene"]["excluded"].startswith("It loses ") and row["dawid-skene"]["converged"]
+    assert 10 < row["dawid-skene"]["flipped"] < found["n_unanimous"]
+    fitted = told(capsys, "fit", "auto", path, "--cases-out", out)
+    assert fitted["chosen"] == "smoothed-vote" and fitted["reason"] == found["reason"]
+    assert (fitted["flipped"], fitted["n_unanimous"]) == (0, found["n_unanimous"])
+    table = {row["case"]: float(row["1"]) for row in csv.DictReader(out.read_text("utf-8-sig").splitlines())}
+    right = [(table[f"c{case}"] > 0.5) == truth[case] for case in range(len(truth))]
+    assert np.mean(right) > 0.9
+    assert told(capsys, "fit", "smoothed-vote", path)["settings"] == fitted["settings"]
+
+
+@pytest.mark.parametrize("command", [["choose"], ["fit", "auto"]])
+def test_a_long_choice_says_about_how_long_it_takes_before_it_begins(command, crowd, capsys, monkeypatch):
+    monkeypatch.setattr(choice_cost, "_OF_ANNOTATION", 1e-4)
+    monkeypatch.setattr(choice_cost, "MOST_SECONDS", 1e9)
+    assert main([*command, str(crowd[0])]) == 0
+    assert "Scoring rater models takes about 15 minutes." in capsys.readouterr().err

@@ -11,12 +11,13 @@ from core.command_line import main
 from core.ingest.read_files import read
 from core.ingest.samples import load_sample
 from core.models.dawid_skene import DawidSkene
+from core.raters.following import following_of
 from core.raters.monitoring import monitor
 from core.raters.score_drift import score_drifts
 from core.raters.score_gold import score_gold
 from core.raters.score_raters import score_raters
 from core.raters.to_act_on import raters_to_act_on
-from tests.core.raters.raters_simulated import simulated
+from tests.core.raters.raters_simulated import ratings, simulated, with_spammers
 
 KINDS = {"low", "one_class", "drift", "fast", "repeats", "blind"}
 
@@ -161,19 +162,61 @@ def test_how_many_classes_off_raters_are_needs_an_order_that_is_declared(run, fi
     assert all("classes_off" in row for row in ordered)
 
 
-def test_raters_of_scores_stand_by_how_far_they_are_from_the_others_to_either_side(run, tmp_path):
-    """One who scores 3 lower stands before one who scores 2 higher."""
+def test_raters_of_scores_stand_by_what_is_lost_of_their_scores_and_not_by_how_far_they_are_off(run, tmp_path):
+    """One whose scores scatter stands before one who scores 3 lower, who is severe and not low."""
     rng, rows = np.random.default_rng(0), []
     for case in range(60):
         truth = rng.normal(50, 10)
         for rater, severity in zip("abcdef", (0, 2, 0, -3, 0, 0), strict=True):
-            rows.append((case, rater, round(truth + severity + rng.normal(0, 0.5), 2)))
+            scatter = 60 if rater == "e" else 3
+            rows.append((case, rater, round(truth + severity + rng.normal(0, scatter), 2)))
     pd.DataFrame(rows, columns=["case", "rater", "score"]).to_csv(tmp_path / "scores.csv", index=False)
     answer = json.loads(run("raters", tmp_path / "scores.csv"))
-    assert [row["rater"] for row in answer["raters"][:2]] == ["d", "b"]
-    assert answer["raters"][0]["severity"] < -2 < 1 < answer["raters"][1]["severity"]
-    sizes = [abs(row["severity"]) for row in answer["raters"]]
-    assert sizes == sorted(sizes, reverse=True)
+    found = following_of(read((tmp_path / "scores.csv").read_bytes()).dataset)
+    first, *others = answer["raters"]
+    assert first["rater"] == "e" and answer["flagged"] == ["e"] and answer["n_low"] == 1
+    assert not any(row["low"] for row in others) and min(row["severity"] for row in answer["raters"]) < -2
+    assert (answer["measure"], answer["acceptable"]) == ("correlation", found.acceptable)
+    assert first["follows"] == pytest.approx(found.rates.value[4]) and first["lost"] == pytest.approx(found.lost[4])
+    assert answer["words"].startswith(found.who())
+    lost = [row["lost"] for row in answer["raters"]]
+    assert lost == sorted(lost, reverse=True)
+    strict = json.loads(run("raters", tmp_path / "scores.csv", "--acceptable", "0.1"))
+    assert (strict["acceptable"], strict["acceptable_given"]) == (0.1, True)
+
+
+def test_ordered_classes_are_judged_by_how_they_follow_the_cases(run, tmp_path):
+    """The command gives what the library does, and who merely reads higher is no flagged rater."""
+    data, _, _ = ratings(9)
+    frame = pd.DataFrame(
+        {
+            "case": [data.cases[case] for case in data.case_of_annotation],
+            "rater": [data.raters[rater] for rater in data.rater],
+            "class": [data.classes[answer] for answer in data.answer],
+        }
+    )
+    frame.to_csv(tmp_path / "ratings.csv", index=False)
+    ordered = ("raters", tmp_path / "ratings.csv", "--kind", "class", "--classes", "1,2,3,4,5", "--ordinal")
+    answer = json.loads(run(*ordered))
+    table = pd.read_csv(io.StringIO(run(*ordered, "--csv"))).set_index("rater")
+    assert answer["words"].startswith("No rater clearly fails to follow the cases")
+    assert (answer["measure"], answer["mean_accuracy"], answer["flagged"]) == ("correlation", None, [])
+    assert answer["why_not"].startswith("on the model's class “") and answer["remedy"].startswith(
+        "Choose another model"
+    )
+    shifted = [row for row in answer["raters"] if row["severity"] > 1]
+    assert shifted and all(row["flags"] == ["shift"] and row["accuracy"] is None for row in shifted)
+    assert table.loc[shifted[0]["rater"], "follows"] == pytest.approx(shifted[0]["follows"])
+
+
+def test_spammers_who_were_left_out_are_named(run, tmp_path):
+    data, _ = with_spammers()
+    rows = zip(data.case_of_annotation, data.rater, data.answer, strict=True)
+    lines = [f"{data.cases[case]},{data.raters[rater]},{data.classes[answer]}" for case, rater, answer in rows]
+    (tmp_path / "spam.csv").write_text("\n".join(["case,rater,class", *lines]))
+    answer = json.loads(run("raters", tmp_path / "spam.csv"))
+    assert answer["agreement_without"] == ["allno", "allyes"] == answer["flagged"][:2]
+    assert answer["acceptable"] is not None and answer["why_not"] == ""
 
 
 def test_each_rater_of_dated_scores_has_their_own_drift_and_their_own_gold(run, tmp_path):

@@ -76,6 +76,56 @@ def test_settings_are_those_that_there_are_and_the_provider_s_file_can_be_read(w
     assert tomllib.loads(written["people.toml"])["everybody_else"] == "nobody"
 
 
+@pytest.mark.skipif(shutil.which("sh") is None, reason="no shell")
+def test_the_command_passes_no_secret_in_the_arguments_of_any_program(written, tmp_path):
+    """Whatever programs it starts note their arguments; the last one has all settings, letter for letter."""
+    secret = "postgresql://plurality:p%40ss*$HOME `id`@db/plurality"
+    settings = written["plurality.env"] + f"PLURALITY_DATABASE_URL={secret}\n# NO=1\n\nPLURALITY_LAST=no line end"
+    (tmp_path / "env").write_text(settings, encoding="utf-8")
+    tools, program = tmp_path / "tools", tmp_path / "program" / ".venv" / "bin"
+    program.mkdir(parents=True)
+    tools.mkdir()
+    for name in ("setpriv", "env", "grep", "cat", "sed", "xargs", "python"):
+        real = f"exec {shutil.which(name)}" if name != "setpriv" else 'shift 5; exec "$@" #'
+        end = f'tr "\\0" "\\n" < /proc/self/environ > {tmp_path}/environment' if name == "python" else f'{real} "$@"'
+        shim = (program if name == "python" else tools) / name
+        shim.write_text(f'#!/bin/sh\nprintf "%s\\n" {name} "$@" >> {tmp_path}/arguments\n{end}\n')
+        shim.chmod(0o755)
+    text = written["plurality"].replace("/opt/plurality", str(tmp_path / "program"))
+    (tmp_path / "command").write_text(text.replace("/etc/plurality/plurality.env", str(tmp_path / "env")))
+    run = ["/bin/sh", tmp_path / "command", "verify", "--head", "a b"]
+    subprocess.run(run, check=True, env={"PATH": f"{tools}:/usr/bin:/bin"})
+    arguments = (tmp_path / "arguments").read_text().splitlines()
+    assert arguments[-6:] == ["python", "-m", "core", "verify", "--head", "a b"] and "setpriv" in arguments
+    told = dict(line.split("=", 1) for line in settings.splitlines() if re.match("[A-Z]", line))
+    assert not [value for value in told.values() if len(value) > 20 and any(value in one for one in arguments)]
+    environment = (tmp_path / "environment").read_text().splitlines()
+    assert {f"{name}={value}" for name, value in told.items()} <= set(environment)
+    assert told["PLURALITY_DATABASE_URL"] == secret and "HOME=/var/lib/plurality" in environment
+
+
+def test_no_service_or_container_is_started_with_a_secret(written):
+    secrets = set(re.findall(r"\b[0-9a-f]{32,64}\b", "".join(written.values())))
+    starts = r"(?m)^.*(?:Exec\w+=|CMD|command:|test:|- sh|curl|psql|core ).*$"
+    lines = [line for text in written.values() for line in re.findall(starts, text)]
+    assert len(lines) > 10 and len(secrets) == 3
+    assert [line for line in lines if any(secret in line for secret in secrets) or "Bearer TOKEN http" in line] == []
+
+
+def test_the_database_s_address_is_read_from_a_file_and_a_password_in_the_arguments_is_said(tmp_path, capsys):
+    address = "postgresql://plurality:hidden@db.clinic.example/plurality"
+    (tmp_path / "address").write_text(f"{address}\n")
+    asked = ["deploy", str(tmp_path / "a"), "--name", NAME, "--database", f"@{tmp_path / 'address'}"]
+    assert main(asked) == 0 and "arguments" not in capsys.readouterr().err
+    assert f"PLURALITY_DATABASE_URL={address}\n" in (tmp_path / "a" / "plurality.env").read_text()
+    assert main(["deploy", str(tmp_path / "b"), "--name", NAME, "--database", address]) == 0
+    assert "can read the password in the arguments" in capsys.readouterr().err
+    without = address.replace(":hidden", "")
+    assert main(["deploy", str(tmp_path / "c"), "--name", NAME, "--database", without]) == 0
+    assert "arguments" not in capsys.readouterr().err
+    assert main(["deploy", str(tmp_path / "d"), "--name", NAME, "--database", "@/not/there"]) == 2
+
+
 def test_every_process_has_its_line_in_every_file(written):
     for name, line in (
         ("haproxy.cfg", r"server p\d 127.0.0.1:(85\d\d) cookie p\d"),

@@ -57,6 +57,7 @@ from core.plausibility.gaussian_prior import fit_prior
 from core.plausibility.plackett_luce.point import plackett_luce_mode
 from core.raters.carelessness import carelessness
 from core.raters.drift import drift_of
+from core.raters.following import following_of
 from core.raters.left_out import left_out
 from core.raters.monitoring import monitor
 from core.raters.plan_outcomes import Plan, plan_outcomes
@@ -68,8 +69,13 @@ from core.raters.shared_errors import shared_errors
 from core.raters.tempo import tempo
 from core.raters.to_act_on import raters_to_act_on
 from core.result_base import ROWS, WIDTH, Result
+from core.studies.analysis import StudyOptions, compute
+from core.studies.next_study import compute_next_study
+from core.studies.roc import compute_roc_curves
+from core.studies.study import ReadingStudy
 from tests.core.kinds import as_rankings, as_scores, as_sets
 from tests.core.raters.test_score_drift import followed
+from tests.core.studies.worlds import opinions, roe_metz
 from tests.core.test_architecture import MODULES
 
 HOSTILE = ("<script>alert(1)</script>", '<img src=x onerror="x">', "a\nb\x1b[31m&<b>", "'\"><svg/onload=1>")
@@ -153,7 +159,7 @@ def _of_scores(scores):
     predicted = ScorePredictions(HOSTILE[0], scores.cases, np.arange(float(N)), ())
     yield from (score_trust(scores, model, [1.0, 2.0]), plausible_score(scores, model, 0, 1.0), predicted)
     yield score_errors(scores, model, [predicted], reliability=1.0, n_draws=20)
-    yield score_raters(scores)
+    yield from (score_raters(scores), following_of(scores))
     dated = followed(0, shift=1.5)
     over_time = score_drifts(dated, score_raters(dated))
     yield from (over_time, over_time.each[0])
@@ -199,6 +205,15 @@ def _of_machines(dataset):
     yield evidence_weight(dataset, core.DawidSkene(), HOSTILE[0], even)
 
 
+def _of_studies():
+    rng = np.random.default_rng(1)
+    scores, truth = roe_metz(rng, len(RATERS), N, (1.0, 1.4, 1.8))
+    panel = opinions(rng, truth, (0.8, 0.9, 0.9))
+    found = compute(ReadingStudy(scores, CLASSES, RATERS, CASES, panel=panel), StudyOptions(n_draws=50))
+    yield from (found, compute_next_study(found.taken, 0.1))
+    yield compute_roc_curves(ReadingStudy(scores, CLASSES, RATERS, CASES, truth), truth)
+
+
 @pytest.fixture(scope="module")
 def results(dataset):
     """One or more of each class of results, those inside of others among them."""
@@ -208,6 +223,7 @@ def results(dataset):
     listed.append(CaseFacts({CASES[0]: HOSTILE[0]}))
     for of in (_of_agreement, _of_models, _of_plausibilities, _of_labels, _of_raters, _of_machines):
         listed += of(dataset)
+    listed += _of_studies()
     found: dict[int, Result] = {}
 
     def take(value):
@@ -317,7 +333,7 @@ COLUMNS = {
     },
     "HeldOutCurve": {"curve": "reliability score se diff diff_se bias mc_se"},
     "HeldOut": {"betas": "beta score se"},
-    "Choice": {"models": "model score se diff diff_se n_parameters beta doubt temper_prevalence excluded"},
+    "Choice": {"models": "model score se diff diff_se n_parameters beta doubt temper_prevalence flipped excluded"},
     "RaterTrust": {"raters": "rater n mean sd ci_low ci_high place place_low place_high rhat ess"},
     "ImportReport": {"dropped": "line reason"},
 }

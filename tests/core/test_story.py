@@ -112,8 +112,8 @@ def test_of_cases_that_are_torn_alike_the_one_with_most_annotations_is_shown():
 
 
 def test_probabilities_are_more_than_99_percent_only_beyond_it():
-    assert story._at_least(0.995, 0.999) == "more than .99"
-    assert story._at_least(0.99, 1.0) == ".99 or more" and story._at_least(0.98, 0.97) == ".97 or more"
+    assert story._at_least(0.995, 0.999) == "over 99%"
+    assert story._at_least(0.99, 1.0) == "99% or more" and story._at_least(0.98, 0.97) == "97% or more"
 
 
 def test_step_three_the_model_weighs_raters(view, unanimous):
@@ -178,7 +178,7 @@ def test_step_six_the_ranking_flips(sweep):
     claim = story.flips(GAMMA, sweep.evaluation)
     assert claim.holds
     assert "(γ = 1), B leads" in claim.words
-    assert "(γ = 10), A does, each with a probability of .98 or more" in claim.words
+    assert "(γ = 10), A does, each with a probability of 98% or more" in claim.words
     assert not story.flips(GAMMA[1:], sweep.evaluation[1:]).holds
 
 

@@ -104,6 +104,8 @@ def _fits() -> dict[str, Command]:
         f"fit majority {sample}": Command(("fit", "majority", sample, "--cases-out", "{out}"), "closed")
         for sample in SAMPLES
     }
+    line = ("fit", "smoothed-vote", "caries", "--cases-out", "{out}")
+    found["fit smoothed-vote caries"] = Command(line, "iterative")
     choices = {model: (model,) for model in _EM} | {"tap common": ("tap", "--raters", "common")}
     for sample in _NAMED:
         for words, (model, *more) in choices.items():

@@ -12,7 +12,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner.script_cache import ScriptCache
 
-from pages.shared.cache import datasets
+from pages.shared.cache import datasets, sign_in
 from pages.shared.kit import columns, widgets
 from tests.golden import screens
 from tests.pages.opened import note_runs
@@ -174,3 +174,14 @@ def left(monkeypatch):
     found = {}
     monkeypatch.setattr(widgets, "download", lambda frame, label, name, key, *_, **__: found.update({key: frame}))
     return found
+
+
+@pytest.fixture
+def as_(monkeypatch):
+    """Makes who is signed in somebody else."""
+    monkeypatch.setenv("PLURALITY_SIGN_IN", "1")
+
+    def become(person):
+        monkeypatch.setattr(sign_in, "person", lambda: person)
+
+    return become

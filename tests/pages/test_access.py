@@ -1,11 +1,13 @@
 """Whose data are whose: a stranger finds nothing on any page, and a reviewer cannot do what an owner can."""
 
+import ast
 import inspect
 import re
 import time
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
@@ -14,6 +16,7 @@ from core import belongings, library, people
 from core.annotations.dataset import Dataset
 from core.errors import NotFoundError
 from core.ingest.read_files import Reading
+from core.machines.marks import Machine
 from core.people import NotYoursError, Person
 from core.review.assignments import Assignment
 from core.review.events import Draft
@@ -38,17 +41,6 @@ ANN, BOB, CEM, ADA = (
 
 
 @pytest.fixture
-def as_(monkeypatch):
-    """Makes who is signed in somebody else."""
-    monkeypatch.setenv("PLURALITY_SIGN_IN", "1")
-
-    def become(person):
-        monkeypatch.setattr(sign_in, "person", lambda: person)
-
-    return become
-
-
-@pytest.fixture
 def anns(as_):
     """Data that Ann brought and kept, with predictions and a review."""
     as_(ANN)
@@ -59,7 +51,7 @@ def anns(as_):
     )  # fmt: skip
     cached.bring(Reading(dataset, None, None))
     cached.keep(Reading(dataset, None, None))
-    belongings.add_predictions(access.place(dataset.digest), "model-7f3", b"case,class\n")
+    access.WriteRight(dataset.digest).add_predictions("model-7f3", b"case,class\n")
     access.store().record(skip(dataset.digest, ANN), seen=0, token="ann")
     yield dataset
     cached.registry().remove(dataset.digest)
@@ -74,7 +66,7 @@ def of_all_kinds(anns):
     for dataset in others:
         cached.bring(Reading(dataset, None, None))
         cached.keep(Reading(dataset, None, None))
-        belongings.add_predictions(access.place(dataset.digest), "model-7f3", b"case,class\n")
+        access.WriteRight(dataset.digest).add_predictions("model-7f3", b"case,class\n")
         access.store().record(skip(dataset.digest, ANN), seen=0, token=dataset.kind)
     yield [anns.digest, *(dataset.digest for dataset in others)]
     for dataset in others:
@@ -92,12 +84,16 @@ def given(digest, whom, group=False, title="Hidden queue"):
     )  # fmt: skip
 
 
+def dataset_of(digest):
+    return SimpleNamespace(digest=digest)
+
+
 def doings(digest):
     """Everything that can be asked of somebody's data, by name: what looks, and what changes."""
     store = access._Asking.__new__(access._Asking)
     looks = {
         "open": lambda: cached.open_dataset(digest),
-        "belongings": lambda: access.place(digest),
+        "belongings": lambda: access.ReadRight(digest),
         "count": lambda: access.n_reviews(digest),
         "head": lambda: access.head_of_reviews(digest),
         "trail": lambda: store.trail(digest),
@@ -108,6 +104,8 @@ def doings(digest):
         "assigned": lambda: access.assigned(digest),
     }
     changes = {
+        "belongings": lambda: access.WriteRight(digest),
+        "keep": lambda: cached.keep(Reading(dataset_of(digest), None, None)),
         "rename": lambda: cached.rename(digest, "x"),
         "forget": lambda: cached.forget(digest),
         "keep no more": lambda: cached.keep_no_more(digest),
@@ -153,6 +151,9 @@ def test_who_the_data_are_shared_with_looks_and_reviews_and_changes_nothing(anns
     for doing in doings(anns.digest)[1].values():
         with pytest.raises(NotYoursError):
             doing()
+    right = access.ReadRight(anns.digest)
+    assert (right.link(), right.selections(), right.machines(), right.chosen()) == ("", {}, (), {})
+    assert list(right.predictions()) == ["model-7f3"]
     with pytest.raises(NotYoursError, match="for a manager"):
         cached.bring(Reading(anns.renamed("another"), None, None))
     as_(ANN)
@@ -194,7 +195,7 @@ def test_cases_reach_whom_they_are_given_to_and_nobody_else(anns, as_):
 
 def test_a_second_opinion_is_asked_of_whom_it_reaches(anns, as_, monkeypatch, tmp_path):
     people = tmp_path / "people.toml"
-    people.write_text('[groups]\n"night" = ["dan@clinic.example"]\n')
+    people.write_text('everybody_else = "reviewer"\n[groups]\n"night" = ["dan@clinic.example"]\n')
     monkeypatch.setenv("PLURALITY_PEOPLE", str(people))
     access.share(anns.digest, [CEM.name], ["night"])
     case = {"dataset": anns.digest, "case_id": "case-7f3-1", "reviewer": ANN.name}
@@ -225,11 +226,13 @@ def test_an_administrator_opens_all_and_data_of_before_the_sign_in_are_only_thei
 
 def test_what_somebody_adds_to_a_sample_is_theirs(as_):
     as_(ANN)
-    belongings.add_predictions(access.place("caries"), "mine", b"x")
-    as_(BOB)
-    assert belongings.predictions_of(access.place("caries")) == {}
+    access.WriteRight("caries").add_predictions("mine", b"x")
+    for other in (BOB, CEM):
+        as_(other)
+        assert access.ReadRight("caries").predictions() == {}
+        access.WriteRight("caries").mark_machines([Machine("R01")])
     as_(ANN)
-    assert list(belongings.predictions_of(access.place("caries"))) == ["mine"]
+    assert list(access.ReadRight("caries").predictions()) == ["mine"] and access.ReadRight("caries").machines() == ()
 
 
 def test_when_the_session_ends_nothing_can_be_asked_any_more(anns, as_, monkeypatch):
@@ -257,8 +260,8 @@ def test_forgetting_forgets_whose_they_were(anns, as_):
 
 def claims(person):
     now = time.time()
-    told = {"iss": "i", "sub": person.name, "iat": now, "exp": now + 600, "email": person.name}
-    return {"is_logged_in": True, **told, "groups": [person.role]}
+    told = {"iss": "i", "sub": person.name, "iat": now, "exp": now + 600, "email": person.name, "email_verified": True}
+    return {"is_logged_in": True, **told, "groups": [person.role], "teams": sorted(person.groups)}
 
 
 def everything_said(app):
@@ -276,7 +279,7 @@ def drawn_for(person, page, digest, monkeypatch, **parts):
     """The page itself."""
     monkeypatch.setattr(sign_in, "person", PERSON)
     monkeypatch.setenv("PLURALITY_ROLE_CLAIM", "groups")
-    app = AppTest.from_file(APP, default_timeout=120)
+    app = AppTest.from_file(APP, default_timeout=600)
     app.user = claims(person)
     app.query_params["data"] = digest
     for part, value in parts.items():
@@ -454,8 +457,8 @@ def test_every_read_and_write_of_pages_goes_through_the_function_that_asks():
     of_trail, not_of_pages = {"case", "cases"}, {"close", "check", "erase_person", "last_events"}
     assert own - asking == of_trail | not_of_pages
     bypass = re.compile(
-        r"\bopen_store\(|core\.review\.store import (?!ReviewStore$)|library\.(kept|rename|forget|reopen|keep)\b\(|"
-        r"registry\(\)\.add\(|belongings\.\w+\((?!access\.place\()"
+        r"\bopen_store\(|core\.review\.store import (?!ReviewStore$)|library\.(kept|rename|forget|reopen|keep)\w*\(|"
+        r"registry\(\)\.add\("
     )
     found = {}
     for path in (Path(APP).parent / "pages").rglob("*.py"):
@@ -465,10 +468,38 @@ def test_every_read_and_write_of_pages_goes_through_the_function_that_asks():
             "pages/shared/cache/datasets.py",
             "pages/shared/shell/doors.py",
         ):
-            found[relative] = [
-                line.strip() for line in path.read_text(encoding="utf-8").splitlines() if bypass.search(line)
-            ]
+            text = path.read_text(encoding="utf-8")
+            found[relative] = [line.strip() for line in text.splitlines() if bypass.search(line)]
+            found[relative] += sorted(imported(text) & {"core.belongings", "core.changes"} - PURE)
     assert {path: lines for path, lines in found.items() if lines} == {}
+
+
+PURE = {"core.belongings.case_link"}  # reads and writes nothing
+
+
+def imported(text):
+    """Modules that a script imports, those of names that are pure left out."""
+    found = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names = {f"{node.module}.{alias.name}" for alias in node.names} - PURE
+            found |= names | ({node.module} if names else set())
+    return found
+
+
+def test_a_right_to_read_has_no_way_to_write():
+    """Every function of what belongs to data that writes is one of the right to write, and of that one alone."""
+    public = {name for name, value in vars(belongings).items() if inspect.isfunction(value) and name[0] != "_"}
+    public &= {name for name in public if getattr(belongings, name).__module__ == "core.belongings"}
+    of_door = {"owners_of", "shared_with", "groups_with", "set_people", "move_belongings", "forget_belongings"}
+    of_door |= {"forget_person", "changed_at", "case_link"}  # asked by functions of the door, or of the command line
+    writes = {"add_predictions", "remove_predictions", "add_selection", "mark_machines", "choose", "set_link"}
+    reads = {"predictions_of", "selections_of", "machines_of", "has_marks", "chosen_for", "link_of"}
+    assert public == of_door | writes | reads, "a new function: is it a read or a write?"
+    assert {name for name in vars(access.WriteRight) if name[0] != "_"} == writes | {"record"}
+    assert not {name for name in vars(access.ReadRight) if name[0] != "_"} & writes
 
 
 def test_a_report_shows_a_reviewer_only_reviews_of_cases_that_they_have_seen(anns, as_):

@@ -120,6 +120,7 @@ def test_every_tab_has_its_numbers_and_differing_cases_go_to_review(address, mad
     app = settle(next(b for b in app.button if b.key == "review_differing").click().run())
     data, title, cases = app.session_state["review_proposed"]
     assert (data, title) == (address, "m0 differs") and set(cases) <= set(made.cases)
+    assert app.session_state["review_seen"] == {(made.digest, case_id) for case_id in cases}  # with the panel's class
 
 
 def test_which_panels_are_decided_is_provisional_while_the_trust_is_chosen_and_no_longer(address, monkeypatch):

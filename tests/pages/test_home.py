@@ -13,6 +13,7 @@ from core.methods import method_named
 from core.models.dawid_skene import DawidSkene
 from core.settings import current_settings
 from pages.shared.home import known as home_known
+from tests.core.models.rows import rules
 from tests.pages.opened import APP, kept, opened, settle, words
 
 SCORES = "case,rater,score\n" + "".join(f"{i // 3},{i % 3},{i * 0.7 % 5 + i // 3:.1f}\n" for i in range(60))
@@ -46,10 +47,21 @@ def test_a_first_visit_shows_a_case_live_and_more_trust_makes_it_more_certain():
     for trust in (1, 20):
         app.select_slider(key="first_trust").set_value(trust).run()
         (words_said,) = [entry.value for entry in app.markdown if "At this trust" in entry.value]
-        certainty, right = re.findall(r"\*\*(\.\d+)", words_said)
+        certainty, right = re.findall(r"\*\*(?:over )?(\d+)%", words_said)
         assert "**Blotched naevellum**" in words_said and len(app.get("plotly_chart")) == 1
         said.append((float(certainty), float(right)))
     assert said[0][0] < said[1][0] and said[0][1] < said[1][1]
+
+
+def test_flips_of_unanimous_cases_and_a_prevalence_that_no_model_has_lost_are_on_home():
+    """Rules of one class each: a rater model has no case of the rarer class, and the vote has its share."""
+    rows, truth = rules(1, 0.3, 0.0)
+    app = home(kept("\n".join(["case,rater,class", *(f"{c},r{r},{'ny'[a]}" for c, r, a in rows)])))
+    said = words(app)
+    assert re.search(r"Smoothed vote gives 0 of \d+ unanimous cases another class\.", said)
+    share = float(figures(app)["Prevalence of y"].removesuffix("%")) / 100
+    assert abs(share - truth.mean()) < 0.06 and "by majority vote" in said
+    assert re.search(r"gives \d of \d+ unanimous cases another class\.", words(home("anaesthesia")))
 
 
 def test_next_to_the_uncertain_cases_stands_what_to_do_with_them():
@@ -62,9 +74,9 @@ def test_next_to_the_uncertain_cases_stands_what_to_do_with_them():
 
 def test_where_agreement_may_be_chance_home_does_not_send_for_more_annotations():
     rng = np.random.default_rng(7)
-    rows = [f"n{case},{rater},{'abc'[rng.integers(3)]}" for case in range(30) for rater in "xyz"]
+    rows = [f"n{case},{rater},{'abc'[rng.integers(3)]}" for case in range(90) for rater in "xyz"]
     step = words(home(kept("\n".join(["case,rater,class", *rows, ""])))).split("What to do next")[-1]
-    assert "**Agreement may be chance**" in step and "classes and instructions first" in step
+    assert "**Agreement is hardly beyond chance**" in step and "classes and instructions first" in step
     assert "another opinion, the least certain first" not in step
 
 
@@ -162,7 +174,7 @@ def test_one_case_alone_is_cautioned_about():
 
 def test_one_rater_and_one_class_are_no_trouble():
     one = home(kept("case,rater,class\n1,a,x\n2,a,y\n3,a,x\n"))
-    assert "Commonest by majority vote: x" in words(one)
+    assert "No class is clearly the most common by majority vote" in words(one)
     same = home(kept("case,rater,class\n1,a,x\n1,b,x\n2,a,x\n2,b,x\n"))
     assert "raters agree on everything" in same.title[0].value
     assert "every case is certain" in same.title[0].value

@@ -19,6 +19,7 @@ from pages.shared.models.checks import _who_reproduces
 from pages.shared.models.jobs import label
 from pages.shared.models.parts import _rater_frame, extremes
 from tests.core.figures.fits import fit
+from tests.core.models.rows import rules
 from tests.pages.opened import kept, not_smoothed, opened, settle, words
 
 pytestmark = pytest.mark.usefixtures("known")
@@ -81,7 +82,7 @@ def test_several_models_are_titled_by_what_they_agree_and_differ_on():
 def test_the_second_half_of_the_question_is_answered_with_intervals():
     said = words(opened("models", "caries"))
     assert "By the confusion matrices of this model most often right: **dentist 3**, " in said
-    assert "; least often: **dentist 5**, " in said
+    assert "; least often right: **dentist 5**, " in said
 
 
 def test_every_model_by_expectation_maximisation_has_an_interval_whichever_is_in_detail():
@@ -176,7 +177,7 @@ def test_the_verdict_on_votes_takes_the_undecided_for_neither(fails, said):
 
 def summary(accuracy, n):
     accuracy = np.asarray(accuracy, float)
-    rest = dict.fromkeys(("low", "high", "chance", "dependence"), accuracy)
+    rest = dict.fromkeys(("chance", "dependence"), accuracy) | {"low": accuracy - 0.01, "high": accuracy + 0.01}
     names = tuple(map(str, range(len(n))))
     return RaterSummary(
         names, np.asarray(n), accuracy, **rest, bias=accuracy[:, None], adversarial=accuracy < 0, from_uncertainty=True
@@ -189,7 +190,8 @@ def test_a_rater_of_one_answer_is_neither_the_best_nor_the_worst():
 
 def test_where_nobody_has_many_answers_all_are_compared():
     assert extremes(summary([0.9, 0.5, np.nan], [3, 3, 0])) == (1, 0)
-    assert extremes(summary([0.9], [40])) is None
+    assert extremes(summary([0.9], [40])) == (None, None)
+    assert extremes(summary([0.9, 0.505, 0.5], [40, 40, 40])) == (None, 0)
 
 
 def test_ordered_classes_have_severities_and_an_expected_class_and_others_do_not():
@@ -229,6 +231,25 @@ def test_where_the_majority_vote_opens_no_model_stands_chosen_and_one_can_be():
     assert "(Dawid-Skene)." in words(mine) and "Chosen by you. By held-out scores: Majority vote" in words(mine)
 
 
+def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are_warned_of():
+    rows = [f"{case},r{rater},{'ny'[answer]}" for case, rater, answer in rules(1, 0.3, 0.0)[0]]
+    app = opened("models", kept("\n".join(["case,rater,class", *rows])))
+    assert app.session_state["models_chosen"] == ["smoothed-vote"]
+    said = words(app)
+    assert title(app) == "Smoothed vote keeps the majority class of every case"
+    assert "Smoothed vote opens, because 10 of 10 raters" in said and "which cases they annotate is the inform" in said
+    n = re.search(r"Smoothed vote gives 0 of (\d+) unanimous cases another class\.", said)[1]
+    assert not any("The prior is worth" in warning.value for warning in app.warning) and "The prior is worth" in said
+    assert "most often right" not in said and "is not to be relied on here" not in said
+    scores = next(frame.value for frame in compared(app).dataframe if "score" in frame.value.columns)
+    row = scores.set_index("model")
+    assert row.loc["Smoothed vote", "remark"] == "opens" and row.loc["Smoothed vote", "flipped"] == 0
+    assert row.loc["Dawid-Skene", "remark"].startswith("It loses y: ") and row.loc["Dawid-Skene", "flipped"] > 10
+    assert f"how many of {n} unanimous cases get another class" in words(app)
+    mine = words(choose(app, "dawid-skene"))
+    assert "Dawid-Skene is not to be relied on here. It loses y: prevalence under 1%, but" in mine
+
+
 def test_of_two_who_contradict_each_other_the_title_does_not_say_which_is_right():
     yes = [(case % 3 == 0, case % 3 != 0 or case % 10 == 0) for case in range(120)]
     rows = [
@@ -252,10 +273,11 @@ def test_without_raters_the_classes_stand_by_their_share_with_intervals():
     assert table["class"].tolist() == ["angry", "calm"] and np.allclose(table["share of cases"], [2 / 3, 1 / 3])
     assert (table["95% from"] < table["share of cases"]).all() and (table["share of cases"] < table["to"]).all()
     said = words(app)
-    assert "Most common by majority vote: **angry**, .67 (.39 to .86) of 12 cases with annotations" in said
+    assert "No class is clearly the most common by majority vote of 12 cases with annotations" in said
     assert "1 class of 3 wins no case." in said
-    tied = "\n".join(["case,calm,angry,sad", *(f"{i},{i % 2 * 3},{3 - i % 2 * 3},0" for i in range(12))])
-    assert "**2 classes alike**, .50 (" in words(opened("models", kept(tied, "tied moods")))
+    many = "\n".join(["case,calm,angry,sad", *(f"{i},{i % 3 // 2 * 3},{3 - i % 3 // 2 * 3},0" for i in range(60))])
+    clear = "Most common by majority vote: **angry**, 67% (54% to 77%) of 60 cases with annotations"
+    assert clear in words(opened("models", kept(many, "more moods")))
 
 
 def test_a_run_again_works_nothing_out_again_from_all_cases(monkeypatch):

@@ -34,6 +34,7 @@ from core.models.soft_labels import soft_labels
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.plackett_luce.rater_trust import RaterTrust
+from core.raters.following import following_of
 from core.raters.plan_outcomes import QUANTITIES, Plan, PlanOutcomes
 from core.raters.planning import Forecast, Goal
 from core.raters.score_raters import score_raters
@@ -70,10 +71,10 @@ def outcomes(gain_right=(0.04, 0.05, 0.01), sure=(True, True, False)) -> PlanOut
     plans = (None, Plan("new_raters", 1), Plan("new_cases", 50, 4), Plan("least_certain", 10, 3))
     value, low, high = (np.arange(16.0).reshape(4, 4) / 20 + shift for shift in (0.1, 0.05, 0.17))
     gain = np.zeros((4, 4))
-    gain[1:, 0], gain[1:, 3] = (0.2, 0.3, 0.1), gain_right
+    gain[1:, 0], gain[1:, 3] = (0.2, 0.3, 0.05), gain_right
     gain_low = np.where(np.append(False, sure)[:, None], gain - 0.001, -0.01)
     return PlanOutcomes(
-        plans, np.array([0, 60, 200, 30]), np.array([60, 60, 110, 60]), value, low, high, gain, gain_low, gain + 0.02,
+        plans, np.array([0, 60, 200, 30]), np.array([60, 60, 110, 60]), value, low, high, gain, gain_low, gain + 0.001,
         0.9, 40, 7,
     )  # fmt: skip
 
@@ -81,7 +82,7 @@ def outcomes(gain_right=(0.04, 0.05, 0.01), sure=(True, True, False)) -> PlanOut
 @pytest.mark.parametrize("cost", [None, 0.5])
 def test_plans_leave_with_their_cost_which_is_that_of_their_annotations(shown, left, said, cost):
     found = outcomes()
-    raters_plans._result(found, cost)
+    raters_plans._result(found, cost, right=True)
     frame, table = left["plans_download"], shown["plans_table"]
     assert frame["annotations"].tolist() == [0, 60, 200, 30] and frame["cases"].tolist() == [60, 60, 110, 60]
     for of in (frame, table):
@@ -102,7 +103,9 @@ def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure
     assert "**1 new rater on every case** buys most certainty" in certainty and ".040" in right and ".200" in certainty
     second = raters_plans.says(outcomes(gain_right=(0.04, 0.2, 0.01)), None)[0]
     assert second.startswith("For 200 annotations, **50 more cases, 4 annotations each**")
-    assert raters_plans.says(outcomes(sure=(False, True, False)), None)[0].startswith("For 200 annotations")
+    unclear = raters_plans.says(outcomes(sure=(False, True, False)), None)
+    assert unclear == ["No plan clearly buys most right cases.", "No plan clearly buys most certainty."]
+    assert raters_plans.says(outcomes(sure=(False, False, False)), None)[0] == "No plan surely buys right cases."
     assert raters_plans.says(outcomes(sure=(False,) * 3), None) == [
         "No plan surely buys right cases.", "No plan surely buys certainty.",
     ]  # fmt: skip
@@ -258,13 +261,15 @@ def errors(reliability: float, mean, better) -> SimpleNamespace:
 def test_who_errs_least_is_as_sure_as_at_the_trust_where_it_is_least():
     near, far = errors(1.0, (0.4, 0.5), 0.99), errors(3.0, (0.3, 0.6), 0.61)
     said = errors_verdict
-    assert said((near, far)) == "A errs least at every trust, but not surely: P(better) is down to .61"
-    assert said((near, errors(3.0, (0.3, 0.6), 0.97))) == "A errs least at every trust, with P(better) of .97 or more"
-    assert said((near, errors(3.0, (0.6, 0.5), 0.2))) == "Which predictor errs least depends on the trust"
-    assert said((errors(3.0, (0.5, 0.4), 0.004),)) == "B errs least at γ = 3, with P(better) of .99 or more"
-    assert said((errors(3.0, (0.5, 0.4), np.nan),)) == (
-        "B errs least at γ = 3; no case is predicted by another one, too"
-    )
+    assert said((near, far)) == "No predictor clearly errs least: A is better with a probability down to 61%"
+    later = errors(3.0, (0.3, 0.6), 0.97)
+    assert said((near, later)) == "A errs least at every trust, with a probability of 97% or more"
+    assert said((near, errors(3.0, (0.6, 0.5), 0.02))) == "Which predictor errs least depends on the trust"
+    unclear = said((near, errors(3.0, (0.6, 0.5), 0.2)))
+    assert unclear == "No predictor clearly errs least: B is better with a probability down to 80%"
+    assert said((errors(3.0, (0.5, 0.4), 0.004),)) == "B errs least at γ = 3, with a probability of over 99% or more"
+    alone = said((errors(3.0, (0.5, 0.4), np.nan),))
+    assert alone == "No case is predicted by two predictors, so none errs least"
 
 
 # Prediction sets
@@ -459,7 +464,8 @@ def test_held_out_scores_leave_with_what_gold_says_of_each(said, shown, left):
     standings = [
         SimpleNamespace(candidate=SimpleNamespace(name=name, title=name.upper(), reference=False), excluded=why,
                         held=SimpleNamespace(score=-n, beta=0.5 + n / 10, temper_prevalence=bool(n)),
-                        diff=-0.1 * n, diff_se=0.01 * n, n_parameters=10 + n, beta=0.8 + n / 10)
+                        diff=-0.1 * n, diff_se=0.01 * n, n_parameters=10 + n, beta=0.8 + n / 10, by_vote=False,
+                        flipped=n, fit=None)
         for n, (name, why) in enumerate((("a", ""), ("b", "too slow")))
     ]  # fmt: skip
     of = dict(
@@ -471,7 +477,7 @@ def test_held_out_scores_leave_with_what_gold_says_of_each(said, shown, left):
     )
     gold = {"b": SimpleNamespace(**of, n=70, n_certain=33)}
     twins = ("r*1", "r2"), tuple(f"s{n}" for n in range(12))
-    found = SimpleNamespace(standings=standings, chosen="a", n_hidden=1234, families=twins)
+    found = SimpleNamespace(standings=standings, chosen="a", n_hidden=1234, families=twins, n_unanimous=5)
     models_scores.show(None, found, gold)
     assert left["families_download"].groupby("family")["rater"].agg(tuple).tolist() == list(twins)
     named = models_scores.who_says_the_same(found)
@@ -492,9 +498,12 @@ def test_held_out_scores_leave_with_what_gold_says_of_each(said, shown, left):
 def test_raters_of_scores_leave_with_what_is_clear_of_each(said, shown, left):
     found = score_raters(load_sample("essays"))
     found = replace(found, severe=np.arange(9) < 2, erratic=np.arange(9) % 2 == 1)
-    raters_scores._numbers(found, 2)
+    following = following_of(load_sample("essays"))
+    raters_scores._numbers(found, following, 2)
     frame = left["score_raters_file"]
-    assert frame.drop(columns="clear").equals(found.to_frame()) and frame.equals(shown["score_raters"])
+    assert frame[list(found.to_frame())].equals(found.to_frame())
+    assert frame["follows"].equals(pd.Series(following.rates.value)) and frame["lost"].equals(pd.Series(following.lost))
+    assert shown["score_raters"].equals(frame.iloc[following.order()])
     assert frame["clear"].tolist() == ["severity", "severity and spread", "", "spread", "", "spread", "", "spread", ""]
 
 
@@ -598,7 +607,7 @@ def test_reviews_decisions_and_rows_left_out_leave_as_they_are(monkeypatch, said
     review_after.take_away(store, SimpleNamespace(digest="d", kind="class", classes=(), raters=()))
     for name, key in names.items():
         assert left[key] is made[name]
-    found = [SimpleNamespace(case_id=one, reviewer="Ada") for one in "ab"]
+    found = [SimpleNamespace(case_id=one, reviewer="Ada", seconds=None) for one in "ab"]
     monkeypatch.setattr(review_decisions, "_chosen", lambda *_: found)
     monkeypatch.setattr(
         review_decisions, "decision_table", lambda data, chosen: made["decision_table"] if chosen == found else None

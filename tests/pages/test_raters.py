@@ -9,7 +9,7 @@ import pytest
 
 from core.figures import cells
 from core.ingest.samples import load_sample
-from core.library import reopen
+from core.library import keep, reopen
 from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
 from core.raters.to_act_on import raters_to_act_on
@@ -21,6 +21,7 @@ from pages.shared.kit import style as look
 from pages.shared.raters import answers as raters_answers
 from pages.shared.raters import blind as raters_blind
 from pages.shared.raters import table as raters_table
+from tests.core.raters.raters_simulated import ratings, with_spammers
 from tests.pages.opened import kept, opened, settle, words
 
 pytestmark = pytest.mark.usefixtures("known")
@@ -51,7 +52,7 @@ def test_the_drifting_and_the_careless_rater_of_skin_stand_in_the_title_with_the
 def test_nothing_is_ranked_where_two_annotations_a_case_cannot_tell_who_is_wrong():
     rows = [f"{case},r{(case + k) % 3},{'xy'[(case * k) % 2]}" for case in range(60) for k in range(2)]
     app = opened("raters", kept("\n".join(["case,rater,class", *rows])))
-    assert app.title[0].value.startswith("Nothing can be said of how accurate the raters are")
+    assert app.title[0].value.startswith("Cannot determine rater accuracy")
     assert "Raters are not ranked" in words(app) and "Least accurate" not in words(app)
 
 
@@ -221,3 +222,54 @@ def test_of_sets_the_title_names_the_label_that_raters_are_judged_on():
             enumerate("abc")]  # fmt: skip
     app = opened("raters", kept("\n".join(["case,rater,labels", *rows])))
     assert app.title[0].value.replace("\\", "").startswith(f"“{app.selectbox(key='label').value}”: ")
+
+
+def ordered_page(seed=9, **how):
+    """The Raters page of ratings from 1 to 5 whose order is declared."""
+    data, _, _ = ratings(seed, **how)
+    keep(data)
+    return data, opened("raters", data.digest)
+
+
+def test_ordered_classes_are_judged_by_how_they_follow_the_cases_and_who_reads_higher_may_stay():
+    data, app = ordered_page()
+    found = raters_to_act_on(monitor(data))
+    first = found.words().split(". ")[0]
+    assert app.title[0].value.replace("\\", "") == first
+    table = app.dataframe[0].value
+    assert {"follows", "lost", "reads higher"} <= set(table.columns)
+    assert not {"accuracy", "expected wrong", "classes off"} & set(table.columns)
+    said = words(app)
+    assert (
+        "which does not count against them" in said
+        and "No rater clearly follows the cases least" in app.get("plotly_chart")[0].proto.spec
+    )
+    higher = data.raters[int(np.nanargmax(found.following.reading("severity")))]
+    app.session_state["rater_tabs"] = "One rater"
+    app.session_state["rater"] = higher
+    said = words(settle(app.run()))
+    assert "classes higher than the average rater" in said and "It does not count against them" in said
+    assert "annotations are not compared by class" in said
+    assert not [one for one in app.button if one.key == "exclude_rater"]
+    app.session_state["rater_tabs"] = "Planning"
+    said = words(settle(app.run()))
+    assert "Cannot determine how many cases would be right" in said
+    goals = app.selectbox(key="plan_quantity-few").options
+    assert len(goals) == 2 and not any("accuracy" in goal for goal in goals)
+
+
+def test_where_the_classes_of_the_model_slide_the_page_says_why_and_what_to_do():
+    _, app = ordered_page(ordinal=False)
+    title = app.title[0].value.replace("\\", "")
+    assert title.startswith("Cannot determine rater accuracy: on the model's class")
+    said = words(app)
+    assert "declare the order of the classes if they have one" in said and "Least accurate" not in said
+    assert not {"accuracy", "expected wrong", "P(acceptable)", "bias"} & set(app.dataframe[0].value.columns)
+
+
+def test_spammers_do_not_silence_the_page():
+    data, _ = with_spammers()
+    keep(data)
+    app = opened("raters", data.digest)
+    assert "are below what is acceptable" in app.title[0].value
+    assert "Raters agree beyond chance only without allno and allyes, who are flagged" in words(app)

@@ -15,6 +15,7 @@ from core.certainty.score_trust import score_digits
 from core.ingest.case_facts import CaseFacts
 from core.library import keep
 from core.plausibility.gaussian_prior import fit_prior
+from core.review import decisions as core_decisions
 from core.review.adjudicated import with_reviews
 from core.review.opinions import UNDETERMINED, Opinion
 from core.review.panel_answer import panel_score
@@ -22,6 +23,7 @@ from core.review.store import ReviewStore, close_stores
 from core.text import markdown, number
 from pages.shared.cache.datasets import open_dataset
 from pages.shared.review import case as review_case
+from pages.shared.review import moves as review_moves
 from pages.shared.review import presses
 from pages.shared.review.opinion import keys_of
 from tests.pages.opened import at, settle
@@ -133,7 +135,7 @@ def test_a_score_that_a_colleague_might_have_given_closes_the_case_and_becomes_a
     press(app, "Leave")
     app.session_state["review_tabs"] = "What reviews show"
     settle(app.run())
-    assert "the mean 95% interval" in words(app)
+    assert "counted as one more annotation, the mean 95% interval is" in words(app)
 
 
 @pytest.mark.parametrize(("sample", "how"), [("essays", "you type a score"), ("street", "set a label or clear it")])
@@ -213,7 +215,7 @@ def test_figures_and_files_after_a_review():
     app = press(through_one_case(signed(dataset.digest), dataset.classes[0]), "Leave")
     tab(app, "What reviews show")
     assert any(metric.value == "1 of 2" for metric in app.metric)
-    assert "mean certainty" in words(app) or "bought no certainty" in words(app)
+    assert "counted as one more annotation, the mean certainty is 0." in words(app)
     people = next(table.value for table in app.dataframe if "reviewer" in table.value)
     assert people[["reviewer", "reads", "of them blind"]].values.tolist() == [["Ada", 1, 1]]
     tab(app, "Export")
@@ -263,7 +265,7 @@ def test_decisions_become_a_further_rater_of_a_new_dataset():
 
 def test_reviews_of_a_sample_can_be_erased():
     """After saying how many steps there are; then nothing is left of them."""
-    app = press(through_one_case(signed("anaesthesia"), "1"), "Leave")
+    app = press(through_one_case(signed("anaesthesia"), "Cannot be determined"), "Leave")
     tab(app, "Export")
     assert "This erases 3 steps on 1 case, of all reviewers" in words(app)
     press(app, "Erase all reviews")
@@ -279,7 +281,7 @@ def test_who_has_seen_a_case_on_the_cases_page_reads_it_open():
     assert "counts as open, not as blind" in words(app)
     app.switch_page("pages/review.py").run()
     press(app, "Start with")
-    assert "seen this case on the Cases page" in app.info[0].value
+    assert "seen annotations of this case on another page" in app.info[0].value
     for step in ("x", "Record my opinion", "Keep my opinion"):
         press(app, step)
     (review,) = ReviewStore().cases(dataset.digest).values()
@@ -377,8 +379,8 @@ def test_a_press_for_a_case_that_has_left_the_screen_is_refused_aloud():
     assert case_of(app) == second and "Nothing is chosen yet" in words(app)
 
 
-def test_more_than_ten_classes_are_offered_by_how_often_other_cases_name_them():
-    """Blind, the ten buttons tell nothing of the case; the arbiter has its own classes first."""
+def test_of_more_than_ten_classes_the_first_are_offered_blind_and_those_named_to_the_arbiter():
+    """Blind, the ten buttons tell nothing of the case; a class that has no key there has none in arbitration."""
     names = [f"class {letter}" for letter in "abcdefghijklm"]
     rows = [f"{case},{rater},{names[case % 12]}" for case in range(24) for rater in "pqr"]
     rows += [f"odd,{rater},{names[12]}" for rater in "pqrstuvw"]
@@ -387,13 +389,140 @@ def test_more_than_ten_classes_are_offered_by_how_often_other_cases_name_them():
     app.selectbox(key="filter_class").set_value(names[12]).run()
     press(app, "Start with 1")
     offered = [button.label for button in app.button if button.label.startswith("class ")]
-    assert len(offered) == 10 and names[12] not in offered
+    assert offered == names[:10]
     for step in (offered[0], "Record my opinion", "Keep my opinion", "Another session"):
         press(app, step)
     press(app, "Switch reviewer")
     app.text_input(key="reviewer_field").set_value("Bo").run()
     press(app, "Decide")
-    assert [button.label for button in app.button if button.label.startswith("class ")] == [offered[0], names[12]]
+    keys = {button.label: button.proto.shortcut for button in app.button if button.label.startswith("class ")}
+    assert keys == {offered[0]: "1", names[12]: ""}
+
+
+_BETWEEN = b"case,rater,class\n1,a,x\n1,b,y\n2,a,x\n2,b,y\n3,a,z\n3,b,z\n3,c,z\n3,d,z\n"
+
+
+def test_a_second_person_is_the_default_for_a_class_outside_the_plausible_set():
+    """Who is asked is offered on the next case; nothing is closed."""
+    dataset = kept("between", _BETWEEN)
+    app = press(signed(dataset.digest), "Start with 3")
+    for step in ("z", "Record my opinion"):
+        press(app, step)
+    said = "**z** is outside the panel's plausible set (x and y). Ask a second person, or write why you decide alone."
+    assert said in words(app)
+    assert not any(button.label == "Keep my opinion" for button in app.button)
+    press(app, "Ask for the second opinion")
+    assert "whom to ask" in app.error[0].value
+    whom(app).set_value("Bo").run()
+    press(app, "Ask for the second opinion")
+    (review,) = ReviewStore().cases(dataset.digest).values()
+    assert (review.state, review.asked) == ("second_opinion", (("Bo", "blind"),))
+    for step in ("z", "Record my opinion"):
+        press(app, step)
+    assert whom(app).value == "Bo"
+
+
+def test_a_score_outside_of_one_readers_interval_needs_a_second_person():
+    dataset = kept("one reader", b"case,rater,score\n1,a,2\n2,a,3\n2,b,3.5\n3,a,7\n3,b,6.5\n4,a,5\n4,b,5.5\n")
+    app = press(signed(dataset.digest), "Start with")
+    assert case_of(app) == "1"
+    score_field(app).set_value(400.0).run()
+    press(app, "Record my opinion")
+    told = words(app).replace("\\", "")
+    found = re.search(
+        r"\*\*400\*\* is outside the panel's plausible set \((\S+) to (\S+)\)\. Ask a second person", told
+    )
+    low, high = (float(end.replace("−", "-").replace(",", "")) for end in found.groups())
+    assert low < 2 < high < 400
+    assert not any(button.label == "Keep my opinion" for button in app.button)
+
+
+def test_a_label_that_nobody_named_on_the_case_needs_a_second_person():
+    lines = b"".join(b"1,%c,%b\n" % pair for pair in zip(b"abcd", (b"x;y", b"x;z", b"y;z", b"x"), strict=True))
+    dataset = kept("labels", b"case,rater,labels\n" + lines + b"2,a,w;x\n2,b,w\n2,c,w;y\n2,d,z\n2,e,y\n")
+    app = press(signed(dataset.digest), "Start with 2")
+    assert case_of(app) == "1"
+    for step in ("x", "w", "Record my opinion"):
+        press(app, step)
+    told = words(app).replace("\\", "")
+    assert "**w + x** is outside the panel's plausible set (x, y and z). Ask a second person" in told
+    press(app, "Change it")
+    press(app, "w")
+    app.text_area[0].set_value("a slip").run()
+    press(press(app, "Change my opinion"), "Leave")
+    (review,) = ReviewStore().cases(dataset.digest).values()
+    assert (review.state, review.closed_unsupported) == ("closed", False)
+
+
+def whom(app: AppTest):
+    """The field for who is asked for a second opinion."""
+    return next(box for box in app.text_input if box.label == "Whom to ask")
+
+
+def test_who_decides_alone_outside_the_plausible_set_writes_why():
+    """Neither the key nor an empty note closes the case; then "What reviews show" says on what it rests."""
+    dataset = kept("between", _BETWEEN)
+    app = press(signed(dataset.digest), "Start with 3")
+    for step in ("z", "Record my opinion", "Decide alone"):
+        press(app, step)
+    assert "Write a note first" in words(app)
+    press(app, "Keep my opinion")
+    assert "write a note" in app.error[0].value
+    assert [review.state for review in ReviewStore().cases(dataset.digest).values()] == ["read"]
+    app.text_area[0].set_value("seen on the scan").run()
+    assert "The case is closed on your opinion alone" in words(app)
+    press(press(app, "Keep my opinion"), "Leave")
+    (review,) = ReviewStore().cases(dataset.digest).values()
+    assert (review.state, review.events[-1].kind, review.events[-1].note) == ("closed", "keep", "seen on the scan")
+    tab(app, "What reviews show")
+    shown = words(app)
+    assert "1 case is settled: 1 by one reviewer. One reviewer's opinion is one more opinion, not the truth." in shown
+    assert "1 of 1 case closed by one reviewer is outside the panel's plausible set." in shown
+    assert "not that it is true" in shown and "bought" not in shown and "rises" not in shown
+
+
+def test_the_time_on_a_case_goes_on_where_it_is_opened_again(monkeypatch):
+    """Five seconds, another case, the list, and one second more; nobody is said to have been too quick."""
+    now = [100.0]
+    monkeypatch.setattr(review_moves, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    dataset = kept("opened again", _BETWEEN)
+    app = press(signed(dataset.digest), "Start with 3")
+    first = case_of(app)
+    for seconds, step in ((5, "Next"), (60, "All cases"), (1000, f"Open {first}"), (1, "x"), (0, "Record my opinion")):
+        now[0] += seconds
+        press(app, step)
+    (opinion, _) = ReviewStore().trail(dataset.digest, first)
+    assert opinion.seconds == 6 and "too soon" not in words(app)
+    now[0] += 7
+    press(app, "Keep my opinion")
+    assert ReviewStore().trail(dataset.digest, first)[-1].seconds == 7
+    second = case_of(app)
+    for step in ("y", "Record my opinion"):
+        press(app, step)
+    expected = 60 if second != first else 0
+    assert ReviewStore().trail(dataset.digest, second)[0].seconds == expected
+
+
+@pytest.mark.parametrize(("limit", "quick"), [(1e6, True), (0.0, False)])
+def test_a_decision_in_less_time_than_a_case_can_be_read_in_is_pointed_out_and_goes_on(monkeypatch, limit, quick):
+    """Beside the panel, on the next case, among decisions and in what reviews show, with the share."""
+    monkeypatch.setattr(core_decisions, "QUICK", limit)
+    dataset = kept("quick", _BETWEEN)
+    app = press(signed(dataset.digest), "Start with 3")
+    for step in ("x", "Record my opinion"):
+        press(app, step)
+    told = re.search(r"Your opinion came after \d+\.\d seconds, too soon to have read the case\.", words(app))
+    assert bool(told) == quick
+    press(app, "Keep my opinion")
+    assert "too soon" not in words(app)
+    press(app, "Leave")
+    share = "1 of 1 timed decision (100%) took less than" if quick else "0 of 1 timed decision took less than"
+    tab(app, "Decisions")
+    assert share in words(app)
+    assert next(table.value for table in app.dataframe if "decision" in table.value)["seconds"].notna().all()
+    tab(app, "What reviews show")
+    people = next(table.value for table in app.dataframe if "reviewer" in table.value)
+    assert share in words(app) and people["under 2 s"].tolist() == ["1 of 1" if quick else "0 of 1"]
 
 
 def test_ones_decisions_are_found_by_person_and_state_and_undone():

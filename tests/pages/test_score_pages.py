@@ -16,6 +16,7 @@ from core.ingest.samples import load_sample
 from core.library import keep, reopen
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.gaussian_prior import fit_prior
+from core.raters.following import following_of
 from core.raters.score_drift import score_drifts
 from core.raters.score_gold import score_gold
 from core.raters.score_raters import score_raters
@@ -213,8 +214,13 @@ def test_raters_have_severity_and_spread_and_two_classes_when_asked_for():
     said = app.title[0].value.replace("\\", "")
     assert said.startswith(f"Ben scores {-found.severity[ben]:.2f} lower than the average rater")
     table = next(each.value for each in app.dataframe if "severity" in each.value)
-    assert table["severity"].tolist() == found.severity.tolist()
-    assert table["clear"].tolist() == ["", "severity", "severity", "", "spread", "", "", "", ""]
+    following = following_of(load_sample(ESSAYS))
+    order = following.order()
+    assert table["severity"].tolist() == found.severity[order].tolist()
+    assert table["lost"].tolist() == sorted(table["lost"], reverse=True) == following.lost[order].tolist()
+    clear = {name: said for name, said in zip(table["rater"], table["clear"], strict=True) if said}
+    assert clear == {"Ben": "severity", "Cleo": "severity", "Eve": "spread"}
+    assert following.who() in words(app)
     assert "the share of what varies in a score that comes from the case" in words(app)
     app.segmented_control(key="raters_scores_as").set_value("Two classes, by a threshold")
     settle(app.run())

@@ -18,6 +18,7 @@ from core.agreement.differences import Difference
 from core.agreement.intervals import Coefficient
 from core.agreement.precision import PrecisionCurve, PrecisionPoint
 from core.annotations.dataset import Dataset
+from core.certainty.explain import BelowPeers
 from core.certainty.risk import RiskResult
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.choice import verdict
@@ -41,9 +42,10 @@ from core.raters.coverage import Coverage
 from core.raters.flags import Flag
 from core.raters.left_out import Influence
 from core.raters.report_card import Answers
+from core.review.decisions import Decision
 from core.review.events import Event
 from core.review.opinions import Opinion
-from core.review.summary import Bought, Minds, Reviewer
+from core.review.summary import Minds, Reviewer, Settled, WithOpinions
 from core.text import markdown
 from pages.shared.agreement import compare
 from pages.shared.agreement import parts as agreement_parts
@@ -189,12 +191,14 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said == [
         "Best classifier, top-1 accuracy: .70",
-        ".61 to .78 over plausible truths at γ = 3: net; ahead of each other one with P ≥ .97",
+        ".61 to .78 over plausible truths at γ = 3: net; ahead of each other one with 97% probability or more",
     ]
     said.clear()
     evaluation.better[0, 1, 0] = 0.6  # ahead in the mean alone: no best one is named
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
-    assert said[0] == "Highest of 2 classifiers, top-1 accuracy: .70" and said[1].endswith("P ≥ .60")
+    assert said[0] == "Highest of 2 classifiers, top-1 accuracy: .70" and said[1].endswith(
+        "with 60% probability or more"
+    )
 
 
 def test_the_model_that_opens_and_the_majority_vote_have_each_their_own_accuracy_by_gold(monkeypatch, said):
@@ -234,7 +238,7 @@ def test_the_leading_classifier_stands_with_its_own_accuracy_by_gold():
     [
         ([2, 0], "2 raters of 3 flagged"),
         ([1], "1 rater of 3 flagged"),
-        ([], "No rater stands out; least accurate: cem, .50"),
+        ([], "No rater is flagged; least accurate: cem, 50%"),
     ],
 )
 def test_the_door_to_raters_counts_those_flagged_or_names_the_least_accurate(monkeypatch, said, flagged, words):
@@ -242,8 +246,8 @@ def test_the_door_to_raters_counts_those_flagged_or_names_the_least_accurate(mon
     monkeypatch.setattr(home_doors, "plot_still", lambda figure, *_: figures.append(figure))
     value = np.array([0.8, 0.7, 0.5])
     rates = SimpleNamespace(value=value, low=value - 0.1, high=value + 0.05)
-    judged = SimpleNamespace(accuracy=rates, why_no_order="", why="")
-    act = SimpleNamespace(acceptable=judged, flagged=lambda: flagged)
+    judged = SimpleNamespace(rates=rates, why_no_order="", why="", measure="accuracy")
+    act = SimpleNamespace(judged=judged, following=None, flagged=lambda: flagged)
     home_doors._accuracies(SimpleNamespace(raters=("ann", "bob", "cem")), act, LIGHT)
     assert said == [words]
     _, marked = figures[0].data
@@ -259,7 +263,7 @@ def test_the_door_to_models_names_the_commonest_class_by_vote(monkeypatch, said)
     monkeypatch.setattr(st, "page_link", lambda *_, **__: None)
     view = SimpleNamespace(n_annotations=9, n_classes=3, classes=("x", "y", "z"))
     home_doors._shares(SimpleNamespace(classes=view), LIGHT)
-    assert said == ["Commonest by majority vote: y, 70% of cases"]
+    assert said == ["Most common by majority vote: y, 70% of cases"]
     assert list(figures[0].layout.yaxis.ticktext) == ["y", "x", "z"]
 
 
@@ -361,6 +365,7 @@ def test_predictions_that_are_added_are_counted_with_their_ties_and_gaps(monkeyp
         n_short=lambda top: 7 * top, notes=("A note.",),
     )  # fmt: skip
     file = SimpleNamespace(name="net.v2.csv", getvalue=lambda: b"")
+    monkeypatch.setattr(st, "session_state", {"data": "caries"})
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: file)
     monkeypatch.setattr(classifiers.predictions, "unusable", lambda view: ["too long"])
     monkeypatch.setattr(classifiers.predictions, "matched", lambda *_: [one])
@@ -580,6 +585,10 @@ def test_the_class_least_agreed_on_stands_in_the_title_with_its_own_interval(mon
     monkeypatch.setattr(agreement_parts.cached_agreement, "by_class", lambda view: found)
     agreement_parts.by_class(SimpleNamespace(classes=("x", "y", "z")), LIGHT)
     assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "Least agreed on: y, .20 (.10 to .35)"
+    close = (coefficient(0.5, 0.3, 0.58), coefficient(0.4, 0.3, 0.55), coefficient(None, None, None))
+    monkeypatch.setattr(agreement_parts.cached_agreement, "by_class", lambda view: close)
+    agreement_parts.by_class(SimpleNamespace(classes=("x", "y", "z")), LIGHT)
+    assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "No class is clearly the least agreed on"
 
 
 def test_pairs_that_met_too_seldom_are_counted_among_all_pairs(said):
@@ -608,7 +617,7 @@ def test_raters_agree_with_the_others_and_with_themselves_each_with_its_own_inte
     codes = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 0, 1, 0, 1]), np.array([0, 1, 0, 0, 1, 1])
     view = Dataset.from_classes("made", ("a", "b", "c"), ("ann", "bob"), ("x", "y"), *codes)
     found = SimpleNamespace(
-        raters=view.raters, each=(coefficient(0.6, 0.5, 0.7), coefficient(0.4, 0.3, 0.55)), without=(0.1, 0.2),
+        raters=view.raters, each=(coefficient(0.6, 0.5, 0.7), coefficient(0.4, 0.3, 0.5)), without=(0.1, 0.2),
         difference=(-0.1, 0.05), overall=coefficient(0.5, 0.41, 0.58),
     )  # fmt: skip
     own = SimpleNamespace(
@@ -622,7 +631,7 @@ def test_raters_agree_with_the_others_and_with_themselves_each_with_its_own_inte
     assert drawn["by_rater"].layout.title.text == "bob agrees least with the others"
     assert shown["by_rater_table"]["rater"].tolist() == ["bob", "ann"]
     assert left["by_rater_table"].drop(columns=["with themselves", "cases repeated"]).values.tolist() == [
-        ["ann", 90, 40, 0.6, 0.5, 0.7, 0.1, -0.1], ["bob", 90, 40, 0.4, 0.3, 0.55, 0.2, 0.05]
+        ["ann", 90, 40, 0.6, 0.5, 0.7, 0.1, -0.1], ["bob", 90, 40, 0.4, 0.3, 0.5, 0.2, 0.05]
     ]  # fmt: skip
     assert left["by_rater_table"]["with themselves"].iloc[1] == 0.9
     monkeypatch.setattr(agreement_raters, "MOST_LISTED", 1)
@@ -770,7 +779,7 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(
     ],
 )
 def test_what_accuracy_rests_on_counts_those_whom_gold_judges(by_gold, n_judged, words):
-    act = SimpleNamespace(acceptable=SimpleNamespace(by_gold=np.array(by_gold), n_judged=n_judged))
+    act = SimpleNamespace(acceptable=SimpleNamespace(by_gold=np.array(by_gold), n_judged=n_judged), following=None)
     assert words in functions_of("raters")._judged(act)
 
 
@@ -778,25 +787,25 @@ def test_what_is_most_unlike_the_pool_is_what_surely_exceeds_its_share_by_most(s
     own = Answers(*np.array([[[0.5, 0.5], [0.3, 0.7]], [[0.3, 0.35], [0.2, 0.6]], [[0.6, 0.7], [0.4, 0.8]]]), OWN_N)
     pool = Answers(*np.array([[[0.8, 0.2], [0.29, 0.71]], [[0.7, 0.1], [0.2, 0.6]], [[0.9, 0.25], [0.4, 0.8]]]), OWN_N)
     raters_answers.show(SimpleNamespace(own=own, pool=pool, classes=("mole", "acne")))
-    assert said[1] == "Most unlike the pool: **acne** where the others find mole, .50 (.35 to .70) against .20."
+    assert said[1] == "Most unlike the pool: **acne** where the others find mole, 50% (35% to 70%) against 20%."
     assert said[2].startswith("4 rows: of the rater's annotations on a class")
 
 
-def test_of_several_annotations_that_surely_exceed_the_pool_the_one_that_does_so_by_most_is_named(said, shown, left):
-    """By the lower end less the pool's share: .15, .30 and .10. The largest share (.55), and its widest gap, is not it;
-    .80 less .10 on the class with four annotations is not either."""
+def test_of_several_annotations_that_exceed_the_pool_the_one_that_clearly_does_so_by_most_is_named(said, shown, left):
+    """By .25, .80 and .10 beyond the pool; .80 on the class with four annotations does not count. Where the second is
+    as far beyond it as the first, none is named."""
     classes, n = ("mole", "acne", "wart", "rash"), np.array([30.0, 20.0, 10.0, 4.0])
-    exceeds = {(0, 1): (0.45, 0.35, 0.2), (1, 2): (0.5, 0.4, 0.1), (2, 0): (0.55, 0.15, 0.05), (3, 1): (0.9, 0.8, 0.1)}
-    own, low, pool = np.zeros((3, 4, 4))
-    for at, (share, end, of_pool) in exceeds.items():
-        own[at], low[at], pool[at] = share, end, of_pool
-    rest = np.eye(4, dtype=bool)
-    own[rest], pool[rest] = 1 - own.sum(axis=1), 1 - pool.sum(axis=1)
-    lower = pool.copy()
-    lower[0, 1] = 0.0
-    card = SimpleNamespace(own=Answers(own, low, own + 0.1, n), pool=Answers(pool, lower, pool, n), classes=classes)
-    raters_answers.show(card)
-    assert said[1] == "Most unlike the pool: **wart** where the others find acne, .50 (.40 to .60) against .10."
+    for first in (0.45, 0.9):
+        exceeds = {(0, 1): (first, 0.2), (1, 2): (0.9, 0.1), (2, 0): (0.15, 0.05), (3, 1): (0.9, 0.1)}
+        own, pool = np.zeros((2, 4, 4))
+        for at, (share, of_pool) in exceeds.items():
+            own[at], pool[at] = share, of_pool
+        rest = np.eye(4, dtype=bool)
+        own[rest], pool[rest] = 1 - own.sum(axis=1), 1 - pool.sum(axis=1)
+        of_rater, of_pool = (Answers(part, part - end, part + end, n) for part, end in ((own, 0.1), (pool, 0.01)))
+        raters_answers.show(SimpleNamespace(own=of_rater, pool=of_pool, classes=classes))
+    named = [one for one in said if one.startswith("Most unlike")]
+    assert named == ["Most unlike the pool: **wart** where the others find acne, 90% (80% to 100%) against 10%."]
 
 
 OWN_N = np.array([20.0, 10.0])
@@ -819,8 +828,8 @@ def test_annotations_on_a_class_have_the_number_of_that_class_by_the_rater_and_b
     ("low", "by_gold", "said"),
     [
         ((0.1, 0.56, 0.4), False, "net has a Jaccard of .60 (.56 to .70), tree .50"),
-        ((0.1, 0.55, 0.4), False, "net has a Jaccard of .60 (.55 to .70), tree .50: they are not told apart"),
-        ((0.1, 0.54, 0.4), True, "net has a Jaccard of .60 (.54 to .70), tree .50: they are not told apart"),
+        ((0.1, 0.51, 0.4), False, "net and tree (.50) do not clearly differ: Jaccard .60 (.51 to .70)"),
+        ((0.1, 0.5, 0.4), True, "net and tree (.50) do not clearly differ: Jaccard .60 (.50 to .70)"),
     ],
 )
 def test_sets_of_the_best_classifier_are_told_apart_where_its_interval_lies_above_the_next(low, by_gold, said):
@@ -859,7 +868,7 @@ def test_ordered_classes_of_a_case_are_named_from_the_lowest_to_the_highest(
     class_scale.show(view, 1, None, 1.0, {})
     assert drawn["class_scale"].layout.title.text == f"{title} with 95% probability"
     assert left["plausibilities"].values.tolist() == [["x", 0.125, 0], ["y", 0.625, 2], ["z", 0.25, 1]]
-    assert said[0].endswith("at most one class from the median with probability .88.")
+    assert said[0].endswith("at most one class from the median with 88% probability.")
 
 
 def test_flags_that_stand_in_the_table_alone_are_counted(monkeypatch, said, labels):
@@ -867,12 +876,13 @@ def test_flags_that_stand_in_the_table_alone_are_counted(monkeypatch, said, labe
     monkeypatch.setattr(raters_table, "show", lambda *_, **__: None)
     monkeypatch.setattr(raters_table, "frame_of", lambda *_: None)
     judged = SimpleNamespace(
-        why_no_order="", why="too few", accuracy=SimpleNamespace(value=np.ones(2)), by_gold=np.array([True, False]),
+        why_no_order="", why="too few", rates=SimpleNamespace(value=np.ones(2)), by_gold=np.array([True, False]),
         n_judged=2, acceptable=0.7,
     )  # fmt: skip
     table = SimpleNamespace(raters=("ann", "bob"), false_alarms=0.02, notes=("A note.",))
     flags = tuple(Flag(place % 2, "drift", 0.01, f"words {place}") for place in range(page.MOST_LISTED + 7))
-    page._all(None, table, SimpleNamespace(acceptable=judged, flags=flags), None, LIGHT)
+    act = SimpleNamespace(acceptable=judged, judged=judged, following=None, flags=flags)
+    page._all(None, table, act, None, LIGHT)
     assert labels == [f"All {page.MOST_LISTED + 7} flags with the evidence"]
     assert sum(":material/flag:" in words for words in said) == page.MOST_LISTED
     assert ":material/flag: **bob** · Got worse over time: words 3" in said
@@ -883,7 +893,8 @@ def test_flags_that_stand_in_the_table_alone_are_counted(monkeypatch, said, labe
     page._flags(table, SimpleNamespace(flags=flags[:1]))
     assert labels[1:] == ["The flag with its evidence"]
     labels.clear()
-    page._all(None, table, SimpleNamespace(acceptable=judged, flags=()), None, LIGHT)
+    act.flags = ()
+    page._all(None, table, act, None, LIGHT)
     assert labels == []  # no box without anything in it
 
 
@@ -1138,34 +1149,40 @@ def test_the_line_of_a_case_has_the_error_of_each_certainty_and_risk_by_its_own_
     result = SimpleNamespace(certainty=np.array([[0.81, 0.92, np.nan]]), se=np.array([[0.011, 0.022, np.nan]]))
     one_case._summary(result, risk, 4)
     assert said == [
-        "Certainty of the first places: top-1 .81 ± .01, top-2 .92 ± .02 · risk high .71 ± .04 (of the top-1 class "
-        ".62 ± .03) · expected risk 1.23 of 2"
+        "Certainty of the first places: top-1 81% ± 1.1%, top-2 92% ± 2.2% · risk high 71% ± 4.0% (of the top-1 class "
+        "62% ± 3.0%) · expected risk 1.23 of 2"
     ]
 
 
 def test_of_two_classes_the_first_place_alone_may_be_another(said):
     result = SimpleNamespace(certainty=np.array([[0.81, 1.0]]), se=np.zeros((1, 2)))
     one_case._summary(result, None, 2)
-    assert said == ["Certainty of the first places: top-1 .81"]
+    assert said == ["Certainty of the first places: top-1 81%"]
 
 
 # Models
 
 
 def test_raters_of_a_case_who_side_less_with_the_panel_have_their_own_share_and_number(monkeypatch):
-    accuracy, n = np.array([0.9, 0.5, 0.88, 0.6, 0.1]), np.array([30, 25, 40, 1234, 3])
-    vote = SimpleNamespace(accuracy=lambda: accuracy, n_annotations=n)
+    own, peers = np.array([0.9, 0.5, 0.88, 0.6, 0.1]), np.array([0.8, 0.9, 0.85, 0.95, 0.7])
+    found = BelowPeers(np.array([30, 25, 40, 1234, 3]), own, peers, np.array([False, True, False, True, False]))
+    monkeypatch.setattr(one_case.cached_cases, "named_below_peers", lambda data: found)
     monkeypatch.setattr(one_case.cached, "class_view", lambda data, threshold: (data, 0))
-    monkeypatch.setattr(one_case.cached, "majority", lambda data: vote)
     data = SimpleNamespace(
         raters_identified=True, n_raters=5, raters=("ann", "bob", "cem", "dan", "eve"), n_annotations=9,
         rater=np.array([2, 4, 3, 1, 1]), annotations_of=lambda case: range(5),
     )  # fmt: skip
     said = one_case._doubted(data, 0)
-    assert said.endswith("than their peers: dan (60% of 1,234 annotations), bob (50% of 25 annotations).")
+    assert said.endswith(
+        "than their peers: dan (60% of 1,234 annotations, their peers 95%), "
+        "bob (50% of 25 annotations, their peers 90%)."
+    )
     monkeypatch.setattr(one_case.st, "session_state", {"hide_names": True})  # by their places in the list of the case
     said = one_case._doubted(data, 0)
-    assert said.endswith("than their peers: rater 3 (60% of 1,234 annotations), rater 4 (50% of 25 annotations).")
+    assert said.endswith(
+        "than their peers: rater 3 (60% of 1,234 annotations, their peers 95%), "
+        "rater 4 (50% of 25 annotations, their peers 90%)."
+    )
 
 
 def test_the_header_of_a_case_has_its_own_certainty_and_number_of_answers(said):
@@ -1173,7 +1190,7 @@ def test_the_header_of_a_case_has_its_own_certainty_and_number_of_answers(said):
     data = SimpleNamespace(cases=("a", "b", "c"), annotations_of=lambda case: range(case + 1))
     result = SimpleNamespace(certainty=np.array([[0.81, 0.9]]), se=np.array([[0.02, 0.03]]))
     page._header(data, np.array([2, 1, 0]), 1, result)
-    assert said == ["Case b · certainty .81 ± .02 · 2 annotations"]
+    assert said == ["Case b · certainty 81% ± 2.0% · 2 annotations"]
 
 
 def test_what_was_reviewed_stands_on_a_case_with_its_steps(said):
@@ -1328,10 +1345,20 @@ def test_ties_of_the_vote_are_told_apart_among_the_cases_where_a_model_differs(s
 
 
 def test_minds_are_changed_of_those_who_saw_a_reveal(monkeypatch, shown):
-    ada = Reviewer("Ada", 9, 7, coefficient(0.8, 0.4, 0.95), Minds(5, 2, coefficient(0.4, 0.1, 0.7), {}))
-    monkeypatch.setattr(after, "by_reviewer", lambda *_: [ada])
+    minds, timed = Minds(5, 2, coefficient(0.4, 0.1, 0.7), {}), [decided_in(seconds) for seconds in (1.0, 3.0, 2.0)]
+    ada = Reviewer("Ada", 9, 7, coefficient(0.8, 0.4, 0.95), minds, (*timed, decided_in(None)))
+    bo = Reviewer("Bo", 1, 0, coefficient(0.8, 0.4, 0.95), minds, (decided_in(None),))
+    monkeypatch.setattr(after, "by_reviewer", lambda *_: [ada, bo])
     after._people(None, {})
-    assert shown["review_people"].values.tolist() == [["Ada", 9, 7, ".80 (.40 to .95)", "2 of 5"]]
+    assert shown["review_people"].values.tolist() == [
+        ["Ada", 9, 7, ".80 (.40 to .95)", "2 of 5", "1 of 3"],
+        ["Bo", 1, 0, ".80 (.40 to .95)", "2 of 5", "–"],
+    ]
+
+
+def decided_in(seconds):
+    """A decision that took so long."""
+    return Decision("case", "Ada", Opinion.of_class("x"), False, "blind", "closed", 0, "", "", seconds)
 
 
 SETTLED = dict.fromkeys(("open", "in_progress"), 3) | {"closed": 5, "adjudicated": 6}
@@ -1342,16 +1369,19 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
         n_cases=40, n_reviewed=17, states=SETTLED, with_panel=coefficient(0.8, 0.6, 0.9, 11, 13),
         with_each_other=coefficient(0.7, None, None, 8, 19), alpha=coefficient(0.55, 0.3, 0.75),
         minds=SimpleNamespace(share=coefficient(0.25, 0.1, 0.5, 12, 16)), seconds=(31.0, 62.0, 240.0), n_timed=21,
+        settled=Settled(4, 1, 6, 2), decided=[decided_in(seconds) for seconds in (0.5, 1.9, 2.0, 60.0)],
     )  # fmt: skip
     monkeypatch.setattr(after, "summarise_reviews", lambda *_: found)
     for part in ("_people", "_lists"):
         monkeypatch.setattr(after, part, lambda *_: None)
-    monkeypatch.setattr(after, "_bought", lambda *_: "bought")
+    monkeypatch.setattr(after, "_certainty", lambda *_: "how certain")
     monkeypatch.setattr(after, "reviewed_by", lambda *_: SimpleNamespace(words=lambda: "from queues"))
     store = SimpleNamespace(cases=lambda digest: {}, sessions_of_others=lambda digest, reviewer: [])
     after.figures(store, SimpleNamespace(digest=""), None, 1.0)
     assert said[1:] == [
-        "bought",
+        "11 cases are settled: 4 by one reviewer, 1 by reviewers who agree and 6 by arbitration. One reviewer's "
+        "opinion is one more opinion, not the truth. 2 of 4 cases closed by one reviewer are outside the panel's "
+        "plausible set.",
         "Cases reviewed: 17 of 40",
         "11 of them settled",
         "Blind reads agree with the panel: .80",
@@ -1363,35 +1393,43 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
         ".10 to .50 · 16 minds, 12 cases",
         "from queues",
         "Time on a case: 62 s, half of them between 31 s and 4 min; measured 21 times.",
+        "2 of 4 timed decisions (50%) took less than 2 seconds.",
+        "how certain",
     ]
     said.clear()
-    found.n_timed = 2
+    found.n_timed, found.decided, found.settled = 2, [decided_in(None)], Settled(0, 0, 0, 0)
     after.figures(store, SimpleNamespace(digest=""), None, 1.0)
-    assert said[-1] == "Time on a case: 62 s; measured 2 times."
+    assert said[1] == "No case is settled yet."
+    assert said[-2:] == ["Time on a case: 62 s; measured 2 times.", "how certain"]
 
 
 @pytest.mark.parametrize(
-    ("gain", "words"),
+    ("found", "words"),
     [
         (
-            Bought(0.61, 0.84, 3),
-            "the 3 cases that they settled with a class: mean certainty rises from **.61** to **.84**",
+            WithOpinions(0.61, 0.84, 3),
+            "With each opinion on 3 cases counted as one more annotation, the mean certainty is 0.84, without it 0.61 "
+            "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, not "
+            "that it is true.",
         ),
         (
-            Bought(0.84, 0.61, 1),
-            "the case that they settled with a class: mean certainty falls from **.84** to **.61**",
+            WithOpinions(0.84, 0.61, 1),
+            "With each opinion on 1 case counted as one more annotation, the mean certainty is 0.61, without it 0.84 "
+            "(Dirichlet counts, reliability γ 3). Certainty is the probability that the leading class stays first, not "
+            "that it is true.",
         ),
+        (None, "No opinion changes what this model counts."),
     ],
 )
-def test_what_reviews_have_bought_is_said_before_and_after(monkeypatch, gain, words):
-    monkeypatch.setattr(after, "with_reviews", lambda data, reviews, **_: SimpleNamespace(dataset=data))
+def test_certainty_with_and_without_opinions_is_no_certainty_of_the_truth(monkeypatch, found, words):
+    monkeypatch.setattr(after, "with_opinions", lambda data, decided: data)
     monkeypatch.setattr(after.plausibility_models, "data_for", lambda name, data, **_: data)
-    monkeypatch.setattr(after, "bought", lambda *_, **__: gain)
-    said = after._bought(SimpleNamespace(raters=(), kind="class"), {}, SimpleNamespace(name="dirichlet"), 3.0)
-    assert words in said and said.endswith("(Dirichlet counts, reliability γ 3).")
+    monkeypatch.setattr(after, "mean_certainty", lambda *_, **__: found)
+    data = SimpleNamespace(raters=(), kind="class")
+    assert after._certainty(data, (), SimpleNamespace(name="dirichlet"), 3.0) == words
 
 
-def test_an_interval_of_scores_narrows_by_the_mean_width_of_the_settled_cases_alone():
+def test_the_interval_of_scores_is_the_mean_width_of_the_cases_with_an_opinion():
     """At γ = 2 each score counts twice; Student's t of the scores and the prior, case by case. The wide one stays."""
     given, settled = [[1.0, 2.5, 6.0], [0.0, 9.0], [3.0, 3.5]], {0: 2.0, 2: 3.2}
     m0, k0, a0, b0 = prior = 4.0, 0.7, 2.5, 3.0
@@ -1408,10 +1446,12 @@ def test_an_interval_of_scores_narrows_by_the_mean_width_of_the_settled_cases_al
         return 2 * student(2 * a).ppf(0.975) * np.sqrt(b / (a * k))
 
     more = [[*of_case, settled[case]] if case in settled else of_case for case, of_case in enumerate(given)]
-    said = after._narrower(data(given), data(more), GaussianScores(None, *prior), 2.0)
+    said = after._width(data(given), data(more), GaussianScores(None, *prior), 2.0)
     before, then = (np.mean([width(scores[case]) for case in settled]) for scores in (given, more))
-    assert before > then > 1 and f"from **{before:.2f}** to **{then:.2f}** (reliability γ 2)." in said
-    assert "the score of the 2 cases is known that they settled with one: the mean 95% interval narrows" in said
+    assert before > then > 1 and said == (
+        f"With each opinion on 2 cases counted as one more annotation, the mean 95% interval is {then:.2f} wide, "
+        f"without it {before:.2f} (reliability γ 2)."
+    )
 
 
 def test_decisions_that_become_a_rater_are_counted_beside_those_that_cannot(monkeypatch):
@@ -1441,7 +1481,7 @@ def test_cases_closed_without_arbitration_are_those_closed_less_those_decided(mo
 def test_of_raters_that_are_flagged_home_counts_raters_and_flags_apart(monkeypatch, said):
     monkeypatch.setattr(next_steps, "gold_cases", lambda classes: [1])
     monkeypatch.setattr(st, "page_link", lambda *_, **__: None)
-    act = SimpleNamespace(flags=(1, 2, 3, 4, 5), flagged=lambda: (0, 3))
+    act = SimpleNamespace(against=lambda: (1, 2, 3, 4, 5), flagged=lambda: (0, 3))
     next_steps.show(SimpleNamespace(classes=None, classifiers=()), None, act, None)
     assert said[1] == "**2 raters flagged**  \n:small[5 flags with evidence]"
 
@@ -1524,7 +1564,7 @@ def test_a_word_of_a_scale_has_its_own_probability(monkeypatch, said, drawn):
     found = [SimpleNamespace(name=name, low=0, high=1, probability=p, note="") for name, p in BANDS.items()]
     monkeypatch.setattr(agreement_top, "bands", lambda one, scale: found)
     agreement_top._benchmarks([one], one, LIGHT)
-    assert drawn["bands"].layout.title.text == "Fleiss κ is fair with probability .62"
+    assert drawn["bands"].layout.title.text == "Fleiss κ is fair with 62% probability"
 
 
 BANDS = {"slight": 0.08, "fair": 0.62, "good": 0.3}
@@ -1577,3 +1617,31 @@ def test_days_are_those_between_both_with_both_of_them_and_one_alone_is_open_tow
     assert review_days.span((date(2026, 3, 8), date(2026, 3, 10))) == (start, start + 3 * day)
     assert review_days.span((date(2026, 3, 8),)) == (start, None)
     assert review_days.span(()) == (None, None)
+
+
+def test_models_side_by_side_name_no_class_as_the_most_plausible_and_as_the_next(monkeypatch, shown):
+    """Class 1 comes first in most draws, class 0 has the largest mean; of the other case two may be called so."""
+    codes = np.divmod(np.arange(8), 4)
+    data = Dataset.from_classes("made", ("a", "b"), tuple("rstu"), ("mole", "acne", "wart"), *codes, np.arange(8) % 3)
+    mean = SimpleNamespace(mean=np.array([0.5, 0.45, 0.03, 0.02]))
+    for certainty, first, beside in (((0.8, 0.9), "acne", "mole"), ((0.5, 0.9), "acne or mole", "wart")):
+        result = CertaintyResult(
+            ("a",), data.classes, np.array([certainty]), np.full((1, 2), 0.01), np.array([[[1, -1], [0, 1]]]),
+            np.zeros((1, 2)),
+        )  # fmt: skip
+        draws = SimpleNamespace(classes=np.array([0, 1, 2]))
+        monkeypatch.setattr(one_case, "_draws", lambda *_, one=(draws, mean, result): one)
+        one_case._models(data, 0, DirichletCounts(), 1.0)
+        frame = shown["models_side_by_side"]
+        assert set(frame["most plausible"]) == {first} and set(frame["next"]) == {beside}
+        assert set(frame["mean plausibility"]) == {0.45}
+
+
+def test_what_waits_says_for_how_many_computations(monkeypatch):
+    job = SimpleNamespace(title="Fitting", state="waiting", progress=0.0, message="", seconds_left=lambda: None)
+    words = []
+    for ahead in (1, 3):
+        board = SimpleNamespace(position=lambda job, ahead=ahead: ahead)
+        monkeypatch.setattr(job_progress.cached, "jobs", lambda board=board: board)
+        job_progress._say(job, SimpleNamespace(progress=lambda share, text: words.append(text)))
+    assert words == ["Fitting · waiting for 1 other computation", "Fitting · waiting for 3 other computations"]

@@ -1,6 +1,7 @@
 """Sign-in against a provider on loopback and an issuer that lies; and pages as somebody who is signed in sees them."""
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -22,7 +23,8 @@ from pages.shared.cache import sign_in
 from tests.browser.server import ROOT, Dashboard
 from tests.pages.opened import APP
 
-ANN = "ann@clinic.example"
+ANN, EVE = "ann@clinic.example", "eve@clinic.example"
+VERIFIED = {"email": EVE, "email_verified": True}
 
 
 class Issuer:
@@ -30,7 +32,7 @@ class Issuer:
 
     def __init__(self):
         self.key, self.other = RSAKey.generate_key(2048), RSAKey.generate_key(2048)
-        self.lie, self.nonce = "", ""
+        self.lie, self.nonce, self.address = "", "", VERIFIED
         issuer = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -72,7 +74,7 @@ class Issuer:
         return {"/.well-known/openid-configuration": found, "/jwks": keys}
 
     def token(self):
-        claims = {"iss": self.url, "sub": "1", "aud": "plurality", "email": ANN, "nonce": self.nonce}
+        claims = {"iss": self.url, "sub": "1", "aud": "plurality", "nonce": self.nonce, **self.address}
         claims |= {"iat": int(time.time()), "exp": int(time.time()) + 600}
         claims |= {
             "audience": {"aud": "somebody else"},
@@ -92,7 +94,9 @@ def providers():
     """Addresses of the packaged provider, whose tokens hold for three seconds, and of our own issuer."""
     code = (
         "import oidc_provider_mock as m, datetime as d\n"
-        f"with m.run_server_in_thread(access_token_max_age=d.timedelta(seconds={HOLDS.total_seconds()})) as s:\n"
+        f"who = [m.User(sub={ANN!r}, claims={{'email': {ANN!r}, 'email_verified': True}})]\n"
+        f"held = d.timedelta(seconds={HOLDS.total_seconds()})\n"
+        "with m.run_server_in_thread(access_token_max_age=held, user_claims=who) as s:\n"
         "    print(s.server_port, flush=True); input()"
     )
     run = [sys.executable, "-c", code]
@@ -160,6 +164,16 @@ def signed_in_by(server, provider, client):
     return client
 
 
+@pytest.mark.skipif(os.name != "posix", reason="modes are those of POSIX")
+def test_a_server_closes_its_home_to_other_users_also_what_was_open_before(server, client):
+    """The folder and the log of the server were made by this test, for everybody to read."""
+    assert may_fetch(server, signed_in_by(server, "own", client()))
+    modes = {path: path.stat().st_mode & 0o777 for path in (server.home, *server.home.rglob("*"))}
+    assert server.log in modes and any("accounts" in str(path) for path in modes)
+    assert {path for path, mode in modes.items() if mode & 0o077} == set()
+    assert "home_closed_to_other_users" in server.log_text()
+
+
 def may_fetch(server, client):
     """Whether files are given: what is not there is then not found, and not refused."""
     return {404: True, 403: False}[client.get(f"{server.url}/media/{'0' * 56}.csv").status_code]
@@ -189,6 +203,29 @@ def test_an_honest_issuer_is_believed_and_one_that_lies_is_not(server, providers
     own.lie = ""
 
 
+@pytest.mark.parametrize(
+    "said",
+    [{}, {"email_verified": False}, {"email_verified": "false"}, {"email_verified": None}, {"email_verified": 0}],
+)
+def test_an_address_that_the_provider_has_not_verified_is_nobodys(server, providers, client, said):
+    """Whoever can register an address there would be its owner here."""
+    own = providers[1]
+    own.address = {"email": "boss@clinic.example", **said}
+    assert not may_fetch(server, signed_in_by(server, "own", client()))
+    own.address = VERIFIED | {"email_verified": "true"}
+    assert may_fetch(server, signed_in_by(server, "own", client()))
+    own.address = VERIFIED
+
+
+def test_an_account_of_another_provider_does_not_take_a_name_that_has_one(server, providers, client):
+    """Both providers are set up and honest, and each vouches for the address."""
+    assert may_fetch(server, signed_in_by(server, "mock", client()))
+    own = providers[1]
+    own.address = {"email": ANN.upper(), "email_verified": True}
+    assert not may_fetch(server, signed_in_by(server, "own", client()))
+    own.address = VERIFIED
+
+
 def test_a_cookie_that_somebody_made_or_changed_is_nobodys(server, client):
     honest = signed_in_by(server, "own", client()).cookies["_streamlit_user"]
     made = '{"is_logged_in":true}'
@@ -198,7 +235,8 @@ def test_a_cookie_that_somebody_made_or_changed_is_nobodys(server, client):
 
 def claims(name=ANN, **more):
     now = time.time()
-    return {"is_logged_in": True, "iss": "i", "sub": name, "iat": now, "exp": now + 600, "email": name, **more}
+    told = {"iss": "i", "sub": name, "iat": now, "exp": now + 600, "email": name, "email_verified": True}
+    return {"is_logged_in": True, **told, **more}
 
 
 @pytest.fixture

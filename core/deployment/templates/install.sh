@@ -56,7 +56,9 @@ do_ systemctl daemon-reload
 do_ systemctl enable plurality-backup.timer plurality.target{% for port in asked.ports %} plurality@{{ port }}.service{% endfor %}
 
 if [ -n "${DRY:-}" ] || grep -q '^client_id = ""' /etc/plurality/secrets.toml; then
-    echo "Fill in /etc/plurality/secrets.toml and /etc/plurality/people.toml, then run: systemctl restart plurality.target haproxy plurality-backup.timer"
+    echo "Fill in /etc/plurality/secrets.toml and /etc/plurality/people.toml, check the latter with: plurality people"
+    echo "If your provider never sends the claim email_verified, set PLURALITY_EMAIL_TRUSTED=1 in /etc/plurality/plurality.env"
+    echo "Then run: systemctl restart plurality.target haproxy plurality-backup.timer"
 else
     do_ systemctl restart plurality-kernels.service    # of a new version; the processes go on meanwhile
     do_ systemctl restart plurality.target haproxy plurality-backup.timer

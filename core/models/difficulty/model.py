@@ -16,6 +16,7 @@ from ...chunks import CancelToken
 from ...errors import InputError, NotApplicableError
 from ...methods import Method, Option, Variant
 from ...options import check_flag, shown
+from ...text import listed
 from ..nuts.result import BayesianFit
 from ..nuts.sampler import Progress
 from ..rater_methods import BETA, DOUBT, by_posterior, posterior_method
@@ -23,7 +24,7 @@ from ..sizes import check_size
 from .binary import one_against_rest
 from .density import DifficultyDensity, Specification
 from .mode import at_its_mode, whitened
-from .names import TAGS, canonical, switches
+from .names import TAGS, Switches, canonical, switches
 from .paper_score import paper_score
 
 
@@ -184,7 +185,7 @@ def _method(place: int, tag: str) -> Method:
         f"difficulty-{tag}",
         f"Difficulty {tag}",
         partial(DifficultyModel, tag),
-        plainly="Some cases are hard for every rater: errors then come together.",
+        plainly=_plainly(switches(tag)),
         exactly="Logit of a right annotation = discrimination × (ability − difficulty), with a floor for guessing; a "
         "letter of the tag takes a part away; effects of the case integrated by quadrature (Han, Adıgüzel & Carpenter "
         "2024).",
@@ -211,6 +212,21 @@ def _method(place: int, tag: str) -> Method:
         is_truth=not _is_baseline(tag),
         warm=tag == "AB",
     )  # fmt: skip
+
+
+def _plainly(on: Switches) -> str:
+    """What a model takes into account, in two sentences for a clinician."""
+    if on.ability:
+        raters = f"Each rater has {'a sensitivity and a specificity' if on.bias else 'one accuracy for both classes'}."
+    else:
+        raters = f"All raters have the same {'sensitivity and the same specificity' if on.bias else 'accuracy'}."
+    effects = {
+        "how hard they are": on.difficulty,
+        "how well they tell raters apart": on.discrimination,
+        "how often a guess is correct": on.guessing,
+    }
+    differ = [f"in {words}" for words, is_on in effects.items() if is_on]
+    return f"{raters} {f'Cases differ {listed(differ)}' if differ else 'All cases are equally hard'}."
 
 
 def _is_baseline(tag: str) -> bool:

@@ -51,7 +51,7 @@ from .nominal_density import (
 from .nominal_summary import FAR_APART, confusion_of, mistakes_of, summarise
 
 LEVEL = 0.95
-_STOP, _REFIT = StoppingRule(500, 1e-8), StoppingRule(200, 1e-7)
+_STOP, _REFIT = StoppingRule(2000, 1e-8), StoppingRule(200, 1e-7)
 _WIDEST, _FINE = 5.0, 101
 _SOME_SPREAD = 0.25
 _VARIANCE_SHAPE, _VARIANCE_RATE = 1.0, 1.0  # of the inverse gamma that τ² is drawn from

@@ -4,12 +4,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from core.agreement.intervals import Coefficient
 from core.agreement.over_time import PERIODS
 from core.annotations.dataset import Dataset
 from core.errors import InputError
+from core.extremes import clearly_least
 from core.figures import agreement as figures
 from core.figures import agreement_parts as more_figures
-from core.text import number, plotly, plural, shorten, with_interval
+from core.text import markdown, number, plotly, plural, shorten, with_interval
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.kit import widgets
 
@@ -24,13 +26,12 @@ def by_class(view: Dataset, theme) -> None:
     if not known:
         st.write("No case has two annotations.")
         return
-    name, least = min(known, key=lambda pair: pair[1].value)
     widgets.plot(
         more_figures.named_forest(
             view.classes,
             found,
             theme,
-            f"Least agreed on: {plotly(shorten(name, 40))}, {with_interval(least.value, least.ci_low, least.ci_high)}",
+            _least_agreed_on(known),
             "P(second annotation is of it, given the first)",
         ),
         "by_class",
@@ -50,6 +51,16 @@ def by_class(view: Dataset, theme) -> None:
         }
     )
     widgets.download(frame, "Classes", "agreement_by_class", "by_class_table")
+
+
+def _least_agreed_on(known: list[tuple[str, Coefficient]]) -> str:
+    """The class that is clearly agreed on least, where there is one."""
+    least = clearly_least(*([getattr(one, end) for _, one in known] for end in ("value", "ci_low", "ci_high")))
+    if least is None and len(known) > 1:
+        return "No class is clearly the least agreed on"
+    name, one = known[least or 0]
+    said = f"{plotly(shorten(name, 40))}, {with_interval(one.value, one.ci_low, one.ci_high)}"
+    return f"Agreement on {said}" if least is None else f"Least agreed on: {said}"
 
 
 def cases(view: Dataset, theme) -> None:
@@ -113,7 +124,7 @@ def over_time(view: Dataset, theme) -> None:
     try:
         found = cached_agreement.over_time(view, by)
     except InputError as error:
-        st.info(str(error), icon=":material/block:")
+        st.info(markdown(error), icon=":material/block:")
         return
     known = [w for w in found.windows if w.coefficients[0].value is not None]
     title = "Agreement over time"

@@ -4,12 +4,13 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.agreement.by_rater import OVERALL
+from core.agreement.by_rater import OVERALL, AgreementByRater
 from core.agreement.krippendorff import KRIPPENDORFF_ALPHA
 from core.agreement.pairs import METHOD as PAIRS
 from core.agreement.pairs import PAIR_COEFFICIENTS, cases_of_disagreement
 from core.annotations.dataset import Dataset
 from core.errors import LimitError
+from core.extremes import clearly_least
 from core.figures import agreement as figures
 from core.figures import agreement_parts as more_figures
 from core.methods import can_use, method_named
@@ -26,7 +27,7 @@ def pairs(view: Dataset, theme) -> None:
     """The matrix, similar raters together; a click on a cell lists the cases where the two differ."""
     verdict = can_use(PAIRS, view)
     if not verdict.possible:
-        st.info(f"Not possible: {verdict.reason}.", icon=":material/block:")
+        st.info(f"Not possible: {markdown(verdict.reason)}.", icon=":material/block:")
         return
     left, right = st.columns([2, 5], vertical_alignment="bottom")
     coefficient = left.selectbox(
@@ -132,7 +133,7 @@ def each(view: Dataset, theme) -> None:
     """Each rater with the others, without them, and with themselves."""
     verdict = can_use(PAIRS, view)
     if not verdict.possible:
-        st.info(f"Not possible: {verdict.reason}.", icon=":material/block:")
+        st.info(f"Not possible: {markdown(verdict.reason)}.", icon=":material/block:")
         return
     coefficient = st.selectbox(
         "Coefficient, with and without each rater",
@@ -147,13 +148,12 @@ def each(view: Dataset, theme) -> None:
     found, own = cached_agreement.by_rater(view, coefficient)
     known = [one for one in found.each if one.value is not None]
     if known:
-        lowest = min(zip(found.raters, found.each, strict=True), key=lambda p: (p[1].value is None, p[1].value or 0))
         widgets.plot(
             more_figures.named_forest(
                 found.raters,
                 found.each,
                 theme,
-                f"{plotly(shorten(lowest[0], 40))} agrees least with the others",
+                _agrees_least(found),
                 "share of pairs with others that agree",
             ),
             "by_rater",
@@ -177,6 +177,14 @@ def each(view: Dataset, theme) -> None:
         )
     _table_of_each(frame)
     widgets.download(frame, "Raters", "agreement_by_rater", "by_rater_table")
+
+
+def _agrees_least(found: AgreementByRater) -> str:
+    """The rater who clearly agrees least with the others, where there is one."""
+    least = clearly_least(*([getattr(one, end) for one in found.each] for end in ("value", "ci_low", "ci_high")))
+    if least is None:
+        return "No rater clearly agrees least with the others"
+    return f"{plotly(shorten(found.raters[least], 40))} agrees least with the others"
 
 
 def _table_of_each(frame: pd.DataFrame) -> None:

@@ -17,7 +17,7 @@ from core.agreement.suitable import Suitable
 from core.figures import agreement as figures
 from core.figures import agreement_parts as more_figures
 from core.methods import method_named
-from core.text import markdown, number, percent, plural, with_interval
+from core.text import markdown, number, percent, plural, probability, with_interval
 from pages.shared.kit import columns, widgets
 
 MOST_ORDERED = 20
@@ -220,12 +220,12 @@ def _benchmarks(main: list[Coefficient], usual: Coefficient, theme) -> None:
         )
         found = bands(able[place], scale)
         if found[0].probability is None:
-            st.info(found[0].note)
+            st.info(markdown(found[0].note))
             return
         best = max(found, key=lambda band: band.probability)
         widgets.plot(
             more_figures.band_bar(
-                found, theme, f"{titles[place]} is {best.name} with probability {number(best.probability)}"
+                found, theme, f"{titles[place]} is {best.name} with {probability(best.probability)} probability"
             ),
             "bands",
             "Probability of each word of the scale",

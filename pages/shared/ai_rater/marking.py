@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core import belongings
 from core.annotations.dataset import Dataset
 from core.machines.joined import joined
 from core.machines.marks import Machine, machine_like, matching
@@ -22,14 +21,14 @@ _FILES = (
 
 
 def first(whole: Dataset) -> None:
-    """The choice of raters who are machines, where none is marked; nothing in a presentation.
+    """The choice of raters who are machines, where none is marked; nothing in a presentation or without the right.
 
     Parameters
     ----------
     whole : Dataset
         With all raters, by their names in the file.
     """
-    if not presentation.on():
+    if _may_mark():
         with st.expander("Which raters are machines?", expanded=True, icon=":material/smart_toy:"):
             _choice(whole, ())
 
@@ -62,9 +61,13 @@ def again(whole: Dataset, machines: Sequence[Machine]) -> None:
     machines : sequence of Machine
         Marked so far.
     """
-    if not presentation.on():
+    if _may_mark():
         with st.popover("Which raters are machines", icon=":material/smart_toy:", key="marking"):
             _choice(whole, machines)
+
+
+def _may_mark() -> bool:
+    return not presentation.on() and access.may_change(st.session_state["data"])
 
 
 def _choice(whole: Dataset, machines: Sequence[Machine]) -> None:
@@ -125,4 +128,4 @@ def _choose(key: str) -> None:
 
 
 def _mark(machines: Sequence[Machine]) -> None:
-    belongings.mark_machines(access.place(st.session_state["data"]), machines)
+    access.WriteRight(st.session_state["data"]).mark_machines(machines)

@@ -16,7 +16,7 @@ from core.machines.worth import Worth
 from core.text import exact, markdown, number, plural, shorten, with_interval
 from pages.shared.ai_rater.computed import MOST_PEOPLE, Computed, Machines
 from pages.shared.ai_rater.computed import differs as computed_differs
-from pages.shared.kit import columns, widgets
+from pages.shared.kit import columns, seen_cases, state, widgets
 
 MOST_DIFFERENCES = 500
 LEVELS = (0.5, 0.65, DECIDED, 0.95)  # certainty from which a panel may be called decided
@@ -418,5 +418,8 @@ def _in_groups(one: Differences) -> None:
 
 
 def _propose(machine: str, cases: tuple[str, ...]) -> None:
+    """Put these cases forward for a review; the list says what the panel's class is, so that no read is blind."""
+    for case_id in cases:
+        seen_cases.mark(state.whole().dataset.digest, case_id)
     st.session_state["review_proposed"] = (st.session_state["data"], f"{shorten(machine, 40)} differs", cases)
     st.session_state["go_to"] = "review"

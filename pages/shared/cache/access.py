@@ -1,18 +1,23 @@
 """Whose data are whose: every read and write of a dataset, of what belongs to it and of its reviews asks here.
 
-Where nobody signs in, everything is everybody's, as on a computer of one's own. Samples are for everybody; what a
-person adds to a sample is that person's.
+Reading and changing are two types, `ReadRight` and `WriteRight`: nobody can make one without that right, and only the
+second one writes. Where nobody signs in, everything is everybody's, as on a computer of one's own. Samples are for
+everybody; what a person adds to a sample is that person's.
 """
 
 from collections.abc import Callable, Collection, Iterable
+from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from core import belongings
-from core.errors import NotFoundError, PluralityError
+from core import belongings, library
+from core.changes import erase_details, record_change
+from core.errors import InputError, NotFoundError, PluralityError
 from core.ingest.samples import SAMPLES
-from core.people import NotYoursError, Person, listed_groups
+from core.machines.marks import Machine
+from core.people import NotYoursError, Person, SignedOutError, listed_groups
+from core.people_list import normal_group, normal_name
 from core.review import store as reviews
 from core.review.assignments import Assignment, assignment_table
 from core.review.chain import Head
@@ -47,6 +52,128 @@ def ask(address: str, *, change: bool = False) -> None:
         raise NotYoursError("These data are shared with you to look at and to review. Only their owner may do that.")
 
 
+class ReadRight:
+    """What belongs to the data of an address, for whoever may open them.
+
+    Parameters
+    ----------
+    address : str
+        Of the dataset: its digest, or the name of a sample.
+
+    Raises
+    ------
+    NotFoundError, SignedOutError
+        As of `ask`.
+    """
+
+    def __init__(self, address: str):
+        ask(address)
+        person = sign_in.person()
+        self.address = address
+        self._place = address if person is None or address not in _SAMPLES else f"{address} of {person.name}"
+
+    def predictions(self) -> dict[str, bytes | InputError]:
+        """See `core.belongings.predictions_of`."""
+        return belongings.predictions_of(self._place)
+
+    def selections(self) -> dict[str, str]:
+        """See `core.belongings.selections_of`."""
+        return belongings.selections_of(self._place)
+
+    def machines(self, told_by_file: Iterable[Machine] = ()) -> tuple[Machine, ...]:
+        """See `core.belongings.machines_of`."""
+        return belongings.machines_of(self._place, told_by_file)
+
+    def has_marks(self) -> bool:
+        """See `core.belongings.has_marks`."""
+        return belongings.has_marks(self._place)
+
+    def chosen(self) -> dict[str, Any]:
+        """See `core.belongings.chosen_for`."""
+        return belongings.chosen_for(self._place)
+
+    def link(self) -> str:
+        """See `core.belongings.link_of`."""
+        return belongings.link_of(self._place)
+
+
+class WriteRight(ReadRight):
+    """The same, and the right to change it: of whoever may change the data, and of everybody for their own of a sample.
+
+    Each change is in the record (`core.changes`) before it is made.
+
+    Parameters
+    ----------
+    address : str
+        As of `ReadRight`.
+
+    Raises
+    ------
+    NotFoundError, NotYoursError, SignedOutError
+        As of `ask`.
+    """
+
+    def __init__(self, address: str):
+        ask(address, change=address not in _SAMPLES)
+        super().__init__(address)
+
+    def add_predictions(self, name: str, content: bytes) -> None:
+        """See `core.belongings.add_predictions`."""
+        self.record("add predictions", name)
+        belongings.add_predictions(self._place, name, content)
+
+    def remove_predictions(self) -> None:
+        """See `core.belongings.remove_predictions`."""
+        self.record("remove predictions", *self.predictions())
+        belongings.remove_predictions(self._place)
+
+    def add_selection(self, name: str, text: str) -> None:
+        """See `core.belongings.add_selection`."""
+        self.record("name a selection", name)
+        belongings.add_selection(self._place, name, text)
+
+    def mark_machines(self, machines: Iterable[Machine]) -> None:
+        """See `core.belongings.mark_machines`."""
+        marked = tuple(machines)
+        if not self.has_marks() or marked != self.machines():
+            self.record("mark machines", *(machine.name for machine in marked))
+            belongings.mark_machines(self._place, marked)
+
+    def choose(self, chosen: dict[str, Any]) -> None:
+        """See `core.belongings.choose`."""
+        if chosen != self.chosen():
+            self.record("choose model and reliability", *(f"{name} {value}" for name, value in chosen.items()))
+            belongings.choose(self._place, chosen)
+
+    def set_link(self, template: str) -> None:
+        """See `core.belongings.set_link`."""
+        if template:
+            belongings.case_link(template, "1")
+        if template != self.link():
+            self.record("link cases", template)
+            belongings.set_link(self._place, template)
+
+    def record(self, what: str, *details: str) -> None:
+        """Put a change of the data into the record; the details only of data that last.
+
+        Parameters
+        ----------
+        what : str
+        *details : str
+        """
+        lasting = self.address in _SAMPLES or library.is_kept(self.address)
+        record_change(sign_in.name(), self.address, what, details if lasting else ())
+
+
+def may_change(address: str) -> bool:
+    """Whether who is here may change what belongs to the data of an address (`WriteRight`)."""
+    try:
+        WriteRight(address)
+    except (NotFoundError, NotYoursError, SignedOutError):
+        return False
+    return True
+
+
 def add_sample(digest: str, name: str) -> None:
     """A sample was opened: it is for everybody by its digest, too, under which its reviews are kept."""
     _sample_digests[digest] = name
@@ -66,8 +193,10 @@ def not_here(address: str) -> NotFoundError:
     )
 
 
-def claim(address: str) -> None:
-    """Data that somebody brings are theirs.
+def claim(address: str) -> bool:
+    """Data that somebody brings are theirs; return whether they may change them.
+
+    The very same data may be shared with them already: these stay their owner's, as they are.
 
     Raises
     ------
@@ -76,25 +205,23 @@ def claim(address: str) -> None:
     """
     person = sign_in.ask_for("manager")
     if person is None:
-        return
+        return True
     owners = belongings.owners_of(address)
     if owners and not _may_open(address, person):
         raise NotYoursError("The same data are open for somebody else. Ask the administrator to have them shared.")
+    if owners and not _may_change(address, person):
+        return False
+    record_change(person.name, address, "bring data")
     if not owners:
         belongings.set_people(address, owners=(person.name,), shared=())
+    return True
 
 
-def place(address: str) -> str:
-    """Where what belongs to the data of an address lies, for who may open them.
-
-    Raises
-    ------
-    NotFoundError, SignedOutError
-        As of `ask`.
-    """
-    ask(address)
-    person = sign_in.person()
-    return address if person is None or address not in _SAMPLES else f"{address} of {person.name}"
+def let_go(address: str) -> None:
+    """The data of an address are deleted by who may change them: of the changes before, only the details go."""
+    right = WriteRight(address)
+    right.record("delete the data")
+    erase_details(address)
 
 
 def shared_with(address: str) -> tuple[str, ...]:
@@ -112,12 +239,12 @@ def groups_with(address: str) -> tuple[str, ...]:
 def share(address: str, names: list[str], groups: list[str] | None = None) -> None:
     """Share data with exactly these people, by the names they sign in with, and groups; without groups these stay."""
     ask(address, change=True)
-    shared = None if groups is None else _cleaned(groups)
-    belongings.set_people(address, owners=belongings.owners_of(address), shared=_cleaned(names), groups=shared)
-
-
-def _cleaned(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(" ".join(name.split()).casefold() for name in names if name.strip()))
+    people = tuple(dict.fromkeys(normal_name(" ".join(name.split())) for name in names if name.strip()))
+    shared = None if groups is None else tuple(dict.fromkeys(map(normal_group, filter(str.strip, groups))))
+    of_groups = belongings.groups_with(address) if shared is None else shared
+    if (people, of_groups) != (belongings.shared_with(address), belongings.groups_with(address)):
+        WriteRight(address).record("share", *people, *of_groups)
+        belongings.set_people(address, owners=belongings.owners_of(address), shared=people, groups=shared)
 
 
 def recipients(address: str) -> tuple[list[str], list[str]]:
@@ -237,7 +364,7 @@ def progress_of(dataset: str) -> Callable[[str], Collection[str] | None]:
 
 def forget_reviews(dataset: str) -> int:
     """See `core.review.store.forget_reviews`."""
-    ask(dataset, change=True)
+    WriteRight(dataset).record("delete the reviews")
     return reviews.forget_reviews(dataset)
 
 
@@ -283,7 +410,7 @@ class _Asking(ReviewStore):
         return super().head(dataset)
 
     def forget(self, dataset: str) -> int:
-        ask(dataset, change=True)
+        WriteRight(dataset).record("delete the reviews")
         return super().forget(dataset)
 
     def assign(self, assignment: Assignment, *, token: str) -> Assignment:

@@ -3,9 +3,11 @@
 import numpy as np
 
 from core.annotations.dataset import Dataset
+from core.certainty.explain import BelowPeers, below_peers
 from core.certainty.label_sets import LabelSetCertainty, label_set_certainty
 from core.plausibility.ordinal_truth import OrdinalTruth
 from core.plausibility.protocol import PlausibilityModel
+from core.raters.flags import FALSE_ALARMS
 from pages.shared.cache.remembered import of_content
 
 
@@ -20,3 +22,8 @@ def class_probability(dataset: Dataset, model: OrdinalTruth, reliability: float)
     """P(true class) of every case, shape (n_cases, n_classes); the model has its fit."""
     asked = ("class probability", model.name, reliability)
     return of_content(dataset, asked, lambda coded: model.probability(coded, reliability))
+
+
+def named_below_peers(dataset: Dataset) -> BelowPeers:
+    """Who names the majority class clearly less often than their peers, as raters are flagged on Raters."""
+    return of_content(dataset, ("below peers",), lambda coded: below_peers(coded, FALSE_ALARMS))

@@ -418,8 +418,11 @@ def bring(reading: Reading) -> str:
     NotYoursError
         They may not, or the data are somebody else's.
     """
-    access.claim(reading.dataset.digest)
-    return registry().add(reading)
+    digest = reading.dataset.digest
+    if access.claim(digest):
+        return registry().add(reading)
+    open_dataset(digest)  # somebody else's that are shared: what the file tells of its cases changes nothing of theirs
+    return digest
 
 
 def kept() -> list[library.Kept]:
@@ -429,7 +432,7 @@ def kept() -> list[library.Kept]:
 
 def rename(digest: str, name: str) -> None:
     """Give a kept dataset another name."""
-    access.ask(digest, change=True)
+    access.WriteRight(digest).record("rename", name)
     library.rename(digest, name)
     registry().remove(digest)
 
@@ -448,7 +451,7 @@ def keep(reading: Reading) -> None:
         The home folder cannot be written.
     """
     digest = reading.dataset.digest
-    access.ask(digest)
+    access.WriteRight(digest).record("keep")
     library.keep(reading.dataset, reading.facts)
     library.erase_aside(digest)
     belongings.move_belongings(digest)
@@ -459,7 +462,7 @@ def keep(reading: Reading) -> None:
 
 def keep_no_more(digest: str) -> None:
     """Take back that a dataset is kept; it stays open, and its reviews stay."""
-    access.ask(digest, change=True)
+    access.WriteRight(digest).record("keep no more")
     reading = open_dataset(digest)
     if current_settings().several_processes:  # or another one would find it nowhere for a moment
         library.set_aside(reading.dataset, reading.facts, reading.report)
@@ -470,7 +473,7 @@ def keep_no_more(digest: str) -> None:
 
 def forget(digest: str) -> None:
     """Erase a kept dataset, and everything that was computed from it."""
-    access.ask(digest, change=True)
+    access.let_go(digest)
     library.forget(digest)
     belongings.forget_belongings(digest)
     registry().remove(digest)

@@ -70,8 +70,7 @@ def show(view: Dataset, case: int, model: OrdinalTruth, reliability: float, colo
         st.caption(
             "Bar: probability that the class is the true one, with how many annotations name it · line: "
             f"95% interval, diamond: expected class, {markdown(place_said(view.classes, float(at.mean[case])))}. "
-            "The truth is at most one class from the median "
-            f"with probability {probability(float(at.near[case]))}."
+            f"The truth is at most one class from the median with {probability(float(at.near[case]))} probability."
         )
         frame = pd.DataFrame({"class": view.classes, "probability": at.probability[case], "named by": named})
         widgets.download(frame, "Probabilities", "class_scale", "plausibilities")

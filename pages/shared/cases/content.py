@@ -6,7 +6,7 @@ from contextlib import contextmanager
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.belongings import case_link, link_of, set_link
+from core.belongings import case_link
 from core.errors import PluralityError
 from core.ingest.images import CaseImage, pictures_of
 from core.settings import current_settings
@@ -30,7 +30,7 @@ _TEXT = '<div class="case-text" role="region" aria-label="Text of the case" tabi
 
 def link(case_id: str) -> bool:
     """A button to the case where it is kept; gives whether somebody has said where that is."""
-    template = link_of(access.place(st.session_state["data"]))
+    template = access.ReadRight(st.session_state["data"]).link()
     if template:
         st.link_button("Open the case", case_link(template, case_id), icon=":material/open_in_new:")
     return bool(template)
@@ -39,7 +39,7 @@ def link(case_id: str) -> bool:
 @contextmanager
 def kept_elsewhere(case_id: str) -> Iterator[None]:
     """Draw the way to where a case is kept above what is drawn within; while nobody said where, the question below."""
-    known_at = link_of(access.place(st.session_state["data"]))
+    known_at = access.ReadRight(st.session_state["data"]).link()
     if known_at:
         with st.container(horizontal=True, vertical_alignment="center"):
             link(case_id)
@@ -50,9 +50,11 @@ def kept_elsewhere(case_id: str) -> Iterator[None]:
 
 
 def link_setting() -> None:
-    """Where the cases are kept, to be typed once for a dataset."""
+    """Where the cases are kept, to be typed once for a dataset by whoever may change it."""
+    if not access.may_change(st.session_state["data"]):
+        return
     key = f"case_link-{st.session_state['data']}"
-    st.session_state.setdefault(key, link_of(access.place(st.session_state["data"])))
+    st.session_state.setdefault(key, access.ReadRight(st.session_state["data"]).link())
     with st.popover("Link to your viewer", icon=":material/link:", type="tertiary"):
         st.text_input(
             "Address of a case, with {case} for its name", key=key, placeholder="https://viewer.example/case/{case}",
@@ -65,7 +67,7 @@ def link_setting() -> None:
 def _set_link(key: str) -> None:
     st.session_state.pop(_LINK_ERROR, None)
     try:
-        set_link(access.place(st.session_state["data"]), st.session_state[key].strip())
+        access.WriteRight(st.session_state["data"]).set_link(st.session_state[key].strip())
     except PluralityError as error:
         st.session_state[_LINK_ERROR] = str(error)
 

@@ -7,7 +7,7 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.certainty.label_sets import LabelSetCertainty
 from core.plausibility.protocol import PlausibilityModel
-from core.text import listed, markdown, number, small
+from core.text import listed, markdown, probability
 from pages.shared.cache import cases as cached_cases
 from pages.shared.kit import columns, widgets
 
@@ -55,8 +55,8 @@ def _said(found: LabelSetCertainty, case: int) -> str:
     how = "Nobody named more than one." if found.exclusive else f"{how}."
     if chance > 0.5:
         what = "is" if found.exclusive else "set is"
-        return f"the likeliest {what} {said}; it stays the same with probability {number(chance)}. {how}"
-    most = f"the likeliest, {said}, has a probability of {small(chance)} only"
+        return f"the likeliest {what} {said}; it stays the same with {probability(chance)} probability. {how}"
+    most = f"the likeliest, {said}, has a probability of only {probability(chance)}"
     even = [markdown(found.labels[code]) for code in np.flatnonzero(found.even[case])]
     if even and found.exclusive:
         most = f"{listed(even)} are equally likely"

@@ -7,15 +7,28 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import RISK_LEVELS, Dataset
-from core.certainty.explain import distrusted, why
-from core.certainty.top_sets import OTHERS
+from core.certainty.explain import why
+from core.certainty.top_sets import OTHERS, most_plausible
 from core.figures import cases as figures
 from core.figures.theme import class_colours
 from core.order import highest_first
 from core.plausibility.protocol import PlausibilityModel
 from core.reducers.metrics import score_case
 from core.reducers.risk import level_masses
-from core.text import as_name, html_text, markdown, number, percent, plotly, probability, shorten, small
+from core.text import (
+    as_name,
+    html_text,
+    markdown,
+    number,
+    percent,
+    percent_range,
+    plotly,
+    plural,
+    probability,
+    shorten,
+    simulated,
+)
+from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
 from pages.shared.cases import class_scale, label_table
 from pages.shared.cases import content as case_facts
@@ -122,32 +135,31 @@ def _draws(view: Dataset, model: PlausibilityModel, case: int, reliability: floa
 
 
 def _doubted(dataset: Dataset, case: int) -> str:
-    """A sentence on raters of the case who side with the panel's vote clearly less often than their peers do."""
-    if not dataset.raters_identified or dataset.n_raters < 3:
+    """A sentence on raters of the case who name the majority class clearly less often than their peers."""
+    if not dataset.raters_identified:
         return ""
     single, _ = cached.class_view(dataset, None)
     if not single.n_annotations:
         return ""
-    vote = cached.majority(single)
-    accuracy = vote.accuracy()
-    low = distrusted(accuracy, vote.n_annotations)
+    found = cached_cases.named_below_peers(single)
     hidden = st.session_state.get("hide_names", False)
     names: dict[int, str] = {}
     for place, annotation in enumerate(dataset.annotations_of(case), 1):
         rater = int(dataset.rater[annotation])
-        if low[rater] and rater not in names:
+        if found.named[rater] and rater not in names:
             who = f"rater {place}" if hidden else dataset.raters[rater]
-            names[rater] = f"{who} ({percent(accuracy[rater])} of {vote.n_annotations[rater]:,} annotations)"
+            of = f"{percent(found.own[rater])} of {plural(int(found.n[rater]), 'annotation')}"
+            names[rater] = f"{who} ({of}, their peers {percent(found.peers[rater])})"
     if not names:
         return ""
-    lower = ", ".join(names.values())
-    return f" Over all cases these agree with the majority vote of the panel less often than their peers: {lower}."
+    these = "this rater names" if len(names) == 1 else "these raters name"
+    return f" Over all cases {these} the majority class less often than their peers: {', '.join(names.values())}."
 
 
 def _summary(result, risk, n_classes: int) -> None:
     certainty = [float(columns.short_of_certain(result.certainty[0, 0])), *result.certainty[0, 1:]]
     sets = [
-        f"top-{top + 1} {probability(certainty[top])}{f' ± {small(result.se[0, top])}' if result.se[0, top] else ''}"
+        f"top-{top + 1} {simulated(certainty[top], float(result.se[0, top]))}"
         for top in range(min(result.certainty.shape[1], max(n_classes - 1, 1)))  # all classes together are certain
         if np.isfinite(result.certainty[0, top])
     ]
@@ -155,8 +167,8 @@ def _summary(result, risk, n_classes: int) -> None:
     if risk is not None:
         level = RISK_LEVELS[risk.level[0]]
         words += (
-            f" · risk {level} {number(risk.summed[0])} ± {small(risk.summed_se[0])}"
-            f" (of the top-1 class {number(risk.of_top1[0])} ± {small(risk.of_top1_se[0])})"
+            f" · risk {level} {simulated(float(risk.summed[0]), float(risk.summed_se[0]))}"
+            f" (of the top-1 class {simulated(float(risk.of_top1[0]), float(risk.of_top1_se[0]))})"
             f" · expected risk {number(risk.expected[0])} of 2"
         )
     st.caption(words, help=widgets.explained("risk" if risk is not None else "annotation certainty"))
@@ -252,7 +264,7 @@ def _few_corners(view: Dataset, draws, by_mean: np.ndarray, names: dict[int, str
     if len(names) == 1 and draws.n_rest == 1:
         other = next(name for code, name in enumerate(view.classes) if code not in names)
     low, high = np.quantile(share, [0.025, 0.975])
-    title = f"{plotly(as_name(shorten(listed[0], 14)))}: {percent(low)} to {percent(high)} plausible"
+    title = f"{plotly(as_name(shorten(listed[0], 14)))}: {percent_range(low, high)} plausible"
     widgets.plot(
         figures.interval((listed[0], other), share, theme, title), "simplex", "Draws of the plausibility of two classes"
     )
@@ -298,7 +310,7 @@ def _risk_triangle(view: Dataset, draws, risk, theme) -> None:
     mass = np.maximum(mass, 1e-12)
     mass /= mass.sum(axis=1, keepdims=True)
     level = int(risk.level[0])
-    title = f"Risk: most likely {RISK_LEVELS[level]} ({percent(risk.summed[0])} of draws)"
+    title = f"Risk: most likely {RISK_LEVELS[level]} ({probability(risk.summed[0])} of draws)"
     order = [0, 2, 1]
     names = [RISK_LEVELS[k] for k in order]
     figure = figures.triangle(
@@ -327,7 +339,7 @@ def _classifiers(view: Dataset, case: int, draws, classifiers, colours: dict[int
             f"<span>{html_text(view.classes[code])}</span></span>"
             for code in codes[:TOP]
         )
-        value = f"<b>{probability(p)} ± {small(error)}</b>"
+        value = f"<b>{simulated(p, error)}</b>"
         lines.append(f'<div class="chips"><span class="who">{name}</span><span>{value}</span>{chips}</div>')
     st.html("".join(lines))
     st.caption("Beside each name: the probability, under this model and trust, that the set holds the truth.")
@@ -344,17 +356,18 @@ def _models(dataset: Dataset, case: int, model: PlausibilityModel, reliability: 
         if other is None:
             continue
         draws, quantiles, result, *_ = _draws(eaten, other, case, gamma)
-        code = int(result.top_class()[0])
-        second = highest_first(quantiles.mean[:-1])[1:2]
+        leading = result.leading(0)
+        by_mean = [int(draws.classes[place]) for place in highest_first(quantiles.mean[:-1])]
+        beside = next((code for code in by_mean if code not in leading), None)
         rows.append(
             {
                 "model": plausibility_models.method(name).title,
                 "γ": gamma,
-                "most plausible": eaten.classes[code] if code >= 0 else OTHERS,
+                "most plausible": most_plausible(result, 0, eaten.classes),
                 "certainty": result.certainty[0, 0],
                 "± error": result.se[0, 0],
-                "mean plausibility": float(quantiles.mean[:-1].max(initial=0)),
-                "second": eaten.classes[draws.classes[second[0]]] if len(second) else "",
+                "mean plausibility": float(quantiles.mean[[*draws.classes.tolist(), -1].index(leading[0])]),
+                "next": "" if beside is None else eaten.classes[beside],
                 "other classes": float(quantiles.mean[-1]),
             }
         )

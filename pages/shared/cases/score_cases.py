@@ -12,7 +12,7 @@ from core.certainty.top_sets import UNCERTAIN_BELOW
 from core.figures import scores as figures
 from core.order import lowest_first
 from core.plausibility.gaussian import METHOD, GaussianScores
-from core.text import exact, markdown, number, plotly, plural, shorten
+from core.text import exact, markdown, plotly, plural, probability, shorten
 from pages.shared.cases import content, moves, review_status
 from pages.shared.kit import gold_of_reviews, provenance, reliability_slider, scores, state, widgets
 from pages.shared.kit import style as look
@@ -61,7 +61,8 @@ def _opened(dataset: Dataset, order: np.ndarray) -> int:
     if chosen is not None and chosen in dataset.cases:
         return dataset.case_index(chosen)
     if chosen is not None:
-        st.toast(f"There is no case {shorten(chosen, 40)} in these data; the first of the list is shown.")
+        named = markdown(shorten(chosen, 40))
+        st.toast(f"There is no case {named} in these data; the first of the list is shown.")
     st.session_state["case"] = dataset.cases[order[0]]
     return int(order[0])
 
@@ -143,8 +144,7 @@ def plausible(dataset: Dataset, case: int, model: GaussianScores, reliability: f
         side, p = (f"above {exact(found.threshold)}", found.above)
         if p < 0.5:
             side, p = f"at most {exact(found.threshold)}", 1 - p
-        title = f"{plotly(side[:1].upper() + side[1:])} with probability {number(min(p, 0.999), 3 if p > 0.99 else 2)}"
-        title = title.replace("probability .999", "probability .999 or more") if p >= 0.999 else title
+        title = f"{plotly(side[:1].upper() + side[1:])} with {probability(p)} probability"
     with st.container(border=True):
         widgets.plot(
             figures.score_density(found, look.theme(), title, hide_names=st.session_state.get("hide_names", False)),

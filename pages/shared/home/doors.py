@@ -3,20 +3,21 @@
 import numpy as np
 import streamlit as st
 
-from core.agreement.intervals import Share
+from core.agreement.intervals import Z95, Share
 from core.agreement.pairs import METHOD as PAIRS
 from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.choice import verdict
 from core.evaluation.sweep_table import SweepTable
+from core.extremes import clearly_least, clearly_most_cases
 from core.figures import home as figures
 from core.figures.theme import drawn_once
 from core.methods import can_use
 from core.order import highest_first, lowest_first
 from core.raters.monitoring import RaterTable
 from core.raters.to_act_on import ToActOn
-from core.text import markdown, number, percent, plural, shorten, with_interval
+from core.text import markdown, number, percent, plural, probability, shorten, with_interval
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.home import numbers as home_numbers
@@ -66,17 +67,17 @@ def cases(views: home_known.Views, theme) -> CertaintyResult | None:
 
 
 def least_certain(certain: CertaintyResult) -> str:
-    """Which case is the most ambiguous, or how many are as ambiguous as each other to two digits."""
-    value = columns.short_of_certain(certain.certainty[:, 0])
+    """Which case is the most ambiguous, or how many are as ambiguous as each other to two digits or by few draws."""
+    value, se = columns.short_of_certain(certain.certainty[:, 0]), certain.se[:, 0]
     least = int(lowest_first(value)[0])
-    said = number(float(value[least]))
-    near, times = np.unique(value[value < value[least] + 0.02], return_counts=True)
-    n_same = sum(int(n) for one, n in zip(near.tolist(), times, strict=True) if number(one) == said)
+    said = probability(float(value[least]))
+    alike = np.rint(100 * value) == np.rint(100 * value[least])
+    n_same = int((alike | (value - value[least] <= Z95 * np.hypot(se, se[least]))).sum())
     if n_same == len(value) > 1:
         every = "Both" if len(value) == 2 else f"All {len(value):,}"
-        return f"{every} cases are equally certain: {said}"
+        return f"{every} cases are about equally certain: {said}"
     if n_same > 1:
-        return f"{n_same:,} cases are the most ambiguous, certainty {said}"
+        return f"{n_same:,} cases are the most ambiguous, certainty about {said}"
     return f"Most ambiguous: {markdown(shorten(certain.cases[least], 24))}, certainty {said}"
 
 
@@ -99,7 +100,7 @@ def classifiers(views: home_known.Views, theme) -> SweepTable | None:
 
 
 def raters(views: home_known.Views, theme) -> ToActOn | None:
-    """Accuracy of raters → Raters, or shares of classes where they cannot be compared; returns what it shows."""
+    """What raters are judged by → Raters, or shares of classes where they cannot be compared; returns what it shows."""
     if not can_use(PAIRS, views.dataset).possible or not can_use(PAIRS, views.classes).possible:
         _shares(views, theme)
         return None
@@ -107,8 +108,8 @@ def raters(views: home_known.Views, theme) -> ToActOn | None:
     found = home_known.raters(views)
     table, act = found or (None, None)
     with place:
-        if act is None or not act.acceptable.n_judged:
-            _title("How accurate raters are")
+        if act is None or not act.judged.n_judged:
+            _title("How the raters are doing")
             if act is not None:
                 st.write(markdown(act.words()))
         else:
@@ -118,7 +119,7 @@ def raters(views: home_known.Views, theme) -> ToActOn | None:
 
 
 def _accuracies(table: RaterTable, act: ToActOn, theme) -> None:
-    rates = act.acceptable.accuracy
+    judged, rates = act.judged, act.judged.rates
     value = rates.value
     flagged = np.zeros(len(table.raters), bool)
     flagged[list(act.flagged())] = True
@@ -128,23 +129,29 @@ def _accuracies(table: RaterTable, act: ToActOn, theme) -> None:
     n = int(flagged.sum())
     if n:
         _title(f"{plural(n, 'rater')} of {len(table.raters):,} flagged")
-    elif act.acceptable.why_no_order or act.acceptable.why:
+    elif judged.why_no_order or judged.why:
         _title("No rater is flagged")
     else:
-        least = markdown(shorten(table.raters[shown[0]], 20))
-        _title(f"No rater stands out; least accurate: {least}, {number(float(value[shown[0]]))}")
+        least = clearly_least(value, rates.low, rates.high)
+        if least is None:
+            _title("No rater is flagged")
+        else:
+            lowest, form = ("least accurate", percent) if act.following is None else ("follows the cases least", number)
+            name = markdown(shorten(table.raters[least], 20))
+            _title(f"No rater is flagged; {lowest}: {name}, {form(float(value[least]))}")
     figure = figures.with_intervals(
         [table.raters[rater] for rater in shown],
         value[shown],
         rates.low[shown],
         rates.high[shown],
         theme,
-        "accuracy",
+        judged.measure,
         flagged[shown],
     )
-    plot_still(figure, "home_raters", "Accuracy of raters with intervals, the least accurate first")
+    plot_still(figure, "home_raters", f"{judged.measure.capitalize()} of raters with intervals, the lowest first")
     if len(known) > len(shown):
-        st.caption(f"{len(shown):,} of {plural(len(known), 'rater')}, flagged and least accurate first.")
+        lowest = "least accurate" if act.following is None else "lowest"
+        st.caption(f"{len(shown):,} of {plural(len(known), 'rater')}, flagged and {lowest} first.")
 
 
 def _shares(views: home_known.Views, theme) -> None:
@@ -166,13 +173,11 @@ def _shares(views: home_known.Views, theme) -> None:
 
 def commonest(view: Dataset, shares: tuple[Share, ...]) -> str:
     """Which class most cases have by vote, where there is one."""
-    top = max(range(view.n_classes), key=lambda code: shares[code].value)
-    same = [code for code in range(view.n_classes) if shares[code].value > shares[top].value - 1e-9]
-    if len(same) > 1:
-        return f"{len(same):,} classes are the commonest by majority vote, {percent(shares[top].value)} of cases each"
-    return (
-        f"Commonest by majority vote: {markdown(shorten(view.classes[top], 24))}, {percent(shares[top].value)} of cases"
-    )
+    top = clearly_most_cases([share.value for share in shares], shares[0].n)
+    if top is None:
+        return "No class is clearly the most common by majority vote"
+    name = markdown(shorten(view.classes[top], 24))
+    return f"Most common by majority vote: {name}, {percent(shares[top].value)} of cases"
 
 
 def _title(words: str) -> None:

@@ -15,7 +15,7 @@ from core.order import highest_first
 from core.plausibility.plackett_luce.gibbs import METHOD as PLACKETT_LUCE
 from core.reducers.metrics import score_case
 from core.settings import current_settings
-from core.text import markdown, number, small
+from core.text import markdown, probability, simulated
 from pages.shared.cache import datasets as cached
 from pages.shared.home.doors import plot_still
 from pages.shared.kit import plausibility_models, state, widgets
@@ -148,8 +148,8 @@ def _guesses(dataset: Dataset, case: int, draws) -> tuple[str, str, float]:
 def says(dataset: Dataset, certain: CertaintyResult, guess: tuple[str, str, float]) -> str:
     """What follows for the case, in two sentences."""
     top, (name, named, right) = dataset.classes[int(certain.top_class()[0])], guess
-    value = f"{number(float(certain.certainty[0, 0]))} ± {small(float(certain.se[0, 0]))}"
+    value = simulated(float(certain.certainty[0, 0]), float(certain.se[0, 0]))
     return (
         f"At this trust **{markdown(top)}** is the most plausible truth with certainty **{value}**. Classifier "
-        f"{markdown(name)} says {markdown(named)}, and is right with probability **{number(right)}**, not 0 or 1."
+        f"{markdown(name)} says {markdown(named)}, and is right with **{probability(right)}** probability."
     )

@@ -11,11 +11,15 @@ from core.certainty.top_sets import CertaintyResult
 from core.evaluation.sweep_table import SweepTable
 from core.methods import any_of
 from core.models.catalogue import em_model
+from core.models.one_class_raters import one_class_raters
 from core.models.precision import MOST_PARAMETERS, N_REPLICATES, precision_of
+from core.models.unanimous import unanimous_cases
 from core.plausibility.protocol import PlausibilityModel
 from core.raters.acceptable import why_not
 from core.raters.flags import FALSE_ALARMS
+from core.raters.leave_one_rater_out import panel_of
 from core.raters.monitoring import RaterTable, default_request, monitor
+from core.raters.own_classes import own_classes
 from core.raters.to_act_on import ToActOn, raters_to_act_on
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cache import datasets as cached
@@ -133,8 +137,9 @@ def raters(views: Views) -> tuple[RaterTable, ToActOn] | None:
 def prevalence(views: Views) -> tuple[tuple[Share, ...], str]:
     """Share of each class with its interval, and by what: a model of raters where that is quick, else the vote.
 
-    The vote also where annotations alone do not tell who is wrong: a model then says what its start and smoothing say.
-    The vote stands there while the model is fitted.
+    The vote also where annotations alone do not tell who is wrong, where most raters give one class, where the model
+    flips unanimous cases, and where the classes of the model are not those that raters name. The vote is there while
+    the model is fitted.
     """
     view = views.classes
     by_vote = cached_home.vote_shares(view), "majority vote"
@@ -153,7 +158,9 @@ def prevalence(views: Views) -> tuple[tuple[Share, ...], str]:
             job, precision_of, view.coded, model, view.coded, fit, seed=SEED, seconds=seconds
         ).prevalence
         rows = zip(fit.prevalence.tolist(), spread.low.tolist(), spread.high.tolist(), strict=True)
-        return tuple(rows), fit.converged and not why_not(view)
+        flips = one_class_raters(view).most or unanimous_cases(view).why_not(fit)
+        known = fit.converged and not why_not(view) and not flips
+        return tuple(rows), known and own_classes(panel_of(view.coded, fit, token=job.token)).judge
 
     found = job_progress.result_of((view.content_digest, "prevalence", SEED), "Prevalence", work, _LANE, view)
     if found is None or not found[1] or any(low != low for _, low, _ in found[0]):

@@ -22,11 +22,9 @@ def show(
         _line(*first, "agreement", "Look")
     elif below:
         _line(plural(below, "uncertain case"), "another opinion, the least certain first", "review", "Review")
-    if act is not None and act.flags:
+    if act is not None and (flags := act.against()):
         flagged = len(act.flagged())
-        _line(
-            f"{plural(flagged, 'rater')} flagged", f"{plural(len(act.flags), 'flag')} with evidence", "raters", "Look"
-        )
+        _line(f"{plural(flagged, 'rater')} flagged", f"{plural(len(flags), 'flag')} with evidence", "raters", "Look")
     if not len(gold_cases(views.classes)):
         _line("No gold", "a random sample, reviewed, tells how often the top class is right", "review", "Draw one")
     if views.classifiers:

@@ -15,7 +15,7 @@ from core.figures import agreement as agreement_figures
 from core.figures.classifiers import metric_title
 from core.models.gold import gold_cases
 from core.order import FITTED, highest_first, lowest_first
-from core.text import as_name, exact, markdown, number, percent, plural, shorten, with_interval
+from core.text import as_name, exact, markdown, number, percent, percent_range, plural, shorten, with_interval
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.kit import opening, plausibility_models, predictions, state, widgets
@@ -97,7 +97,7 @@ def uncertain(views: home_known.Views, certain: CertaintyResult | None, *, provi
     share = share_of(below, len(certain.cases))
     st.metric("Uncertain cases", percent(share.value), help=help_sign)
     st.caption(
-        f"{percent(share.low)} to {percent(share.high)}; {below:,} of {share.n:,} below certainty "
+        f"{percent_range(share.low, share.high)}; {below:,} of {share.n:,} below certainty "
         f"{number(UNCERTAIN_BELOW, 1)} "
         f"({plausibility_models.method(views.model.name).title}, γ = {exact(views.reliability)})"
         + ("; provisional: model and γ are still being chosen from the data" if provisional else "")
@@ -119,8 +119,15 @@ def by_gold(views: home_known.Views) -> None:
     st.metric("Right by gold", percent(right.value), help=widgets.explained("gold"))
     beside = "" if measures is vote else f"; majority vote {percent(vote.accuracy.value)}"
     st.caption(
-        f"{percent(right.low)} to {percent(right.high)}, by {title}{beside}; n = {plural(measures.n, 'case')} with gold"
+        f"{percent_range(right.low, right.high)}, by {title}{beside}; n = {plural(measures.n, 'case')} with gold"
     )
+
+
+def flips(views: home_known.Views) -> None:
+    """How many unanimous cases the model that opens gives another class; nothing until it is known."""
+    judged = opening.choice(views.classes)
+    if judged is not None and judged[0].flips:
+        st.caption(markdown(judged[0].flips))
 
 
 def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
@@ -136,11 +143,15 @@ def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
         st.metric(title, "–", help=widgets.explained("top3 accuracy"))
         st.caption("Not computed yet." if sweep is None else "No classifier predicts a case of these data.")
         return
-    if leader.p is not None and leader.p < SURE:
+    if len(evaluation.values) < 2:
+        title = f"Classifier, {metric_title(metric)}"
+    elif leader.p is None or leader.p < SURE:
         title = f"Highest of {len(evaluation.values)} classifiers, {metric_title(metric)}"
     value = evaluation.values[leader.name][metric]
     st.metric(title, number(value.mean), help=widgets.explained("top3 accuracy"))
-    lead = "" if leader.p is None else f"; ahead of each other one with P ≥ {number(at_least(leader.p))}"
+    lead = (
+        "" if leader.p is None else f"; ahead of each other one with {percent(at_least(leader.p))} probability or more"
+    )
     st.caption(
         f"{number(value.ci_low)} to {number(value.ci_high)} over plausible truths at γ = {exact(nearest)}: "
         f"{markdown(shorten(leader.name, 24))}{lead}{_classifier_by_gold(views, leader.name, metric)}"
@@ -173,7 +184,7 @@ def prevalence(views: home_known.Views) -> None:
     with place:
         name = markdown(as_name(shorten(view.classes[code], 28)))
         st.metric(f"Prevalence of {name}", percent(share.value), help=widgets.explained("prevalence"))
-        st.caption(f"{percent(share.low)} to {percent(share.high)} by {source}; n = {plural(share.n, 'case')}")
+        st.caption(f"{percent_range(share.low, share.high)} by {source}; n = {plural(share.n, 'case')}")
 
 
 def mean_score(dataset: Dataset) -> None:
@@ -193,5 +204,5 @@ def _ends(one: Coefficient, *, in_percent: bool = False) -> str:
     if one.ci_low is None:
         return "No interval"
     if in_percent:
-        return f"{percent(one.ci_low)} to {percent(one.ci_high)}"
+        return percent_range(one.ci_low, one.ci_high)
     return f"{number(one.ci_low)} to {number(one.ci_high)}"

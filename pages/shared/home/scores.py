@@ -62,10 +62,13 @@ def _least_known(dataset: Dataset, model, cards, theme) -> None:
                 f"{below:,} of {plural(dataset.n_cases, 'case')} below certainty {number(numbers.UNCERTAIN_BELOW, 1)} "
                 f"of lying above {exact(trust.threshold)} or not, γ = {exact(reliability)}"
             )
-    case = int(lowest_first(-trust.width[0] if trust.above is None else trust.certainty[0])[0])
+    known = -trust.width[0] if trust.above is None else trust.certainty[0]
+    case = int(lowest_first(known)[0])
+    n_same = int(np.isclose(known, known[case], rtol=1e-9).sum())
     one = plausible_score(dataset, model, case, reliability)
     low, high = (scores.written(end, digits) for end in (one.low, one.high))
-    st.subheader(f"Known least: {markdown(shorten(one.case, 20))}, {low} to {high}", anchor=False)
+    what = f"Known least: {markdown(shorten(one.case, 20))}" if n_same == 1 else f"One of {n_same:,} cases known least"
+    st.subheader(f"{what}, {low} to {high}", anchor=False)
     doors.plot_still(figures.score_density(one, theme, ""), "home_cases", "Plausible score of the case known least")
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link("pages/cases.py", label="See the cases", icon=":material/view_list:", width="content")

@@ -20,7 +20,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.rater_codes import with_names_in
 from core.errors import InputError, NotApplicableError, PluralityError
 from core.jobs import Job
-from core.text import markdown, number
+from core.text import markdown, number, plural
 from pages.shared.cache import datasets as cached
 from pages.shared.kit.redraw import LOOK_SECONDS, await_news, draw_anew, part, place_of_part
 
@@ -112,7 +112,7 @@ def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str =
         return None
     error = job.error if of is None else with_names_in(job.error, of)
     if job.state == "cancelled":
-        st.info(f"{title}: cancelled.", icon=":material/cancel:")
+        st.info(f"{markdown(title)}: cancelled.", icon=":material/cancel:")
     elif isinstance(error, NotApplicableError):  # what these data do not tell is no failure
         st.info(markdown(error), icon=":material/info:")
         return None
@@ -122,7 +122,7 @@ def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str =
             return None
     else:
         st.error(
-            f"{title} failed with {type(error).__name__}: {markdown(error)}. This is a bug in Plurality; "
+            f"{markdown(title)} failed with {type(error).__name__}: {markdown(error)}. This is a bug in Plurality; "
             "the details under Settings help to mend it.",
             icon=":material/bug_report:",
         )
@@ -206,7 +206,9 @@ def _has_news(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> bool:
 
 def _say(job: Job, place: DeltaGenerator) -> None:
     ahead = cached.jobs().position(job)
-    words = f"{job.title} · waits for {ahead} other" if job.state == "waiting" and ahead else job.title
+    words = job.title
+    if job.state == "waiting" and ahead:
+        words += f" · waiting for {plural(ahead, 'other computation')}"
     left = job.seconds_left()
     if left is not None:
         words += f" · about {number(left, 0)} s left"

@@ -71,8 +71,8 @@ def choice(view: Dataset) -> Judged | None:
     if first is None or first.state != "done":
         return None
     judged: Judged = cached.result(first, view)
-    none_can = judged[0].best.candidate.reference
-    return None if none_can and whole is not None and not whole.finished else judged
+    by_vote = judged[0].best.by_vote
+    return None if by_vote and whole is not None and not whole.finished else judged
 
 
 def _by_gold(view: Dataset, found: Choice) -> dict[str, GoldMeasures]:

@@ -8,6 +8,7 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.text import markdown
+from pages.shared.cache import access
 from pages.shared.kit import predictions
 
 
@@ -36,13 +37,17 @@ def add(
     if otherwise is None:
         for why in predictions.unusable(view):
             st.warning(f"Left out: {markdown(why)}", icon=":material/warning:")
-    with st.expander(title):
-        upload = st.file_uploader(what, key="predictions_file")
+    may_change = access.may_change(st.session_state["data"])
+    if not may_change and not predictions.own_names():
+        return
+    with st.expander(title if may_change else "Predictions in use"):
+        upload = st.file_uploader(what, key="predictions_file") if may_change else None
         if upload is None:
             if own := predictions.own_names():
                 st.markdown(f"In use: {markdown(', '.join(own))}.")
                 _said_again(view, remark, otherwise)
-                st.button("Remove them", on_click=predictions.remove, key="no_predictions")
+                if may_change:
+                    st.button("Remove them", on_click=predictions.remove, key="no_predictions")
             return
         name = upload.name.rsplit(".", 1)[0]
         try:

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from core import belongings
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult, annotation_certainty
 from core.jobs import Job
@@ -95,10 +94,15 @@ def _model_chosen() -> None:
 
 
 def remember_choice() -> None:
-    """Keep the model and the trust that the user chose with the dataset, so that it opens with them."""
+    """Keep the model and the trust that the user chose with the dataset, so that it opens with them.
+
+    Whoever may not change the data keeps them for the session alone.
+    """
+    if not access.may_change(st.session_state["data"]):
+        return
     chosen = {part: st.session_state.get(part) for part in ("model", "reliability")}
     told = {part: value for part, value in chosen.items() if value is not None}
-    belongings.choose(access.place(st.session_state["data"]), told)
+    access.WriteRight(st.session_state["data"]).choose(told)
 
 
 def choose_prior(place, name: str) -> PlausibilityModel:

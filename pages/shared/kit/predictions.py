@@ -9,7 +9,6 @@ from contextlib import suppress
 
 import streamlit as st
 
-from core import belongings
 from core.annotations.dataset import Dataset
 from core.errors import InputError, PluralityError
 from core.evaluation.score_predictions import ScorePredictions
@@ -82,13 +81,13 @@ def add(name: str, content: bytes) -> bool:
     """Keep a file of predictions with the dataset in use, one of the same name is replaced; whether it is a new one."""
     if dict(files()).get(name) == content:
         return False
-    belongings.add_predictions(access.place(st.session_state["data"]), name, content)
+    access.WriteRight(st.session_state["data"]).add_predictions(name, content)
     return True
 
 
 def remove() -> None:
     """Let the user's files go."""
-    belongings.remove_predictions(access.place(st.session_state["data"]))
+    access.WriteRight(st.session_state["data"]).remove_predictions()
 
 
 def fingerprint(predictions) -> str:
@@ -109,4 +108,4 @@ def fingerprint_of(*arrays) -> str:
 
 def files() -> list[tuple[str, bytes | InputError]]:
     """The files that the user added for the dataset in use, by name: as they came, or why one cannot be read."""
-    return list(belongings.predictions_of(access.place(st.session_state["data"])).items())
+    return list(access.ReadRight(st.session_state["data"]).predictions().items())

@@ -9,7 +9,8 @@ from core.errors import InputError
 from core.jobs import Job
 from core.plausibility.gaussian import METHOD, GaussianScores
 from core.plausibility.gaussian_prior import FittedPrior, fit_prior
-from core.raters.score_raters import ScoreRaters, score_raters
+from core.raters.following import Following, following_of
+from core.raters.score_raters import ScoreRaters
 from core.text import markdown, number, small, typed
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, widgets
@@ -100,14 +101,27 @@ def column(label: str | None, digits: int):
     return st.column_config.NumberColumn(label, format=f"%.{digits}f")
 
 
-def raters(dataset: Dataset) -> ScoreRaters | None:
-    """Severity and spread of the raters; None while that is worked out, or where nothing can be said, which is said."""
+def following(dataset: Dataset) -> Following | None:
+    """How closely raters follow the cases, with severity and spread.
+
+    None while that is worked out, or if severity and spread cannot be determined, which is said.
+    """
     if np.ptp(dataset.score) == 0:
         st.info("All scores are equal, so nothing tells raters apart.", icon=":material/block:")
         return None
 
-    def work(job: Job) -> ScoreRaters:
+    def work(job: Job) -> Following:
         seconds = _OF_RATERS * dataset.n_annotations
-        return cached.run(job, score_raters, dataset.coded, dataset.coded, seconds=seconds)
+        return cached.run(job, following_of, dataset.coded, dataset.coded, seconds=seconds)
 
-    return job_progress.result_of((dataset.content_digest, "score raters"), "Severity and spread", work, of=dataset)
+    found = job_progress.result_of((dataset.content_digest, "following"), "Severity and spread", work, of=dataset)
+    if found is None or found.scores is not None:
+        return found
+    st.info(markdown(f"{found.why[0].upper()}{found.why[1:]}."), icon=":material/block:")
+    return None
+
+
+def raters(dataset: Dataset) -> ScoreRaters | None:
+    """Severity and spread of the raters; None as of `following`."""
+    found = following(dataset)
+    return None if found is None else found.scores

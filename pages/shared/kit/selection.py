@@ -4,7 +4,6 @@ from datetime import date
 
 import streamlit as st
 
-from core import belongings
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection, days_of
 from core.errors import PluralityError
@@ -66,13 +65,13 @@ def _count_machines(count: bool) -> None:
 
 def named() -> dict[str, Selection]:
     """Selections of the dataset in use that were given a name; everything stands first."""
-    kept = belongings.selections_of(access.place(st.session_state["data"])) if "data" in st.session_state else {}
+    kept = access.ReadRight(st.session_state["data"]).selections() if "data" in st.session_state else {}
     return {"Everything": Selection()} | {name: Selection.from_text(text) for name, text in kept.items()}
 
 
 def keep_as(name: str, chosen: Selection) -> None:
     """Give a selection a name."""
-    belongings.add_selection(access.place(st.session_state["data"]), name, chosen.to_text())
+    access.WriteRight(st.session_state["data"]).add_selection(name, chosen.to_text())
 
 
 @st.dialog("Filter annotations", width="medium")
@@ -105,7 +104,9 @@ def _dialog(dataset: Dataset) -> None:
         most = int((dataset.case_ptr[1:] - dataset.case_ptr[:-1]).max(initial=1))
         least = left.number_input("Annotations a case, at least", 1, most, min(now.least or 1, most))
         at_most = right.number_input("at most", 1, most, min(now.most or most, most))
-        name = st.text_input("Name, to compare it with others (may be left out)", max_chars=40)
+        name = ""
+        if access.may_change(st.session_state["data"]):
+            name = st.text_input("Name, to compare it with others (may be left out)", max_chars=40)
         if st.form_submit_button("Use this selection", type="primary"):
             chosen = Selection(
                 raters=tuple(raters) if raters else None,

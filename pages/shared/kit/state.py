@@ -16,7 +16,6 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.exceptions import RerunException, StopException
 
-from core import belongings
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.errors import PluralityError
@@ -108,7 +107,7 @@ def _take_chosen(address: str, said: dict[str, str]) -> None:
     if not address or any(part in said for part in _CHOSEN):
         return
     try:
-        chosen = belongings.chosen_for(access.place(address))
+        chosen = access.ReadRight(address).chosen()
     except PluralityError:  # said where the data are opened
         return
     for part in _CHOSEN:
@@ -141,7 +140,7 @@ def marked_machines() -> tuple[Machine, ...]:
     """Raters of the dataset in use who are machines: as somebody marked them, else as its file says."""
     reading = _opened()
     told = () if reading is None else tuple(Machine(*one) for one in reading.machines)
-    return () if reading is None else belongings.machines_of(access.place(st.session_state["data"]), told)
+    return () if reading is None else access.ReadRight(st.session_state["data"]).machines(told)
 
 
 def machines_left_out() -> tuple[str, ...]:

@@ -76,7 +76,7 @@ def checks(fitted: list[Fitted], shown: Fitted, theme) -> None:
 
 
 def predicts_best(rows: Sequence[LooRow]) -> str:
-    """Which model predicts a new case best, and what is not surely behind it, by two standard errors. Not escaped.
+    """Which model predicts a new case best, or what is not clearly behind it, by two standard errors. Not escaped.
 
     Parameters
     ----------
@@ -85,10 +85,10 @@ def predicts_best(rows: Sequence[LooRow]) -> str:
     """
     first, *others = rows
     close = [row.name for row in others if row.difference_se is None or -row.difference <= 2 * row.difference_se]
-    said = f"{first.name} predicts the annotations of a new case best"
     if not close:
-        return said
-    return f"{said}, not surely better than {close[0] if len(close) == 1 else f'{len(close):,} others'}"
+        return f"{first.name} predicts the annotations of a new case best"
+    rest = close[0] if len(close) == 1 else f"{len(close):,} others"
+    return f"{first.name} and {rest} do not clearly differ in predicting a new case"
 
 
 def _drawn(votes: dict, which: str) -> list[str]:

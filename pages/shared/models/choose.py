@@ -121,7 +121,7 @@ def _why(view: Dataset, judged: opening.Judged | None) -> None:
     reason = f"Chosen by you. By held-out scores: {found.reason}" if mine else found.reason
     left, right = st.columns([5, 1.4], vertical_alignment="center")
     who = scores.who_says_the_same(found)
-    said = markdown(reason + more) + (f" They are: {who}." if who else "")
+    said = markdown(f"{reason}{more} {found.flips}") + (f" They are: {who}." if who else "")
     left.caption(said, help=widgets.explained("held-out score"))
     if mine:
         right.button("Use the best", type="tertiary", on_click=_use_best, key="use_best_model")

@@ -24,7 +24,7 @@ def soft(shown: Fitted) -> None:
         st.info("This model is a baseline without parameters: its probabilities are not offered as labels.")
         return
     if not shown.fit.converged:
-        st.warning(f"{models_jobs.label(shown)}: labels from it may still change.", icon=":material/warning:")
+        st.warning(f"{markdown(models_jobs.label(shown))}: labels from it may still change.", icon=":material/warning:")
     found = soft_labels(shown.dataset, shown.fit)
     st.write(
         "For training a classifier, probabilities or log-odds do better than the most probable class alone: they say "

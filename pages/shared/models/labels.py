@@ -11,7 +11,7 @@ from core.models.dawid_skene import DawidSkene
 from core.models.label_dependence import with_label_dependence
 from core.models.label_fits import LabelFits, fit_labels
 from core.models.tempering import dependence_note, doubt_note
-from core.text import markdown, number, plural, with_interval
+from core.text import markdown, plural, probability, with_interval
 from pages.shared.kit import columns, job_progress, widgets
 
 SEED = 0
@@ -68,8 +68,8 @@ def show(dataset: Dataset) -> None:
     mean = float(found.set_probability.mean())
     follows = "" if found.none is None else f", “{markdown(found.none)}” where no other applies"
     likeliest = (
-        f"The likeliest set of a case has all labels right with a mean probability of {number(mean)}, labels taken as "
-        f"independent given the annotations{follows}; n = {plural(len(found.cases), 'case')}."
+        f"The likeliest set of a case has all labels right with a mean probability of {probability(mean)}, labels "
+        f"taken as independent given the annotations{follows}; n = {plural(len(found.cases), 'case')}."
     )
     st.caption(" ".join((likeliest, *_worth(dataset, found))))
 

@@ -5,6 +5,7 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.extremes import clearly_least, clearly_most
 from core.figures import models as figures
 from core.figures import rater_models as rater_figures
 from core.models.catalogue import Fitted
@@ -17,8 +18,7 @@ from core.models.ordinal import NAMES as SCALES
 from core.models.ordinal import severity_sentence
 from core.models.rater_summary import RaterSummary, leaning, rater_summary
 from core.models.result import RaterModelFit
-from core.order import FITTED, lowest_first
-from core.text import markdown, number, percent, plotly, plural, shorten, with_interval
+from core.text import markdown, number, percent, percent_range, plotly, plural, shorten, with_interval
 from pages.shared.kit import columns, widgets
 from pages.shared.models import jobs as models_jobs
 
@@ -51,13 +51,12 @@ _RATER_HELP = {
 }
 
 
-def extremes(summary: RaterSummary) -> tuple[int, int] | None:
-    """The least and the most accurate rater; of those with `ENOUGH` annotations, where two have as many."""
+def extremes(summary: RaterSummary) -> tuple[int | None, int | None]:
+    """Who is clearly the least and the most accurate, or None; of raters with `ENOUGH` annotations, if two have."""
     chosen = _compared(summary)
-    if len(chosen) < 2:
-        return None
-    order = chosen[lowest_first(summary.accuracy[chosen].round(FITTED))]
-    return int(order[0]), int(order[-1])
+    ends = [part[chosen] for part in (summary.accuracy, summary.low, summary.high)]
+    least, most = clearly_least(*ends), clearly_most(*ends)
+    return None if least is None else int(chosen[least]), None if most is None else int(chosen[most])
 
 
 def _compared(summary: RaterSummary) -> np.ndarray:
@@ -67,14 +66,14 @@ def _compared(summary: RaterSummary) -> np.ndarray:
 
 
 def _least_right(shown: Fitted, summary: RaterSummary) -> str:
-    """Who is least often right with the interval, or how many of them are as seldom right to two digits."""
-    least = (extremes(summary) or (0, 0))[0]
-    value = number(float(summary.accuracy[least]))
-    compared = summary.accuracy[_compared(summary)].tolist()
-    same = sum(number(one) == value for one in compared)
+    """Who is clearly least often right, with the interval."""
+    least, _ = extremes(summary)
     model = plotly(models_jobs.label(shown))
-    if same > 1:
-        return f"Least often right by {model}: {same:,} of {plural(len(compared), 'rater')}, {value} each"
+    if least is None:
+        several = len(_compared(summary)) > 1
+        return (
+            f"No rater is clearly least often right by {model}" if several else f"How often raters are right by {model}"
+        )
     ends = with_interval(float(summary.accuracy[least]), float(summary.low[least]), float(summary.high[least]))
     return f"Least often right by {model}: {plotly(shorten(shown.fit.raters[least], 40))}, {ends}"
 
@@ -329,7 +328,7 @@ def prevalence(fitted: list[Fitted], shown: Fitted, vote: RaterModelFit, theme) 
         codes = [1]
     code = int(order[0]) if len(codes) > 1 else codes[0]
     spread = None if shown.fit.uncertainty is None else shown.fit.uncertainty.prevalence
-    ends = f" ({percent(spread.low[code], 1)} to {percent(spread.high[code], 1)})" if spread is not None else ""
+    ends = f" ({percent_range(spread.low[code], spread.high[code], 1)})" if spread is not None else ""
     title = (
         f"“{plotly(shorten(shown.fit.classes[code], 40))}”: {percent(vote.prevalence[code], 1)} of cases by majority "
         "vote, "

@@ -21,13 +21,15 @@ def show(view: Dataset, found: Choice, by_gold: dict[str, GoldMeasures]) -> None
         frame,
         hide_index=True,
         column_config=columns.fine("score", "difference", "± difference", "log loss by gold", "Brier by gold")
+        | columns.counts("flipped")
         | columns.fine("ECE by gold", "classes off by gold")
         | columns.shares("accuracy by gold", "right at ≥ .99"),
         key="held_out_scores",
     )
     st.caption(
         f"{plural(found.n_hidden, 'annotation')} held out. The score is in nats an annotation, larger is better; β "
-        "is what an annotation counts for beside the others of its case. It is blind to mistakes that raters share."
+        "is what an annotation counts for beside the others of its case. It is blind to mistakes that raters share. "
+        f"Flipped: how many of {plural(found.n_unanimous, 'unanimous case')} get another class."
     )
     if better := _preferred_by_gold(found, by_gold):
         st.info(markdown(better), icon=":material/verified:")
@@ -67,9 +69,10 @@ def _row(found: Choice, each: Standing, gold: GoldMeasures | None) -> dict:
         "± difference": each.diff_se,
         "parameters": each.n_parameters,
         "β held out": None if held is None else held.beta,
-        "β shown": None if held is None or each.candidate.reference else each.beta,
+        "β shown": None if held is None or each.by_vote else each.beta,
         "prevalence": "to the power of β" if held is not None and held.temper_prevalence else None,
-        "remark": "opens" if each.candidate.name == found.chosen else each.excluded,
+        "flipped": each.flipped,
+        "remark": _remark(found, each),
     }
     if gold is not None:
         certain = gold.certain_right
@@ -83,6 +86,14 @@ def _row(found: Choice, each: Standing, gold: GoldMeasures | None) -> dict:
             "right at ≥ .99": None if certain is None else certain.value,
         }
     return row
+
+
+def _remark(found: Choice, each: Standing) -> str:
+    """Whether a model opens or why it cannot, and that it has not converged."""
+    words = "opens" if each.candidate.name == found.chosen else each.excluded
+    if each.fit is None or each.fit.converged:
+        return words
+    return f"{words} (not converged)" if words else "not converged"
 
 
 def _preferred_by_gold(found: Choice, by_gold: dict[str, GoldMeasures]) -> str:

@@ -9,9 +9,11 @@ from core.annotations.rater_codes import with_codes
 from core.errors import PluralityError
 from core.models.catalogue import fit_request
 from core.models.gold import gold_cases
-from core.raters.acceptable import FALSE_DISCOVERIES, default_judge
+from core.raters.acceptable import default_judge
+from core.raters.following import can_follow
 from core.raters.left_out import Influence, left_out
 from core.raters.monitoring import RaterTable, default_request
+from core.raters.one_class import FALSE_DISCOVERIES
 from core.raters.to_act_on import ToActOn, raters_to_act_on
 from core.text import markdown, number, percent, plural
 from pages.shared.kit import job_progress, state, widgets
@@ -35,14 +37,14 @@ def settings(view: Dataset) -> dict:
             persist_state="session",
         )
     acceptable = st.number_input(
-        "Acceptable accuracy",
+        "Acceptable correlation" if can_follow(view) else "Acceptable accuracy",
         0.0,
         1.0,
         value=None,
         step=0.05,
         placeholder="from the data",
         key="acceptable",
-        help=widgets.explained("acceptable"),
+        help=widgets.explained("follows" if can_follow(view) else "acceptable"),
         persist_state="session",
         width=200,
     )
@@ -73,8 +75,13 @@ def found(view: Dataset, table: RaterTable, key: tuple, asked: dict) -> ToActOn 
     )
 
 
-def without(view: Dataset, table: RaterTable, rater: str) -> None:
-    """What changes if a rater is left out, and a button that makes it the selection."""
+def without(view: Dataset, table: RaterTable, act: ToActOn, rater: str) -> None:
+    """What changes if a rater is left out, and a button that makes it the selection.
+
+    Of ordered classes only if something speaks against the rater: to read higher or lower is no reason to leave.
+    """
+    if act.following is not None and act.raters.index(rater) not in act.flagged():
+        return
     widgets.heading("Without this rater")
     asked = default_request(view)
     fit = job_progress.result_of(

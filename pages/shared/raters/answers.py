@@ -5,13 +5,15 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.extremes import clearly_most
 from core.models.ordinal import METHOD as ORDINAL
 from core.models.ordinal import reads, severity_sentence
 from core.models.ordinal_density import NAMES
 from core.models.result import RaterModelFit
+from core.raters.following import Following
 from core.raters.monitoring import RaterTable
 from core.raters.report_card import ReportCard
-from core.text import markdown, number, plural, shorten, with_interval
+from core.text import markdown, percent, percent_with_interval, plural, shorten, with_interval
 from pages.shared.kit import columns, opening, widgets
 
 MOST_ROWS = 200
@@ -42,6 +44,17 @@ def frame_of(card: ReportCard) -> pd.DataFrame:
     return frame.iloc[order].reset_index(drop=True)
 
 
+def _most_unlike(frame: pd.DataFrame) -> pd.Series | None:
+    """The class given for another one that is clearly the furthest above the pool, where there is one."""
+    wrong = frame[(frame["class by the others"] != frame["answered"]) & (frame["expected answers"] >= ENOUGH)]
+    own, pool = wrong["share"], wrong["share of the pool"]
+    above = own - pool
+    low = above - np.hypot(own - wrong["ci_low"], wrong["pool to"] - pool)
+    high = above + np.hypot(wrong["ci_high"] - own, pool - wrong["pool from"])
+    place = 0 if len(wrong) == 1 else clearly_most(above, low, high)
+    return None if place is None or not low.iloc[place] > 0 else wrong.iloc[place]
+
+
 def show(card: ReportCard) -> None:
     """Where the rater differs most, and the table."""
     widgets.heading("Annotations on each class", "confusion matrix")
@@ -49,14 +62,12 @@ def show(card: ReportCard) -> None:
     if frame.empty:
         st.write("No annotation of this rater is judged by others.")
         return
-    wrong = frame[frame["class by the others"] != frame["answered"]]
-    apart = wrong[(wrong["ci_low"] > wrong["share of the pool"]) & (wrong["expected answers"] >= ENOUGH)]
-    if len(apart):
-        worst = apart.iloc[int((apart["ci_low"] - apart["share of the pool"]).to_numpy().argmax())]
+    if (worst := _most_unlike(frame)) is not None:
         st.markdown(
             f"Most unlike the pool: **{markdown(shorten(worst['answered'], 40))}** where the others find "
-            f"{markdown(shorten(worst['class by the others'], 40))}, {number(worst['share'])} "
-            f"({number(worst['ci_low'])} to {number(worst['ci_high'])}) against {number(worst['share of the pool'])}."
+            f"{markdown(shorten(worst['class by the others'], 40))}, "
+            f"{percent_with_interval(worst['share'], worst['ci_low'], worst['ci_high'])} against "
+            f"{percent(worst['share of the pool'])}."
         )
     own = ("share", "ci_low", "ci_high", "95% interval")
     pool = ("share of the pool", "pool from", "pool to", "of the pool, 95%")
@@ -80,10 +91,27 @@ def show(card: ReportCard) -> None:
     widgets.download(frame, "Annotations by class", "rater_answers", "rater_answers_table")
 
 
-def on_the_scale(view: Dataset, table: RaterTable, rater: str) -> None:
-    """Of ordered classes: how far off this rater is, and once models are fitted how much higher or lower they read."""
+def follows(found: Following, rater: int) -> None:
+    """Of ordered classes: how closely this rater follows the cases, and how they read the scale."""
+    if found.why or not np.isfinite(found.rates.value[rater]):
+        st.caption(
+            f"Cannot determine how this rater follows the cases: {markdown(found.why or 'too few annotations')}."
+        )
+        return
+    st.markdown(
+        f"**{markdown(found.raters[rater])}** follows the cases with a correlation of {found.said(rater)}; "
+        f"n = {plural(int(found.rates.n[rater]), 'case')}. This rater {found.shift(rater)}.",
+        help=widgets.explained("follows"),
+    )
+
+
+def on_the_scale(view: Dataset, table: RaterTable, rater: str, *, by_class: bool) -> None:
+    """Of ordered classes: how far off this rater is, and once models are fitted how much higher or lower they read.
+
+    How far off is not said unless the classes of the others are those of their names, ``by_class``.
+    """
     off, place = table.distance, table.raters.index(rater)
-    if np.isfinite(off.value[place]):
+    if by_class and np.isfinite(off.value[place]):
         ends = [None if np.isnan(end[place]) else float(end[place]) for end in (off.low, off.high)]
         st.markdown(
             f"**{markdown(rater)}** is {with_interval(float(off.value[place]), *ends)} classes off on average, as the "

@@ -10,6 +10,7 @@ from core.jobs import Job
 from core.models.dawid_skene import DawidSkene
 from core.models.gold import gold_cases
 from core.models.gold_measures import GoldMeasures, gold_measures
+from core.raters.acceptable import Acceptable
 from core.raters.planning import Forecast, Goal, forecast
 from core.text import markdown, number, percent, plural, shorten, with_interval
 from pages.shared.cache import datasets as cached
@@ -24,6 +25,7 @@ QUANTITIES = {
     "accuracy": ("Width of the interval of a rater's accuracy, at most", 0.1),
     "prevalence": ("Width of the interval of a class's prevalence, at most", 0.05),
 }
+_BY_CLASS = ("accuracy", "prevalence")
 POLICIES = {
     "random": "Any of the present cases",
     "least_certain": "The least certain cases first",
@@ -32,9 +34,12 @@ POLICIES = {
 }
 
 
-def show(view: Dataset, theme) -> None:
-    """The question, the forecast with its band, and whom to ask about first."""
-    plans.show(view)
+def show(view: Dataset, judged: Acceptable, theme) -> None:
+    """The question, the forecast with its band, and whom to ask about first.
+
+    Where raters have no accuracy by a model, neither theirs nor a prevalence is a goal.
+    """
+    plans.show(view, judged)
     widgets.heading("How many more annotations until a goal is reached?", "planning")
     crossed = _nobody_left(view)
     if crossed:
@@ -43,8 +48,10 @@ def show(view: Dataset, theme) -> None:
             "would buy on the present ones stands above."
         )
     left, middle, right = st.columns([4, 2, 3], vertical_alignment="bottom")
+    known = not judged.why and judged.own_classes
+    goals = [name for name in QUANTITIES if known or name not in _BY_CLASS]
     quantity = left.selectbox(
-        "Goal", list(QUANTITIES), format_func=lambda name: QUANTITIES[name][0], key="plan_quantity"
+        "Goal", goals, format_func=lambda name: QUANTITIES[name][0], key=f"plan_quantity{'' if known else '-few'}"
     )
     target = middle.number_input("Target", 0.01, 1.0, QUANTITIES[quantity][1], 0.01, key=f"plan_target-{quantity}")
     policies = ["new_cases"] if crossed else list(POLICIES)

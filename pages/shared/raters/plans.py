@@ -6,11 +6,12 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import UNCERTAIN_BELOW
+from core.extremes import clearly_most
 from core.jobs import Job
 from core.models.dawid_skene import DawidSkene
-from core.raters.acceptable import why_not
+from core.raters.acceptable import Acceptable
 from core.raters.plan_outcomes import Plan, PlanOutcomes, plan_outcomes
-from core.text import number, percent, plural, with_interval
+from core.text import markdown, number, percent, plural, with_interval
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import columns, expected, job_progress, widgets
 
@@ -19,11 +20,19 @@ N_WORLDS = 100
 _CERTAINTY, _UNCERTAIN, _WIDTH, _RIGHT = range(4)
 
 
-def show(view: Dataset) -> None:
-    """Three plans with their sizes, and what each buys."""
+def show(view: Dataset, judged: Acceptable) -> None:
+    """Three plans with their sizes, and what each buys; not how many cases are right if the model's classes slide."""
     widgets.heading("What would each plan buy?", "planning")
-    if why := why_not(view):
-        st.info(f"Plans assume that raters are right more often than by chance. Here that is not known: {why}.")
+    if judged.why and not judged.remedy:
+        st.info(
+            "Plans assume that raters are right more often than by chance. Here that is not known: "
+            f"{markdown(judged.why)}."
+        )
+    elif not judged.own_classes:
+        st.info(
+            "Cannot determine how many cases would be right: the classes of the model are not those of the raters. "
+            "Plans show certainty and agreement."
+        )
     plans, cost = _asked(view)
     content = view.coded
     key = (view.content_digest, "plan outcomes", tuple(plans), N_WORLDS, SEED)
@@ -34,7 +43,7 @@ def show(view: Dataset) -> None:
         key, "Simulating the plans", lambda job: _simulated(content, plans, job), "samplers", of=view
     )
     if found is not None:
-        _result(found, cost)
+        _result(found, cost, right=judged.own_classes)
 
 
 def _asked(view: Dataset) -> tuple[list[Plan], float | None]:
@@ -65,11 +74,11 @@ def _ask(key: tuple) -> None:
     st.session_state["plans"] = key
 
 
-def _result(found: PlanOutcomes, cost: float | None) -> None:
-    for words in says(found, cost):
+def _result(found: PlanOutcomes, cost: float | None, *, right: bool) -> None:
+    for words in says(found, cost, right=right):
         st.markdown(words)
     st.dataframe(
-        table_of(found, cost),
+        table_of(found, cost, right=right),
         hide_index=True,
         column_config=columns.counts("annotations", "cases")
         | {"cost": st.column_config.NumberColumn(format="localized")},
@@ -80,16 +89,18 @@ def _result(found: PlanOutcomes, cost: float | None) -> None:
         "brackets "
         f"where a plan that is carried out should end. Uncertain: below certainty {number(UNCERTAIN_BELOW, 1)} under "
         "Dirichlet counts, γ = 1. New raters are like the present ones: raters who share mistakes go on to share them. "
-        "Right: in worlds where raters err as the model takes them to; gold can show fewer cases right."
+        + ("Right: in worlds where raters err as the model takes them to; gold can show fewer cases right." * right)
     )
     with st.container(horizontal=True):
         frame = found.to_frame()
         if cost is not None:
             frame["cost"] = cost * frame["annotations"]
+        if not right:
+            frame = frame.drop(columns=[name for name in frame if name.startswith("right")])
         widgets.download(frame, "Plans", "plans", "plans_download", settings={"seed": SEED, "n_worlds": N_WORLDS})
 
 
-def table_of(found: PlanOutcomes, cost: float | None) -> pd.DataFrame:
+def table_of(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> pd.DataFrame:
     """The plans as the screen shows them: each quantity with its interval."""
 
     def with_ends(quantity: int) -> list[str]:
@@ -102,29 +113,32 @@ def table_of(found: PlanOutcomes, cost: float | None) -> pd.DataFrame:
         "cost": None if cost is None else cost * found.n_annotations,
         "mean certainty": with_ends(_CERTAINTY),
         "uncertain cases": with_ends(_UNCERTAIN),
-        "right": with_ends(_RIGHT),
+        "right": with_ends(_RIGHT) if right else None,
         "width of agreement": with_ends(_WIDTH),
     }
     return pd.DataFrame({name: column for name, column in shown.items() if column is not None})
 
 
-def says(found: PlanOutcomes, cost: float | None) -> list[str]:
+def says(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> list[str]:
     """Which plan buys most of each quantity for its annotations, where that is sure, in a sentence."""
     n = found.n_annotations[1:].astype(float)
     if not n.size:
         return []
     sentences = []
-    for quantity, words, digits in ((_RIGHT, "right cases", 3), (_CERTAINTY, "certainty", 3)):
+    for quantity, words, digits in ((_RIGHT, "right cases", 3), (_CERTAINTY, "certainty", 3))[not right :]:
         sure = np.sign(found.gain_low[1:, quantity]) > 0
         if not sure.any():
             sentences.append(f"No plan surely buys {words}.")
             continue
-        each = np.where(sure, found.gain[1:, quantity] / n, -np.inf)
-        best = int(each.argmax())
+        each = [part[1:, quantity] / n for part in (found.gain, found.gain_low, found.gain_high)]
+        best = 0 if n.size == 1 else clearly_most(*each)
+        if best is None or not sure[best]:
+            sentences.append(f"No plan clearly buys most {words}.")
+            continue
         gain = number(float(found.gain[best + 1, quantity]), digits)
         price = f" at a cost of {number(cost * n[best])}" if cost is not None else ""
         sentences.append(
-            f"For {plural(int(n[best]), 'annotation')}{price}, **{found.plans[best + 1].title}** buys most "
-            f"{words}: +{gain}."
+            f"For {plural(int(n[best]), 'annotation')}{price}, **{found.plans[best + 1].title}** buys "
+            f"{'most' if n.size > 1 else 'more'} {words}: +{gain}."
         )
     return sentences

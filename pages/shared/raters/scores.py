@@ -10,7 +10,8 @@ from core.certainty.score_trust import score_digits
 from core.figures import scores as figures
 from core.figures.agreement import title_of
 from core.models.gold import gold_cases
-from core.raters.score_drift import score_drifts
+from core.raters.following import Following
+from core.raters.score_drift import ScoreDrifts, score_drifts
 from core.raters.score_gold import score_gold
 from core.raters.score_raters import ScoreRaters
 from core.text import markdown, number, percent, plotly, plural, shorten, with_interval
@@ -38,11 +39,13 @@ def as_scores() -> bool:
 
 def show(dataset: Dataset, title, theme) -> None:
     """The page. ``title`` is the place of its first sentence."""
-    raters = kit.raters(dataset)
-    if raters is None:
+    following = kit.following(dataset)
+    if following is None or (raters := following.scores) is None:
         return
     digits = score_digits(float(np.nanmedian(raters.severity_high - raters.severity_low)))
-    first, *rest = raters.sentences(digits)
+    who, said = following.who().removesuffix("."), list(raters.sentences(digits))
+    # Whose scale runs the other way, and who is severe, are findings; that nobody fails to follow the cases is none.
+    first, *rest = [who, *said] if following.n_flagged and not raters.against.any() else [said[0], who, *said[1:]]
     title.title(markdown(first))
     for sentence in rest:
         st.markdown(f"{markdown(sentence)}.")
@@ -59,12 +62,13 @@ def show(dataset: Dataset, title, theme) -> None:
         "Severity: how far a rater scores above the average rater on the same cases, dotted at 0 · spread: standard "
         "deviation of a rater's scores about the score of the case and the rater's own level, dotted at the median "
         "rater · with the others: correlation of a rater's scores with the mean of the others' over cases; where it is "
-        "clearly below 0, the direction differs · crosses: clear, with a probability of 5% at most that any rater like "
-        "the others is among them."
+        "clearly below 0, the direction differs · follows: correlation with the case's own score, shrunk towards all "
+        "raters · lost: scores, less those of the average rater that tell as much · crosses: clear, with a probability "
+        "of 5% at most that any rater like the others is among them."
     )
     if not raters.converged:
         st.warning("The variances had not settled when the search ended: take intervals with care.")
-    _numbers(raters, digits)
+    _numbers(raters, following, digits)
     if len(gold_cases(dataset)):
         _against_gold(dataset, digits, theme)
     _over_time(dataset, raters, digits, theme)
@@ -74,13 +78,14 @@ def show(dataset: Dataset, title, theme) -> None:
     )
 
 
-def _numbers(raters: ScoreRaters, digits: int) -> None:
+def _numbers(raters: ScoreRaters, following: Following, digits: int) -> None:
     frame = raters.to_frame()
+    frame["follows"], frame["P(acceptable)"], frame["lost"] = following.rates.value, following.chance, following.lost
     frame["clear"] = [
         " and ".join(word for word, is_so in zip(("severity", "spread", "direction"), clear, strict=True) if is_so)
         for clear in zip(raters.severe, raters.erratic, raters.against, strict=True)
     ]
-    shown = frame.copy()
+    shown = frame.iloc[following.order()]
     names = {
         "severity_low": "95% from",
         "severity_high": "to",
@@ -97,7 +102,8 @@ def _numbers(raters: ScoreRaters, digits: int) -> None:
         column_config={
             **{name: kit.column(names.get(name), digits) for name in frame.columns[2:8]},
             **{name: kit.column(names.get(name), 2) for name in frame.columns[8:11]},
-            **columns.counts(n="scores"),
+            **columns.numbers("follows", "P(acceptable)"),
+            **columns.counts(n="scores", lost="scores lost"),
         },
     )
     alone = int(np.isnan(raters.severity).sum())
@@ -153,8 +159,26 @@ def _over_time(dataset: Dataset, raters: ScoreRaters, digits: int, theme) -> Non
     )
     first = found.raters[int(np.nanargmin(found.p))]
     rater = st.selectbox("Rater", names, index=names.index(first), key="score_drift_rater", width=320)
-    place = found.raters.index(rater)
-    drift = found.each[place]
+    _drift(found, found.raters.index(rater), digits, theme)
+    if found.n_undated:
+        st.caption(f"{plural(found.n_undated, 'score')} without a date left out.")
+    widgets.download(found.to_frame(), "Raters over time", "score_drift", "score_drift_file")
+
+
+def one_over_time(dataset: Dataset, raters: ScoreRaters | None, place: int, digits: int, theme) -> None:
+    """Whether the severity of one rater of ordered classes changed, among all raters."""
+    if raters is None:
+        return
+    found = score_drifts(dataset, raters, level=raters.level)
+    if found.each[place] is None:
+        st.info("Too few dated annotations beside others to follow this rater over time.", icon=":material/block:")
+        return
+    _drift(found, place, digits, theme)
+
+
+def _drift(found: ScoreDrifts, place: int, digits: int, theme) -> None:
+    """One rater's severity over time, and how it changed."""
+    drift, rater = found.each[place], found.raters[place]
     title = plotly(shorten(rater, 24) + found.words(place, digits).removeprefix(rater))
     widgets.plot(figures.severity_over_time(drift, theme, title), "score_drift", "Severity of a rater over time")
     if drift.before is not None and drift.after is not None:
@@ -163,9 +187,6 @@ def _over_time(dataset: Dataset, raters: ScoreRaters, digits: int, theme) -> Non
             "Above the others by {} ({} to {}) before, by {} ({} to {}) since.".format(*parts)
             + f" A stable rater would stray as far with probability {_at_most(drift.p)}."
         )
-    if found.n_undated:
-        st.caption(f"{plural(found.n_undated, 'score')} without a date left out.")
-    widgets.download(found.to_frame(), "Raters over time", "score_drift", "score_drift_file")
 
 
 def _at_most(p: float) -> str:

@@ -3,8 +3,9 @@
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.extremes import clearly_least
 from core.figures import raters as figures
-from core.text import markdown, number, plotly, shorten
+from core.text import markdown, plotly, shorten, with_interval
 from pages.shared.kit import columns, plausibility_models, trusted_raters, widgets
 
 _WHOLE = "%.0f"
@@ -38,14 +39,11 @@ def show(dataset: Dataset, theme) -> None:
     if model is None:
         return
     trust = model.trusted
-    least = int(trust.mean.argmin())
-    said = f"{number(float(trust.mean[least]))} ({number(trust.ci_low[least])} to {number(trust.ci_high[least])})"
-    apart = trust.ci_high[least] < sorted(trust.mean)[len(trust.mean) // 2]
-    title = (
-        f"Least trusted: {plotly(shorten(trust.raters[least], 20))}, {said}"
-        if apart and trust.converged
-        else "No rater is trusted clearly less than the others"
-    )
+    least = clearly_least(trust.mean, trust.ci_low, trust.ci_high) if trust.converged else None
+    title = "No rater is trusted clearly less than the others"
+    if least is not None:
+        said = with_interval(float(trust.mean[least]), float(trust.ci_low[least]), float(trust.ci_high[least]))
+        title = f"Least trusted: {plotly(shorten(trust.raters[least], 20))}, {said}"
     widgets.plot(figures.trust_of_raters(trust, theme, title), "trust", "Trust in each rater with its 95% interval")
     frame = trust.to_frame().rename(columns={"mean": "trust"})
     st.dataframe(

@@ -300,5 +300,5 @@ def _cut(view: Dataset, model, classifier, sets: PredictionSets, value: float, o
     st.caption(
         f"Dashed: plausibilities on which the classifier's mean score is {significant(sets.region, 3)} or more. Over "
         "test cases "
-        f"{number(share.value)} of the regions hold the plausibility (promise {number(1 - sets.alpha)}).{rest}"
+        f"{percent(share.value)} of the regions hold the plausibility (promise {percent(1 - sets.alpha)}).{rest}"
     )

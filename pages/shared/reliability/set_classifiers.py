@@ -5,6 +5,7 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.evaluation.set_metrics import WHOLE, SetMetrics, set_metrics
 from core.evaluation.set_predictions import SetPredictions, known_sets
+from core.extremes import clearly_most
 from core.jobs import Job
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.protocol import PlausibilityModel
@@ -74,19 +75,23 @@ def _asked_for_gold() -> bool:
 
 
 def verdict(result: SetMetrics, by_gold: bool = False) -> str:
-    """Which classifier has the largest mean Jaccard, with its interval; that none does where intervals overlap."""
+    """Which classifier clearly has the largest mean Jaccard, with its interval; or that the best two do not differ."""
     what = "the known sets" if by_gold else "what the labels"
     mean, low, high = result.mean[:, 0], result.total_low[:, 0], result.total_high[:, 0]
     best = int(mean.argmax())
-    said = f"{result.classifiers[best]} has a Jaccard of {with_interval(mean[best], low[best], high[best])}"
+    ends = with_interval(mean[best], low[best], high[best])
+    said = f"{result.classifiers[best]} has a Jaccard of {ends}"
     cases = plural(int(result.n_cases[best]), "case")
     others = [who for who in range(len(mean)) if who != best]
     if not others:
         return f"{said} with {what} of {cases}{'' if by_gold else ' could be'}"
-    second = max(others, key=lambda who: mean[who])
-    rest = f"{result.classifiers[second]} {number(mean[second])}"
-    apart = low[best] > high[second]
-    return f"{said}, {rest}" + ("" if apart else ": they are not told apart")
+    others.sort(key=lambda who: -mean[who])
+    near = [who for who in others if clearly_most(*(part[[best, who]] for part in (mean, low, high))) is None]
+    second = (near or others)[0]
+    if near:
+        other = f"{result.classifiers[second]} ({number(mean[second])})"
+        return f"{result.classifiers[best]} and {other} do not clearly differ: Jaccard {ends}"
+    return f"{said}, {result.classifiers[second]} {number(mean[second])}"
 
 
 def _metrics(

@@ -4,20 +4,20 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core import belongings
 from core.agreement.intervals import Coefficient
 from core.annotations.dataset import Dataset
-from core.errors import InputError, PluralityError
+from core.errors import PluralityError
 from core.ingest.read_files import Reading
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.protocol import PlausibilityModel
-from core.review.adjudicated import RATER, results, with_reviews
+from core.review.adjudicated import RATER, results, with_opinions, with_reviews
+from core.review.decisions import QUICK, Decision, n_quick, quick_words
 from core.review.export import result_table, trail_json, trail_table
 from core.review.opinions import REASONS
 from core.review.random_sample import reviewed_by
 from core.review.states import STATES, CaseReview
 from core.review.store import ReviewStore
-from core.review.summary import DIRECTIONS, Summary, bought, by_reviewer, summarise_reviews
+from core.review.summary import DIRECTIONS, Summary, by_reviewer, mean_certainty, summarise_reviews
 from core.text import exact, markdown, number, plural, significant, with_interval
 from pages.shared.cache import access, sign_in
 from pages.shared.cache import datasets as cached
@@ -25,14 +25,14 @@ from pages.shared.kit import columns, plausibility_models, provenance, state, wi
 
 
 def figures(store: ReviewStore, dataset: Dataset, model: PlausibilityModel, reliability: float) -> None:
-    """How many, how blind reads agree, how often the reveal changed a mind, what it has bought, reasons, time."""
+    """What settled cases rest on, how blind reads agree, how often the reveal changed a mind, reasons, time."""
     reviews = store.cases(dataset.digest)
     found = summarise_reviews(dataset, reviews)
     if not found.n_reviewed:
         st.info("No case has been reviewed yet.", icon=":material/hourglass_empty:")
         return
     widgets.heading("What the reviews show")
-    st.markdown(_bought(dataset, reviews, model, reliability))
+    st.markdown(found.settled.words() or "No case is settled yet.")
     columns = st.columns(4)
     n_settled = found.states["closed"] + found.states["adjudicated"]
     columns[0].metric("Cases reviewed", f"{found.n_reviewed:,} of {found.n_cases:,}", border=True)
@@ -50,6 +50,9 @@ def figures(store: ReviewStore, dataset: Dataset, model: PlausibilityModel, reli
         low, middle, high = found.seconds
         spread = f", half of them between {span(low)} and {span(high)}" if found.n_timed > 2 else ""
         st.caption(f"Time on a case: {span(middle)}{spread}; measured {plural(found.n_timed, 'time')}.")
+    if words := quick_words(found.decided):
+        st.caption(words)
+    st.caption(_certainty(dataset, found.decided, model, reliability))
 
 
 def _metric(place, label: str, share: Coefficient, unit: str) -> None:
@@ -65,53 +68,43 @@ def _values(share: Coefficient) -> tuple[float | None, float | None, float | Non
     return share.value, share.ci_low, share.ci_high
 
 
-def _bought(dataset: Dataset, reviews: dict[str, CaseReview], model: PlausibilityModel, reliability: float) -> str:
-    """What certainty the reviews have bought, in words."""
-    try:
-        grown = with_reviews(dataset, reviews, rater=_unused(dataset), closed=True).dataset
-    except InputError:  # nothing that could be added
-        what = "score" if dataset.kind == "score" else "class"
-        return f"No case is settled with a {what} yet, so the reviews have bought no certainty that could be counted."
-    people = state.people_of(dataset)  # what machines said counts on neither side
+def _certainty(dataset: Dataset, decided: tuple[Decision, ...], model: PlausibilityModel, reliability: float) -> str:
+    """How certain the reviewed cases are with every opinion as one more annotation, and without; in sentences."""
+    grown, people = with_opinions(dataset, decided), state.people_of(dataset)  # machines count on neither side
     if people is not dataset:
         grown = state.people_of(grown).select(cases=people.cases)
     if isinstance(model, GaussianScores):
-        return _narrower(people, grown, model, reliability)
+        return _width(people, grown, model, reliability)
     views = [plausibility_models.data_for(model.name, one, quietly=True) for one in (people, grown)]
-    gain = bought(
+    found = mean_certainty(
         model, *views, reliability=reliability, n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED
     )
-    if gain is None:
-        return "What was decided changes nothing that this model counts."
+    if found is None:
+        return "No opinion changes what this model counts."
     about = f", by the label “{markdown(views[0].classes[1])}”" if dataset.kind == "set" else ""
-    fate = "rises" if gain.after >= gain.before else "falls"
-    cases = "the case" if gain.n == 1 else f"the {gain.n:,} cases"
-    what = "labels" if dataset.kind == "set" else "a class"  # others ended with "cannot be determined"
+    title = plausibility_models.method(model.name).title
     return (
-        f"Counted as one more rater, the decisions change how sure one can be of {cases} that they settled with {what}"
-        f"{about}: mean certainty {fate} from **{number(gain.before)}** to **{number(gain.after)}** "
-        f"({plausibility_models.method(model.name).title}, reliability γ {exact(reliability)})."
+        f"{_counted(found.n)} the mean certainty is {number(found.after, zero=True)}{about}, without it "
+        f"{number(found.before, zero=True)} "
+        f"({title}, reliability γ {exact(reliability)}). Certainty is the probability that the leading class stays "
+        "first, not that it is true."
     )
 
 
-def _narrower(dataset: Dataset, grown: Dataset, model: GaussianScores, reliability: float) -> str:
-    """The same of scores, at the same prior: how much narrower intervals are where a case was settled."""
+def _width(dataset: Dataset, grown: Dataset, model: GaussianScores, reliability: float) -> str:
+    """The same of scores, at the same prior: how wide their intervals are."""
     added = np.diff(grown.case_ptr) > np.diff(dataset.case_ptr)
+    if not added.any():
+        return "No opinion changes what this model counts."
     before, after = (float(model.posterior(one, reliability).width()[added].mean()) for one in (dataset, grown))
-    cases = "the case" if added.sum() == 1 else f"the {added.sum():,} cases"
-    fate = "narrows" if after <= before else "widens"
     return (
-        f"Counted as one more rater, the decisions change how well the score of {cases} is known that they settled "
-        f"with one: the mean 95% interval {fate} from **{significant(before, 3)}** to **{significant(after, 3)}** "
-        f"(reliability γ {exact(reliability)})."
+        f"{_counted(int(added.sum()))} the mean 95% interval is {significant(after, 3, zero=True)} wide, without it "
+        f"{significant(before, 3, zero=True)} (reliability γ {exact(reliability)})."
     )
 
 
-def _unused(dataset: Dataset) -> str:
-    name = RATER
-    while name in dataset.raters:
-        name += "'"
-    return name
+def _counted(n_cases: int) -> str:
+    return f"With each opinion on {plural(n_cases, 'case')} counted as one more annotation,"
 
 
 def _people(dataset: Dataset, reviews: dict[str, CaseReview]) -> None:
@@ -123,6 +116,7 @@ def _people(dataset: Dataset, reviews: dict[str, CaseReview]) -> None:
             "of them blind": one.n_blind,
             "agree with the panel": "–" if one.with_panel.value is None else with_interval(*_values(one.with_panel)),
             "changed after the reveal": f"{one.minds.n_changed:,} of {one.minds.n:,}",
+            f"under {exact(QUICK)} s": _of(*n_quick(one.decided)),
         }
         for one in by_reviewer(dataset, reviews)
     ]
@@ -130,6 +124,10 @@ def _people(dataset: Dataset, reviews: dict[str, CaseReview]) -> None:
         pd.DataFrame(rows), hide_index=True, column_config=columns.counts("reads", "of them blind"), key="review_people"
     )
     st.caption("Only blind reads are compared; intervals are Wilson's, 95%, over cases.")
+
+
+def _of(count: int, n: int) -> str:
+    return f"{count:,} of {n:,}" if n else "–"
 
 
 def _lists(found: Summary) -> None:
@@ -260,7 +258,7 @@ def _grow(dataset: Dataset, reviews, name: str, closed: bool) -> None:
     machines = state.marked_machines()
     state.use(cached.bring(reading))
     if machines:  # they are machines there, too
-        belongings.mark_machines(access.place(st.session_state["data"]), machines)
+        access.WriteRight(st.session_state["data"]).mark_machines(machines)
     added = np.flatnonzero(np.diff(grown.dataset.case_ptr) > np.diff(dataset.case_ptr))
     st.session_state["case"] = dataset.cases[int(added[0])]
     st.session_state["go_to"] = "cases"  # a case that was decided, with the decision among its annotations

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from core.errors import PluralityError
+from core.people_list import normal_name
 from core.review.assignments import Assignment, assignment_table, divided, due_words, is_overdue
 from core.review.reviewer_session import Desk, new_token
 from core.review.sessions import Queued
@@ -104,7 +105,7 @@ def _recipients(desk: Desk, said: list[str], *, divide: bool) -> list[tuple[str,
         name = " ".join(one.split())
         group = name.removeprefix("group ")
         if group == name or group not in groups:
-            found[name.casefold() if sign_in.is_on() else name, False] = None
+            found[normal_name(name) if sign_in.is_on() else name, False] = None
         elif divide:
             members = access.members_of(group)
             if not members:

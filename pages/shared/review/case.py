@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 
-import numpy as np
 import streamlit as st
 
 from core.annotations.dataset import Dataset
@@ -12,9 +11,9 @@ from core.plausibility.gaussian import GaussianScores
 from core.plausibility.protocol import PlausibilityModel
 from core.review.events import Event
 from core.review.opinions import UNDETERMINED, Opinion
-from core.review.panel_answer import panel_score, panel_set, panel_word
+from core.review.panel_answer import PLAUSIBLE, panel_score, panel_set, panel_word
 from core.review.states import STATES, ReviewerOpinion
-from core.text import exact, listed, markdown, number, percent
+from core.text import exact, listed, markdown, number, percent, significant
 from pages.shared.cases import content as case_facts
 from pages.shared.cases import label_table, one_case, score_cases
 from pages.shared.kit import plausibility_models, seen_cases, state
@@ -25,6 +24,16 @@ from pages.shared.review.presses import noted
 
 _ALONE = 860  # pixels of a decision that stands alone
 _DUE = "Your opinion comes first; the panel's annotations are shown once yours is recorded."
+_OF_CLASSES = (
+    f"The fewest classes named on the case that lead with {percent(PLAUSIBLE)} probability together, or all of them if "
+    "they do not reach it."
+)
+_PLAUSIBLE = {
+    "class": _OF_CLASSES,
+    "ranking": _OF_CLASSES,
+    "set": f"Labels named on the case that apply with more than {percent(1 - PLAUSIBLE)} probability.",
+    "score": f"The {percent(PLAUSIBLE)} interval of one more rater's score.",
+}
 _FIRST = {"score": "Give a score first.", "set": "Choose a label first."}
 
 
@@ -139,7 +148,10 @@ def _blind(current: CaseOnScreen, standing: str, model: PlausibilityModel, relia
             "You have seen the panel's annotations before, so your opinion counts as open.", icon=":material/group:"
         )
     elif seen_cases.seen(current.dataset.digest, current.case_id):
-        st.info("You have seen this case on the Cases page, so your opinion counts as open.", icon=":material/group:")
+        st.info(
+            "You have seen annotations of this case on another page, so your opinion counts as open.",
+            icon=":material/group:",
+        )
     else:
         st.markdown(f"**{_DUE}**")
     if how == "open" or standing == "elsewhere" or current.session.arbitrates:
@@ -161,11 +173,11 @@ def _own(current: CaseOnScreen) -> Action:
     if current.dataset.kind == "score":
         opinion = review_opinion.ask_score(current.dataset, form)
     else:
-        named = _named(current) if current.revealed else _commonest(current)
-        opinion = review_opinion.ask(current.dataset, form, named)
+        opinion = review_opinion.ask(current.dataset, form, _named(current) if current.revealed else None)
     review_opinion.remarks(form)
     first = _FIRST.get(current.dataset.kind, "Choose a class first.")
-    told = first if opinion is None else current.told("opinion", opinion=opinion)
+    note = review_opinion.said(form)["note"]
+    told = first if opinion is None else current.told("opinion", opinion=opinion, note=note)
     return Action("opinion", told, form, opinion=True)
 
 
@@ -217,6 +229,8 @@ def _sentence(current: CaseOnScreen) -> None:
             f"You say **{markdown(own.opinion.words())}**, {_panel(own.opinion, own.panel, current.dataset.classes)}"
         )
     st.markdown(words)
+    if own is not None and not own.settled and (quick := review_moves.quickly(review, current.desk.reviewer)):
+        st.caption(f":material/timer: {quick}")
 
 
 def _panel(own: Opinion, panel: Opinion, classes: Sequence[str]) -> str:
@@ -276,21 +290,39 @@ def _decide(current: CaseOnScreen) -> Action | None:
         return _own(current)
     if own.settled:
         return _choose(current, *(["reopen"] if review.state in ("closed", "second_opinion") else []))
-    kinds = ["change", "second_opinion", *([] if review.disputed else ["arbitration"])]
+    arbitration = [] if review.disputed else ["arbitration"]
+    if review.is_unsupported(own):
+        st.markdown(_alone(own, current.dataset.classes), help=_PLAUSIBLE[current.dataset.kind])
+        return _choose(current, "second_opinion", "change", "keep", *arbitration, at_first="second_opinion")
+    kinds = ["change", "second_opinion", *arbitration]
     return _choose(current, *kinds) or Action("keep", f"If you keep it: {current.told('keep')}")
+
+
+def _alone(own: ReviewerOpinion, classes: Sequence[str]) -> str:
+    """That nobody shares an opinion outside the panel's plausible set, and what to do then."""
+    known = own.panel.plausible_set
+    if own.opinion.score is not None:
+        among = f"{significant(known[0])} to {significant(known[1])}"
+    else:
+        among = listed([markdown(name) for name in classes if name in known])
+    return (
+        f":material/group_add: **{markdown(own.opinion.words())}** is outside the panel's plausible set"
+        f"{among and f' ({among})'}. Ask a second person, or write why you decide alone."
+    )
 
 
 _CHOICES = {
     "change": ("Change it", "edit", "E"),
+    "keep": ("Decide alone", "person", "K"),
     "second_opinion": ("Ask a second opinion", "group_add", "A"),
     "arbitration": ("Send to arbitration", "gavel", "G"),
     "reopen": ("Reopen the case", "restart_alt", "O"),
 }
 
 
-def _choose(current: CaseOnScreen, *kinds: str) -> Action | None:
+def _choose(current: CaseOnScreen, *kinds: str, at_first: str | None = None) -> Action | None:
     """Buttons for what is rarer than going on, and the fields of the one that was chosen."""
-    doing = st.session_state.get(current.key("doing"))
+    doing = st.session_state.get(current.key("doing")) or at_first
     with st.container(horizontal=True):
         for kind in kinds:
             label, icon, shortcut = _CHOICES[kind]
@@ -323,7 +355,16 @@ def _change(current: CaseOnScreen) -> Action:
     return Action("change", told, form, opinion=True)
 
 
+def _keep_alone(current: CaseOnScreen) -> Action:
+    form = current.key("alone")
+    review_opinion.note(form, "Why you decide alone")
+    said = review_opinion.said(form)["note"]
+    return Action("keep", current.told("keep", note=said) if said.strip() else "Write a note first.", form)
+
+
 def _second_opinion(current: CaseOnScreen) -> Action:
+    asked = st.session_state.get(review_moves.ASKED_LAST, "")
+    st.session_state.setdefault(current.key("whom"), asked if asked != current.desk.reviewer else "")
     st.text_input(
         "Whom to ask",
         key=current.key("whom"),
@@ -369,22 +410,17 @@ def _named(current: CaseOnScreen) -> list[str]:
     return list(dict.fromkeys([*said, *(dataset.classes[code] for code, _ in counts.most_common())]))
 
 
-def _commonest(current: CaseOnScreen) -> list[str]:
-    """Classes by how often raters named them on all other cases, so that the order tells nothing of this one."""
-    dataset, case = current.dataset, current.dataset.case_index(current.case_id)
-    named = dataset.answer if dataset.kind == "class" else dataset.entry_class
-    count = np.bincount(named, minlength=dataset.n_classes)
-    for place in dataset.annotations_of(case):
-        for code in _classes_at(dataset, place):
-            count[code] -= 1
-    return [dataset.classes[code] for code in np.argsort(-count, kind="stable")]
-
-
 def _classes_at(dataset: Dataset, annotation: int) -> list[int]:
     return [code for block in dataset.blocks_of(annotation) for code in block]
 
 
-_FIELDS = {"change": _change, "second_opinion": _second_opinion, "arbitration": _arbitration, "reopen": _reopen}
+_FIELDS = {
+    "change": _change,
+    "keep": _keep_alone,
+    "second_opinion": _second_opinion,
+    "arbitration": _arbitration,
+    "reopen": _reopen,
+}
 
 
 def _arbitrate(current: CaseOnScreen) -> Action:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from core.errors import PluralityError
-from core.review.decisions import Decision, decision_table, decisions
+from core.review.decisions import Decision, decision_table, decisions, quick_words
 from core.review.export import trail_table
 from core.review.reviewer_session import Desk, new_token
 from core.review.sessions import Queued
@@ -51,7 +51,8 @@ def show(desk: Desk) -> None:
         # A choice is the place of a row: in a list that changed it would be another case, and "Undo" would be of that.
         key=f"decisions-{hash(tuple(which))}",
     )
-    st.caption(f"{plural(len(found), 'decision')}, the latest first. Choose a row for the history of its case.")
+    quick = f" {quick_words(found)}"
+    st.caption(f"{plural(len(found), 'decision')}, the latest first. Choose a row for the history of its case.{quick}")
     if picked.selection.rows:
         st.session_state.pop(_UNDONE, None)
         _history(desk, reviews[which[picked.selection.rows[0]]])

@@ -9,15 +9,19 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.errors import InputError, PluralityError
+from core.people_list import normal_name
+from core.review.decisions import decisions_on
 from core.review.review_errors import ConflictError
 from core.review.reviewer_session import Desk, new_token
 from core.review.sessions import Session, SessionLine
 from core.review.states import STATES, CaseReview, ReviewerOpinion
+from core.text import number
 from pages.shared.cache import sign_in
 from pages.shared.kit import seen_cases
 from pages.shared.review import opinion as review_opinion
 from pages.shared.review import presses as review_presses
 
+ASKED_LAST = "review_asked_last"  # who was asked for a second opinion last, offered on the next case
 _OVER = ("done", "elsewhere")
 
 
@@ -88,10 +92,20 @@ def _place(session_id: str, case_id: str) -> str:
 
 
 def start_clock(current: CaseOnScreen) -> None:
-    """Time runs while a case is on screen, from its opening or from the last recorded step."""
+    """Time runs while a case is on screen, from its opening or from the last recorded step.
+
+    A case that is left without a step and opened again goes on from the time that it was on screen before.
+    """
     at = (current.session.id, current.case_id)
     if st.session_state.get("review_began", (None,))[0] != at:
-        st.session_state["review_began"] = (at, time.monotonic())
+        _stop_clock()
+        st.session_state["review_began"] = (at, time.monotonic() - st.session_state["review_spent"].pop(at, 0.0))
+
+
+def _stop_clock() -> None:
+    """Keep the time on the case that is left, for when it is opened again."""
+    at, began = st.session_state.pop("review_began", (None, 0.0))
+    st.session_state.setdefault("review_spent", {})[at] = time.monotonic() - began
 
 
 def trouble(current: CaseOnScreen) -> str | None:
@@ -115,6 +129,8 @@ def send(current: CaseOnScreen, step: Action) -> None:
     """Record a step with what its form holds now, and go on."""
     if attempt(current, lambda: _record(current, step.kind, _said(current, step))):
         kind = step.kind
+        if kind == "second_opinion":
+            st.session_state[ASKED_LAST] = st.session_state.get(current.key("whom"))
         if step.form:
             review_opinion.clear(step.form)
         st.session_state.pop(current.key("doing"), None)
@@ -143,9 +159,18 @@ def last(current: CaseOnScreen) -> str | None:
     session, case_id, kind = st.session_state.get("review_last") or (None, None, None)
     if session != current.session.id:
         return None
-    said = kind in ("skip", "second_opinion", "arbitration")
-    now = "" if said else f" · the case is {STATES[current.desk.case(case_id).state]}"
-    return f"{case_id}: {_DONE[kind]}{now}"
+    said, review = kind in ("skip", "second_opinion", "arbitration"), current.desk.case(case_id)
+    now = "" if said else f" · the case is {STATES[review.state]}"
+    quick = "" if kind == "keep" else quickly(review, current.desk.reviewer)  # what is kept was pointed out before
+    return f"{case_id}: {_DONE[kind]}{now}{quick and f'. {quick}'}"
+
+
+def quickly(review: CaseReview, reviewer: str) -> str:
+    """That a reviewer's decision was given in less time than a case can be read in; empty if it was not."""
+    mine = [one for one in decisions_on(review) if one.reviewer == reviewer and one.is_quick]
+    if not mine:
+        return ""
+    return f"Your opinion came after {number(mine[0].seconds, 1, zero=True)} seconds, too soon to have read the case."
 
 
 def reveal(current: CaseOnScreen, panel, model: str, settings: dict) -> CaseReview:
@@ -181,12 +206,14 @@ def neighbour(lines: tuple[SessionLine, ...], case_id: str, by: int) -> str | No
 
 def go(case_id: str | None) -> None:
     """Show a case, or the list of the session where it is None."""
+    _stop_clock()
     st.session_state["review_case"], st.session_state["review_list"] = case_id, case_id is None
     review_presses.in_hand(_place(st.session_state["review_session"], case_id) if case_id is not None else "")
 
 
 def leave() -> None:
     """Back to the start; the session can be gone on with."""
+    _stop_clock()
     for name in ("review_case", "review_list", "review_session", "review_last", "review_trouble"):
         st.session_state.pop(name, None)
     review_presses.in_hand("")
@@ -200,7 +227,7 @@ def _said(current: CaseOnScreen, step: Action) -> dict[str, object]:
         whom = " ".join((st.session_state.get(current.key("whom")) or "").split())
         if not whom:
             raise InputError("It is not said whom to ask.", "Write the name under which they review.")
-        whom = whom.casefold() if sign_in.is_on() else whom  # as people are called who sign in
+        whom = normal_name(whom) if sign_in.is_on() else whom  # as people are called who sign in
         said |= {"whom": whom, "whom_visible": st.session_state.get(current.key("how"))}
     return said
 

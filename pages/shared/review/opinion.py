@@ -23,19 +23,22 @@ SEVERAL = "review_several"  # whether more than one class may be named where one
 _PARTS = ("confidence", "reason", "note")
 
 
-def ask(dataset: Dataset, key: str, first: Sequence[str], *, now: Opinion | None = None) -> Opinion | None:
+def ask(
+    dataset: Dataset, key: str, named: Sequence[str] | None = None, *, now: Opinion | None = None
+) -> Opinion | None:
     """The opinion as it stands on screen; None while nothing is chosen.
 
-    Up to ten classes are buttons with a digit each; of more, the first ten of ``first`` are, and a search field finds
-    the rest.
+    Up to ten classes are buttons; of more, the first ten of the dataset are, and a search field finds the rest. Buttons
+    and digits are the same for every case, so that they tell nothing of one and a digit never means another class.
 
     Parameters
     ----------
     dataset : Dataset
     key : str
         Of the form (`CaseOnScreen.key`).
-    first : sequence of str
-        Classes to offer first where there are more than ten.
+    named : sequence of str, optional
+        Classes to offer instead where there are more than ten, once the reviewer may know who named what: those without
+        a digit of their own have none.
     now : Opinion, optional
         What the form begins with.
     """
@@ -43,8 +46,8 @@ def ask(dataset: Dataset, key: str, first: Sequence[str], *, now: Opinion | None
     several = dataset.kind in ("ranking", "set")
     if not several and dataset.n_classes > 2:
         several = st.toggle("Name more than one class, in order", key=SEVERAL, persist_state="session")
-    many = dataset.n_classes > MOST_BUTTONS
-    _buttons(first[:MOST_BUTTONS] if many else dataset.classes, dataset, state, key, several)
+    many, fixed = dataset.n_classes > MOST_BUTTONS, dataset.classes[:MOST_BUTTONS]
+    _buttons(named[:MOST_BUTTONS] if many and named is not None else fixed, dataset, state, key, several)
     if many:
         st.selectbox(
             "Find a class (key /)",
@@ -148,8 +151,13 @@ def remarks(key: str) -> None:
             key=f"reason-{key}",
             persist_state="session",
         )
+    note(key)
+
+
+def note(key: str, placeholder: str = "Note") -> None:
+    """The field for a note."""
     st.text_area(
-        "Note", key=f"note-{key}", height=68, max_chars=10_000, placeholder="Note", label_visibility="collapsed",
+        "Note", key=f"note-{key}", height=68, max_chars=10_000, placeholder=placeholder, label_visibility="collapsed",
         persist_state="session",
     )  # fmt: skip
 
@@ -208,14 +216,15 @@ def _case(key: str) -> str:
 
 def _buttons(names: Sequence[str], dataset: Dataset, state: dict, key: str, several: bool) -> None:
     ranks = {name: rank for rank, block in enumerate(state["blocks"], 1) for name in block}
-    digits, ranked = keys_of(names), several and not state["is_set"]
+    fixed, ranked = dataset.classes[:MOST_BUTTONS], several and not state["is_set"]
+    digits = dict(zip(fixed, keys_of(fixed), strict=True))
     with st.container(horizontal=True, key=f"classes-{key}"):
-        for place, name in enumerate(names):
+        for name in names:
             _choice(
                 f"{markdown(shorten(name, 60))}{f' · {ranks[name]}' if ranked and name in ranks else ''}",
                 name in ranks,
                 several,
-                shortcut=digits[place],
+                shortcut=digits.get(name),
                 **noted(_press, key, name, several, choice=True, of=_case(key)),
                 key=f"class-{dataset.classes.index(name)}-{key}",
             )

@@ -163,6 +163,7 @@ def _bar(current: CaseOnScreen, lines: tuple[SessionLine, ...], step: Action | N
             with st.container(horizontal=True, vertical_alignment="center", key="review_main", width="stretch"):
                 if step is not None:
                     label, icon, shortcut = _MAIN[step.kind]
+                    shortcut = "Ctrl+Enter" if step.form else shortcut  # K opens the form in which one decides alone
                     st.button(
                         label,
                         type="primary",

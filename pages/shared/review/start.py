@@ -26,9 +26,9 @@ from core.review.states import SETTLED, STATES, CaseReview
 from core.review.store import ReviewStore
 from core.review.waiting import Waiting
 from core.text import exact, markdown, plural, shorten
+from pages.shared.cache import access, sign_in
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
-from pages.shared.cache import sign_in
 from pages.shared.kit import expected, job_progress, plausibility_models, predictions, state, widgets
 from pages.shared.review import assigned as review_assigned
 from pages.shared.review import days as review_days
@@ -314,7 +314,8 @@ def _keep_no_more(digest: str) -> None:
 
 def _start(desk: Desk, title: str, cases) -> None:
     try:
-        if not cached.is_lasting(st.session_state["data"]):
+        address = st.session_state["data"]
+        if not cached.is_lasting(address) and access.may_change(address):
             cached.keep(cached.open_dataset(st.session_state["data"]))
             st.session_state[_KEPT] = desk.dataset.digest
         st.session_state["review_session"] = desk.start(title, cases).id

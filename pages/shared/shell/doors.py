@@ -8,7 +8,7 @@ import hmac
 import json
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
@@ -24,11 +24,12 @@ from streamlit.auth_util import get_secrets_auth_section, is_authlib_installed
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, is_host_allowed
 
+from core import logs
 from core.errors import PluralityError
 from core.people import Person, SignedOutError, person_of
 from core.results.disk import begin_running
 from core.review.store import open_store, there_is_a_store
-from core.settings import current_settings
+from core.settings import close_home, current_settings, private_files
 from pages.shared.cache import offered, operations, sign_in
 from pages.shared.shell import rest
 
@@ -41,6 +42,7 @@ _HEADERS = (b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetc
 _OF_MACHINES = ("/healthz", "/readyz", "/metrics")
 _LOOK = 0.02  # seconds
 _loading = threading.Event()
+_private = ExitStack()
 _OPEN_SETTING = "PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE"
 
 
@@ -180,6 +182,8 @@ async def lifespan(app: Any) -> AsyncIterator[None]:
 
     The server is ended by the signal itself once this is over, so that nothing else of Python's is run at its exit.
     """
+    _private.enter_context(private_files())  # until the process ends
+    _close_home()
     begin_running()
     offered.begin()
     operations.begin()
@@ -192,6 +196,15 @@ async def lifespan(app: Any) -> AsyncIterator[None]:
         yield None
         beside.cancel_scope.cancel()
     await anyio.to_thread.run_sync(_end)
+
+
+def _close_home() -> None:
+    """Close the home folder to other users of the computer; of what an earlier version left open, say how much."""
+    n_closed, n_open = close_home()
+    if n_closed:
+        logs.log_warning("home_closed_to_other_users", files=n_closed)
+    if n_open:
+        logs.log_warning("home_open_to_other_users", files=n_open)
 
 
 def _load() -> None:

@@ -8,8 +8,8 @@ from core.errors import PluralityError
 from core.figures.theme import class_colours
 from core.ingest.read_files import Reading
 from core.text import html_text, markdown, plural, shorten
+from pages.shared.cache import access, operations, sign_in
 from pages.shared.cache import datasets as cached
-from pages.shared.cache import operations, sign_in
 from pages.shared.kit import job_progress, presentation, selection, state, store_away
 from pages.shared.kit import style as look
 from pages.shared.shell import first_start, story
@@ -140,7 +140,8 @@ def _unkept(reading: Reading) -> None:
     if cached.is_lasting(st.session_state["data"]):
         return
     st.caption(":material/hourglass_bottom: Not kept: gone when the server stops.")
-    st.button("Keep on this computer", icon=":material/save:", on_click=_keep, args=(reading,), key="keep_sidebar")
+    if access.may_change(st.session_state["data"]):
+        st.button("Keep on this computer", icon=":material/save:", on_click=_keep, args=(reading,), key="keep_sidebar")
 
 
 def _keep(reading: Reading) -> None:

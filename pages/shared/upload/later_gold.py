@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core import belongings
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.ingest.companion_files import with_side_files
@@ -61,18 +60,21 @@ def _n_gold(dataset: Dataset) -> int:
 def _use(grown: Dataset) -> None:
     """Callback: the data with their gold are in use, with the predictions and the marks of machines that they had."""
     before = st.session_state["data"]
-    files, machines = belongings.predictions_of(access.place(before)), belongings.machines_of(access.place(before))
     try:
+        right = access.ReadRight(before)
+        files, machines = right.predictions(), right.machines()
         reading = cached.open_dataset(before)
         address = cached.bring(replace(reading, dataset=grown))
     except PluralityError as error:
         st.session_state["data_error"] = str(error)
         return
     state.use(address)
-    for name, content in files.items():
-        if isinstance(content, bytes):
-            belongings.add_predictions(access.place(address), name, content)
-    if machines:
-        belongings.mark_machines(access.place(address), machines)
+    if access.may_change(address):
+        changed = access.WriteRight(address)
+        for name, content in files.items():
+            if isinstance(content, bytes):
+                changed.add_predictions(name, content)
+        if machines:
+            changed.mark_machines(machines)
     st.session_state["upload_done"] = grown.digest
     st.session_state["n_uploads"] = st.session_state.get("n_uploads", 0) + 1  # another key empties the drop zone

@@ -112,8 +112,8 @@ def warnings(reading: Reading) -> None:
     """What the user should look at, in one box."""
     found = reading.report.warnings
     if found:
-        lines = found if len(found) == 1 else [f"- {markdown(line)}" for line in found]
-        st.warning(markdown(found[0]) if len(found) == 1 else "\n".join(lines), icon=":material/warning:")
+        bullet = "" if len(found) == 1 else "- "
+        st.warning("\n".join(f"{bullet}{markdown(line)}" for line in found), icon=":material/warning:")
 
 
 def counts(dataset: Dataset) -> None:

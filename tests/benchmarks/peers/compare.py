@@ -53,6 +53,8 @@ TASKS = {
     "parquet/pyarrow": Task("pyarrow", file="parquet"),
     "parquet/pandas": Task("pandas", file="parquet"),
     "parquet/polars": Task("polars", file="parquet"),
+    # As real files are: with repeated rows, empty annotations, ids of text, rows in no order, and all of that.
+    **{f"{kind}.parquet/pyarrow": Task("pyarrow", file=f"{kind}.parquet") for kind in crowds.ROUGH},
     "csv/pyarrow": Task("pyarrow", file="csv"),
     "csv/pandas": Task("pandas", file="csv"),
     "csv/polars": Task("polars", file="csv"),
@@ -105,18 +107,23 @@ def growth(small: Row, large: Row) -> float:
 
 
 def write_file(ending: str, n: int, folder: Path) -> None:
-    """The crowd as a long table with names: Parquet in groups of 100,000 rows, CSV, or JSON Lines."""
+    """The crowd as a long table with names: Parquet in groups of 100,000 rows, CSV, or JSON Lines.
+
+    What precedes the ending, such as ``repeats.parquet``, is how rough it is; see `crowds.rough`.
+    """
     import pyarrow as pa
     from pyarrow import csv, parquet
 
     path = folder / f"{n}.{ending}"
     if path.exists():
         return
-    made = crowds.crowd(n)
+    made, kind, ending = crowds.crowd(n), ending.rpartition(".")[0], ending.rpartition(".")[2]
+    made = crowds.rough(made, kind)
     columns = {}
     for key, name in (("case", "case"), ("rater", "rater"), ("answer", "class")):
-        values = pa.array(crowds.names(np.arange(made[key].max() + 1), name))
-        columns[name] = values.take(pa.array(made[key]))
+        naming = crowds.text_ids if key == "case" and kind in ("text", "all") else crowds.names
+        values = pa.array(naming(np.arange(made[key].max() + 1), name))
+        columns[name] = values.take(pa.array(made[key], mask=made[key] < 0))
     table = pa.table(columns)
     if ending == "parquet":
         parquet.write_table(table, path, row_group_size=100_000)

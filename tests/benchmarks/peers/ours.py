@@ -150,6 +150,7 @@ TASKS = {
     "icc": _icc,
     "plackett-luce": _plackett_luce,
     **dict.fromkeys(("parquet/pyarrow", "parquet/pandas", "parquet/polars"), _read("parquet")),
+    **{f"{kind}.parquet/pyarrow": _read(f"{kind}.parquet") for kind in crowds.ROUGH},
     **dict.fromkeys(("csv/pyarrow", "csv/pandas", "csv/polars"), _read("csv")),
     "jsonl/orjson": _read("jsonl"),
 }

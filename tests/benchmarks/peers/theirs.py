@@ -111,12 +111,14 @@ def _tables(package: str, ending: str) -> Callable[[int, Path], Work]:
             import pyarrow as pa
             from pyarrow import csv, parquet
 
-            if ending == "parquet":
+            if ending.endswith("parquet"):
                 table = parquet.read_table(path, read_dictionary=columns)
             else:
                 types = dict.fromkeys(columns, pa.dictionary(pa.int32(), pa.string()))
                 table = csv.read_csv(path, convert_options=csv.ConvertOptions(column_types=types))
             table = table.unify_dictionaries()
+            if table["class"].null_count:
+                table = table.filter(table["class"].is_valid())
             sizes = [len(table[name].chunk(0).dictionary) for name in columns[:2]]
             classes = table["class"].combine_chunks()
             counts = np.bincount(classes.indices.to_numpy())[np.argsort(classes.dictionary.to_pylist())]
@@ -164,10 +166,8 @@ TASKS = {
     "bp": _irrcac("bp"),
     "icc": _icc,
     "plackett-luce": _plackett_luce,
-    **{
-        f"{ending}/{name}": _tables(name, ending)
-        for ending in ("parquet", "csv")
-        for name in ("pyarrow", "pandas", "polars")
-    },
+    **{f"parquet/{name}": _tables(name, "parquet") for name in ("pyarrow", "pandas", "polars")},
+    **{f"{kind}.parquet/pyarrow": _tables("pyarrow", f"{kind}.parquet") for kind in crowds.ROUGH},
+    **{f"csv/{name}": _tables(name, "csv") for name in ("pyarrow", "pandas", "polars")},
     "jsonl/orjson": _orjson,
 }

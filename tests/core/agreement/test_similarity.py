@@ -14,7 +14,7 @@ def matrix_of(value, n):
     n = np.array(np.broadcast_to(n, value.shape), np.int64)
     np.fill_diagonal(n, 0)
     names = tuple(f"rater {i}" for i in range(len(value)))
-    return PairMatrix(names, n, n, "scott_pi", value, value, 0.95)
+    return PairMatrix(names, n, n, "scott_pi", value, value, 0.95, -1.0)
 
 
 def two_camps(rng, n_raters, n_cases=60, gaps=0.3):

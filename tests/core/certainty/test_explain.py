@@ -2,9 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from core.annotations.dataset import Dataset
-from core.certainty.explain import CLEARLY_LESS, distrusted, why
+from core.certainty.explain import at_most, below_peers, why
+from core.raters.flags import FALSE_ALARMS
+from tests.benchmarks.equal_raters import panel, share_named
 
 
 @pytest.mark.parametrize(
@@ -108,21 +111,59 @@ def test_rankings_that_count_whole_are_told_with_their_ties_and_common_ground(an
     assert why(dataset, 0, dataset.n_annotations) == sentence
 
 
-def test_raters_far_below_the_median_are_distrusted_if_they_have_enough_annotations():
-    accuracy = np.array([0.8, 0.82, 0.79, 0.6, 0.1])
-    found = distrusted(accuracy, np.array([50, 60, 70, 40, 5]))
-    assert found.tolist() == [False, False, False, True, False]
+@pytest.mark.parametrize(
+    ("design", "rare"),
+    [((3, 50, 4), False), ((5, 50, 2), False), ((5, 150, 4), True), ((3, 500, 2), True), ((2, 100, 2), False)],
+)
+@pytest.mark.parametrize("accuracy", [0.4, 0.8])
+def test_below_peers_names_somebody_in_at_most_five_percent_of_panels_of_equal_raters(design, rare, accuracy):
+    panels = 150
+    named = share_named(np.random.default_rng(7), panels, *design, rare=rare, accuracy=accuracy) * panels
+    assert named <= binom.ppf(0.999, panels, FALSE_ALARMS)
 
 
-def test_the_median_rater_is_the_yardstick_whatever_the_best_and_the_worst_do():
-    enough = np.full(5, 100)
-    just, below = CLEARLY_LESS * 0.8 + 0.01, CLEARLY_LESS * 0.8 - 0.01
-    assert distrusted(np.array([1.0, 1.0, 0.8, 0.8, just]), enough).tolist() == [False] * 5
-    assert distrusted(np.array([0.8, 0.8, 0.0, 0.8, below]), enough).tolist() == [False, False, True, False, True]
+def test_below_peers_finds_the_one_who_follows_no_case():
+    found = below_peers(panel(np.random.default_rng(1), 5, 150, 4, poor=0.1), FALSE_ALARMS)
+    assert found.named.tolist() == [True, False, False, False, False]
+    assert found.own[0] < 0.6 < found.peers[0]
 
 
-def test_with_fewer_than_three_judged_raters_nobody_is_distrusted():
-    assert not distrusted(np.array([0.9, 0.1, 0.1]), np.array([50, 50, 3])).any()
+def test_below_peers_names_nobody_for_a_small_difference_in_many_cases():
+    found = below_peers(panel(np.random.default_rng(2), 5, 20_000, 2, poor=0.7), FALSE_ALARMS)
+    assert found.own[0] < found.peers[0]
+    assert not found.named.any()
+
+
+def test_below_peers_counts_by_hand(build):
+    # Case 0: a a b, case 1: a a a, case 2: a b (tied), case 3: b alone; rater 2 says b of case 0 twice.
+    rows = [
+        (0, 0, 0),
+        (0, 1, 0),
+        (0, 2, 1),
+        (0, 2, 1),
+        (1, 0, 0),
+        (1, 1, 0),
+        (1, 2, 0),
+        (2, 0, 0),
+        (2, 1, 1),
+        (3, 0, 1),
+    ]
+    found = below_peers(build(rows, 2), FALSE_ALARMS)
+    assert found.n.tolist() == [2, 2, 2]
+    assert found.own.tolist() == [1, 1, 0.5]
+    assert found.peers.tolist() == [0.75, 0.75, 1]
+    assert not found.named.any()
+
+
+def test_at_most_is_the_tail_of_the_poisson_binomial_distribution():
+    chance, times = np.array([0.2, 0.5, 1.0]), np.array([3, 2, 1])
+    trials = np.repeat(chance, times)
+    mass = [1.0]
+    for p in trials:
+        mass = np.convolve(mass, [1 - p, p])
+    for k in range(7):
+        assert at_most(k, chance, times) == pytest.approx(sum(mass[: k + 1]), abs=1e-12)
+    assert at_most(40, np.array([0.6]), np.array([100])) == pytest.approx(binom.cdf(40, 100, 0.6), rel=1e-9)
 
 
 def test_one_annotation_that_leaves_two_places_tied_is_one():

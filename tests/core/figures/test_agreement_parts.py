@@ -17,7 +17,7 @@ from core.figures.agreement_parts import (
 )
 from core.figures.theme import DARK, LIGHT, with_opacity
 from core.ingest.read_files import read
-from core.text import exact, number
+from core.text import exact, probability
 
 BAD = "<b>x</b>%{y}"
 
@@ -170,10 +170,10 @@ def test_the_bar_of_benchmarks_holds_all_probability(theme):
     assert [trace.x[0] for trace in figure.data] == [band.probability for band in found]
     assert figure.layout.barmode == "stack" and list(figure.layout.xaxis.range) == [0, 1]
     for trace, band in zip(figure.data, found, strict=True):
-        said = f"{band.name} {number(band.probability)}" if band.probability >= 0.14 else ""
+        said = f"{band.name} {probability(band.probability)}" if band.probability >= 0.14 else ""
         assert trace.text[0] == said
         assert trace.hovertemplate.startswith(
-            f"{band.name} ({exact(band.low)} to {exact(band.high)}): {number(band.probability, 3)}<"
+            f"{band.name} ({exact(band.low)} to {exact(band.high)}): {probability(band.probability, 1)}<"
         )
     assert any(trace.text[0] for trace in figure.data) and not all(trace.text[0] for trace in figure.data)
     shades = [float(trace.marker.color.split(",")[-1][:-1]) for trace in figure.data]

@@ -86,7 +86,7 @@ def agreements():
     )
     over_time = OverTime("month", (Window("May", 0, 1, 5, (ONE,)), Window("June", 1, 2, 6, (OTHER,))), 0)
     words = agreement_parts.band_bar([Band("fair", 0.2, 0.4, 0.315, "")], LIGHT, "")
-    yield words, 0, ["fair (.2 to .4): .315"]
+    yield words, 0, ["fair (.2 to .4): 31.5%"]
     points = (
         PrecisionPoint(150, 1300, 2600, None, None, (0.02, 0.03), (0.11, 0.22)),
         PrecisionPoint(2000, 1400, 2800, None, None, (0.01, 0.04), (0.05, 0.1)),
@@ -443,8 +443,8 @@ def of_scores():
     n = np.array([12, 1300, 14, 15])
     value = np.array([0.5, -1.25, 2.0, 0.75])
     clear = np.array([False, True, False, False])
-    found = ScoreRaters(("a", "b", "c", "d"), n, value, value - 0.25, value + 0.5, value + 3, value + 2.75, value + 4,
-                        clear, ~clear, value, value, value, clear, 1.0, 1.0, 1.0, 0.95, True)  # fmt: skip
+    found = ScoreRaters(("a", "b", "c", "d"), n, n, value, value - 0.25, value + 0.5, value + 3, value + 2.75,
+                        value + 4, clear, ~clear, *[value] * 6, clear, 1.0, 1.0, 1.0, 0.95, True)  # fmt: skip
     figure = scores.severities(found, LIGHT, "")
     yield (
         figure,

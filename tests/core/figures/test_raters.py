@@ -16,12 +16,13 @@ from core.raters.rates import Rates
 
 @dataclass
 class Judged:
-    """What the figure reads of an `Acceptable`."""
+    """What the figure reads of an `Acceptable`, or a `Following`."""
 
-    accuracy: Rates
+    rates: Rates
     n_annotations: np.ndarray
     mean: float | None = 0.65
     acceptable: float | None = 0.55
+    measure: str = "accuracy"
 
 
 @dataclass
@@ -29,7 +30,7 @@ class Raters:
     """What the figure reads of a `ToActOn`."""
 
     raters: tuple[str, ...]
-    acceptable: Judged
+    judged: Judged
     flags: tuple[int, ...] = ()
 
     def flagged(self):
@@ -70,7 +71,7 @@ def test_lines_stand_at_the_mean_and_at_what_is_acceptable_where_there_is_any():
     mean, acceptable = accuracy_against_pool(table, LIGHT, "").layout.shapes
     assert (mean.x0, mean.x1, mean.line.dash) == (0.65, 0.65, "dot")
     assert (acceptable.x0, acceptable.x1, acceptable.line.dash) == (0.55, 0.55, "dash")
-    table.acceptable.acceptable = None
+    table.judged.acceptable = None
     assert len(accuracy_against_pool(table, LIGHT, "").layout.shapes) == 1
 
 
@@ -184,7 +185,7 @@ def test_trust_stands_least_on_top_with_both_ends_of_its_interval():
 
 def test_raters_are_ordered_by_their_accuracy_and_not_by_an_end_of_its_interval():
     table = raters([0.8, 0.6, 0.7], [10, 20, 30])
-    rates = table.acceptable.accuracy
-    table.acceptable.accuracy = Rates(rates.value, np.array([0.1, 0.5, 0.3]), np.array([0.85, 0.99, 0.9]), rates.n)
+    rates = table.judged.rates
+    table.judged.rates = Rates(rates.value, np.array([0.1, 0.5, 0.3]), np.array([0.85, 0.99, 0.9]), rates.n)
     figure = accuracy_against_pool(table, LIGHT, "")
     assert list(figure.layout.yaxis.ticktext) == ["rater 1", "rater 2", "rater 0"]

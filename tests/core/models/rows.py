@@ -28,6 +28,46 @@ def simulated(seed, n_cases, confusion, prevalence, per_case):
     return rows, truth
 
 
+def rules(seed, prevalence, other, n_cases=400, n_first=6, n_second=4):
+    """Rows and true classes of rules that name one class each, and another one by mistake.
+
+    The first rules name class 0, the others class 1: on 45% of the cases of their class and on 8% of the others. A
+    share ``other`` of what they say is of the other class. Cases without an annotation are left out.
+    """
+    rng = np.random.default_rng(seed)
+    truth = (rng.random(n_cases) < prevalence).astype(int)
+    own = np.repeat([0, 1], [n_first, n_second])
+    given = rng.random((n_cases, own.size)) < np.where(truth[:, None] == own, 0.45, 0.08)
+    answer = np.where(rng.random(given.shape) < other, 1 - own, own)
+    seen = given.any(axis=1)
+    case = np.cumsum(seen) - 1
+    return [(int(case[i]), int(j), int(answer[i, j])) for i, j in zip(*np.nonzero(given), strict=True)], truth[seen]
+
+
+def shifted(seed, n_cases=600, n_raters=180, per_case=5, careful=0.38, shift=0.72):
+    """Rows and true classes of five ordered grades that most raters often read one higher, and some hardly ever."""
+    rng = np.random.default_rng(seed)
+    truth = rng.choice(5, size=n_cases, p=np.array([0.16, 0.18, 0.28, 0.07, 0.3]) / 0.99)
+    exact = rng.random(n_raters) < careful
+    rows = []
+    for case in range(n_cases):
+        for rater in rng.choice(n_raters, per_case, replace=False):
+            if rng.random() < 0.06:
+                answer = int(rng.integers(5))
+            elif exact[rater] or rng.random() > shift:
+                answer = int(truth[case])
+            else:
+                answer = min(int(truth[case]) + 1, 4)
+            rows.append((case, int(rater), answer))
+    return rows, truth
+
+
+def share_right(probability, truth):
+    """Share of cases whose most probable class is the true one; a tied case is shared."""
+    top = probability >= probability.max(axis=1, keepdims=True) - 1e-12
+    return float((top[np.arange(len(truth)), truth] / top.sum(axis=1)).mean())
+
+
 def degenerate_rows(seed):
     """Small data of every unpleasant kind: unused classes, raters with one annotation, repeats, one rater."""
     rng = np.random.default_rng(seed)

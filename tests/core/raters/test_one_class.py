@@ -5,19 +5,13 @@ from itertools import product
 import numpy as np
 import pytest
 
+from core.agreement.krippendorff import krippendorff_alpha
 from core.annotations.dataset import Dataset
 from core.errors import InputError
-from core.models.dawid_skene import DawidSkene
-from core.models.majority import MajorityVote
 from core.multiplicity import benjamini_hochberg
 from core.raters import one_class as module
-from core.raters.leave_one_rater_out import panel_of
 from core.raters.one_class import one_class, poisson_binomial_tail
 from tests.core.raters.raters_simulated import names, rebuilt, rows, simulated
-
-
-def found_in(data, model=None):
-    return one_class(panel_of(data, (model or DawidSkene("pooled")).fit(data)))
 
 
 def brute_force(chances, least):
@@ -61,24 +55,23 @@ def test_what_is_no_chance_is_refused():
         poisson_binomial_tail(np.array([0.5, 1.2]), 1)
 
 
-def test_expected_counts_are_by_the_others_answers_and_the_others_shares():
-    """By hand, two classes: one pass over the other raters' expected annotations and the truth by the others."""
+def test_expected_counts_are_by_the_others_annotations_on_the_same_cases():
+    """By hand, two classes: r0 names class 1 on all; α of all annotations, shares of the others on each case."""
     data, _ = simulated(1, np.full(6, 0.8), n_cases=60, per_case=4, n_classes=2)
     answer = data.answer.copy()
     answer[data.rater == 0] = 1
     data = rebuilt(data, answer)
-    panel = panel_of(data, DawidSkene("pooled").fit(data))
-    found = one_class(panel)
+    found = one_class(data)
+    alpha = krippendorff_alpha(data).value
+    strength = (1 - alpha) / alpha
     own = data.rater == 0
-    truth = np.where(data.answer == 1, panel.right, 1 - panel.right)  # P(class 1 | the others), two classes
-    others = np.array(
-        [[((1 - truth if z == 0 else truth) * (data.answer == k))[~own].sum() for k in (0, 1)] for z in (0, 1)]
-    )
-    share = ((data.answer[~own] == 1).sum() + 1) / ((~own).sum() + 2)
-    named = (others[:, 1] + 2 * share) / (others.sum(axis=1) + 2)
-    chance = (1 - truth[own]) * named[0] + truth[own] * named[1]
-    assert found.expected[0] == pytest.approx(chance.sum(), rel=1e-9)
-    assert found.p[0] == pytest.approx(2 * poisson_binomial_tail(chance, int(own.sum())), rel=1e-6, abs=0)
+    share = (data.answer[~own].sum() + 1) / ((~own).sum() + 2)
+    chances = []
+    for case in data.case_of_annotation[own]:
+        others = data.answer[(data.case_of_annotation == case) & ~own]
+        chances.append((others.sum() + strength * share) / (others.size + strength))
+    assert found.expected[0] == pytest.approx(np.sum(chances), rel=1e-9)
+    assert found.p[0] == pytest.approx(2 * poisson_binomial_tail(np.array(chances), int(own.sum())), rel=1e-6, abs=0)
     assert (found.favourite[0], found.n[0], found.n_named[0]) == (1, own.sum(), own.sum())
 
 
@@ -90,7 +83,7 @@ def test_exactly_who_names_one_class_is_found_and_honest_raters_are_not():
         rng = np.random.default_rng(seed)
         answer[rater == 0] = 2
         answer[(rater == 1) & (rng.random(rater.size) < 0.97)] = 2
-        found = found_in(rebuilt(data, answer))
+        found = one_class(rebuilt(data, answer))
         assert benjamini_hochberg(found.p, 0.05).tolist() == [0, 1]
         assert found.favourite[:2].tolist() == [2, 2]
 
@@ -102,7 +95,7 @@ def test_a_class_that_is_nearly_always_true_makes_nobody_suspicious():
     case = np.repeat(np.arange(1500), 4)
     rater = rng.random((1500, 12)).argsort(axis=1)[:, :4].ravel()
     answer = np.where(rng.random(case.size) < 0.99, truth[case], 1 - truth[case])
-    found = found_in(Dataset.from_classes("x", *names(1500, 12, 2), case, rater, answer))
+    found = one_class(Dataset.from_classes("x", *names(1500, 12, 2), case, rater, answer))
     assert (found.n_named > 0.9 * found.n).all()
     assert benjamini_hochberg(found.p, 0.05).size == 0
 
@@ -112,7 +105,7 @@ def test_a_mere_leaning_towards_a_class_is_not_one_class_only():
     data, _ = simulated(3, np.full(12, 0.8), n_cases=2000, per_case=4)
     _, rater, answer = rows(data)
     answer[(rater == 0) & (np.random.default_rng(0).random(rater.size) < 0.5)] = 0
-    found = found_in(rebuilt(data, answer))
+    found = one_class(rebuilt(data, answer))
     assert found.p[0] == 1.0
     assert np.isnan(found.expected[0])
 
@@ -121,7 +114,7 @@ def test_few_annotations_and_those_that_nobody_judges_are_no_test():
     data, _ = simulated(4, np.full(6, 0.9), n_cases=100, per_case=3)
     case, rater, answer = rows(data)
     case, rater, answer = np.append(case, [0, 1, 100]), np.append(rater, [6, 6, 7]), np.append(answer, [0, 0, 0])
-    found = found_in(Dataset.from_classes("x", *names(101, 8, 4), case, rater, answer))
+    found = one_class(Dataset.from_classes("x", *names(101, 8, 4), case, rater, answer))
     assert np.isnan(found.p[6:]).all()
     assert (found.favourite[7], found.n[7]) == (-1, 0)
 
@@ -130,7 +123,7 @@ def test_a_thousand_classes_are_looked_at():
     data, _ = simulated(5, np.full(8, 0.7), n_cases=200, per_case=4, n_classes=1000)
     answer = data.answer.copy()
     answer[data.rater == 3] = 17
-    found = found_in(rebuilt(data, answer), MajorityVote())
+    found = one_class(rebuilt(data, answer))
     assert benjamini_hochberg(found.p, 0.05).tolist() == [3]
 
 

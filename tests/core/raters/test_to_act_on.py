@@ -9,11 +9,15 @@ from scipy.stats import norm
 
 from core.annotations.dataset import Dataset
 from core.models.dawid_skene import DawidSkene
+from core.models.one_class_raters import one_class_raters
+from core.raters.acceptable import acceptable_of, agree_beyond_chance, why_not
 from core.raters.flags import KINDS, RULES
+from core.raters.leave_one_rater_out import panel_of
 from core.raters.monitoring import monitor
+from core.raters.one_class import one_class
 from core.raters.to_act_on import raters_to_act_on
 from core.text import number, with_interval
-from tests.core.raters.raters_simulated import names, rebuilt, rows, simulated
+from tests.core.raters.raters_simulated import names, one_class_each, rare, rebuilt, rows, simulated, with_spammers
 
 
 def found_in(data, **how):
@@ -28,9 +32,12 @@ def kinds(found):
     return {found.raters[rater]: found.kinds_of(rater) for rater in found.flagged()}
 
 
-def test_every_rule_but_below_others_has_one_of_the_six_kinds():
+def test_every_rule_but_below_others_has_a_kind():
     assert set(KINDS) == set(RULES) - {"below_others"}
-    assert set(KINDS.values()) == {"low", "one_class", "drift", "fast", "repeats", "blind"}
+    assert set(KINDS.values()) == {
+        *("low", "one_class", "drift", "fast", "repeats", "blind"),
+        *("follow", "shift", "spread"),
+    }
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -47,7 +54,7 @@ def test_who_is_often_wrong_is_low_and_nothing_else():
     assert kinds(found) == {"r11": ("low",)}
     words = found.flags[0].words
     assert "judged by the model on" in words
-    assert "probability below .001" in words
+    assert "probability under 0.1%" in words
     assert found.flags[0].p == found.acceptable.chance[11]
 
 
@@ -195,7 +202,7 @@ def test_where_nothing_can_be_said_nothing_is_claimed():
     noise = simulated(9, np.full(6, 0.25), n_cases=60, per_case=3)[0]
     for data in (unanimous, two, noise):
         found = found_in(data)
-        assert found.words().startswith("Nothing can be said of how accurate the raters are: ")
+        assert found.words().startswith("Cannot determine rater accuracy: ")
         assert not any(character.isdigit() for character in found.words())
         assert "low" not in {KINDS[flag.rule] for flag in found.flags}
         assert np.isnan(found.acceptable.expected_wrong).all()
@@ -216,3 +223,77 @@ def test_in_skin_the_careless_rater_is_blind_and_the_drifting_one_drifts(skin_ta
     assert "drift" in found.kinds_of(3)
     assert "blind" in found.kinds_of(6)
     assert {found.raters[rater] for rater in found.flagged()} <= {"R04", "R07", "R05"}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_two_spammers_do_not_silence_the_page(seed):
+    """Twenty raters right on .85, and two who give one class on all cases, each the other one."""
+    data, truth = with_spammers(seed)
+    assert not agree_beyond_chance(data)
+    found = raters_to_act_on(monitor(data))
+    act = found.acceptable
+    assert not act.why and act.aside == (20, 21) and act.n_judged == 22
+    assert {"allno", "allyes"} <= {found.raters[rater] for rater in found.flagged()}
+    assert all("one_class" in found.kinds_of(rater) for rater in (20, 21))
+    right = np.bincount(data.rater, truth[data.case_of_annotation] == data.answer) / data.annotations_of_raters
+    assert act.accuracy.value[:20].mean() == pytest.approx(right[:20].mean(), abs=0.07)
+    assert found.words().endswith(" Raters agree beyond chance only without allno and allyes, who are flagged.")
+    assert why_not(data) == ""  # so other pages say the same
+
+
+def test_who_was_left_out_is_not_said_where_it_made_no_difference():
+    data = honest(2)
+    answer = data.answer.copy()
+    answer[data.rater == 3] = 1
+    found = found_in(rebuilt(data, answer))
+    assert found.acceptable.aside == () and "only without" not in found.words()
+
+
+def test_many_who_guess_do_not_silence_the_page_either():
+    """Fifteen who guess on every case hide two who are right on .8."""
+    rng = np.random.default_rng(1)
+    truth = rng.integers(2, size=200)
+    case, rater = (axis.ravel() for axis in np.indices((200, 17)))
+    answer = np.where(rng.random(case.size) < 0.8, truth[case], 1 - truth[case])
+    answer = np.where(rater < 15, rng.integers(2, size=case.size), answer)
+    data = Dataset.from_classes("x", *names(200, 17, 2), case, rater, answer)
+    panel = panel_of(data, DawidSkene("pooled").fit(data))
+    assert acceptable_of(panel).why == "the raters do not surely agree more than by chance"
+    judged = acceptable_of(panel, careless=range(15))
+    assert judged.why != acceptable_of(panel).why and judged.aside == tuple(range(15))
+
+
+@pytest.mark.parametrize("prevalence", [0.01, 0.03, 0.05])
+def test_a_rare_class_flags_no_good_rater_as_one_class(prevalence):
+    for seed in range(6):
+        data = rare(seed, prevalence, per_case=2 + 2 * (seed % 2))
+        single = one_class(data)
+        assert (single.n_named >= 0.9 * single.n).all() and not single.found().size
+        assert not one_class_raters(data).most
+        answer = data.answer.copy()
+        answer[data.rater == 0] = 0
+        if prevalence > 0.01:
+            assert one_class(rebuilt(data, answer)).found().tolist() == [0]
+
+
+def test_a_rare_class_is_judged_as_before():
+    found = found_in(rare(1, 0.05))
+    assert not found.acceptable.why and "one_class" not in {flag.rule for flag in found.flags}
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("prevalence", [0.15, 0.3, 0.5])
+def test_where_most_raters_give_one_class_each_nobody_is_judged_or_flagged(prevalence, seed):
+    data = one_class_each(seed, prevalence)
+    found = raters_to_act_on(monitor(data))
+    assert found.words().startswith("Cannot determine rater accuracy: most raters give one class only")
+    assert not found.flags and np.isnan(found.acceptable.accuracy.value).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+def test_of_noise_nobody_is_left_out_until_the_others_agree(n_classes):
+    """Whoever is flagged in noise is no reason to believe the rest."""
+    for seed in range(8):
+        data = simulated(seed, np.full(12, 1 / n_classes), n_cases=150, per_case=5, n_classes=n_classes)[0]
+        found = raters_to_act_on(monitor(data))
+        assert found.acceptable.why and found.acceptable.aside == ()

@@ -43,6 +43,7 @@ from core.machines.worth import worth_readers
 from core.methods import every_method, offered
 from core.models.majority import MajorityVote
 from core.plausibility.gaussian_prior import fit_prior
+from core.raters.following import following_of
 from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
 from core.raters.score_gold import score_gold
@@ -299,7 +300,8 @@ def test_decisions_of_reviews_have_a_section_with_what_waits():
             review = review_of(case, [*review.events, event])
         reviews[case] = review
     request = request_of(dataset, reviews=reviews)
-    lead, todo, _, listed = review_section.reviews(request, ["reviews"], None, None)
+    lead, todo, rests, _, listed = review_section.reviews(request, ["reviews"], None, None)
+    assert rests.text.startswith("1 case is settled: 1 by one reviewer. One reviewer's opinion is one more opinion")
     assert lead.text == "2 of 2 cases reviewed, 1 settled, 1 in arbitration."
     assert (todo.kind, todo.text) == ("todo", "Decide 1 case in arbitration.")
     assert listed.table[["case", "decision", "state"]].values.tolist() == [
@@ -400,7 +402,7 @@ def test_raters_of_the_report_are_those_of_the_raters_page_and_a_class_that_fall
     *_, picture, grid = data_sections.raters(request_of(load_sample("anaesthesia")), ["raters"], None, None)
     title = picture.draw(LIGHT).layout.title.text.replace("<br>", " ")
     before = vote.prevalence[2]
-    assert title.startswith(f"Most moved: {vote.classes[2]}, {before:.1%} by majority vote, {before - 0.07:.1%} by ")
+    assert title.startswith(f"{vote.classes[2]}: {before:.1%} of cases by majority vote, {before - 0.07:.1%} by ")
     found = raters_to_act_on(replace(table, panel=panel)).acceptable
     order = found.order()
     expected = {
@@ -515,20 +517,22 @@ def test_a_report_of_scores_has_raters_and_plausible_scores_of_the_threshold():
     request = request_of(dataset, "essays", threshold=6.0)
     blocks = score_section.scores(request, ["scores"], None, None)
     raters = score_raters(dataset)
-    assert blocks[0].text == f"{raters.words(2)}." and blocks[0].kind == "lead"
-    assert blocks[3].table["severity"].tolist() == raters.severity.tolist()
+    following = following_of(dataset)
+    assert blocks[0].text == following.who() and blocks[0].kind == "lead"
+    assert blocks[1].text == f"{raters.words(2)}."
+    assert blocks[4].table["severity"].tolist() == raters.severity[following.order()].tolist()
     trust = score_trust(dataset, fit_prior(dataset).model(6.0), [1.0])
-    table = blocks[5].table
+    table = blocks[6].table
     widest = int(np.argmax(trust.width[0]))
     assert table["case"].iloc[0] == dataset.cases[widest]
     assert table["P(above 6)"].iloc[0] == trust.above[0, widest]
-    assert f"± {np.median(trust.width) / 2:.1f} or better" in blocks[4].text
+    assert f"± {np.median(trust.width) / 2:.1f} or better" in blocks[5].text
     assert score_section.scores(request_of(load_sample("anaesthesia"), "anaesthesia"), ["scores"], None, None) == []
     gold = replace(dataset, gold_scores=np.linspace(1, 9, dataset.n_cases))
     more = score_section.scores(request_of(gold, "essays", threshold=6.0), ["scores"], None, None)
     against = score_gold(gold)
-    assert more[4].text == f"{against.words(1)}." and more[6].table["bias"].tolist() == against.bias.tolist()
-    assert more[8].text == scores_by_gold(gold, trust).words(0, 2) and len(more) == len(blocks) + 4
+    assert more[5].text == f"{against.words(1)}." and more[7].table["bias"].tolist() == against.bias.tolist()
+    assert more[9].text == scores_by_gold(gold, trust).words(0, 2) and len(more) == len(blocks) + 4
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ from core.models.choose import choose
 from core.models.gold_measures import gold_measures
 from core.plausibility.gaussian_prior import fit_prior
 from core.raters.flags import RULES, Flag
+from core.raters.following import following_of
 from core.raters.monitoring import monitor
 from core.raters.score_raters import score_raters
 from core.raters.to_act_on import raters_to_act_on
@@ -42,7 +43,7 @@ from core.review.assignments import ASSIGNMENT_COLUMNS
 from core.review.decisions import Decision
 from core.review.opinions import REASONS, Opinion
 from core.review.states import STATES
-from core.review.summary import Summary
+from core.review.summary import Settled, Summary
 from tests.core.raters.raters_simulated import simulated
 
 
@@ -143,14 +144,21 @@ def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
         wider = np.linspace(0, 1, dataset.n_cases)
         return replace(found, m=found.m + 0.03, low=found.low - wider, high=found.high + 9 * (1 - wider) ** 8)
 
+    following = made_up(following_of(dataset), never_twice())
     monkeypatch.setattr(score_section, "score_raters", lambda *_, **__: raters)
+    monkeypatch.setattr(score_section, "following_of", lambda *_, **__: following)
     monkeypatch.setattr(score_section, "score_trust", trusted)
     blocks = score_section.scores(request, ["scores"], None, None)
     first, second = grids(blocks)
     severity, spread = (block.draw(LIGHT).layout.xaxis.title.text for block in blocks if isinstance(block, Figure))
     assert severity.startswith("scores above") and spread.startswith("spread")
     names = ["n", *(f"{of}{end}" for of in ("severity", "spread", "with_others") for end in ("", "_low", "_high"))]
-    same(first, {"rater": list(raters.raters)} | {name: getattr(raters, name).tolist() for name in names})
+    order = following.order()
+    assert order.tolist() != list(range(order.size))
+    expected = {"rater": [raters.raters[rater] for rater in order]}
+    expected |= {name: getattr(raters, name)[order].tolist() for name in names}
+    expected |= {"follows": following.rates.value[order].tolist(), "annotations lost": following.lost[order].tolist()}
+    same(first, expected)
     assert asked == [(6.0, [2.0])], "the threshold and the trust of the report"
     found = trusted(dataset, own, [2.0])
     widest = sorted(range(dataset.n_cases), key=lambda case: found.low[0, case] - found.high[0, case])[:20]
@@ -246,11 +254,14 @@ def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
         431, {"open": 400, "arbitration": 3, "closed": 11, "adjudicated": 6, **dict.fromkeys(STATES, 2)}
         | {"arbitration": 3, "closed": 11, "adjudicated": 6}, 27, panel, other, alpha,
         SimpleNamespace(n=19, n_changed=5, share=minds, directions={}), {}, None, 0,
+        Settled(8, 3, 6, 1), (),
     )  # fmt: skip
     reason = next(iter(REASONS))
     listed = [
-        Decision("c9", "Ann", Opinion.of_class("x"), True, "open", "adjudicated", 1_700_000_000_000_000, reason, "n1"),
-        Decision("c2", "Bob", Opinion.of_class("y"), False, "blind", "closed", 1_600_000_000_000_000, "", ""),
+        Decision(
+            "c9", "Ann", Opinion.of_class("x"), True, "open", "adjudicated", 1_700_000_000_000_000, reason, "n1", 1.25
+        ),
+        Decision("c2", "Bob", Opinion.of_class("y"), False, "blind", "closed", 1_600_000_000_000_000, "", "", 64.0),
     ]
     monkeypatch.setattr(review_section, "summarise_reviews", lambda *_: summary)
     monkeypatch.setattr(review_section, "decisions", lambda *_: listed)
@@ -261,15 +272,19 @@ def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
     blocks = review_section.reviews(request_of(dataset, reviews=here, assigned=assigned), ["reviews"], None, None)
     assert said(blocks)[:2] == ["27 of 431 cases reviewed, 17 settled, 3 in arbitration.",
                                 "Decide 3 cases in arbitration."]  # fmt: skip
+    assert said(blocks)[2] == summary.settled.words() and summary.settled.words().startswith(
+        "17 cases are settled: 8 by"
+    )
     shares, table, given = grids(blocks)
     expected = {
         "share": [
             "blind reads agree with a decided panel",
             "blind reads agree with each other",
             "minds changed by the reveal",
+            "decisions in less than 2 seconds",
         ],
-        "value": [between(one.value, one.ci_low, one.ci_high) for one in (panel, other, minds)],
-        "of": [panel.n_annotations, other.n_annotations, 19],
+        "value": [*(between(one.value, one.ci_low, one.ci_high) for one in (panel, other, minds)), "50%"],
+        "of": [panel.n_annotations, other.n_annotations, 19, 2],
     }
     same(shares, expected)
     decided = {
@@ -279,6 +294,7 @@ def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
         "given": ["ended the arbitration", "blind"],
         "state": [STATES["adjudicated"], STATES["closed"]],
         "at (UTC)": ["2023-11-14 22:13:20", "2020-09-13 12:26:40"],
+        "seconds": [1.2, 64.0],
         "reason": [REASONS[reason], ""],
         "note": ["n1", ""],
     }

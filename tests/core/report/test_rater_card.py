@@ -103,8 +103,8 @@ def test_every_number_of_the_summary_stands_in_its_own_line(card):
 def test_each_difference_has_its_own_class_and_those_of_the_others_who_agree(card):
     (grid,) = _differences(card)
     assert grid.table.to_numpy().tolist() == [
-        ["c7", "acne", "mole", ".99", "4 of 5"],
-        ["c2", "wart", "acne", ".93", "2 of 3"],
+        ["c7", "acne", "mole", "99%", "4 of 5"],
+        ["c2", "wart", "acne", "93%", "2 of 3"],
     ]
     assert list(grid.table.columns) == ["case", "annotation", "the others", "certainty of the others", "of them agree"]
     assert grid.caption == "60 annotations in all, most certain first."

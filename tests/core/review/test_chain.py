@@ -3,10 +3,12 @@
 import itertools
 import re
 import threading
+from dataclasses import replace
 
 import pytest
 import sqlalchemy as sa
 
+from core.errors import InputError
 from core.review import chain
 from core.review.chain import BEGINNING, Head, event_hash
 from core.review.database import grant, guards, transaction
@@ -14,7 +16,7 @@ from core.review.events import Draft
 from core.review.migrations.versions import r0003_chain
 from core.review.opinions import Opinion
 from core.review.review_errors import StoreError
-from core.review.schema import erasures, events
+from core.review.schema import erasures, events, sessions
 from core.review.sessions import Queued
 from core.review.store import _to_row
 
@@ -70,6 +72,60 @@ def test_the_migration_hashes_as_the_store_does(recorded):
     with transaction(recorded.engine) as connection:
         for row in connection.execute(sa.text("SELECT * FROM review_event")).mappings():
             assert r0003_chain._hash(dict(row)) == row["hash"]
+
+
+_SAID = '{"ranking": [["z"]]}'
+_BEFORE = {
+    "dataset": "b6d064d900955a3f8c72f9069579403a", "case_id": "1", "reviewer": "Ada",
+    "session": "b87dfc3519334f1e9d31f846978d6234", "model": "", "settings": "{}", "panel": None, "old": _SAID,
+    "opinion": _SAID, "confidence": None, "note": "", "reason": "", "whom": "", "whom_visible": "", "undoes": None,
+    "visible": "open", "seconds": None,
+}  # fmt: skip
+_RECORDED = [
+    {
+        "version": 1, "number": 1, "token": "bc3d265ef19e4e36a10e1989064df05a", "kind": "opinion",
+        "at": 1795919475113537, "visible": "blind", "old": None, "seconds": 0.4, "previous": BEGINNING,
+        "hash": "7439279caf92b239347abc5adb2264b3e558f6d0734aa9be7b7b56ea3ec9587b",
+    },
+    {
+        "version": 2, "number": 2, "token": "e509a64333b04e7a84a5c2f7938a2e17", "kind": "reveal",
+        "at": 1795919475133596, "model": "dirichlet", "settings": '{"reliability": 1.0}',
+        "panel": '{"ranking": [["x", "y"]]}',
+        "previous": "7439279caf92b239347abc5adb2264b3e558f6d0734aa9be7b7b56ea3ec9587b",
+        "hash": "1a71da101bfe0a5a2a2da2591d1e66ac20398d644f52c7662d7106723992f9e0",
+    },
+    {
+        "version": 3, "number": 3, "token": "ee095c3e27a042908bb936dabc97ddfd", "kind": "keep",
+        "at": 1795919475154400, "seconds": 0.3,
+        "previous": "1a71da101bfe0a5a2a2da2591d1e66ac20398d644f52c7662d7106723992f9e0",
+        "hash": "0cf2ed284e615c7f1c5f06e399e1b15bf1a2ff321a2ba9f6cad312b3c8291643",
+    },
+]  # fmt: skip
+
+
+def test_a_case_closed_before_there_were_plausible_sets_verifies_and_stays_closed(store):
+    """As it was recorded then, with a class outside of what the panel was undecided between; a new step follows."""
+    dataset, session = _BEFORE["dataset"], _BEFORE["session"]
+    with transaction(store.engine, writes=True) as connection:
+        about = {"id": session, "dataset": dataset, "reviewer": "Ada", "title": "Lowest certainty first", "at": 1}
+        connection.execute(sessions.insert().values(about))
+        connection.execute(events.insert(), [_BEFORE | one for one in _RECORDED])
+    assert store.check([_RECORDED[-1]["hash"]]).ok
+    review = store.case(dataset, "1")
+    assert (review.state, review.closed_unsupported, review.reads[0].panel.plausible) == ("closed", True, None)
+    said = {"dataset": dataset, "case_id": "1", "reviewer": "Ada"}
+    store.record(Draft(kind="reopen", note="look again", **said), seen=3, token="reopen")
+    for seen, (kind, more) in enumerate([
+        ("opinion", {"opinion": Opinion.of_class("z")}),
+        ("reveal", {"panel": replace(Opinion.of_ranking(["xy"]), plausible=("x", "y"))}),
+    ], 4):  # fmt: skip
+        store.record(Draft(kind=kind, **said, **more), seen=seen, token=kind)
+    with pytest.raises(InputError, match="write a note"):
+        store.record(Draft(kind="keep", **said), seen=6, token="keep")
+    assert store.case(dataset, "1").version == 6
+    store.record(Draft(kind="keep", note="a fresh scan", **said), seen=6, token="keep")
+    again = store.case(dataset, "1")
+    assert (again.state, again.reads[0].panel.plausible, store.check().ok) == ("closed", ("x", "y"), True)
 
 
 def test_the_hash_holds_every_column(recorded):

@@ -1,9 +1,10 @@
 """Decisions are found again by person, state and date, as they stand now."""
 
+import pandas as pd
 import pytest
 
-from core.review.decisions import decision_table, decisions
-from core.review.opinions import Opinion
+from core.review.decisions import decision_table, decisions, n_quick, quick_words
+from core.review.opinions import UNDETERMINED, Opinion
 
 X, Y = Opinion.of_class("x"), Opinion.of_class("y")
 
@@ -50,6 +51,49 @@ def test_what_was_reopened_stands_no_more(dataset, reviews_of):
     made.read("case 0", "Ann", X, panel=X)
     made.do("case 0", "Ann", "reopen", note="a new image")
     assert decisions(made.found) == []
+
+
+def test_the_time_of_a_decision_is_all_that_was_spent_on_the_case_until_it_was_given(dataset, reviews_of):
+    """Also before a skip and what was undone, not in an earlier round, and not what came after it."""
+    made = reviews_of(dataset)
+    made.do("case 0", "Ann", "skip", seconds=1.2)
+    made.do("case 0", "Ann", "opinion", X, seconds=0.4)
+    made.do("case 0", "Ann", "undo", seconds=0.25)
+    made.do("case 0", "Ann", "opinion", Y, seconds=0.1)
+    made.do("case 0", "Bob", "opinion", Y, seconds=0.5)
+    made.do("case 0", "Ann", "reveal", panel=Y)
+    made.do("case 0", "Ann", "keep", seconds=30.0)
+    found = {one.reviewer: one for one in decisions(made.found)}
+    assert found["Ann"].seconds == pytest.approx(1.95) and found["Bob"].seconds == 0.5
+    assert found["Ann"].is_quick and n_quick(found.values()) == (2, 2)
+    made.do("case 0", "Bob", "reveal", panel=Y)
+    made.do("case 0", "Bob", "change", X, note="seen", seconds=1.5)
+    made.do("case 0", "Ann", "reopen", note="again")
+    made.do("case 0", "Ann", "opinion", X, seconds=1.0)
+    (again,) = decisions(made.found)
+    assert (again.seconds, again.is_quick) == (1.0, True)
+
+
+def test_two_seconds_are_not_quick_and_what_was_not_timed_counts_on_neither_side(dataset, reviews_of):
+    made = reviews_of(dataset)
+    for case, seconds in enumerate((1.99, 2.0, None, 0.0)):
+        made.do(f"case {case}", "Ann", "opinion", X, seconds=seconds)
+    found = decisions(made.found)
+    assert n_quick(found) == (2, 3)
+    assert quick_words(found) == "2 of 3 timed decisions (67%) took less than 2 seconds."
+    assert decision_table(dataset, found)["seconds"].tolist() == [2.0, 2.0, pd.NA, 0.0]
+    assert quick_words([one for one in found if one.seconds is None]) == ""
+    assert quick_words([one for one in found if one.seconds == 2.0]) == (
+        "0 of 1 timed decision took less than 2 seconds."
+    )
+
+
+def test_the_note_of_who_decided_alone_stands_beside_the_decision(dataset, reviews_of):
+    made = reviews_of(dataset)
+    made.do("case 0", "Ann", "opinion", X, note="blurred")
+    made.do("case 0", "Ann", "reveal", panel=UNDETERMINED)
+    made.do("case 0", "Ann", "keep", note="seen on the scan")
+    assert [one.note for one in decisions(made.found)] == ["blurred · seen on the scan"]
 
 
 def test_the_table_has_the_hour_of_the_day_in_utc(dataset, reviews_of):

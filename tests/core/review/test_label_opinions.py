@@ -46,6 +46,21 @@ def test_the_panel_says_a_set_only_where_all_of_it_is_certain():
             assert word.opinion == Opinion.of_labels(np.array(street.classes)[found.applies[case]].tolist())
         else:
             assert word.opinion == UNDETERMINED and "certainty of 80%" in word.why
+            chance = np.where(found.applies[case], found.certainty[case], 1 - found.certainty[case])
+            rows = street.annotations_of(case)
+            named = {code for place in rows for block in street.blocks_of(place) for code in block}
+            assert set(word.opinion.plausible) == {street.classes[code] for code in named if chance[code] > 0.05}
+
+
+def test_of_labels_that_exclude_each_other_the_plausible_ones_are_as_of_classes():
+    """Ten, nine and one rater name one label each: the third is led in all but one per cent."""
+    said = [0] * 10 + [1] * 9 + [2]
+    names = ("d", ["case", "other"], [f"r{place}" for place in range(20)], ("x", "y", "z", "w"))
+    data = Dataset.from_sets(*names, [0] * 20 + [1], [*range(20), 0], list(range(22)), [*said, 3])
+    assert label_set_certainty(data).exclusive
+    word = panel_set(data, 0, reliability=1.0)
+    assert (word.decided, word.opinion.plausible) == (False, ("x", "y"))
+    assert Opinion.of_labels("z").is_outside(word.opinion) and not Opinion.of_labels("y").is_outside(word.opinion)
 
 
 def test_one_reader_and_a_case_without_a_likely_label_decide_nothing():

@@ -1,5 +1,6 @@
 """What an opinion may be, and that the database gives back what it was given."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -36,6 +37,21 @@ def test_an_opinion_written_and_read_is_the_same(opinion):
     assert opinion.agrees_with(opinion)
     assert opinion.words()
     opinion.check_classes(opinion.classes, opinion.kind if opinion.kind in ("set", "score") else "class")
+
+
+@pytest.mark.parametrize("plausible", [(), ("ä", "b"), (-1.5, 3.0), None])
+@pytest.mark.parametrize("opinion", [UNDETERMINED, Opinion.of_ranking([["ä", "b"]])])
+def test_the_plausible_set_of_a_panel_is_written_and_read_and_makes_no_other_opinion(opinion, plausible):
+    panel = replace(opinion, plausible=plausible)
+    again = Opinion.from_json(panel.to_json())
+    assert (again, again.plausible) == (opinion, plausible)
+    assert ("plausible" in panel.to_json()) == (plausible is not None)
+
+
+def test_a_plausible_set_names_classes_of_the_data():
+    with pytest.raises(InputError, match="'c' is not in the list"):
+        replace(UNDETERMINED, plausible=("a", "c")).check_classes(["a", "b"], "class")
+    replace(UNDETERMINED, plausible=(1.0, 2.0)).check_classes([], "score")
 
 
 def test_the_order_within_a_tie_does_not_matter():

@@ -12,6 +12,7 @@ from core.errors import InputError
 from core.ingest.samples import load_sample
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian import GaussianScores
+from core.plausibility.ordinal_truth import OrdinalTruth
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.prirn import PrIRN
 from core.review.opinions import UNDETERMINED, Opinion
@@ -82,6 +83,62 @@ def test_as_many_classes_are_tied_as_it_takes():
     assert word(answers(10, 9, 1)).opinion.words() == "a = b"
     assert word(answers(4, 4, 4)).opinion.words() == "a = b = c"
     assert word(answers(2, n_classes=8)).opinion == UNDETERMINED
+
+
+@pytest.mark.parametrize(
+    ("counts", "n_classes", "plausible"),
+    [
+        ((10, 9, 1), 3, ("a", "b")),  # .58 and .42: c is first in under 1%
+        ((9, 9, 3), 3, ("a", "b")),
+        ((6, 6, 3), 3, ("a", "b", "c")),
+        ((4, 4, 4), 3, ("a", "b", "c")),
+        ((1, 1), 6, ("a", "b")),  # all named, though others are first in over a tenth
+        ((2,), 8, ("a",)),
+        ((4, 4, 1, 1), 4, ("a", "b", "c", "d")),  # c and d are equally probable: both or neither
+    ],
+)
+def test_the_plausible_set_is_the_fewest_named_classes_that_reach_95_percent(counts, n_classes, plausible):
+    """By integration and from first principles by a million draws of the shares."""
+    data = answers(*counts, n_classes=n_classes)
+    found = word(data).opinion
+    assert tuple(sorted(found.plausible)) == plausible
+    shape = np.ones(n_classes) + np.append(counts, np.zeros(n_classes - len(counts)))
+    first = np.random.default_rng(5).dirichlet(shape, 1_000_000).argmax(axis=1)
+    chance = np.bincount(first, minlength=n_classes)[: len(counts)] / 1e6
+    held = chance[["abcdefgh".index(name) for name in plausible]]
+    assert held.sum() >= 0.95 or len(plausible) == len(counts)
+    assert held[held > held.min() + 0.002].sum() < 0.95  # without the least probable, of which several may be alike
+
+
+def test_one_reader_and_ordered_classes_have_a_plausible_set():
+    """Of one reader what they named; of ordered classes what the model holds plausible, named or not."""
+    assert word(answers(1, n_classes=4)).opinion.plausible == ("a",)
+    scale = Dataset.from_classes(
+        "x", ["i", "j"], list("rst"), list("abcde"), [0, 0, 1, 1, 1], [0, 1, 0, 1, 2], [1, 3, 2, 2, 2], ordinal=True
+    )
+    model = OrdinalTruth()
+    chance = model.probability(scale, 1.0)[0]
+    found = panel_word(model, scale, 0, reliability=1.0).opinion.plausible
+    held = sum(chance["abcde".index(name)] for name in found)
+    assert held >= 0.95 and held - min(chance["abcde".index(name)] for name in found) < 0.95
+
+
+def test_a_decided_panel_has_no_plausible_set_and_a_case_of_nobody_has_none():
+    assert word(answers(3, 1)).opinion.plausible is None
+    data = Dataset.from_classes("x", ["i", "j"], ["r"], ["a", "b"], [0], [0], [0])
+    assert panel_word(DirichletCounts(), data, 1, reliability=1.0).opinion.plausible is None
+
+
+def test_classes_that_only_simulation_error_sets_apart_come_into_the_set_together():
+    """Four raters name a first, four b, one c and one d: c and d are equally probable, whatever the seed."""
+    first = [0] * 4 + [1] * 4 + [2, 3]
+    raters = [f"r{place}" for place in range(10)]
+    data = Dataset.from_rankings(
+        "r", ["case"], raters, list("abcd"), [0] * 10, list(range(10)), list(range(11)), first, [0] * 10
+    )
+    for seed in range(10):
+        found = panel_word(PlackettLuce(), data, 0, reliability=1.0, seed=seed).opinion.plausible
+        assert sorted(found) == list("abcd")
 
 
 def test_nobody_has_answered():
@@ -172,7 +229,11 @@ def test_the_panels_score_holds_what_a_colleague_would_say_by_the_predictive_t()
     low, high = found.within
     assert Opinion.of_score(low).agrees_with(found) and Opinion.of_score(high).agrees_with(found)
     assert not Opinion.of_score(low - 1e-6).agrees_with(found) and not UNDETERMINED.agrees_with(found)
-    assert panel_score(model, data, 1, reliability=2.0) == UNDETERMINED  # one reader
+    one_reader = panel_score(model, data, 1, reliability=2.0)
+    assert one_reader == UNDETERMINED
+    ends = [end[1] for end in posterior.of_colleague()]
+    assert one_reader.plausible == pytest.approx(ends)
+    assert Opinion.from_json(one_reader.to_json()).plausible == one_reader.plausible
     assert Opinion.from_json(found.to_json()) == found and found.decided and found.kind == "score"
 
 

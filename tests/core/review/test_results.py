@@ -113,6 +113,22 @@ def test_the_table_of_results_has_a_row_for_each_reviewed_case(dataset, decided)
     assert result_table(dataset, {}).empty
 
 
+def test_the_table_of_results_says_how_long_it_took_and_what_stands_alone(dataset, reviews_of):
+    """Ten seconds until the opinion was given; one case was closed by one reviewer outside the plausible set."""
+    made = reviews_of(dataset)
+    panel = replace(UNDETERMINED, plausible=("y", "z"))
+    made.read("case 0", "Ann", X, panel=panel, note="seen on the scan")
+    made.read("case 1", "Ann", Y, panel=panel)
+    table = result_table(dataset, made.found)
+    assert table["seconds"].tolist() == [10.0, 10.0]
+    assert table["outside_plausible_set"].tolist() == [True, False]
+    assert table["note"].tolist() == ["seen on the scan", ""]
+    trail = trail_table(dataset, made.found)
+    assert trail["plausible"].tolist() == ["", '["y", "z"]', ""] * 2
+    (reveal, *_) = [one for one in json.loads(trail_json(dataset, made.found))["cases"][0]["events"] if one["panel"]]
+    assert reveal["panel"] == {"undetermined": True, "plausible": ["y", "z"]} and reveal["plausible"] == '["y", "z"]'
+
+
 def test_the_trail_has_every_event_and_says_which_were_undone(dataset, reviews_of):
     made = reviews_of(dataset)
     made.read("case 1", "Ann", Y, panel=X)

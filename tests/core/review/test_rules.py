@@ -1,5 +1,7 @@
 """The rules of a review, on one case after another: no database."""
 
+from dataclasses import replace
+
 import pytest
 
 from core.errors import InputError
@@ -65,6 +67,80 @@ def test_nobody_disagrees_with_an_undecided_panel(case, panel, opinion):
     assert said == "The panel is undecided: your opinion stands, and the case is closed."
     assert case.do("Ann", "keep") == "closed"
     assert not case.review.read_by("Ann").disagrees
+
+
+def undecided(*names, between="xy"):
+    """An undecided panel with this plausible set."""
+    return replace(Opinion.of_ranking([between]) if between else UNDETERMINED, plausible=names)
+
+
+@pytest.mark.parametrize(
+    ("opinion", "panel"),
+    [
+        (Z, undecided("x", "y")),
+        (Z, undecided("x", between="")),
+        (Z, undecided(between="")),  # no label may apply
+        (Z, TIED),  # as recorded by earlier versions: only the tie is known
+        (Opinion.of_ranking([["z"], ["x"]]), undecided("x", "y")),  # the first choice counts
+        (Opinion.of_ranking([["x", "z"]]), undecided("x", "y")),
+        (Opinion.of_labels("xz"), undecided("x", "y", between="")),
+        (Opinion.of_score(9), undecided(2.5, 8.5, between="")),
+    ],
+)
+def test_nobody_closes_a_case_alone_outside_the_plausible_set_without_a_note(case, opinion, panel):
+    """A reason from the list is no note. With a note the case is closed, and it is said on what it rests."""
+    case.read("Ann", opinion, panel=panel)
+    for reason in ("", "rater_error"):
+        with pytest.raises(InputError, match="second opinion, or write a note"):
+            case.do("Ann", "keep", note=" ", reason=reason)
+    said = what_follows(case.review, case.draft("Ann", "keep", note="seen on the scan"))
+    assert said == "The case is closed on your opinion alone, outside the panel's plausible set."
+    assert case.do("Ann", "keep", note="seen on the scan") == "closed"
+    assert case.review.closed_unsupported
+
+
+@pytest.mark.parametrize(
+    ("opinion", "panel"),
+    [
+        (Z, undecided("x", "y", "z")),  # plausible, though not among those that the panel is undecided between
+        (Opinion.of_ranking([["x"], ["z"]]), undecided("x", "y")),
+        (Opinion.of_labels("x"), undecided("x", "y", between="")),
+        (Opinion.of_score(8.5), undecided(2.5, 8.5, between="")),
+        (UNDETERMINED, undecided("x", "y")),
+        (Z, UNDETERMINED),  # nobody has annotated
+        (Opinion.of_score(9), UNDETERMINED),
+    ],
+)
+def test_an_opinion_within_the_plausible_set_closes_a_case_as_it_is(case, opinion, panel):
+    case.read("Ann", opinion, panel=panel)
+    assert case.do("Ann", "keep") == "closed" and not case.review.closed_unsupported
+
+
+def test_a_change_to_a_class_outside_the_plausible_set_needs_a_note(case):
+    case.read("Ann", X, panel=undecided("x", "y"))
+    with pytest.raises(InputError, match="nobody else shares it"):
+        case.do("Ann", "change", Z, reason="rater_error")
+    assert case.do("Ann", "change", Z, note="seen on the scan") == "closed"
+
+
+@pytest.mark.parametrize(("second", "state"), [(Z, "closed"), (X, "arbitration")])
+def test_a_second_person_decides_about_an_opinion_outside_the_plausible_set(case, second, state):
+    """Who shares it closes the case without a note; who does not brings it to arbitration."""
+    panel = undecided("x", "y")
+    case.read("Ann", Z, panel=panel)
+    assert case.do("Ann", "second_opinion", whom="Bob", whom_visible="blind") == "second_opinion"
+    case.read("Bob", second, panel=panel)
+    assert case.do("Bob", "keep") == state
+    assert not case.review.closed_unsupported
+
+
+def test_a_reader_who_is_not_through_supports_nobody(case):
+    """Bob's opinion can still be taken back, and the case would stand on Ann's."""
+    case.do("Bob", "opinion", Z)
+    case.read("Ann", Z, panel=undecided("x", "y"))
+    with pytest.raises(InputError, match="nobody else shares it"):
+        case.do("Ann", "keep")
+    assert case.do("Ann", "keep", note="seen on the scan") == "read"
 
 
 def test_what_follows_of_a_decided_panel_says_that_they_agree(case):

@@ -1,5 +1,7 @@
 """Whatever three reviewers do in whatever order, what must hold of a case holds."""
 
+from dataclasses import replace
+
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
@@ -26,6 +28,16 @@ def standing(review):
     return (state, review.reads, review.asked, review.disputed, review.adjudication, review.revealed)
 
 
+panels = st.sampled_from([*map(Opinion.of_class, "xy"), replace(UNDETERMINED, plausible=("x",))])
+notes = st.sampled_from(["", "seen"])
+
+
+def decided(review):
+    """Whether the panel of the last step was decided."""
+    read = review.read_by(review.events[-1].reviewer)
+    return read is None or read.panel is None or read.panel.decided
+
+
 class Reviewing(RuleBasedStateMachine):
     def __init__(self):
         super().__init__()
@@ -42,7 +54,8 @@ class Reviewing(RuleBasedStateMachine):
         after = review_of("case", [*self.review.events, event])
         assert after.version == self.review.version + 1
         if kind in ("keep", "change", "adjudication") and after.state in ENDS:
-            assert (STAYS if after.state == self.review.state else ENDS)[after.state] in words
+            stays = after.state == self.review.state and (after.state != "closed" or decided(after))
+            assert (STAYS if stays else ENDS)[after.state] in words
         if kind == "opinion" and reviewer in self.review.unblinded:
             assert event.visible == "open"
         if kind == "undo":
@@ -59,13 +72,19 @@ class Reviewing(RuleBasedStateMachine):
     def opinion(self, reviewer, opinion):
         self.act(reviewer, "opinion", opinion=opinion)
 
-    @rule(reviewer=who, panel=st.sampled_from("xy"))
+    @rule(reviewer=who, panel=panels)
     def reveal(self, reviewer, panel):
-        self.act(reviewer, "reveal", panel=Opinion.of_class(panel))
+        self.act(reviewer, "reveal", panel=panel)
 
-    @rule(reviewer=who)
-    def keep(self, reviewer):
-        self.act(reviewer, "keep")
+    @rule(reviewer=who, note=notes)
+    def keep(self, reviewer, note):
+        self.act(reviewer, "keep", note=note)
+
+    @rule(reviewer=who, opinion=opinions, panel=panels, note=notes)
+    def read_to_the_end(self, reviewer, opinion, panel, note):
+        self.act(reviewer, "opinion", opinion=opinion)
+        self.act(reviewer, "reveal", panel=panel)
+        self.act(reviewer, "keep", note=note)
 
     @rule(reviewer=who, opinion=opinions)
     def change(self, reviewer, opinion):
@@ -92,10 +111,14 @@ class Reviewing(RuleBasedStateMachine):
         assert (review.state == "adjudicated") == (review.adjudication is not None)
         if review.state == "closed":
             assert review.reads
-            assert all(read.settled and read.opinion.agrees_with(read.panel) for read in review.reads)
+            assert all(read.settled for read in review.reads)
+            assert all(read.opinion.agrees_with(read.panel) for read in review.reads if read.panel.decided)
+        if review.closed_unsupported:
+            (read,) = review.reads
+            assert any(event.note and event.reviewer == read.reviewer for event in effective(review.events))
         if review.state in ("open", "skipped"):
             assert not review.reads
-        if any(read.settled and read.panel and not read.opinion.agrees_with(read.panel) for read in review.reads):
+        if any(read.disagrees for read in review.reads):
             assert review.state in ("arbitration", "second_opinion", "adjudicated")
         assert len({read.reviewer for read in review.reads}) == len(review.reads)
 

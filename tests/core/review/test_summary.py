@@ -1,14 +1,17 @@
 """Figures for the manager, counted by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from core.agreement.coefficients import percent_agreement
 from core.annotations.dataset import Dataset
 from core.plausibility.dirichlet import DirichletCounts
-from core.review.adjudicated import with_reviews
+from core.review.adjudicated import with_opinions
+from core.review.decisions import n_quick
 from core.review.opinions import UNDETERMINED, Opinion
-from core.review.summary import bought, by_reviewer, summarise_reviews
+from core.review.summary import Settled, by_reviewer, mean_certainty, summarise_reviews
 from tests.core.kinds import as_sets
 
 X, Y, Z = (Opinion.of_class(name) for name in "xyz")
@@ -179,9 +182,55 @@ def test_what_is_undefined_says_why(dataset):
     assert found.states["open"] == 6
 
 
-def test_certainty_that_was_bought_is_that_of_the_reviewed_cases(dataset, reviews):
-    grown = with_reviews(dataset, reviews.found, closed=True).dataset
-    found = bought(DirichletCounts(), dataset, grown, reliability=1.0, n_draws=4000)
-    assert found.n == 1
-    assert found.after > found.before  # x, x and now x again
-    assert bought(DirichletCounts(), dataset, dataset, reliability=1.0) is None
+def test_certainty_counts_each_opinion_once_also_of_those_in_dispute(dataset, reviews):
+    """Four opinions on three cases are four annotations of two further raters; none of them is taken for the truth."""
+    decided = summarise_reviews(dataset, reviews.found).decided
+    grown = with_opinions(dataset, decided)
+    assert (grown.raters, grown.n_annotations) == (("ann", "bob", "Ann", "Bob"), dataset.n_annotations + 4)
+    found = mean_certainty(DirichletCounts(), dataset, grown, reliability=1.0, n_draws=4000)
+    counts = [[(2,), (1, 1), (1,)], [(3,), (2, 1, 1), (2,)]]  # of x, y and z, whichever comes first
+    for value, each in zip((found.before, found.after), counts, strict=True):
+        shapes = [np.ones(3) + np.append(count, np.zeros(3 - len(count))) for count in each]
+        first = [np.random.default_rng(3).dirichlet(shape, 200_000).argmax(axis=1) for shape in shapes]
+        assert value == pytest.approx(np.mean([np.bincount(one).max() / one.size for one in first]), abs=0.02)
+    assert found.n == 3
+    assert mean_certainty(DirichletCounts(), dataset, dataset, reliability=1.0) is None
+
+
+def test_a_reviewer_called_like_a_rater_is_another_rater(dataset, reviews_of):
+    made = reviews_of(dataset)
+    made.read("case 0", "ann", X, panel=X)
+    made.read("case 1", "ann", UNDETERMINED, panel=X)  # no annotation
+    grown = with_opinions(dataset, summarise_reviews(dataset, made.found).decided)
+    assert (grown.raters[2:], grown.n_annotations) == (("ann'",), dataset.n_annotations + 1)
+
+
+def test_what_settled_cases_rest_on_is_counted(dataset, reviews_of):
+    """One by one reviewer, two by one alone outside the plausible set, one by two who agree, one by arbitration."""
+    made, panel = reviews_of(dataset), replace(UNDETERMINED, plausible=("y", "z"))
+    assert summarise_reviews(dataset, made.found).settled.words() == ""
+    made.read("case 0", "Ann", X, panel=X)
+    assert summarise_reviews(dataset, made.found).settled.words() == (
+        "1 case is settled: 1 by one reviewer. One reviewer's opinion is one more opinion, not the truth."
+    )
+    for case in ("case 1", "case 2"):
+        made.read(case, "Ann", X, panel=panel, note="seen on the scan")
+    made.do("case 3", "Ann", "opinion", X)
+    made.do("case 3", "Ann", "second_opinion", whom="Bob", whom_visible="blind")
+    made.read("case 3", "Bob", X, panel=panel)
+    made.read("case 4", "Ann", Y, panel=X)
+    made.do("case 4", "Cem", "reveal", panel=X)
+    made.do("case 4", "Cem", "adjudication", X)
+    found = summarise_reviews(dataset, made.found).settled
+    assert found == Settled(one=3, several=1, arbitration=1, unsupported=2)
+    assert found.words() == (
+        "5 cases are settled: 3 by one reviewer, 1 by reviewers who agree and 1 by arbitration. One reviewer's opinion "
+        "is one more opinion, not the truth. 2 of 3 cases closed by one reviewer are outside the panel's plausible set."
+    )
+
+
+def test_decisions_that_stand_come_with_the_summary_and_with_each_reviewer(dataset, reviews):
+    found = summarise_reviews(dataset, reviews.found)
+    assert len(found.decided) == 4 and n_quick(found.decided) == (0, 4)
+    ann, bob = by_reviewer(dataset, reviews.found)
+    assert {len(one.decided) for one in (ann, bob)} == {2} and {one.reviewer for one in bob.decided} == {"Bob"}

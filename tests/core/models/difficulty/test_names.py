@@ -3,6 +3,7 @@ from itertools import product
 import pytest
 
 from core.errors import InputError
+from core.models.difficulty.model import METHODS
 from core.models.difficulty.names import TAGS, Switches, canonical, switches, tag_of
 
 
@@ -33,3 +34,15 @@ def test_a_tag_is_read_in_any_capitals():
 def test_a_tag_that_the_paper_does_not_list_is_refused_with_the_list(wrong):
     with pytest.raises(InputError, match="ABCDE, ABCD, ABCE"):
         switches(wrong)
+
+
+@pytest.mark.parametrize("tag", TAGS)
+def test_the_sentence_of_a_model_names_the_effects_that_it_has_and_no_other(tag):
+    method = next(each for each in METHODS if each.variant.value == tag)
+    on, said = switches(tag), method.plainly
+    assert ("how hard they are" in said) == on.difficulty
+    assert ("tell raters apart" in said) == on.discrimination
+    assert ("a guess is correct" in said) == on.guessing
+    assert ("All cases are equally hard" in said) == (not (on.difficulty or on.discrimination or on.guessing))
+    assert ("Each rater has" in said) == on.ability and ("All raters have the same" in said) == (not on.ability)
+    assert ("specificity" in said) == on.bias

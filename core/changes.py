@@ -1,0 +1,153 @@
+"""The record of changes: who changed which data, when and how. One line of JSON for each, only ever added.
+
+It lies in the home folder as ``changes.jsonl``, so that it outlives what was changed. A line has no content of
+annotations. Only erasure touches lines that are there: of a person the name goes, of data that are deleted the details.
+"""
+
+import json
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from .errors import InputError
+from .results.disk import alone, write_whole
+from .settings import current_settings
+
+PSEUDONYM = "erased person"
+_FILE, _LOCK = "changes.jsonl", "changes"
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One line of the record.
+
+    Attributes
+    ----------
+    at : float
+        Seconds since 1970-01-01 UTC.
+    who : str
+        Name of the person; empty where nobody signs in.
+    dataset : str
+        Address of the data: a digest, or the name of a sample.
+    what : str
+        What was done, as "share".
+    details : tuple of str
+        Names that say more, as those of the people with whom data are shared.
+    """
+
+    at: float
+    who: str
+    dataset: str
+    what: str
+    details: tuple[str, ...] = ()
+
+
+def record_change(who: str, dataset: str, what: str, details: Iterable[str] = ()) -> None:
+    """Add a line; when this returns, it is on the disk.
+
+    Parameters
+    ----------
+    who, dataset, what, details
+        As of `Change`.
+
+    Raises
+    ------
+    InputError
+        The home folder cannot be written: nothing may be changed then.
+    """
+    line = _line(Change(time.time(), who, dataset, what, tuple(details)))
+    with _writing() as path:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
+        try:
+            if os.fstat(handle).st_size:
+                os.lseek(handle, -1, os.SEEK_END)
+                if os.read(handle, 1) != b"\n":  # a disk that was full cut the last line off
+                    line = b"\n" + line
+            os.write(handle, line)
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def recorded_changes(dataset: str | None = None) -> list[Change]:
+    """Return the record, or the lines of one dataset, the oldest first; a line that was cut off is left out.
+
+    Parameters
+    ----------
+    dataset : str, optional
+    """
+    found = [change for change, _ in _lines(current_settings().home / _FILE) if change is not None]
+    return [change for change in found if dataset in (None, change.dataset)]
+
+
+def erase_details(dataset: str) -> None:
+    """Leave of the changes of data that are deleted who made them, when and what they were.
+
+    Parameters
+    ----------
+    dataset : str
+    """
+    _rewrite(lambda one: replace(one, details=()) if one.dataset == dataset else one)
+
+
+def erase_person(name: str) -> int:
+    """Put a pseudonym in the place of a person's name; return in how many lines it stood.
+
+    Parameters
+    ----------
+    name : str
+    """
+
+    def without(one: Change) -> Change:
+        details = tuple(PSEUDONYM if text == name else text for text in one.details)
+        return replace(one, who=PSEUDONYM if one.who == name else one.who, details=details)
+
+    return _rewrite(without)
+
+
+def _rewrite(change: Callable[[Change], Change]) -> int:
+    if not (current_settings().home / _FILE).exists():
+        return 0
+    with _writing() as path:
+        lines = [(one, one if one is None else change(one), text) for one, text in _lines(path)]
+        n_changed = sum(before != after for before, after, _ in lines)
+        if n_changed:
+            write_whole(path, b"".join(text if one == new or new is None else _line(new) for one, new, text in lines))
+    return n_changed
+
+
+@contextmanager
+def _writing() -> Iterator[Path]:
+    path = current_settings().home / _FILE
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _lock, alone(_LOCK):
+            yield path
+    except OSError as error:
+        raise InputError(
+            f"The record of changes {path} cannot be written ({error.strerror or error}), so nothing was changed.",
+            "Free some space, or give the right to write to it.",
+        ) from None
+
+
+def _lines(path: Path) -> Iterator[tuple[Change | None, bytes]]:
+    """Give each line as it is read, and as it stands."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return
+    for text in content.splitlines(keepends=True):
+        try:
+            told = json.loads(text)
+            yield Change(**{**told, "details": tuple(told["details"])}), text
+        except (ValueError, TypeError, KeyError):
+            yield None, text
+
+
+def _line(change: Change) -> bytes:
+    return json.dumps(asdict(change), ensure_ascii=True).encode() + b"\n"

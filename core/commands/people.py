@@ -1,0 +1,74 @@
+"""Who may do what on a server where people sign in, and which account each name belongs to."""
+
+from typing import TYPE_CHECKING
+
+from ..errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_REVIEWS = "look at what is shared with them, and review it"
+_MAY = {
+    "reviewer": _REVIEWS,
+    "manager": f"{_REVIEWS}; add data; change, share and delete their own data",
+    "administrator": "open, change, share and delete everything",
+    "ended": "nothing",
+    "nobody": "nothing",
+    "claim": "what the role in the claim PLURALITY_ROLE_CLAIM allows; without one, what a reviewer may",
+}
+_COLUMNS = ["name", "role", "may", "groups", "issuer", "subject"]
+
+
+def people(options) -> tuple[dict, "pd.DataFrame"]:
+    """List everybody with what they may do, or free a name from its account."""
+    import pandas as pd
+
+    if options.action is None:
+        answer = _everybody()
+        return answer, pd.DataFrame(answer["people"], columns=_COLUMNS)
+    from ..accounts import free
+    from ..people_list import normal_name
+
+    if options.name is None:
+        raise InputError("No name to free.", "Write it as: plurality people rebind NAME")
+    name = normal_name(options.name)
+    free(name)
+    answer = {"ok": True, "name": name, "next": "The next account that signs in under this name takes it."}
+    return answer, pd.DataFrame([answer])
+
+
+def _everybody() -> dict:
+    from ..accounts import bound_accounts
+    from ..people import TRUSTED
+    from ..people_list import read_people
+    from ..settings import current_settings
+
+    settings, listed = current_settings(), read_people()
+    accounts = {account.name: account for account in bound_accounts() if not account.is_free}
+    others = listed.others or ("claim" if settings.role_claim else "reviewer")
+    rows = []
+    for name in sorted(listed.names | accounts.keys()):
+        role = listed.roles.get(name, others)
+        account = accounts.get(name)
+        rows.append(
+            {
+                "name": name,
+                "role": role,
+                "may": _MAY[role],
+                "groups": sorted(group for group, members in listed.groups.items() if name in members),
+                "issuer": account.issuer if account else None,
+                "subject": account.subject if account else None,
+            }
+        )
+    verified = (
+        f"every address is trusted ({TRUSTED}=1)"
+        if settings.email_trusted
+        else (f"required; if the provider verifies every address but never says so, set {TRUSTED}=1")
+    )
+    return {
+        "list": str(settings.people) if settings.people else None,
+        "name_claim": settings.name_claim,
+        "email_verified": verified if settings.name_claim == "email" else "not used",
+        "everybody_else": {"role": others, "may": _MAY[others]},
+        "people": rows,
+    }

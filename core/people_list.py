@@ -1,0 +1,275 @@
+"""The administrator's list of people: who may do what, and what stands in the way of reading it.
+
+The list is a TOML file (``PLURALITY_PEOPLE``), read again at every use::
+
+    everybody_else = "reviewer"  # or "nobody", or "claim": as the provider's claim PLURALITY_ROLE_CLAIM says
+
+    [people]
+    "ann@clinic.example" = "administrator"
+    "bob@clinic.example" = "ended"     # at once, whatever the provider says
+
+    [groups]
+    "radiology" = ["ann@clinic.example", "eve@clinic.example"]
+
+A list with anything else in it cannot be read: a slip of the pen must not let anybody in.
+"""
+
+import tomllib
+import unicodedata
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal
+
+from .errors import InputError
+from .settings import current_settings
+from .text import listed
+
+Role = Literal["reviewer", "manager", "administrator"]
+ROLES: tuple[Role, ...] = ("reviewer", "manager", "administrator")
+ENDED, NOBODY, CLAIM = "ended", "nobody", "claim"
+OTHERS = "everybody_else"
+LONGEST_NAME = 200
+_REMEDY = "Correct it, then check it with: plurality people"
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleList:
+    """What the list says.
+
+    Attributes
+    ----------
+    roles : dict of str to str
+        By name, "ended" among them.
+    others : str or None
+        What everybody else is: a role, "nobody" or "claim"; None without a list.
+    groups : dict of str to tuple of str
+        Members by group.
+    names : frozenset of str
+        Everybody who is named, with a role or in a group.
+    looks : frozenset of str
+        What these fold to, see `looks_like`.
+    """
+
+    roles: dict[str, str]
+    others: str | None
+    groups: dict[str, tuple[str, ...]]
+    names: frozenset[str] = field(init=False)
+    looks: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        names = frozenset(self.roles).union(*self.groups.values())
+        object.__setattr__(self, "names", names)
+        object.__setattr__(self, "looks", frozenset(map(looks_like, names)))
+
+    def is_look_alike(self, name: str) -> bool:
+        """Return whether a name reads like one of the list and is another one."""
+        return name not in self.names and looks_like(name) in self.looks
+
+
+def normal_name(name: str) -> str:
+    """Return a name as it is compared: in Unicode's form NFC and in lower case, no further."""
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).lower())
+
+
+def normal_group(name: str) -> str:
+    """Return the name of a group as it is compared: the same, with single blanks."""
+    return normal_name(" ".join(name.split()))
+
+
+def looks_like(name: str) -> str:
+    """Return what a name folds to: two names that fold to the same may read alike and be two people."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
+
+
+def name_fault(name: str) -> str:
+    """Say why a text is no person's name, as ``has a blank``; empty where it is one.
+
+    Parameters
+    ----------
+    name : str
+        As the list or the provider writes it.
+    """
+    if not name:
+        return "is empty"
+    if len(name) > LONGEST_NAME:
+        return f"is longer than {LONGEST_NAME} characters"
+    if not name.isprintable() or name != " ".join(name.split()):
+        return "has a blank at an end, two blanks in a row or a character that cannot be printed"
+    if " " in name and current_settings().name_claim == "email":
+        return "has a blank, which no e-mail address has"
+    if any(unicodedata.normalize("NFC", letter) != letter for letter in name):
+        return "has a letter that only looks like another one"
+    return ""
+
+
+def read_people() -> PeopleList:
+    """Read the list as it is now; without one, nobody has a role of the list.
+
+    Raises
+    ------
+    InputError
+        It cannot be read whole; names the line where one is at fault.
+    """
+    path = current_settings().people
+    if path is None:
+        return PeopleList({}, None, {})
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"Could not read {path}: {error.strerror or error}.", _REMEDY) from None
+    except UnicodeDecodeError:
+        raise InputError(f"Could not read {path}: it is not UTF-8.", _REMEDY) from None
+    settings = current_settings()
+    return _read(path, text, settings.name_claim, bool(settings.role_claim))
+
+
+@lru_cache(maxsize=8)
+def _read(path: Path, text: str, name_claim: str, has_role_claim: bool) -> PeopleList:
+    """Read a text once: a page asks a hundred times. The settings are among what it depends on."""
+    try:
+        told = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        words, _, _ = str(error).rpartition(" (")
+        words = "a name or a table is there twice" if "Cannot" in words else words
+        raise InputError(f"Could not read {path}: {words}.", _REMEDY, _line_in(str(error), text)) from None
+    try:
+        return _checked(told, has_role_claim)
+    except _FaultError as fault:
+        raise InputError(f"Could not read {path}: {fault}.", _REMEDY, _line_of(text, fault.path)) from None
+
+
+class _FaultError(Exception):
+    """What is wrong with the list, and the keys that lead to it."""
+
+    def __init__(self, words: str, *path: str):
+        super().__init__(words)
+        self.path = path
+
+
+def _checked(told: dict[str, Any], has_role_claim: bool) -> PeopleList:
+    _check_tables(told)
+    _check_others(told.get(OTHERS), has_role_claim)
+    people, groups = told.get("people", {}), told.get("groups", {})
+    for name, role in people.items():
+        if role not in (*ROLES, ENDED):
+            raise _FaultError(f"{name!r} has the role {role!r}; it is {_or((*ROLES, ENDED))}", "people", name)
+    names = _names(people, "people")
+    members = {group: _members(group, written) for group, written in groups.items()}
+    called: dict[str, str] = {}
+    for group in groups:
+        if not normal_group(group):
+            raise _FaultError("a group has no name", "groups", group)
+        if (known := called.setdefault(normal_group(group), group)) != group:
+            raise _FaultError(f"the groups {known!r} and {group!r} have the same name", "groups", group)
+    _refuse_look_alikes(people, groups)
+    return PeopleList(
+        {names[name]: role for name, role in people.items()},
+        told[OTHERS],
+        {normal_group(group): of_group for group, of_group in members.items()},
+    )
+
+
+def _check_tables(told: dict[str, Any]) -> None:
+    for key in told:
+        if key not in (OTHERS, "people", "groups"):
+            raise _FaultError(f"{key!r} is unknown; a list has {OTHERS}, [people] and [groups]", key)
+    for table in ("people", "groups"):
+        if not isinstance(told.get(table, {}), dict):
+            raise _FaultError(f"{table} is not a table; write [{table}] on a line of its own", table)
+        if OTHERS in told.get(table, {}):
+            raise _FaultError(f"{OTHERS} is in [{table}]; put it above the first table", table, OTHERS)
+
+
+def _check_others(others: object, has_role_claim: bool) -> None:
+    if others is None:
+        raise _FaultError(f'{OTHERS} is missing; put {OTHERS} = "{NOBODY}" above the first table')
+    if others not in (*ROLES, NOBODY, CLAIM):
+        raise _FaultError(f"{OTHERS} is {others!r}; it is {_or((*ROLES, NOBODY, CLAIM))}", OTHERS)
+    if others == CLAIM and not has_role_claim:
+        raise _FaultError(f"{OTHERS} is {CLAIM!r}, and PLURALITY_ROLE_CLAIM is not set", OTHERS)
+
+
+def _names(written: Iterable[str], *path: str) -> dict[str, str]:
+    """Return each name as it is compared, by how it is written; the names are keys of a table, or texts of a list."""
+    found: dict[str, str] = {}
+    for name in written:
+        if fault := name_fault(name):
+            raise _FaultError(f"the name {name!r} {fault}", *path, name)
+        if normal_name(name) in found.values():
+            raise _FaultError(f"the name {name!r} is there twice", *path, name)
+        found[name] = normal_name(name)
+    return found
+
+
+def _members(group: str, written: object) -> tuple[str, ...]:
+    if not isinstance(written, list) or not all(isinstance(name, str) for name in written):
+        raise _FaultError(f"the members of {group!r} are not a list of names", "groups", group)
+    if len(set(written)) < len(written):
+        (twice, *_) = [name for place, name in enumerate(written) if name in written[:place]]
+        raise _FaultError(f"the name {twice!r} is there twice", "groups", group, twice)
+    return tuple(_names(written, "groups", group).values())
+
+
+def _refuse_look_alikes(people: dict[str, Any], groups: dict[str, Any]) -> None:
+    """Two people of the list must not be written alike: nobody could say whom a press of Share means."""
+    where: list[tuple[str, tuple[str, ...]]] = [(name, ("people", name)) for name in people]
+    where += [(name, ("groups", group, name)) for group, names in groups.items() for name in names]
+    seen: dict[str, str] = {}
+    for name, path in where:
+        known = seen.setdefault(looks_like(name), normal_name(name))
+        if known != normal_name(name):
+            raise _FaultError(f"the names {known!r} and {name!r} look alike", *path)
+
+
+def _or(words: tuple[str, ...]) -> str:
+    return listed(words).replace(" and ", " or ")
+
+
+def _line_in(words: str, text: str) -> int | None:
+    """Return the line that the parser names in its message."""
+    _, _, after = words.rpartition("at line ")
+    number = after.partition(",")[0]
+    if number.isdecimal():
+        return int(number)
+    return text.count("\n") + 1 if "at end of document" in words else None
+
+
+def _line_of(text: str, path: tuple[str, ...]) -> int | None:
+    """Return the line on which a key stands, or where it is a member of a group, the first one after that names it."""
+    lines, found = text.splitlines(), None
+    for number, keys in _keys_by_line(lines) if path else ():
+        if any(key[: len(path)] == path for key in keys):
+            return number
+        if path[:-1] in keys and path[0] == "groups":
+            found = number
+        if found is not None and path[-1] in lines[number - 1]:
+            return number
+    return found
+
+
+def _keys_by_line(lines: list[str]) -> Iterator[tuple[int, set[tuple[str, ...]]]]:
+    """Give for each line the keys that it sets, from the top of the file."""
+    table: tuple[str, ...] = ()
+    for number, line in enumerate(lines, 1):
+        told: dict[str, Any] = {}
+        for attempt in (line, f"{line.partition('=')[0]}= 0"):  # the latter where a list goes on over lines
+            try:
+                told = tomllib.loads(attempt)
+                break
+            except tomllib.TOMLDecodeError:
+                continue
+        keys = set(_paths(told))
+        if line.lstrip().startswith("[") and keys:
+            table = max(keys, key=len)
+            yield number, keys
+        else:
+            yield number, {(*table, *key) for key in keys}
+
+
+def _paths(told: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    for key, value in told.items():
+        yield (key,)
+        if isinstance(value, dict):
+            yield from ((key, *rest) for rest in _paths(value))

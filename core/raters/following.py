@@ -1,0 +1,409 @@
+"""Raters of ordered classes and scores: how closely each follows the cases, and apart from it shift and spread.
+
+Whoever reads the whole scale one class higher names another class on most cases, and yet tells the cases apart as well
+as anybody; accuracy would call them wrong. So these raters are judged by the correlation ρ of what they give with the
+case's own score. By the others its estimate r is that with the mean of the others less their severities
+(`core.raters.score_raters`), of which a rater without scatter attains only ``a < 1``, as the mean of a few is not the
+case; Fisher's z of r is normal about z(a ρ) with variance 1 / (n − 3). On gold a is 1. The prior of ρ is the pool of
+all raters (`core.raters.learned_pool`, on (1 + ρ) / 2).
+
+Acceptable is at first half-way from following nothing, ρ = 0, to the mean of all annotations. Flagged are those with
+the least P(ρ ≥ acceptable), as many as keep a Bayesian false discovery rate, as for accuracies. A shift, and a spread
+above that of the median rater, are told by family-wise tests, and count against nobody: both can be allowed for.
+
+What an annotation tells of a case is ``ρ² / (1 − ρ²)``, the variance of what it shows of cases over that of the rest.
+So n annotations of a rater are worth as many as that ratio to the mean rater's says, and what is lost is the rest.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..annotations.dataset import Dataset
+from ..certainty.score_trust import score_digits
+from ..chunks import CancelToken
+from ..errors import NotApplicableError, PluralityError
+from ..result_base import Columns, Result
+from ..text import listed, number, plural
+from .acceptable import GOLD_EACH, Judge, agree_beyond_chance, bayesian_discoveries, check_asked
+from .flags import Flag
+from .learned_pool import MIDDLE, LearnedPool
+from .one_class import FALSE_DISCOVERIES
+from .rates import Rates
+from .score_raters import ScoreRaters, score_raters, values_of
+
+_EVEN = 0.5
+_LEAST = 4  # cases, for Fisher's interval
+_EDGE = 0.999  # of a correlation: few cases that agree in all show no more
+_MOST_NAMED = 2
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Following(Result):
+    """How closely raters follow the cases; arrays of shape (n_raters,), NaN where nothing can be said.
+
+    Attributes
+    ----------
+    raters : tuple of str
+    unit : str
+        What shift and spread are counted in: "class", or empty for scores.
+    scores : ScoreRaters or None
+        Severity and spread; None if they cannot be worked out.
+    rates : Rates
+        Posterior mean and interval of ρ; ``n`` are cases with others, or with gold.
+    judged_by : {"gold", "model"}
+        Whether gold judges those of ``by_gold``; the others judge the rest, without any model of classes.
+    by_gold : ndarray of bool
+        Raters whom gold judges.
+    mean : float or None
+        Mean ρ over annotations; None if nobody can be judged.
+    acceptable : float or None
+    default : bool
+        Whether ``acceptable`` is worked out from the data.
+    chance : ndarray
+        P(ρ is acceptable or better).
+    flagged : ndarray of bool
+    n_annotations : ndarray of int64
+    q : float
+        False discovery rate of ``flagged``.
+    level : float
+        Of the intervals.
+    why : str
+        Why nobody can be judged; empty if somebody can.
+    aside : tuple of int
+        See `core.raters.acceptable.Acceptable`.
+    """
+
+    raters: tuple[str, ...]
+    unit: str
+    scores: ScoreRaters | None
+    rates: Rates
+    judged_by: Judge
+    by_gold: np.ndarray
+    mean: float | None
+    acceptable: float | None
+    default: bool
+    chance: np.ndarray
+    flagged: np.ndarray
+    n_annotations: np.ndarray
+    q: float
+    level: float
+    why: str
+    aside: tuple[int, ...]
+
+    TABLES = ("raters",)
+    measure = "correlation with the case"
+    why_no_order = ""
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        found: dict[str, Any] = {"rater": self.raters[:most], "n": self.n_annotations[:most]}
+        found |= {"follows": self.rates.value, "follows_low": self.rates.low, "follows_high": self.rates.high}
+        found |= {"follows_n": self.rates.n, "p_acceptable": self.chance, "lost": self.lost}
+        for name in ("severity", "spread"):
+            for end in ("", "_low", "_high"):
+                found[name + end] = self.reading(name + end)
+        return {name: values[:most] for name, values in found.items()}
+
+    def reading(self, name: str) -> np.ndarray:
+        """Severity, spread or an end of either of all raters; NaN if there is none."""
+        return np.full(len(self.raters), np.nan) if self.scores is None else getattr(self.scores, name)
+
+    @property
+    def lost(self) -> np.ndarray:
+        """How many of a rater's annotations are lost: those fewer that the mean rater would need to tell as much."""
+        if self.mean is None:
+            return np.full(len(self.raters), np.nan)
+        rho = np.maximum(self.rates.value, 0.0)
+        worth = (rho**2 / (1 - rho**2)) / (self.mean**2 / (1 - self.mean**2))
+        return self.n_annotations * (1 - np.minimum(worth, 1.0))
+
+    @property
+    def digits(self) -> int:
+        """Digits after the point of shift and spread."""
+        width = self.reading("severity_high") - self.reading("severity_low")
+        return score_digits(float(np.nanmedian(width))) if not self.unit and np.isfinite(width).any() else 2
+
+    @property
+    def n_judged(self) -> int:
+        """Raters of whom anything can be said."""
+        return int(np.isfinite(self.chance).sum())
+
+    @property
+    def n_below(self) -> float:
+        """Expected number of raters who follow less than is acceptable."""
+        return float(np.nansum(1 - self.chance))
+
+    @property
+    def n_flagged(self) -> int:
+        """How many of them are flagged."""
+        return int(self.flagged.sum())
+
+    @property
+    def cost(self) -> float:
+        """Annotations lost of those flagged."""
+        return float(self.lost[self.flagged].sum())
+
+    def order(self) -> np.ndarray:
+        """Raters by annotations lost, most first; those of whom nothing is known last."""
+        return np.argsort(-np.nan_to_num(self.lost, nan=-1.0), kind="stable")
+
+    def said(self, rater: int) -> str:
+        """A rater's ρ with its interval, as text."""
+        return _said(self.rates.value[rater], self.rates.low[rater], self.rates.high[rater])
+
+    def flags(self) -> list[Flag]:
+        """Who follows too little, and apart from it who reads higher or lower and who scatters more."""
+        low = [Flag(int(j), "follow", float(self.chance[j]), self._low(int(j))) for j in np.flatnonzero(self.flagged)]
+        scores = self.scores
+        if scores is None or self.why:
+            return low
+        shift = [
+            Flag(int(j), "shift", float(scores.p_severe[j]), f"{self.shift(int(j)).capitalize()}.")
+            for j in np.flatnonzero(scores.severe)
+        ]
+        spread = [
+            Flag(int(j), "spread", float(scores.p_erratic[j]), self._spread(scores, int(j)))
+            for j in np.flatnonzero(scores.erratic)
+        ]
+        return low + shift + spread
+
+    def words(self) -> str:
+        """How many follow too little and what these cost, then who reads higher or lower. Not escaped."""
+        if not self.n_judged:
+            return self.who()
+        said = [self.who(), *self._shifted()]
+        if self.aside:
+            said.append(without_words(self.raters, self.aside))
+        return " ".join(said)
+
+    def shift(self, rater: int) -> str:
+        """How a rater reads the scale: "reads 1.10 classes higher than the average rater (0.85 to 1.35)"."""
+        at, low, high = (float(self.reading(f"severity{end}")[rater]) for end in ("", "_low", "_high"))
+        if not np.isfinite(at):
+            return "cannot be compared with the average rater"
+        side = "higher" if at >= 0 else "lower"
+        ends = (low, high) if at >= 0 else (-high, -low)
+        unit = f" {self.unit}es" if self.unit else ""
+        within = " to ".join(_zero(end, self.digits) for end in ends)
+        return f"reads {_zero(abs(at), self.digits)}{unit} {side} than the average rater ({within})"
+
+    def who(self) -> str:
+        """How many follow the cases too little, and what these cost. Not escaped."""
+        if self.acceptable is None or not self.n_judged:
+            return f"Cannot determine how raters follow the cases: {self.why}."
+        n_judged, about = self.n_judged, round(self.n_below)
+        bar = f"correlation below {_zero(self.acceptable)} with the case"
+        if not self.n_flagged:
+            unsure = f"; about {about:,} of {plural(n_judged, 'rater')} may do so" if about else ""
+            return f"No rater clearly fails to follow the cases ({bar}){unsure}."
+        n_below = max(about, self.n_flagged)
+        n = int(self.n_annotations[self.flagged].sum())
+        follow = "follows" if n_below == 1 else "follow"
+        flagged = f"{self.n_flagged:,} of them {'is' if self.n_flagged == 1 else 'are'} flagged"
+        return (
+            f"About {n_below:,} of {plural(n_judged, 'rater')} hardly {follow} the cases ({bar}); {flagged}. "
+            f"Those flagged gave {plural(n, 'annotation')}, which tell as much as "
+            f"{max(round(n - self.cost), 0):,} of the average rater."
+        )
+
+    def _shifted(self) -> list[str]:
+        if self.scores is None or not self.scores.severe.any():
+            return []
+        at = np.where(self.scores.severe, np.abs(self.scores.severity), -1.0)
+        n = int(self.scores.severe.sum())
+        first = np.argsort(-at, kind="stable")[: min(n, _MOST_NAMED)]
+        named = "; ".join(f"{self.raters[j]} {self.shift(int(j))}" for j in first)
+        who = "one rater reads" if n == 1 else f"{n:,} raters read"
+        said = f"Apart from that, {who} the scale higher or lower than the others, which does not count against them"
+        return [f"{said}: {named}."]
+
+    def _low(self, rater: int) -> str:
+        judge = "gold" if self.by_gold[rater] else "the other raters"
+        chance = float(self.chance[rater])
+        p = "below 0.001" if chance < 0.001 else _zero(chance, 3)
+        return (
+            f"Correlation with the case {self.said(rater)}, by {judge} on {plural(int(self.rates.n[rater]), 'case')}; "
+            f"acceptable is {_zero(self.acceptable)}, which this rater reaches with probability {p}."
+        )
+
+    def _spread(self, scores: ScoreRaters, rater: int) -> str:
+        own = _said(scores.spread[rater], scores.spread_low[rater], scores.spread_high[rater], self.digits)
+        return f"Scatters by {own} about the case; the median rater by {_zero(scores.median_spread, self.digits)}."
+
+
+def without_words(raters: Sequence[str], aside: Sequence[int]) -> str:
+    """Who was left out of the question whether raters agree beyond chance, as a sentence. Not escaped."""
+    named = [raters[rater] for rater in aside[:_MOST_NAMED]]
+    if len(aside) > _MOST_NAMED:
+        named.append(plural(len(aside) - _MOST_NAMED, "other"))
+    return f"Raters agree beyond chance only without {listed(named)}, who {'is' if len(aside) == 1 else 'are'} flagged."
+
+
+def can_follow(dataset: Dataset) -> bool:
+    """Whether raters are judged by how they follow the cases: by scores, and by three ordered classes or more."""
+    return dataset.raters_identified and (dataset.kind == "score" or (dataset.ordinal and dataset.n_classes > 2))
+
+
+def following_of(
+    dataset: Dataset,
+    *,
+    acceptable: float | None = None,
+    q: float = FALSE_DISCOVERIES,
+    judged_by: Judge | None = None,
+    level: float = 0.95,
+    aside: Sequence[int] = (),
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Following:
+    """How closely raters follow the cases.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    acceptable : float, optional
+        Correlation with the case below which something is to be done; from the data if omitted.
+    q : float
+        Share of those flagged who are acceptable, as expected, at most.
+    judged_by : {"gold", "model"}, optional
+        Whether gold judges those with `GOLD_EACH` annotations on gold cases; if omitted, it does where the median rater
+        has as many.
+    level : float
+        Of the intervals.
+    aside : sequence of int
+        Raters without whom it is asked whether the others agree beyond chance, as without those who scatter more than
+        the others.
+    token, progress
+        See `core.chunks.map_chunks`.
+
+    Raises
+    ------
+    NotApplicableError
+        The annotations are neither scores nor three ordered classes or more, or anonymous; or gold is to judge, and no
+        annotation is on a gold case.
+    InputError
+        A number is not between 0 and 1, or the judge is not known.
+    """
+    check_asked(acceptable, q, judged_by, level, "correlation")
+    if not can_follow(dataset):
+        raise NotApplicableError("Following cases needs scores, or three ordered classes, and named raters.")
+    scores, why = _scores(dataset, level, token, progress)
+    without, why = ((), why) if scores is None else _agreeing(dataset, scores, aside)
+    gold = _with_gold(dataset)
+    judge = _judge(dataset, gold[1], judged_by)
+    likelihood, cases, judged = _likelihoods(dataset, None if why else scores, gold, judge)
+    n, why = dataset.annotations_of_raters, "" if judged.any() else why
+    pool, mean, why = _pool(likelihood, cases, n, why)
+    bar = None if mean is None else _EVEN * mean if acceptable is None else acceptable
+    found = pool.rates(level)
+    rates = Rates(2 * found.value - 1, 2 * found.low - 1, 2 * found.high - 1, found.n)
+    chance = np.full(dataset.n_raters, np.nan) if bar is None else pool.chance_at_least((1 + bar) / 2)
+    flagged = bayesian_discoveries(chance, q) & (np.nan_to_num(chance, nan=1.0) <= _EVEN)
+    unit = "" if dataset.kind == "score" else "class"
+    return Following(
+        dataset.raters, unit, scores, rates, judge, judged, mean, bar, acceptable is None, chance, flagged, n, q, level,
+        why, without,
+    )  # fmt: skip
+
+
+def _pool(likelihood: np.ndarray, cases: np.ndarray, n: np.ndarray, why: str) -> tuple[LearnedPool, float | None, str]:
+    """The pool on (1 + ρ) / 2, its mean ρ over annotations, and why nobody is judged."""
+    pool = LearnedPool(likelihood, cases)
+    share = pool.mean_over(n)
+    if share is None:
+        return pool, None, why or f"no rater has {_LEAST} cases with other raters on which annotations differ"
+    if share <= _EVEN:
+        return LearnedPool(likelihood, 0 * cases), None, "the raters do not follow the cases on average"
+    return pool, 2 * share - 1, why
+
+
+def _agreeing(dataset: Dataset, scores: ScoreRaters, aside: Sequence[int]) -> tuple[tuple[int, ...], str]:
+    """Raters without whom alone the others agree beyond chance, and why nobody is judged if they do not either."""
+    aside = sorted({*aside, *np.flatnonzero(scores.erratic).tolist()})
+    metric = "interval" if dataset.kind == "score" else "ordinal"
+    if agree_beyond_chance(dataset, metric=metric):
+        return (), ""
+    if aside and agree_beyond_chance(dataset, aside, metric):
+        return tuple(aside), ""
+    return (), "the raters do not clearly agree more than by chance"
+
+
+def _judge(dataset: Dataset, on_gold: np.ndarray, judged_by: Judge | None) -> Judge:
+    if judged_by == "gold" and not on_gold.any():
+        raise NotApplicableError("Raters cannot be judged by gold: no annotation is on a gold case.")
+    if judged_by is not None:
+        return judged_by
+    n = on_gold[dataset.annotations_of_raters > 0]
+    return "gold" if n.size and np.median(n) >= GOLD_EACH else "model"
+
+
+def _likelihoods(
+    dataset: Dataset, scores: ScoreRaters | None, gold: tuple[np.ndarray, np.ndarray], judge: Judge
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Log likelihoods of ρ, the cases that they rest on, and whom gold judges."""
+    likelihood, cases = np.zeros((dataset.n_raters, MIDDLE.size)), np.zeros(dataset.n_raters, np.int64)
+    judged = np.zeros(dataset.n_raters, bool)
+    if scores is not None:
+        cases = _seen(scores.with_others, scores.shared)
+        likelihood = _log_likelihood(scores.with_others, cases, scores.attainable)
+    if judge == "gold":
+        r, on_gold = gold
+        judged = _seen(r, on_gold) >= GOLD_EACH
+        likelihood[judged] = _log_likelihood(r, on_gold, np.ones(dataset.n_raters))[judged]
+        cases = np.where(judged, on_gold, cases)
+    return likelihood, cases, judged
+
+
+def _scores(
+    dataset: Dataset, level: float, token: CancelToken | None, progress: Callable[[float], None] | None
+) -> tuple[ScoreRaters | None, str]:
+    try:
+        return score_raters(dataset, level=level, token=token, progress=progress), ""
+    except PluralityError as error:
+        said = str(error).split(". ")[0].rstrip(".")
+        return None, said[0].lower() + said[1:]
+
+
+def _seen(correlation: np.ndarray, n: np.ndarray) -> np.ndarray:
+    """Cases that judge each rater: none without a correlation, or with fewer than `_LEAST`."""
+    return np.where(np.isfinite(correlation) & (n >= _LEAST), n, 0)
+
+
+def _log_likelihood(correlation: np.ndarray, n: np.ndarray, attainable: np.ndarray) -> np.ndarray:
+    """Of each rater's ρ on the cells of (1 + ρ) / 2, shape (n_raters, n_cells); 0 without a correlation."""
+    with np.errstate(invalid="ignore"):
+        z = np.arctanh(np.clip(correlation, -_EDGE, _EDGE))[:, None]
+        middle = np.arctanh(np.clip(attainable[:, None] * (2 * MIDDLE - 1), -_EDGE, _EDGE))
+        return np.nan_to_num(-0.5 * np.maximum(n - 3, 0)[:, None] * (z - middle) ** 2)
+
+
+def _with_gold(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
+    """Correlation of each rater's annotations with gold, and how many there are."""
+    if dataset.kind == "score":
+        known = np.full(dataset.n_cases, np.nan) if dataset.gold_scores is None else dataset.gold_scores
+    else:
+        gold = np.full(dataset.n_cases, -1) if dataset.gold is None else dataset.gold
+        known = np.where(gold >= 0, gold, np.nan)
+    given, known = values_of(dataset), known[dataset.case_of_annotation]
+    on = np.isfinite(known)
+    rater, n = dataset.rater[on], np.bincount(dataset.rater[on], minlength=dataset.n_raters)
+
+    def sums(values: np.ndarray) -> np.ndarray:
+        return np.bincount(rater, values, dataset.n_raters)
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        x, y = given[on] - (sums(given[on]) / n)[rater], known[on] - (sums(known[on]) / n)[rater]
+        spread = np.sqrt(sums(x * x) * sums(y * y))
+        return np.where(spread > 0, sums(x * y) / spread, np.nan), n
+
+
+def _said(value: float, low: float, high: float, digits: int = 2) -> str:
+    if not np.isfinite(value):
+        return "–"
+    return f"{_zero(value, digits)} ({_zero(low, digits)} to {_zero(high, digits)})"
+
+
+def _zero(value: float | None, digits: int = 2) -> str:
+    """A number with its leading zero, and a minus sign."""
+    return number(value, digits, zero=True).replace("-", "−")

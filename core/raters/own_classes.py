@@ -1,0 +1,121 @@
+"""Whether the classes of a model are the classes that raters name: else its accuracies are of something else.
+
+A latent class k of the model is the user's class k if raters name k on it more often than any other class, and above
+chance. With ``θ_kl`` the share of l among the annotations on latent class k (the truth by the other raters of each
+case, `Panel.pool`), the first asks for ``θ_kk > θ_kl`` of every other l. Of two that are close the estimate decides:
+neighbours are often close in hard cases, and an interval would fail both. The second asks that the 95% interval of the
+ratio ``(1 − θ_kk) / (1 − q_k)`` lies below 1, q_k the share of k among all annotations: how often another class is
+named on k, against how often anywhere. Its error is linearised, with cases as the clusters, at the probabilities of the
+fit. A ratio and not a difference, so that a class that nearly all cases have can pass: 1% of others on it are few where
+3% are usual.
+
+Accuracies may be shown if the classes that fail hold at most `MOST_HELD` of the annotations. Rare classes fail often,
+and weigh little in any accuracy; where common ones fail, a rater who is right is called wrong.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..agreement.intervals import Z95
+from ..annotations.counts import class_counts
+from ..annotations.dataset import Dataset
+from ..chunks import chunk_ranges
+from ..text import percent
+from .leave_one_rater_out import Panel
+
+MOST_HELD = 0.2
+_CASES = 20_000  # whose class probabilities are copied at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OwnClasses:
+    """Latent classes of a model beside the classes that raters name; arrays of shape (n_classes,).
+
+    Attributes
+    ----------
+    held : ndarray
+        Share of the annotations that are on cases of the latent class.
+    named : ndarray
+        Share of these that name the class itself; NaN without any.
+    other : ndarray of int64
+        Class that is named most on it besides.
+    other_named : ndarray
+        Share of these that name it.
+    ratio_high : ndarray
+        Upper end of the interval of how often another class is named on it, relative to how often anywhere.
+    own : ndarray of bool
+        Whether it is the class of its name; True without annotations on it.
+    """
+
+    held: np.ndarray
+    named: np.ndarray
+    other: np.ndarray
+    other_named: np.ndarray
+    ratio_high: np.ndarray
+    own: np.ndarray
+
+    @property
+    def judge(self) -> bool:
+        """Whether accuracies by these classes may be shown."""
+        return float(self.held[~self.own].sum()) <= MOST_HELD
+
+    def why_not(self, classes: tuple[str, ...]) -> str:
+        """Why not, of the class that fails with most annotations; empty where they may. Not escaped."""
+        if self.judge:
+            return ""
+        one = int(np.argmax(np.where(self.own, -1.0, self.held)))
+        name = classes[one]
+        held = f"the model's class “{name}” ({percent(self.held[one])} of the annotations)"
+        if self.other_named[one] >= self.named[one]:
+            return f"on {held} raters name “{classes[self.other[one]]}” more often than “{name}”"
+        return f"on {held} raters do not name “{name}” clearly more often than on other cases"
+
+
+def own_classes(panel: Panel) -> OwnClasses:
+    """Compare the latent classes of a panel's model with the classes that raters name on them."""
+    pool, n_classes = panel.pool, len(panel.pool)
+    held, total = pool.sum(axis=1), max(pool.sum(), 1e-12)
+    some = held > 0
+    theta = np.divide(pool, held[:, None], out=np.zeros_like(pool), where=some[:, None])
+    named, rest = np.diag(theta).copy(), theta - 2 * np.eye(n_classes)
+    other = rest.argmax(axis=1)
+    other_named = theta[np.arange(n_classes), other] if n_classes > 1 else np.zeros(1)
+    high = _ratio_high(panel, named, pool.sum(axis=0) / total)
+    own = ~some | ((named > other_named) & (high < 1))
+    return OwnClasses(held / total, np.where(some, named, np.nan), other, other_named, high, own)
+
+
+def _ratio_high(panel: Panel, named: np.ndarray, share: np.ndarray) -> np.ndarray:
+    """Upper end of the interval of (1 − θ_kk) / (1 − q_k), shape (n_classes,); infinite if it is not defined.
+
+    0 of a class that all annotations name: another is named nowhere.
+    """
+    dataset = panel.dataset
+    probability = panel.fit.class_probability
+    n = np.diff(dataset.case_ptr)
+    mass, total = np.maximum(n @ probability, 1e-12), max(int(n.sum()), 1)
+    on_class, anywhere = np.zeros(share.size), np.zeros(share.size)
+    chunks = list(chunk_ranges(dataset.n_cases, _CASES))
+    for start, stop in chunks:
+        others = n[start:stop, None] - _counted(dataset, start, stop)
+        on_class += (probability[start:stop] * others).sum(axis=0) / mass
+        anywhere += others.sum(axis=0) / total
+    squares = np.zeros(share.size)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for start, stop in chunks:
+            size = n[start:stop, None]
+            others = size - _counted(dataset, start, stop)
+            above = probability[start:stop] * (others - size * on_class) / (mass * anywhere)
+            below = on_class * (others - size * anywhere) / (total * anywhere**2)
+            squares += np.square(above - below).sum(axis=0)
+        high = (1 - named) / (1 - share) + Z95 * np.sqrt(squares)
+    return np.where(share >= 1, 0.0, np.where(np.isfinite(high), high, np.inf))
+
+
+def _counted(dataset: Dataset, start: int, stop: int) -> np.ndarray:
+    """Annotations of each case that name each class, shape (n_cases, n_classes)."""
+    counts = class_counts(dataset, range(start, stop))
+    found = np.zeros((stop - start, dataset.n_classes))
+    found[np.repeat(np.arange(stop - start), np.diff(counts.ptr)), counts.class_code] = counts.count
+    return found
