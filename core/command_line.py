@@ -167,6 +167,8 @@ def _file() -> list[click.Parameter]:
             help="The closed list of classes, in its order: names, or a file (a name a line, or a class table). Whole "
             "numbers that are no names of it are places in it, counted from 0.",
         ),
+        click.Option(["--missing"], metavar="A,B", help="Annotations that mean a missing one, such as None."),
+        click.Option(["--not-missing"], metavar="A,B", help="Annotations that only look like codes for missing."),
         click.Option(
             ["--kind"],
             type=click.Choice(KINDS),
@@ -182,6 +184,14 @@ def _file() -> list[click.Parameter]:
         click.Option(["--label"], metavar="NAME", help="Sets of labels: two classes, without this label and with it."),
         click.Option(["--seed"], type=int, default=0, show_default=True),
     ]
+
+
+def _ordinal() -> click.Option:
+    return click.Option(
+        ["--ordinal"],
+        is_flag=True,
+        help="Use the order of the classes: that of --classes, of numbers, or of a known scale in words.",
+    )
 
 
 def _partitions() -> click.Option:
@@ -249,7 +259,7 @@ def _agreement() -> list[click.Parameter]:
         *_file(),
         click.Option(["--level"], type=float, default=0.95, metavar="L", help="Of the intervals, 0 to 1."),
         click.Option(["--weights"], metavar="W", help="Of the classes: identity, linear, quadratic, ordinal, ..."),
-        click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
+        _ordinal(),
         click.Option(["--spa-weights"], default="annotations_m1", metavar="S", help="Weighting of SPA."),
         _partitions(),
         _cluster(),
@@ -263,7 +273,7 @@ def _fit() -> list[click.Parameter]:
         click.Option(["--restarts"], type=int, default=0, metavar="N", help="Random starts beside the votes (em)."),
         click.Option(["--intervals"], is_flag=True, help="Standard errors and intervals (em)."),
         click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, held fixed (em)."),
-        click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
+        _ordinal(),
         click.Option(["--own-trust"], is_flag=True, help="Sets of labels: each label alone, no trust that they share."),
         click.Option(["--evidence"], metavar="NAME=FILE", help="A classifier that counts by its held-out score (em)."),
         click.Option(["--parameters"], is_flag=True, help="Write confusion matrices however large they are."),
@@ -286,7 +296,7 @@ def _choose() -> list[click.Parameter]:
     return [
         *_file(),
         click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, which judge and do not choose."),
-        click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
+        _ordinal(),
         _partitions(),
     ]
 
@@ -295,7 +305,7 @@ def _raters() -> list[click.Parameter]:
     return [
         *_file(),
         click.Option(["--gold"], metavar="FILE", help="case,class (or case,score) of gold cases, to judge by."),
-        click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
+        _ordinal(),
         click.Option(["--acceptable"], type=float, metavar="A", help="Accuracy; from the data where not given."),
         click.Option(["--fdr"], type=float, default=0.05, metavar="Q", help="False discovery rate of those flagged."),
         click.Option(["--judged-by"], type=click.Choice(("gold", "model")), help="Gold where there is enough of it."),
@@ -341,7 +351,7 @@ def _plausible() -> list[click.Parameter]:
         *_file(),
         *_draws(),
         click.Option(["--prior"], metavar="M0,K0,A0,B0", help="Of scores; fitted where not given."),
-        click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
+        _ordinal(),
         click.Option(["--risk"], metavar="FILE", help="class,risk with low, medium, high; or a level a line."),
     ]
 
@@ -437,7 +447,7 @@ def _report() -> list[click.Parameter]:
     return [
         *_file(),
         *_draws(),
-        click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
+        _ordinal(),
         click.Option(["--out"], required=True, metavar="FILE", help="The HTML file to write."),
         click.Option(["--sections"], metavar="A,B", help=f"Of {', '.join(SECTIONS)}; all where not given."),
         click.Option(["--model"], type=click.Choice(names), help="Of plausibilities."),
@@ -460,6 +470,18 @@ def _erase() -> list[click.Parameter]:
         click.Option(["--by"], default="administrator", show_default=True, metavar="NAME", help="Who erases."),
         click.Option(["--unused"], type=int, metavar="DAYS", help="Kept data with which nothing was done for so long."),
         click.Option(["--yes"], is_flag=True, help="Erase them; without it unused data are only listed."),
+    ]
+
+
+def _bring_over() -> list[click.Parameter]:
+    return [
+        *(
+            parameter
+            for parameter in _file()
+            if parameter.name not in ("select", "threshold", "label", "with_machines")
+        ),
+        _ordinal(),
+        click.Option(["--by"], default="administrator", show_default=True, metavar="NAME", help="Name for the record."),
     ]
 
 
@@ -599,6 +621,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Put a backup back, into an empty home folder.",
         "restore plurality.backup",
         _restore,
+    ),
+    "bring-over": (
+        ".commands.earlier:bring_over",
+        "Bring what is kept of a file that was read in another way before to what it is now.",
+        "bring-over readings.csv --by ann@clinic.example",
+        _bring_over,
     ),
     "erase": (
         ".commands.record:erase",

@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
+from core.annotations.ordering import scale_order
 from core.methods import any_of
 from core.text import markdown, plural
 from pages.shared.agreement import compare as agreement_compare
@@ -31,7 +32,7 @@ def _order(dataset: Dataset) -> Dataset:
         order = st.multiselect(
             "From the lowest to the highest (take all out and choose them in their order to change it)",
             dataset.classes,
-            default=list(dataset.classes),
+            default=list(dataset.classes if dataset.ordinal else scale_order(dataset.classes) or dataset.classes),
             key=f"order-{dataset.digest}",
             disabled=not means,
             persist_state="session",
@@ -103,10 +104,9 @@ def _page() -> None:
                 agreement_compare.out_of_address()
             with tab:
                 show()
-    ordinal = f" --ordinal --classes {quote(','.join(dataset.classes))}" if found.kind == "ordinal" else ""
-    provenance.show(
-        dataset, ["agreement"], f"agreement FILE{ordinal}", {"kind": found.kind, "level": 0.95}, "agreement"
-    )
+    ordinal = f" --ordinal --classes {quote(','.join(found.order))}" if found.order else ""
+    settings = {"kind": found.kind, "level": 0.95} | ({"order": list(found.order)} if found.order else {})
+    provenance.show(dataset, ["agreement"], f"agreement FILE{ordinal}", settings, "agreement")
 
 
 navigation.through_app()

@@ -197,29 +197,25 @@ def _page() -> None:
         source, beside = upload_side.side_files(source, st.session_state.get("n_uploads", 0))
     name = _name(uploads, source, question)
     with right:
-        if (lacking := upload_mapping.lacking(question)) is not None:
-            with offer:
-                st.info(lacking, icon=":material/arrow_downward:")
-            upload_report.as_it_stands(question)
-            return
-        if not _fits(question):
+        if not _fits(question, offer):
             return
         # Names of the file are what the editor of classes starts from; a class table may show others.
         plain = replace(source, side=replace(source.side, classes=None))
-        as_is = _build((*key, beside, "plain"), "Understanding the annotations", plain, question, name, **choices)
-        if as_is is None:
+        read = _read_plain((*key, beside, "plain"), plain, question, name, choices, start, stamp, offer)
+        if read is None:
             upload_report.as_it_stands(question)
             return
+        as_is, codes = read
         with about_classes:
-            treatment, classes, ordinal = upload_classes.treatment_of(as_is.dataset, start, stamp, source.side.classes)
-        reading = as_is
-        changed = treatment is not None or classes is not None or ordinal != as_is.dataset.ordinal
-        asked = replace(question, ordinal=ordinal) if changed else question
-        more = {"treatment": treatment, "classes": classes, "ordinal": ordinal} if changed else {}
-        if changed or source.side.classes is not None:
-            reading = _build(
-                (*key, beside), "Applying what is known of classes", source, asked, name, **choices, **more
+            treatment, classes, ordinal = upload_classes.treatment_of(
+                as_is.dataset, start, stamp, source.side.classes, codes
             )
+        reading = as_is
+        changed = treatment not in (None, codes) or classes is not None or ordinal != as_is.dataset.ordinal
+        asked = replace(question, ordinal=ordinal) if changed else question
+        choices |= {"treatment": treatment, "classes": classes, "ordinal": ordinal} if changed else {}
+        if changed or source.side.classes is not None:
+            reading = _build((*key, beside), "Applying what is known of classes", source, asked, name, **choices)
             if reading is None:
                 return
         upload_report.as_understood(reading)
@@ -229,6 +225,23 @@ def _page() -> None:
         _offer(reading, name, stamp, source, guess, chosen)
     upload_report.left_out(reading)
     upload_report.allowed(reading.dataset)
+
+
+def _read_plain(
+    key: tuple, source: Source, question: Question, name: str, choices: dict, start, stamp: str, offer: DeltaGenerator
+) -> tuple[Reading, Treatment] | None:
+    """The annotations with nothing done but what is said of codes for missing ones; None until that is said."""
+    as_is = _build(key, "Understanding the annotations", source, question, name, **choices)
+    if as_is is None:
+        return None
+    with offer:
+        codes = upload_classes.of_codes(as_is.report.codes, as_is.dataset.n_annotations, start, stamp)
+    if codes is None:
+        return None
+    if codes.decided:
+        choices["treatment"] = codes
+        as_is = _build(key, "Understanding the annotations", source, question, name, **choices)
+    return None if as_is is None else (as_is, codes)
 
 
 def _asked(key: tuple, source: Source, uploads) -> tuple[Question, str, saved_mappings.Choices, Mapping | None]:
@@ -244,8 +257,13 @@ def _asked(key: tuple, source: Source, uploads) -> tuple[Question, str, saved_ma
     return question, stamp, start, begin
 
 
-def _fits(question: Question) -> bool:
-    """Whether the mapping fits the table; where it does not, that is said."""
+def _fits(question: Question, offer: DeltaGenerator) -> bool:
+    """Whether the mapping is whole and fits the table; where it does not, that is said."""
+    if (lacking := upload_mapping.lacking(question)) is not None:
+        with offer:
+            st.info(lacking, icon=":material/arrow_downward:")
+        upload_report.as_it_stands(question)
+        return False
     try:
         check_mapping(question.mapping, question.raw.columns)
     except PluralityError as error:

@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..annotations.ordering import with_class_order
 from ..errors import InputError
 from ..ingest.samples import SAMPLES
-from .inputs import read_file, read_warned, split, stamp
+from .inputs import read_file, read_warned, split, stamp, with_declared_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -92,13 +91,15 @@ def agreement(options) -> tuple[dict, "pd.DataFrame"]:
     )
     if options.weights is not None or split_in_two:
         dataset, more["left_out"] = dataset.as_classes(split(options))
+        if options.ordinal or options.weights not in (None, "identity"):
+            dataset = with_declared_order(dataset, options, asked=True)
         how = {"level": options.level, "spa_weightings": [options.spa_weights]}
         table = agreement_table(class_counts(dataset), weights=options.weights, dataset=dataset, **how)
     else:
         if dataset.kind == "ranking":
             more["left_out"] = dataset.as_classes()[1]
-        if options.ordinal and dataset.kind == "class":
-            dataset = with_class_order(dataset, dataset.classes)
+        if dataset.kind == "class":
+            dataset = with_declared_order(dataset, options)
         found = coefficients_for(dataset, options.level, spa_weightings=[options.spa_weights])
         table = list(found.coefficients)
         more |= {"kind": found.kind, "not_given": [{"what": one.what, "why": one.why} for one in found.left_out]}

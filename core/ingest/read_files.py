@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..annotations.dataset import Dataset, Kind
+from ..annotations.vocabulary import Rule, reading_by
 from ..errors import InputError
 from ..result_base import Columns, Result
 from ..text import plural
@@ -17,6 +18,7 @@ from .case_content_columns import shown_beside
 from .case_facts import CaseFacts
 from .column_mapping import LAYOUTS, Empty, Layout, Mapping, Repeats
 from .companion_files import SideFiles, with_side_files
+from .earlier_reading import earlier_digests
 from .formats.detect import open_frame, open_source
 from .formats.frames import is_frame
 from .formats.parquet import open_parquet_folder
@@ -42,12 +44,15 @@ class Reading(Result):
         Texts and pictures; they do not count for the digest.
     machines : tuple of (str, str, str)
         Raters that a column of the file says are machines, each with family and version, empty where none is told.
+    earlier : tuple of str
+        Digests that the dataset had by the rules of earlier versions, see `core.ingest.earlier_reading`.
     """
 
     dataset: Dataset
     report: ImportReport | None
     facts: CaseFacts | None = None
     machines: tuple[tuple[str, str, str], ...] = ()
+    earlier: tuple[str, ...] = ()
 
     TABLES = Dataset.TABLES
 
@@ -180,20 +185,14 @@ def build_question(
     InputError
         See `core.ingest.build_dataset.build_dataset` and `core.ingest.companion_files.with_side_files`.
     """
-    dataset, report = build_dataset(
-        question.raw,
-        question.mapping,
-        name,
-        kind=kind or question.kind,
-        classes=classes if classes is not None else question.classes,
-        ordinal=ordinal or question.ordinal,
-        repeats=repeats,
-        treatment=treatment,
-        raters_identified=question.raters_identified,
-        progress=progress,
-    )
-    side = _gold_as_classes(source.side.joined(SideFiles(gold=question.gold)), dataset, report, treatment)
-    dataset, remarks = with_side_files(dataset, side)
+    how: dict[str, Any] = {"kind": kind, "ordinal": ordinal, "repeats": repeats}
+    with reading_by(Rule()) as rule:
+        dataset, report, side, remarks = _built(source, question, name, classes, treatment, how, progress)
+
+    def build(treatment: Treatment | None, classes: Sequence[str] | None) -> Dataset:
+        return _built(source, question, name, classes, treatment, how, None)[0]
+
+    earlier = earlier_digests(build, rule, treatment, classes, dataset.digest)
     pictured: list[str] = []
     beside = shown_beside(question.raw, question.mapping)
     table = beside.joined(side.cases) if beside is not None and side.cases is not None else side.cases or beside
@@ -205,7 +204,34 @@ def build_question(
         notes=(*source.notes, *report.notes, *others, *pictured, *of_machines),
         warnings=(*report.warnings, *_in_doubt(question.mapping), *remarks),
     )
-    return Reading(dataset, report, facts, machines)
+    return Reading(dataset, report, facts, machines, earlier)
+
+
+def _built(
+    source: Source,
+    question: Question,
+    name: str,
+    classes: Sequence[str] | None,
+    treatment: Treatment | None,
+    how: dict[str, Any],
+    progress: Callable[[float], None] | None,
+) -> tuple[Dataset, ImportReport, SideFiles, Sequence[str]]:
+    """The dataset of a question with its side files, the account, the side files, and remarks on these."""
+    dataset, report = build_dataset(
+        question.raw,
+        question.mapping,
+        name,
+        kind=how["kind"] or question.kind,
+        classes=classes if classes is not None else question.classes,
+        ordinal=how["ordinal"] or question.ordinal,
+        repeats=how["repeats"],
+        treatment=treatment,
+        raters_identified=question.raters_identified,
+        progress=progress,
+    )
+    side = _gold_as_classes(source.side.joined(SideFiles(gold=question.gold)), dataset, report, treatment)
+    dataset, remarks = with_side_files(dataset, side)
+    return dataset, report, side, remarks
 
 
 def _in_doubt(mapping: Mapping) -> list[str]:

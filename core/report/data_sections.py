@@ -10,6 +10,7 @@ from ..agreement.probability import case_agreement
 from ..agreement.suitable import coefficients_for
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
+from ..annotations.ordering import order_in_words
 from ..figures import agreement as agreement_figures
 from ..figures import models as model_figures
 from ..methods import any_of, can_use, method_named
@@ -194,6 +195,7 @@ def provenance(request, sections, token, progress) -> list:
         ("digest of the content", dataset.digest),
         ("cases, raters, annotations", f"{dataset.n_cases:,}, {raters}, {dataset.n_annotations:,}"),
         ("selection", request.selected or "all annotations"),
+        *([("order of classes, low to high", order_in_words(dataset.classes))] if dataset.ordinal else []),
         ("version", __version__),
         ("seed", str(request.seed)),
     ]
@@ -241,6 +243,7 @@ def _commands(request) -> list[str]:
     more = f" --threshold {typed(request.threshold)}" if isinstance(request.threshold, float) else ""
     if isinstance(request.threshold, str):
         more = f" --label {quote(request.threshold)}"
+    ordinal = f" --ordinal --classes {quote(','.join(request.dataset.classes))}" if request.dataset.ordinal else ""
     if not request.selection.everything:
         more += f" --select {quote(request.selection.to_text())}"
     sweep = ",".join(typed(value) for value in request.reliabilities)
@@ -253,7 +256,7 @@ def _commands(request) -> list[str]:
             f"python -m core certainty {request.model.name} {source}{more} --reliability {typed(request.reliability)}",
         ]
     return [
-        f"python -m core agreement {source}{more}",
+        f"python -m core agreement {source}{more}{ordinal}",
         f"python -m core fit dawid-skene {source}{more}",
         f"python -m core certainty {model} --reliability {typed(request.reliability)}",
         f"python -m core sweep {model} --reliabilities {sweep}",

@@ -26,7 +26,7 @@ LAYERS = (
     ("report",),
     ("story",),
     ("figures",),
-    ("backup", "deployment", "erasure"),
+    ("backup", "deployment", "erasure", "read_anew"),
     ("belongings", "changes"),
     ("library",),
     ("machines",),

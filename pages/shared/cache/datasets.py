@@ -21,7 +21,7 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core import belongings, library
+from core import belongings, library, read_anew
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.annotations.rater_codes import with_names
@@ -478,6 +478,54 @@ def forget(digest: str) -> None:
     belongings.forget_belongings(digest)
     registry().remove(digest)
     _let_go(digest)
+
+
+def kept_before(reading: Reading) -> list[read_anew.Earlier]:
+    """What is kept under earlier digests of a dataset, and who is here may bring over; not what was left apart."""
+    if not reading.earlier:
+        return []
+    found = read_anew.found_before(reading.dataset.digest, reading.earlier)
+    return [one for one in found if access.may(one.digest, change=True)]
+
+
+def read_now(reading: Reading) -> Reading | None:
+    """A kept dataset as its file would be read now; None if that is the same, or if it was to stay as it is."""
+    digest = reading.dataset.digest
+    if not library.is_kept(digest) or not access.may(digest, change=True):
+        return None
+    dataset = _as_read_now(digest, reading.dataset.names_digest, __version__, reading.dataset)
+    if dataset is None or library.is_left_apart(digest, dataset.digest):
+        return None
+    return replace(reading, dataset=dataset, report=None, earlier=())
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _as_read_now(digest: str, names: str, version: str, _dataset: Dataset) -> Dataset | None:
+    return read_anew.as_read_now(_dataset)
+
+
+def leave_apart(earlier: str, present: str) -> None:
+    """Save that what is kept under an earlier digest of a dataset stays there."""
+    access.ask_to_bring_over(earlier, present)
+    library.leave_apart(earlier, present)
+
+
+def bring_over(earlier: str, reading: Reading) -> tuple[int, int]:
+    """Bring what is kept under an earlier digest to a dataset as it is now, and open it.
+
+    Returns how many steps of review were brought over, and how many were left in the earlier record.
+    """
+    digest = reading.dataset.digest
+    access.ask_to_bring_over(earlier, digest)
+    steps = read_anew.bring_over(earlier, reading.dataset, reading.facts, access.name_for_record())
+    registry().remove(earlier)
+    _let_go(earlier)
+    if library.is_kept(digest):  # under the name that it has there
+        reading = replace(reading, dataset=reading.dataset.renamed(library.name_of(digest)))
+    registry().add(reading)
+    if current_settings().several_processes:
+        registry().restamp(digest)
+    return steps
 
 
 def _let_go(digest: str) -> None:

@@ -16,6 +16,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.exceptions import RerunException, StopException
 
+from core import library
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.errors import PluralityError
@@ -40,6 +41,8 @@ def adopt_address() -> None:
     """
     written = st.session_state.get(_WRITTEN, {})
     said = _said()
+    if "data" in said:
+        said["data"] = library.present_digest(said["data"])
     if said == written:
         st.session_state[_LEFT] = []
     elif said in st.session_state.get(_LEFT, []) and not _goes_back():
