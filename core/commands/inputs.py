@@ -57,6 +57,7 @@ def read_file(options, kind: Kind | None = None) -> Reading:
             kind=kind or options.kind,
             classes=class_list(options.classes),
             empty="none" if options.empty_is_none else "unsaid",
+            most_columns=options.most_columns,
         )
     chosen, options.whole = Selection.from_text(options.select or ""), reading.dataset.digest
     return replace(reading, dataset=chosen.apply(reading.dataset))
