@@ -144,6 +144,7 @@ def _none() -> list[click.Parameter]:
 
 def _file() -> list[click.Parameter]:
     """What holds wherever a file is read."""
+    from .ingest.formats.budget import MOST_COLUMNS
     from .ingest.formats.detect import formats
 
     return [
@@ -179,6 +180,14 @@ def _file() -> list[click.Parameter]:
             ["--empty-is-none"],
             is_flag=True,
             help="Sets of labels: an empty cell says that its label, or any, does not apply; else it says nothing.",
+        ),
+        click.Option(
+            ["--most-columns"],
+            type=click.IntRange(1),
+            default=MOST_COLUMNS,
+            metavar="N",
+            show_default=True,
+            help="Largest number of columns that a table may have.",
         ),
         click.Option(["--threshold"], type=float, metavar="T", help="Scores: two classes, at most T and above."),
         click.Option(["--label"], metavar="NAME", help="Sets of labels: two classes, without this label and with it."),

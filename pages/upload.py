@@ -10,7 +10,7 @@ from core.errors import PluralityError
 from core.ingest import saved_mappings
 from core.ingest.answer_rules import Treatment
 from core.ingest.column_mapping import LAYOUTS, Mapping, check_mapping
-from core.ingest.formats.detect import formats, open_source
+from core.ingest.formats.detect import formats
 from core.ingest.formats.source import Question, Source
 from core.ingest.read_files import Reading, build_question
 from core.machines.marks import Machine, machine_like
@@ -38,6 +38,7 @@ _HEADER = {"Detect automatically": None, "Yes": True, "No": False}
 def _files():
     label = "Files of annotations, or a zip of them"
     uploads = upload_files.brought(label, upload_files.annotations_key(), several=True)
+    cached.prepare_reading()
     if not uploads:
         st.caption(
             "Tables (CSV, TSV, Excel, Parquet; any column names, one row per annotation, a column or a row per rater, "
@@ -81,15 +82,7 @@ def _open(uploads) -> tuple[tuple, Source, DeltaGenerator] | None:
     source = job_progress.result_of(
         key,
         "Reading the file",
-        lambda job: upload_mapping.as_layout(
-            open_source(
-                [(upload.name, upload.getvalue()) for upload in uploads],
-                has_header=header,
-                format=wanted,
-                progress=job.report,
-            ),
-            wanted,
-        ),
+        lambda job: upload_mapping.as_layout(cached.open_upload(job, uploads, header, wanted), wanted),
     )
     if source is None:
         return None
@@ -252,8 +245,8 @@ def _asked(key: tuple, source: Source, uploads) -> tuple[Question, str, saved_ma
     begin = upload_mapping.settled(question, start.mapping, stamp)
     if begin is not None:
         stamp += "-last" if start.mapping is not question.mapping else f"-own-{begin.layout}"
-    if question.mapping.rater is None:
-        upload_later_gold.offer(uploads)
+    if question.mapping.rater is None and len(uploads) == 1 and len(source.questions) == 1:
+        upload_later_gold.offer(question)
     return question, stamp, start, begin
 
 

@@ -74,6 +74,7 @@ def read_file(options, kind: Kind | None = None, order: Sequence[str] | None = N
             ordinal=order is not None,
             empty="none" if options.empty_is_none else "unsaid",
             treatment=_treatment(options),
+            most_columns=options.most_columns,
         )
     chosen, options.whole = Selection.from_text(options.select or ""), reading.dataset.digest
     return replace(reading, dataset=chosen.apply(reading.dataset))

@@ -19,6 +19,7 @@ from .case_facts import CaseFacts
 from .column_mapping import LAYOUTS, Empty, Layout, Mapping, Repeats
 from .companion_files import SideFiles, with_side_files
 from .earlier_reading import earlier_digests
+from .formats.budget import MOST_COLUMNS, reading
 from .formats.detect import open_frame, open_source
 from .formats.frames import is_frame
 from .formats.parquet import open_parquet_folder
@@ -84,6 +85,7 @@ def read(
     treatment: Treatment | None = None,
     has_header: bool | None = None,
     empty: Empty = "unsaid",
+    most_columns: int = MOST_COLUMNS,
     progress: Callable[[float], None] | None = None,
 ) -> Reading:
     """Read annotations from a file of any known format, several that belong together, or a DataFrame.
@@ -101,7 +103,7 @@ def read(
         Which question or sheet, where the file holds several.
     separators : (str, str), optional
         Of whole rankings in a cell: the sign between places, and that between tied classes.
-    kind, ordinal, repeats, treatment, has_header, empty, progress
+    kind, ordinal, repeats, treatment, has_header, empty, most_columns, progress
         See `core.ingest.build_dataset.build_dataset`, `core.ingest.formats.detect.open_source` and, of sets of labels,
         `core.ingest.column_mapping.Mapping`.
     classes : sequence of str or Path, optional
@@ -112,7 +114,7 @@ def read(
     InputError
         With line or column, what was found, and what to do.
     """
-    found, title, layout = _opened(source, name, has_header, format, layout, progress)
+    found, title, layout = _opened(source, name, has_header, format, layout, most_columns, progress)
     if isinstance(classes, Path):
         found, classes = _with_class_list(found, classes)
     asked = _with_given(choose_question(found, question), (case, rater, answer, rank), layout, separators)
@@ -120,8 +122,7 @@ def read(
         found,
         replace(asked, mapping=replace(asked.mapping, empty=empty)),
         title,
-        kind=kind,
-        classes=classes,
+        kind=kind, classes=classes,
         ordinal=ordinal, repeats=repeats, treatment=treatment,
         progress=(lambda share: progress(_OPENING + (1 - _OPENING) * share)) if progress else None,
     )  # fmt: skip
@@ -352,19 +353,24 @@ def _opened(
     has_header: bool | None,
     format: str | None,
     layout: str | None,
+    most_columns: int,
     progress: Callable[[float], None] | None,
 ) -> tuple[Source, str, str | None]:
     """What the files or a frame hold, what they are called, and the layout of a plain table; no bytes are kept."""
     format, layout = _format_and_layout(format, layout)
     opening = (lambda share: progress(_OPENING * share)) if progress else None
     if not isinstance(source, str | bytes | Path | list | tuple) and is_frame(source):
-        return open_frame("The frame", source, format=format, progress=opening), name or "data", layout
+        found = open_frame("The frame", source, format=format, most_columns=most_columns, progress=opening)
+        return found, name or "data", layout
     if isinstance(source, str | Path) and os.path.isdir(source):
         folder = Path(source).resolve()
-        table = open_parquet_folder(folder)
-        return open_frame(folder.name, table, format=format, progress=opening), name or folder.name, layout
+        with reading(sum(path.stat().st_size for path in folder.rglob("*.parquet")), most_columns):
+            table = open_parquet_folder(folder)
+            found = open_frame(folder.name, table, format=format, most_columns=most_columns, progress=opening)
+        return found, name or folder.name, layout
     files, title = _files_of(source, name)
-    return open_source(files, has_header=has_header, format=format, progress=opening), title, layout
+    found = open_source(files, has_header=has_header, format=format, most_columns=most_columns, progress=opening)
+    return found, title, layout
 
 
 def _files_of(source: str | Path | bytes | Sequence[str | Path], name: str | None) -> tuple[list, str]:

@@ -11,7 +11,7 @@ import inspect
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -28,8 +28,12 @@ from core.annotations.rater_codes import with_names
 from core.errors import NotFoundError, PluralityError
 from core.first_start import EARLY, PARTS, Preparation, begin, compiled
 from core.heaps import give_back
-from core.ingest import samples
+from core.ingest import samples, uploads
 from core.ingest.case_facts import joined
+from core.ingest.companion_files import SideFiles
+from core.ingest.formats.detect import open_source
+from core.ingest.formats.side_tables import SideKind, read_pictures, read_side_file
+from core.ingest.formats.source import Source
 from core.ingest.read_files import Reading
 from core.jobs import Job, JobBoard
 from core.results.disk import end_running, running_folder
@@ -51,6 +55,7 @@ MOST_WIDE_CELLS = 2_000_000
 LANES = {"pages": 1, "opening": 2, "samplers": 3}  # how heavy the work of each is
 # Seconds of work from which it goes to a process, and where none runs yet.
 WORTH_A_PROCESS, WORTH_A_START = 1.0, 3.0
+_READER_IDLE = 1_800.0  # seconds for which a process waits for the next upload
 _WARM_UP_DELAY = 1.0
 _pools: list[WorkerPool] = []
 _loaded = threading.Event()  # the kernels, before the first session
@@ -172,16 +177,70 @@ def jobs() -> JobBoard:
     return JobBoard(is_connected=_is_connected)
 
 
+def _serves() -> bool:
+    """Whether this is a server: a test has no runtime, or one of another kind."""
+    return runtime.exists() and type(runtime.get_instance()) is runtime.Runtime
+
+
 @st.cache_resource(show_spinner=False)
 def workers() -> WorkerPool | None:
     """The processes of heavy work; None where there is no server, as in a test, and where the settings want none."""
     most = current_settings().workers
-    if not most or not runtime.exists() or type(runtime.get_instance()) is not runtime.Runtime:  # a test has another
+    if not most or not _serves():
         return None
     pool = WorkerPool(most, lambda: running_folder() / "work", wanted=lambda: operations.sessions() > 0)
     atexit.register(pool.close)  # before the folder goes
     _pools.append(pool)
     return pool
+
+
+@st.cache_resource(show_spinner=False)
+def readers() -> WorkerPool | None:
+    """The processes that read what people upload, each for one reading; None where there is no server, as in a test."""
+    if not _serves():
+        return None
+    pool = WorkerPool(1, lambda: running_folder() / "uploads", idle=_READER_IDLE, preparing=uploads.prepare)
+    atexit.register(pool.close)  # before the folder goes
+    _pools.append(pool)
+    return pool
+
+
+def prepare_reading() -> None:
+    """Have a process started that reads the next upload, so that a small file need not wait for it."""
+    if (pool := readers()) is not None:
+        pool.prepare()
+
+
+def open_upload(job: Job, files: Sequence[Any], has_header: bool | None, format: str | None) -> Source:
+    """What uploaded files hold, read by a process of their own; see `core.ingest.formats.detect.open_source`.
+
+    Parameters
+    ----------
+    job : Job
+        Whose token and progress the reading has.
+    files : sequence of UploadedFile
+    has_header, format
+        As of `open_source`.
+    """
+    named, asked = [(file.name, file.getvalue()) for file in files], {"has_header": has_header, "format": format}
+    if (pool := readers()) is None:
+        return open_source(named, **asked, progress=job.report)
+    return pool.read(uploads.open_files, named, **asked, token=job.token, progress=job.report)
+
+
+def open_side_upload(job: Job, file: Any, kind: SideKind | None) -> SideFiles:
+    """The same for a file beside the annotations; pictures without a ``kind``."""
+    name, content = file.name, file.getvalue()
+    if (pool := readers()) is not None:
+        return pool.read(uploads.open_side_file, [(name, content)], kind, token=job.token, progress=job.report)
+    return read_pictures(name, content) if kind is None else read_side_file(name, content, kind)
+
+
+def try_predictions(job: Job, file: Any) -> bool:
+    """Raise where reading an uploaded file of predictions takes more than it may, tried by a process of its own."""
+    if (pool := readers()) is None:
+        return True
+    return pool.read(uploads.try_predictions, [(file.name, file.getvalue())], token=job.token, progress=job.report)
 
 
 def prepare() -> None:
@@ -223,7 +282,7 @@ def give_back_memory() -> None:
 
 def _of_upload(job: Job) -> bool:
     """Whether it reads files that a session uploaded, under names that no other session has for them."""
-    return isinstance(job.key, tuple) and job.key[0] in ("open", "build")
+    return isinstance(job.key, tuple) and job.key[0] in ("open", "build", "side")
 
 
 def end() -> None:
