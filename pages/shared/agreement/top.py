@@ -144,7 +144,7 @@ def _quote(found: Suitable) -> None:
         words += f"; {_same_kind(percent)} {with_interval(percent.value, percent.ci_low, percent.ci_high)}"
     reason = found.reason
     first = reason[0].upper() if reason[0].isascii() else reason[0]  # the capital of α is the letter A
-    st.markdown(f"{words}. {first}{markdown(reason[1:])}.", help=widgets.explained(one.name))
+    st.markdown(f"{words}. {markdown(first + reason[1:])}.", help=widgets.explained(one.name))
 
 
 def _same_kind(percent: Coefficient) -> str:
