@@ -9,9 +9,10 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import fields
 from importlib import import_module
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -22,6 +23,9 @@ from .methods import AS_IS, Family, Option, Variant, methods
 from .settings import private_files
 from .text import exact
 from .version import __version__
+
+if TYPE_CHECKING:
+    from .analyses.base import AnalysisPart
 
 _IN_PARTITIONS = ".commands.partitioned"
 _OF_HOME = (".commands.record", ".commands.people")  # whose commands write to the home folder
@@ -264,7 +268,18 @@ def _named(family: Family, more: Sequence[str] = ()) -> click.Argument:
 
 
 def _agreement() -> list[click.Parameter]:
+    from .analyses.agreement import AGREEMENT
+
+    first, *others = AGREEMENT.parts
     return [
+        click.Option(
+            ["--part"],
+            type=click.Choice([part.name for part in AGREEMENT.parts]),
+            default=first.name,
+            show_default=True,
+            help="What to say of the agreement; of all but the first the rows of its table.",
+        ),
+        *_options_of_parts(others),
         *_file(),
         click.Option(["--level"], type=float, default=0.95, metavar="L", help="Of the intervals, 0 to 1."),
         click.Option(["--weights"], metavar="W", help="Of the classes: identity, linear, quadratic, ordinal, ..."),
@@ -272,6 +287,23 @@ def _agreement() -> list[click.Parameter]:
         click.Option(["--spa-weights"], default="annotations_m1", metavar="S", help="Weighting of SPA."),
         _partitions(),
         _cluster(),
+    ]
+
+
+def _options_of_parts(parts: Sequence["AnalysisPart"]) -> list[click.Parameter]:
+    """The options of all parts of an analysis, each once."""
+    found: dict[str, list[tuple[AnalysisPart, Any]]] = {}
+    for part in parts:
+        for field in fields(part.options):
+            if (option := field.metadata.get("option")) is not None:
+                found.setdefault(field.name, []).append((part, option))
+    return [
+        click.Option(
+            [f"--{name}"],
+            type=click.Choice(list(dict.fromkeys(choice for _, option in taken for choice in option.choices))),
+            help="Of " + ", ".join(part.name for part, _ in taken) + ".",
+        )
+        for name, taken in found.items()
     ]
 
 

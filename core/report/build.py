@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
+from ..analyses.blocks import Block, Grid, Section, Words
 from ..annotations.dataset import Dataset
 from ..annotations.named_selection import Selection
 from ..chunks import CancelToken
@@ -20,7 +21,6 @@ from ..review.random_sample import ReviewedBy
 from ..review.states import CaseReview
 from ..text import exact, plural
 from . import data_sections, gold_section, machine_section, review_section, score_section, truth_sections
-from .blocks import Block, Grid, Section, Words
 from .page import to_html
 
 _SECTIONS: dict[str, tuple[str, Callable]] = {
@@ -193,7 +193,7 @@ def _is_todo(block: Block) -> bool:
 
 def _answer(section: Section) -> tuple[str, str] | None:
     """What a section asks, and its most important sentence."""
-    leads = [block.text for block in section.blocks if isinstance(block, Words) and block.kind == "lead"]
+    leads = [block.plain for block in section.blocks if isinstance(block, Words) and block.kind == "lead"]
     return (section.title, leads[0]) if leads else None
 
 

@@ -6,14 +6,12 @@ from shlex import quote
 import numpy as np
 import pandas as pd
 
-from ..agreement.probability import case_agreement
-from ..agreement.suitable import coefficients_for
-from ..annotations.counts import class_counts
+from ..analyses.agreement import AGREEMENT
+from ..analyses.blocks import Figure, Grid, Words
 from ..annotations.dataset import Dataset
 from ..annotations.ordering import order_in_words
-from ..figures import agreement as agreement_figures
 from ..figures import models as model_figures
-from ..methods import any_of, can_use, method_named
+from ..methods import can_use, method_named
 from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..models.majority import MajorityVote
 from ..models.result import RaterModelFit
@@ -23,7 +21,6 @@ from ..raters.monitoring import RaterTable, monitor
 from ..raters.to_act_on import ToActOn, raters_to_act_on
 from ..text import exact, percent, plotly, plural, shorten, typed
 from ..version import __version__
-from .blocks import Figure, Grid, Words
 
 _FIRST = 6  # names that a sentence lists
 _OPTIONS = ("alpha", "ties", "epsilon")
@@ -42,43 +39,21 @@ def agreement(request, sections, token, progress) -> list:
     token, progress
         See `core.chunks.map_chunks`; not used here.
     """
-    scored = request.dataset.kind == "score"  # how far scores agree is asked of the scores
-    view, words = (request.dataset, []) if scored else _classes(request)
-    verdict = any_of("coefficient", view)
+    part, dataset = AGREEMENT.part("coefficients"), request.dataset
+    verdict = part.applicable(dataset)
     if not verdict.possible:
         return [Words(f"Not possible: {verdict.reason}.")]
-    found = coefficients_for(view)
-    table = list(found.coefficients)
-    fields = ("value", "se", "ci_low", "ci_high", "n_cases", "note")
-    frame = pd.DataFrame(
-        [
-            {"coefficient": agreement_figures.title_of(row)} | {name: getattr(row, name) for name in fields}
-            for row in table
-        ]
-    )
-    for name in fields[:4]:
-        frame[name] = frame[name].astype(float)
-    return [
+    found = part.answer(dataset)
+    blocks = [
         Words(f"{found.words()}.", "lead"),
         Words(f"These are the ones to quote: {found.reason}."),
-        *words,
-        Figure(
-            lambda theme: agreement_figures.forest(table, theme, "Agreement with its 95% interval"),
-            "Coefficients of agreement with their intervals",
-        ),
-        Grid(frame, "Coefficients of agreement; intervals of 95%."),
-        *([] if scored else [_by_case(view)]),
+        *part.blocks(found, dataset),
     ]
-
-
-def _by_case(view: Dataset) -> Figure:
-    per_case = case_agreement(class_counts(view))[0]
-    usable = np.isfinite(per_case)
-    full = f"All raters agree in {int((per_case[usable] == 1).sum()):,} of {plural(int(usable.sum()), 'case')}"
-    return Figure(
-        lambda theme: agreement_figures.case_agreement_histogram(per_case, theme, full),
-        "Histogram of the agreement of cases",
-    )
+    if dataset.kind == "score" or (dataset.kind == "set" and request.threshold is None):
+        return blocks
+    view, words = _classes(request)
+    part = AGREEMENT.part("cases")
+    return [*blocks, *words, *part.blocks(part.answer(view), view)]
 
 
 def raters(request, sections, token, progress) -> list:

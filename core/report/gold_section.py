@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from ..analyses.blocks import Figure, Grid, Words
 from ..figures import models as model_figures
 from ..methods import can_use
 from ..models.choose import choose
@@ -12,7 +13,6 @@ from ..models.gold import gold_cases
 from ..models.gold_measures import GoldMeasure, gold_measures
 from ..raters.acceptable import gold_rates
 from ..text import plotly, plural, with_interval
-from .blocks import Figure, Grid, Words
 
 MOST_ANNOTATIONS = 200_000
 

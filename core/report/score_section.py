@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 
+from ..analyses.blocks import Figure, Grid, Words
 from ..certainty.score_trust import LEVEL, score_digits, score_trust
 from ..certainty.scores_by_gold import scores_by_gold
 from ..errors import PluralityError
@@ -16,7 +17,6 @@ from ..raters.following import following_of
 from ..raters.score_gold import score_gold
 from ..raters.score_raters import score_raters
 from ..text import exact, number, percent, plural
-from .blocks import Figure, Grid, Words
 
 _MOST = 20
 

@@ -24,6 +24,7 @@ LAYERS = (
     ("warmup",),
     ("jobs",),
     ("report",),
+    ("analyses",),
     ("story",),
     ("figures",),
     ("backup", "deployment", "erasure", "read_anew"),

@@ -9,6 +9,7 @@ from core.agreement.by_rater import by_rater
 from core.agreement.intra_rater import intra_rater
 from core.agreement.pairs import pair_matrix
 from core.agreement.specific import specific_agreement
+from core.analyses.blocks import Figure, Grid, Words
 from core.annotations.dataset import Dataset
 from core.certainty.explain import why
 from core.figures import agreement_parts, rater_models
@@ -26,7 +27,6 @@ from core.raters.left_out import left_out
 from core.raters.monitoring import monitor
 from core.raters.to_act_on import raters_to_act_on
 from core.report import data_sections, gold_section
-from core.report.blocks import Figure, Grid, Words
 from core.report.build import ReportRequest
 
 RATERS = ("eve", "ann", "dan", "bob", "cem", "gpt")

@@ -5,6 +5,7 @@ from contextlib import suppress
 import streamlit as st
 
 from core import story
+from core.analyses.agreement import AGREEMENT
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.errors import PluralityError
@@ -13,10 +14,9 @@ from core.machines.alternative_test import EPSILON, Score
 from core.plausibility.plackett_luce.gibbs import METHOD as PLACKETT_LUCE
 from core.text import markdown
 from pages.shared.ai_rater import computed
-from pages.shared.cache import agreement as cached_agreement
+from pages.shared.cache import analyses
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import story as cached_story
-from pages.shared.cache.remembered import known_of
 from pages.shared.kit import job_progress, plausibility_models, predictions, presentation, state
 from pages.shared.kit import sweep as sweeps
 
@@ -210,8 +210,9 @@ def _claim(number: int, *, known: bool = False) -> story.Claim | None:
     dataset = state.whole().dataset
     view, _ = cached.class_view(dataset, state.split(dataset))
     if number == 1:
-        found = known_of(cached_agreement.agreement, view) if known else cached_agreement.agreement(view)
-        return None if found is None else story.disagree(found[0][0])
+        part = AGREEMENT.part("coefficients")
+        found = analyses.known(part, view) if known else analyses.result(part, view)
+        return None if found is None else story.disagree(found.coefficients[0])
     if number == 3:
         if known:
             return cached.known_result(_weighs_key(view), _WEIGHS, view)

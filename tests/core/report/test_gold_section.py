@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.analyses.blocks import Grid
 from core.methods import offered
 from core.models.choose import choose
 from core.models.gold_measures import gold_measures
 from core.report import gold_section
-from core.report.blocks import Grid
 from core.report.build import ReportRequest
 from core.report.gold_section import gold
 from tests.core.raters.raters_simulated import simulated
