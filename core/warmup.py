@@ -12,6 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from .agreement.applicable_coefficients import coefficients_for
 from .agreement.bootstrap import bootstrap
 from .agreement.by_rater import by_rater
 from .agreement.coefficients import agreement_table
@@ -20,7 +21,6 @@ from .agreement.pairs import PAIR_COEFFICIENTS, pair_matrix
 from .agreement.precision import precision_curve
 from .agreement.probability import SPA_WEIGHTINGS
 from .agreement.specific import specific_agreement
-from .agreement.suitable import coefficients_for
 from .annotations.counts import class_counts
 from .annotations.dataset import Dataset
 from .certainty.held_out_readers import held_out_curve

@@ -4,7 +4,7 @@ from shlex import quote
 
 import streamlit as st
 
-from core.agreement.suitable import Suitable
+from core.agreement.applicable_coefficients import ApplicableCoefficients
 from core.annotations.dataset import Dataset
 from core.methods import any_of
 from core.text import markdown, plural
@@ -57,7 +57,7 @@ def _repeats(dataset: Dataset) -> None:
         )
 
 
-def _coefficients(dataset: Dataset, found: Suitable, theme, shares: dict[str, float] | None) -> None:
+def _coefficients(dataset: Dataset, found: ApplicableCoefficients, theme, shares: dict[str, float] | None) -> None:
     agreement_top.show(found, theme, shares)
     _repeats(dataset)
     if dataset.kind not in ("score", "set"):

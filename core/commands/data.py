@@ -79,8 +79,8 @@ def check_agreement(options) -> None:
 
 def agreement(options) -> tuple[dict, "pd.DataFrame"]:
     """The coefficients of agreement that suit the annotations, or weighted ones of classes."""
+    from ..agreement.applicable_coefficients import coefficients_for
     from ..agreement.coefficients import agreement_table
-    from ..agreement.suitable import coefficients_for
     from ..annotations.counts import class_counts
 
     check_agreement(options)

@@ -7,12 +7,12 @@ from typing import cast
 import numpy as np
 
 from ..agreement._kernels import rater_answers
+from ..agreement.applicable_coefficients import ApplicableCoefficients, left_out_of
 from ..agreement.coefficients import SCOTT_PI, agreement_table, scott_pi
 from ..agreement.cohen_conger import COHEN_KAPPA, CONGER_KAPPA, REPEATS, check_margins, mind_repeats, own_margins
 from ..agreement.intervals import Coefficient, undefined, with_t_interval
 from ..agreement.linearised import ALL, NO_PAIR, mind_rare_classes, observed, squares_about
 from ..agreement.ranges import distance_of, least_beyond_chance
-from ..agreement.suitable import Suitable, left_out_of
 from ..agreement.weights import resolve_weights
 from ..annotations._kernels import count_classes
 from ..annotations.counts import ClassCounts
@@ -30,8 +30,8 @@ def partitioned_agreement(
     spa_weightings: Sequence[str] = ("annotations_m1",),
     weights: str | None = None,
     runner: Runner | None = None,
-) -> Suitable:
-    """The coefficients of `core.agreement.suitable.coefficients_for` that single classes without an order allow.
+) -> ApplicableCoefficients:
+    """The coefficients that single classes without an order allow, as `coefficients_for` gives them of data in memory.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def partitioned_agreement(
     found += _of_raters(data, level, weights, runner or Here())
     place = {name: method.place for name, method in methods("coefficient").items()}
     found.sort(key=lambda one: place[one.name])  # stable: forms of one stay in their order
-    return Suitable("nominal", tuple(found), left_out_of(cast(Dataset, data)))
+    return ApplicableCoefficients("nominal", tuple(found), left_out_of(cast(Dataset, data)))
 
 
 def _of_raters(data: PartitionedDataset, level: float, weights: str | None, runner: Runner) -> list[Coefficient]:

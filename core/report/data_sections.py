@@ -6,8 +6,8 @@ from shlex import quote
 import numpy as np
 import pandas as pd
 
+from ..agreement.applicable_coefficients import coefficients_for
 from ..agreement.probability import case_agreement
-from ..agreement.suitable import coefficients_for
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..figures import agreement as agreement_figures

@@ -5,8 +5,8 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from ..agreement.bands import before_opinions
-from ..agreement.suitable import coefficients_for
+from ..agreement.applicable_coefficients import coefficients_for
+from ..agreement.benchmark_labels import before_opinions
 from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..certainty.explain import why
 from ..certainty.top_sets import most_plausible

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.coefficient_methods import asked_of
-from core.agreement.suitable import coefficients_for
 from core.annotations.ordering import with_class_order
 from core.command_line import main
 from core.errors import InputError, PluralityError

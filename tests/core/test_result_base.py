@@ -323,7 +323,7 @@ COLUMNS = {
     },
     "BayesianFit": {"quantities": "quantity place mean sd low high rhat ess"},
     "Coefficient": {"coefficient": "name weights value se ci_low ci_high n_cases n_annotations note"},
-    "Suitable": {"left_out": "what why"},
+    "ApplicableCoefficients": {"left_out": "what why"},
     "BootstrapResult": {"replicates": "replicate name weights value"},
     "PairMatrix": {"pairs": "rater other_rater n agree value se ci_low ci_high note"},
     "CertaintyResult": {"cases": "case class top1 top1_se top2 top2_se top3 top3_se"},

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from core.agreement.bands import SCALES, bands, beyond_chance
+from core.agreement.applicable_coefficients import ApplicableCoefficients
+from core.agreement.benchmark_labels import SCALES, benchmark_labels, beyond_chance
 from core.agreement.coefficients import FLEISS_KAPPA, GWET_AC
 from core.agreement.intervals import Coefficient
 from core.agreement.label_sets import LABEL_ALPHA
 from core.agreement.ordered import LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP
 from core.agreement.probability import SPA, SPA_WEIGHTINGS
 from core.agreement.scores import INTRACLASS
-from core.agreement.suitable import Suitable
 from core.figures import agreement as figures
 from core.figures import agreement_parts as more_figures
 from core.methods import method_named
@@ -35,7 +35,7 @@ class Group:
     coefficients: list[Coefficient]
 
 
-def show(found: Suitable, theme, shares: dict[str, float] | None) -> None:
+def show(found: ApplicableCoefficients, theme, shares: dict[str, float] | None) -> None:
     """Forest on the left, what each assumes on the right, benchmarks and the whole table below."""
     groups = _groups(found)
     main = [one for group in groups for one in group.coefficients]
@@ -77,7 +77,7 @@ def show(found: Suitable, theme, shares: dict[str, float] | None) -> None:
             st.markdown(f":material/block: Left out: **{markdown(left_out.what)}**, because {markdown(left_out.why)}.")
 
 
-def _groups(found: Suitable) -> list[Group]:
+def _groups(found: ApplicableCoefficients) -> list[Group]:
     """One line for each coefficient, SPA in its default weighting; what counts differently stands apart."""
     main = [one for one in found.coefficients if one.name != SPA or one.weights == SPA_WEIGHTINGS[0]]
     if found.kind == "ordinal":
@@ -131,7 +131,7 @@ def _short_title(one: Coefficient) -> str:
     return figures.title_of(one)
 
 
-def _quote(found: Suitable) -> None:
+def _quote(found: ApplicableCoefficients) -> None:
     """Which to quote, in words that can be copied."""
     one = found.quoted
     if one.value is None:
@@ -218,7 +218,7 @@ def _benchmarks(main: list[Coefficient], usual: Coefficient, theme) -> None:
             key="band_scale",
             help=widgets.explained("benchmark"),
         )
-        found = bands(able[place], scale)
+        found = benchmark_labels(able[place], scale)
         if found[0].probability is None:
             st.info(markdown(found[0].note))
             return

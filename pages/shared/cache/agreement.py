@@ -11,8 +11,8 @@ from pages.shared.cache.remembered import remembered
 @remembered
 def suitable(dataset: Dataset, level: float = 0.95):
     """The coefficients that make sense for these annotations, and why others are left out."""
+    from core.agreement.applicable_coefficients import coefficients_for
     from core.agreement.probability import SPA_WEIGHTINGS
-    from core.agreement.suitable import coefficients_for
 
     return coefficients_for(dataset, level, spa_weightings=SPA_WEIGHTINGS)
 

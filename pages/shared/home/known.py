@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import streamlit as st
 
+from core.agreement.applicable_coefficients import ApplicableCoefficients
 from core.agreement.intervals import Share
-from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.sweep_table import SweepTable
@@ -91,7 +91,7 @@ def views_of(dataset: Dataset) -> Views:
     return Views(dataset, classes, plausible, model, predictions.classifiers(plausible))
 
 
-def agreement(dataset: Dataset) -> Suitable | None:
+def agreement(dataset: Dataset) -> ApplicableCoefficients | None:
     """The coefficients that suit the annotations; None where nothing can be compared."""
     return cached_agreement.suitable(dataset) if any_of("coefficient", dataset).possible else None
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.agreement.suitable import Suitable
+from core.agreement.applicable_coefficients import ApplicableCoefficients
 from core.annotations.dataset import Dataset
 from core.certainty.score_trust import score_digits
 from core.figures import scores as figures
@@ -193,7 +193,7 @@ def _at_most(p: float) -> str:
     return "below .001" if p < 0.001 else f"{number(p, 3)} at most"
 
 
-def _beside(raters: ScoreRaters, suitable: Suitable, digits: int) -> None:
+def _beside(raters: ScoreRaters, suitable: ApplicableCoefficients, digits: int) -> None:
     """What the variances say together, and the intraclass correlation of Agreement."""
     widgets.heading("What a score is made of")
     parts = (("cases", raters.between_cases), ("raters", raters.between_raters), ("the rest", raters.median_spread))

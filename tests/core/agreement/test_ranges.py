@@ -5,13 +5,13 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
+from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.coefficients import brennan_prediger, fleiss_kappa, gwet_ac, percent_agreement
 from core.agreement.cohen_conger import cohen_kappa_classic
 from core.agreement.krippendorff import krippendorff_alpha
 from core.agreement.pairs import PAIR_COEFFICIENTS, pair_matrix
 from core.agreement.probability import SPA_WEIGHTINGS, spa
 from core.agreement.ranges import of_negative_type
-from core.agreement.suitable import coefficients_for
 from core.agreement.tables import from_count_table
 from core.agreement.weights import WEIGHT_FAMILIES, weight_matrix
 from core.annotations.dataset import Dataset

@@ -15,8 +15,8 @@ import pandas as pd
 import pytest
 
 from core import load_sample, read
+from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.coefficients import agreement_table
-from core.agreement.suitable import coefficients_for
 from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from core import load_sample
-from core.agreement import suitable
+from core.agreement import applicable_coefficients
 from core.annotations.dataset import RISK_LEVELS, Dataset
 from core.certainty.explain import why
 from core.certainty.score_trust import score_trust
@@ -94,7 +94,7 @@ def same(found: pd.DataFrame, expected: dict) -> None:
 
 def test_coefficients_stand_in_rows_of_their_own(monkeypatch):
     dataset = load_sample("caries")
-    found = suitable.coefficients_for(dataset)
+    found = applicable_coefficients.coefficients_for(dataset)
     table = made_up(tuple(found.coefficients), never_twice())
     table = (*table[:-1], replace(table[-1], value=None, se=None, ci_low=None, ci_high=None, note="why not"))
     given = SimpleNamespace(coefficients=table, words=lambda: "In short", reason="because")
@@ -248,7 +248,7 @@ def test_machines_and_their_rates_stand_in_rows_of_their_own(monkeypatch):
 def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
     dataset = load_sample("anaesthesia")
     numbers = never_twice()
-    coefficient = suitable.coefficients_for(dataset).coefficients[0]
+    coefficient = applicable_coefficients.coefficients_for(dataset).coefficients[0]
     panel, other, minds, alpha = (made_up(coefficient, numbers) for _ in range(4))
     summary = Summary(
         431, {"open": 400, "arbitration": 3, "closed": 11, "adjudicated": 6, **dict.fromkeys(STATES, 2)}

@@ -33,7 +33,7 @@ class LeftOut(Result):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Suitable(Result):
+class ApplicableCoefficients(Result):
     """The coefficients for one kind of annotations.
 
     Attributes
@@ -148,7 +148,7 @@ def coefficients_for(
     spa_weightings: Sequence[str] = SPA_WEIGHTINGS[:1],
     labels: Sequence[float] | None = None,
     depths: Sequence[int] = DEPTHS,
-) -> Suitable:
+) -> ApplicableCoefficients:
     """The coefficients that make sense for these annotations, with intervals.
 
     Parameters
@@ -182,14 +182,14 @@ def coefficients_for(
     if dataset.kind == "ranking":
         return _of_rankings(dataset, level, spa_weightings, depths)
     if not dataset.ordinal or dataset.n_classes < 3:
-        return Suitable("nominal", tuple(_nominal(dataset, level, spa_weightings)), left_out_of(dataset))
+        return ApplicableCoefficients("nominal", tuple(_nominal(dataset, level, spa_weightings)), left_out_of(dataset))
     found = _nominal(dataset, level, spa_weightings)
     counts = class_counts(dataset)
     for weights in ORDINAL_WEIGHTS:
         more = agreement_table(counts, level=level, spa_weightings=(), weights=weights, labels=labels, dataset=dataset)
         found += [one for one in more if one.name != SPA_CORRECTED]
     found.append(krippendorff_alpha(counts, level, "ordinal", labels))
-    return Suitable("ordinal", tuple(found), (*_NO_NUMBERS, *_raters(dataset)))
+    return ApplicableCoefficients("ordinal", tuple(found), (*_NO_NUMBERS, *_raters(dataset)))
 
 
 _NO_NUMBERS = (LeftOut("intraclass correlations, interval and ratio alpha", "the annotations are classes, not scores"),)
@@ -213,7 +213,7 @@ def _raters(dataset: Dataset) -> tuple[LeftOut, ...]:
     return (LeftOut("Cohen's and Conger's kappa, Scott's pi", "the annotations are anonymous"),)
 
 
-def _of_scores(dataset: Dataset, level: float) -> Suitable:
+def _of_scores(dataset: Dataset, level: float) -> ApplicableCoefficients:
     left_out = [
         LeftOut("percent agreement, SPA and kappas", "scores seldom are exactly equal; set a threshold to make classes")
     ]
@@ -224,10 +224,10 @@ def _of_scores(dataset: Dataset, level: float) -> Suitable:
     of_raters = (ICC_2, ICC_2K, ICC_3, ICC_3K)
     found = [one for one in score_table(dataset, level) if dataset.raters_identified or one.name not in of_raters]
     found += _of_others(dataset, level)
-    return Suitable("score", tuple(found), tuple(left_out))
+    return ApplicableCoefficients("score", tuple(found), tuple(left_out))
 
 
-def _of_sets(dataset: Dataset, level: float) -> Suitable:
+def _of_sets(dataset: Dataset, level: float) -> ApplicableCoefficients:
     left_out = (
         LeftOut(
             "percent agreement, SPA and kappas of whole sets",
@@ -236,10 +236,12 @@ def _of_sets(dataset: Dataset, level: float) -> Suitable:
         LeftOut("weighted coefficients, intraclass correlations", "the annotations are sets of labels"),
     )
     found = (*set_agreement(dataset, level), *_of_others(dataset, level))
-    return Suitable("set", found, left_out)
+    return ApplicableCoefficients("set", found, left_out)
 
 
-def _of_rankings(dataset: Dataset, level: float, spa_weightings: Sequence[str], depths: Sequence[int]) -> Suitable:
+def _of_rankings(
+    dataset: Dataset, level: float, spa_weightings: Sequence[str], depths: Sequence[int]
+) -> ApplicableCoefficients:
     found = [*ranking_agreement(dataset, depths, level), *_of_others(dataset, level)]
     first, n_tied = dataset.as_classes()
     note = "of first choices"
@@ -250,7 +252,7 @@ def _of_rankings(dataset: Dataset, level: float, spa_weightings: Sequence[str], 
         LeftOut("weighted coefficients, intraclass correlations", "the annotations are rankings"),
         *_raters(dataset),
     )
-    return Suitable("ranking", tuple(found), left_out)
+    return ApplicableCoefficients("ranking", tuple(found), left_out)
 
 
 def _of_others(dataset: Dataset, level: float) -> list[Coefficient]:
