@@ -40,7 +40,7 @@ from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian import GaussianScores
 from core.raters.coverage import Coverage
 from core.raters.flags import Flag
-from core.raters.left_out import Influence
+from core.raters.influence import Influence
 from core.raters.report_card import Answers
 from core.review.decisions import Decision
 from core.review.events import Event
