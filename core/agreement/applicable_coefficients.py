@@ -11,7 +11,7 @@ from ..annotations.dataset import Dataset
 from ..methods import AS_IS, can_use, of_plugins
 from ..result_base import Columns, Result, rows
 from ..text import percent_with_interval, plural, with_interval
-from .coefficient_methods import asked_of
+from .coefficient_methods import request_of
 from .coefficients import PERCENT, agreement_table
 from .corrected_spa import SPA_CORRECTED
 from .intervals import Coefficient
@@ -257,7 +257,7 @@ def _of_rankings(
 
 def _of_others(dataset: Dataset, level: float) -> list[Coefficient]:
     """Coefficients that plug-ins bring for annotations that are no single classes."""
-    asked = asked_of(dataset, level)
+    asked = request_of(dataset, level)
     return [
         one
         for method in of_plugins("coefficient")

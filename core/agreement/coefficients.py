@@ -14,7 +14,7 @@ from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from ..methods import AS_IS, methods
 from ._kernels import class_shares, weighted_answers
-from .coefficient_methods import GWET, Asked, coefficient_method
+from .coefficient_methods import GWET, CoefficientRequest, coefficient_method
 from .cohen_conger import REPEATS, check_raters, identified, repeats_of
 from .intervals import WITHOUT_ERROR, Coefficient, undefined
 from .linearised import (
@@ -23,8 +23,8 @@ from .linearised import (
     Observed,
     as_counts,
     corrected,
-    mind_rare_classes,
     observed,
+    warn_rare_classes,
     why_certain,
 )
 from .probability import SPA_WEIGHTINGS, cut_at, share_of_agreement
@@ -96,7 +96,7 @@ def fleiss_kappa(
 
     p_ei = _per_case(counts, seen, drawn)
     found = corrected("fleiss_kappa", name, seen, level, p_e, p_ei, why_certain(used), least=least)
-    return mind_rare_classes(found, counts)
+    return warn_rare_classes(found, counts)
 
 
 def scott_pi(
@@ -164,7 +164,7 @@ def gwet_ac(
     p_ei = _per_case(counts, seen, drawn)
     least = partial(_least_by_chance, seen, q, matrix, weight / q**2)  # chance is highest of even shares
     found = corrected("gwet_ac", name, seen, level, float(pi @ drawn), p_ei, why_certain(q), least=least)
-    return mind_rare_classes(found, counts, FEW_OF_OTHERS_AC1)
+    return warn_rare_classes(found, counts, FEW_OF_OTHERS_AC1)
 
 
 def brennan_prediger(
@@ -223,7 +223,7 @@ def agreement_table(
         What was counted. With it, and raters who are identified, Cohen's kappa and Scott's pi of two raters or
         Conger's kappa of more stand before Fleiss' kappa.
     """
-    asked = Asked(counts, dataset, level, weights, labels, metric, spa_weightings)
+    asked = CoefficientRequest(counts, dataset, level, weights, labels, metric, spa_weightings)
     return [
         one
         for method in methods("coefficient").values()

@@ -14,9 +14,9 @@ from ..annotations.dataset import Dataset
 from ..errors import LimitError, NotApplicableError
 from ..settings import current_settings
 from ._kernels import rater_answers, repeated_answers
-from .coefficient_methods import GWET, Asked, coefficient_method
+from .coefficient_methods import GWET, CoefficientRequest, coefficient_method
 from .intervals import Coefficient, few_cases, undefined
-from .linearised import NO_PAIR, corrected, mind_rare_classes, observed, why_certain
+from .linearised import NO_PAIR, corrected, observed, warn_rare_classes, why_certain
 from .ranges import distance_of, least_beyond_chance
 from .weights import Weights, resolve_weights
 
@@ -49,10 +49,10 @@ def conger_kappa(
     """
     check_raters(dataset, "Conger's kappa")
     found = _own_margins("conger_kappa", dataset, level, weights, labels)
-    return mind_repeats(found, repeats_of(dataset))
+    return warn_repeated(found, repeats_of(dataset))
 
 
-def mind_repeats(found: Coefficient, repeats: int) -> Coefficient:
+def warn_repeated(found: Coefficient, repeats: int) -> Coefficient:
     """Conger's kappa with a remark on the annotations that raters repeated, where there are some."""
     if not repeats or found.value is None:
         return found
@@ -191,7 +191,7 @@ def _own_margins(
         return least_beyond_chance(seen.n[seen.usable], chance.p_e, distance_of(matrix), own)
 
     found = corrected(name, of, seen, level, chance.p_e, p_ei, chance.why_certain, least=least)
-    return mind_rare_classes(found, counts)
+    return warn_rare_classes(found, counts)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -255,7 +255,7 @@ def identified(dataset: Dataset | None) -> int:
     return 0 if dataset is None or not dataset.raters_identified else raters_used(dataset)
 
 
-def _conger(asked: Asked) -> list[Coefficient]:
+def _conger(asked: CoefficientRequest) -> list[Coefficient]:
     if identified(asked.dataset) <= 2:
         return []
     try:

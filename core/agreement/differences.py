@@ -15,10 +15,10 @@ from ..chunks import CancelToken
 from ..options import check_level, check_whole
 from ..result_base import Columns, Result, rows
 from .bootstrap import BootstrapResult, percentiles
+from .bootstrap_sample import BootstrapSample, chosen
 from .linearised import as_counts
 from .probability import SPA_WEIGHTINGS
-from .replicated_sides import Side, chosen
-from .replicates import How
+from .replicates import CoefficientOptions
 from .resampling import pool_of, resample, vector_numbers
 from .weights import Weights
 
@@ -136,7 +136,7 @@ def compare(
     check_whole(n_replicates, "n_replicates", 2)
     check_whole(seed, "The seed")
     check_level(level)
-    how = How(tuple(spa_weightings), weights, labels, metric)
+    how = CoefficientOptions(tuple(spa_weightings), weights, labels, metric)
     data = first, second
     counts = as_counts(first), as_counts(second)
     of_first, of_second = (chosen(one, names) for one in data)
@@ -149,7 +149,9 @@ def compare(
     return tuple(_at(place, sides, replicates, case_of is not None, level) for place in range(len(sides[0].labels)))
 
 
-def _at(place: int, sides: list[Side], replicates: list[np.ndarray], paired: bool, level: float) -> Difference:
+def _at(
+    place: int, sides: list[BootstrapSample], replicates: list[np.ndarray], paired: bool, level: float
+) -> Difference:
     """The difference of the coefficient at one place in the order of both sides."""
     first, second = sides
     one, other = (None if np.isnan(side.observed[place]) else float(side.observed[place]) for side in sides)
@@ -163,19 +165,21 @@ def _drawn_together(
     counts: tuple[ClassCounts, ClassCounts],
     case_of: tuple[np.ndarray, np.ndarray],
     names: list[str],
-    how: How,
+    how: CoefficientOptions,
     n_replicates: int,
     seed: int,
     token: CancelToken | None,
     progress: Callable[[float], None] | None,
-) -> tuple[list[Side], list[np.ndarray]]:
+) -> tuple[list[BootstrapSample], list[np.ndarray]]:
     """Both sides and their replicates, the cases of both drawn from one pool."""
     numbers = [_numbers(one, cases) for one, cases in zip(counts, case_of, strict=True)]
     joint = numbers[0] * (numbers[1].max(initial=0) + 1) + numbers[1]
     joint[(numbers[0] == 0) & (numbers[1] == 0)] = -1
     _, joint[joint >= 0] = np.unique(joint[joint >= 0], return_inverse=True)
     pool = pool_of(joint)
-    sides = [Side(one, n, names, how, pool, cases) for one, n, cases in zip(data, counts, case_of, strict=True)]
+    sides = [
+        BootstrapSample(one, n, names, how, pool, cases) for one, n, cases in zip(data, counts, case_of, strict=True)
+    ]
     both = [*sides[0].statistics, *sides[1].statistics]
     found = resample(pool, both, n_replicates, seed, "agreement", token, progress)
     of_first = len(sides[0].statistics)
@@ -186,17 +190,17 @@ def _drawn_apart(
     data: tuple[ClassCounts | Dataset, ClassCounts | Dataset],
     counts: tuple[ClassCounts, ClassCounts],
     names: list[str],
-    how: How,
+    how: CoefficientOptions,
     n_replicates: int,
     seed: int,
     token: CancelToken | None,
     progress: Callable[[float], None] | None,
-) -> tuple[list[Side], list[np.ndarray]]:
+) -> tuple[list[BootstrapSample], list[np.ndarray]]:
     """Both sides and their replicates, each drawn from its own cases."""
     sides, replicates = [], []
     for number, (one, n) in enumerate(zip(data, counts, strict=True)):
         pool = pool_of(vector_numbers(n))
-        side = Side(one, n, names, how, pool, np.arange(n.n_cases))
+        side = BootstrapSample(one, n, names, how, pool, np.arange(n.n_cases))
         share = None if progress is None else lambda done, before=number: progress((before + done) / 2)
         stream = f"agreement of {('the first', 'the second')[number]}"
         found = resample(pool, side.statistics, n_replicates, seed, stream, token, share)

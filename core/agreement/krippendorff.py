@@ -26,7 +26,7 @@ from ._kernels import (
 )
 from .coefficient_methods import coefficient_method
 from .intervals import Coefficient, undefined, with_t_interval
-from .linearised import NO_PAIR, as_counts, mind_rare_classes, total_of
+from .linearised import NO_PAIR, as_counts, total_of, warn_rare_classes
 from .ranges import distance_of, least_beyond_chance
 from .weights import Weights, class_labels, resolve_weights
 
@@ -103,7 +103,7 @@ def krippendorff_alpha(
         return _alpha(counts, values, f"{metric} metric", None, metric, level, "score")
     counts = as_counts(data)
     how, matrix, values = _metric_of_classes(counts.n_classes, metric, labels, weights)
-    return mind_rare_classes(_alpha(counts, values, how, matrix, metric, level, "class"), counts)
+    return warn_rare_classes(_alpha(counts, values, how, matrix, metric, level, "class"), counts)
 
 
 def _alpha(
@@ -158,7 +158,7 @@ def alpha_by_distance(
     """
     matrix = None if distance is None else 1.0 - distance
     found = _alpha(counts, None, how, matrix, "nominal", level, what)
-    return mind_rare_classes(found, counts)
+    return warn_rare_classes(found, counts)
 
 
 def alpha_and_deviations(counts: ClassCounts) -> tuple[float, np.ndarray] | None:

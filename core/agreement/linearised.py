@@ -169,7 +169,7 @@ def mostly_of_others(counts: ClassCounts) -> tuple[int, int]:
     return usable, usable - int(half[total == total.max()].max())
 
 
-def mind_rare_classes(found: Coefficient, counts: ClassCounts, few: int = FEW_OF_OTHERS) -> Coefficient:
+def warn_rare_classes(found: Coefficient, counts: ClassCounts, few: int = FEW_OF_OTHERS) -> Coefficient:
     """The coefficient with a remark on its interval where the agreement beyond chance hangs on few cases.
 
     Parameters

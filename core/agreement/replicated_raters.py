@@ -5,7 +5,7 @@ import numpy as np
 from ..annotations.counts import ClassCounts
 from ._bootstrap_kernels import quadratic_forms
 from ._kernels import agreeing_pairs, paired
-from .replicates import How, agreement_of_draws, beyond
+from .replicates import CoefficientOptions, agreement_of_draws, beyond
 from .weighted_totals import Totals
 from .weights import resolve_weights
 
@@ -22,7 +22,7 @@ class RaterKappa:
     case_ptr, rater, answer : ndarray
         Annotations by case, in the order of the pool; see `core.annotations.dataset.Dataset`.
     n_raters : int
-    how : How
+    how : CoefficientOptions
     """
 
     needs_cases = True
@@ -36,7 +36,7 @@ class RaterKappa:
         rater: np.ndarray,
         answer: np.ndarray,
         n_raters: int,
-        how: How,
+        how: CoefficientOptions,
     ):
         weights, self.matrix = resolve_weights(how.weights, counts.n_classes, how.labels)
         self.labels = ((name, weights),)

@@ -25,7 +25,7 @@ _ALL = 1 - 1e-12
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class CoefficientOptions:
     """What the coefficients are asked for with; see `core.agreement.coefficients.agreement_table`."""
 
     spa_weightings: Sequence[str] = SPA_WEIGHTINGS[:1]
@@ -47,14 +47,14 @@ class ByVector:
     counts : ClassCounts
         One case for each distinct vector, in the order of the pool; one without annotations counts for nothing.
     names : sequence of str
-        Any of `core.agreement.replicated_sides.COEFFICIENTS` but those that take each rater's own margins; SPA has
+        Any of `core.agreement.bootstrap_sample.COEFFICIENTS` but those that take each rater's own margins; SPA has
         one value for each weighting.
-    how : How
+    how : CoefficientOptions
     """
 
     needs_cases = False
 
-    def __init__(self, counts: ClassCounts, names: Sequence[str], how: How):
+    def __init__(self, counts: ClassCounts, names: Sequence[str], how: CoefficientOptions):
         self.names, self.how, self.n_classes = tuple(names), how, counts.n_classes
         self.weights, self.matrix = resolve_weights(how.weights, counts.n_classes, how.labels)
         self.totals, self.sizes = _totals(counts, self.matrix)

@@ -9,9 +9,9 @@ import numpy as np
 from ..agreement._kernels import rater_answers
 from ..agreement.applicable_coefficients import ApplicableCoefficients, left_out_of
 from ..agreement.coefficients import SCOTT_PI, agreement_table, scott_pi
-from ..agreement.cohen_conger import COHEN_KAPPA, CONGER_KAPPA, REPEATS, check_margins, mind_repeats, own_margins
+from ..agreement.cohen_conger import COHEN_KAPPA, CONGER_KAPPA, REPEATS, check_margins, own_margins, warn_repeated
 from ..agreement.intervals import Coefficient, undefined, with_t_interval
-from ..agreement.linearised import ALL, NO_PAIR, mind_rare_classes, observed, squares_about
+from ..agreement.linearised import ALL, NO_PAIR, observed, squares_about, warn_rare_classes
 from ..agreement.ranges import distance_of, least_beyond_chance
 from ..agreement.weights import resolve_weights
 from ..annotations._kernels import count_classes
@@ -56,7 +56,7 @@ def _of_raters(data: PartitionedDataset, level: float, weights: str | None, runn
     if n_used < 2:
         return []
     if n_used > 2:
-        return [mind_repeats(_own_margins(CONGER_KAPPA, data, level, weights, runner), data.report.n_repeats)]
+        return [warn_repeated(_own_margins(CONGER_KAPPA, data, level, weights, runner), data.report.n_repeats)]
     if data.report.n_repeats:
         name = resolve_weights(weights, data.n_classes, None)[0]
         return [undefined(COHEN_KAPPA, name, REPEATS), undefined(SCOTT_PI, name, REPEATS)]
@@ -91,7 +91,7 @@ def _own_margins(name: str, data: PartitionedDataset, level: float, weights: str
         return least_beyond_chance(seen.n[seen.usable], chance.p_e, distance_of(matrix), own)
 
     found = with_t_interval(name, of, kappa, variance, n - 1, m, seen.n_annotations, level, least)
-    return mind_rare_classes(found, data.patterns)
+    return warn_rare_classes(found, data.patterns)
 
 
 def _margins(n_cells: int, part: Partition) -> tuple[np.ndarray]:

@@ -15,7 +15,7 @@ from .intervals import Coefficient
 from .krippendorff import KRIPPENDORFF_ALPHA
 from .probability import SPA
 from .replicated_raters import RaterKappa
-from .replicates import ByVector, How
+from .replicates import ByVector, CoefficientOptions
 from .resampling import Pool, Statistic, pick
 
 COEFFICIENTS = (
@@ -52,7 +52,7 @@ def chosen(data: ClassCounts | Dataset, names: Sequence[str] | None) -> list[str
     return allowed if names is None else [name for name in COEFFICIENTS if name in names]
 
 
-class Side:
+class BootstrapSample:
     """One set of data whose cases are among those of a pool.
 
     Parameters
@@ -62,7 +62,7 @@ class Side:
         Those of the data.
     names : sequence of str
         Of `COEFFICIENTS`, that the data allow.
-    how : How
+    how : CoefficientOptions
     pool : Pool
         Of cases that differ in their count vectors.
     case_of : ndarray of int64
@@ -74,7 +74,7 @@ class Side:
         data: ClassCounts | Dataset,
         counts: ClassCounts,
         names: Sequence[str],
-        how: How,
+        how: CoefficientOptions,
         pool: Pool,
         case_of: np.ndarray,
     ):
