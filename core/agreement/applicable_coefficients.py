@@ -13,12 +13,11 @@ from ..result_base import Columns, Result, rows
 from ..text import percent_with_interval, plural, with_interval
 from .coefficient_methods import request_of
 from .coefficients import PERCENT, agreement_table
-from .corrected_spa import SPA_CORRECTED
 from .intervals import Coefficient
 from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
 from .label_sets import SET_ALPHA, TITLES, set_agreement
 from .ordered import DEPTHS, ranking_agreement
-from .probability import SPA_WEIGHTINGS
+from .probability import SPA_CORRECTED, SPA_WEIGHTINGS
 from .scores import ICC_1, ICC_2, ICC_2K, ICC_3, ICC_3K, score_table
 
 ORDINAL_WEIGHTS = ("quadratic", "ordinal")

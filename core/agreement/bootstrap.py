@@ -15,20 +15,14 @@ from ..chunks import CancelToken
 from ..errors import OptionError
 from ..options import check_level, check_whole
 from ..result_base import Columns, Result, rows
-from .bootstrap_sample import BootstrapSample, chosen
-from .coefficients import FLEISS_KAPPA, GWET_AC, SCOTT_PI
-from .cohen_conger import COHEN_KAPPA, CONGER_KAPPA
-from .corrected_spa import SPA_CORRECTED
+from .bootstrap_sample import BootstrapSample, CoefficientOptions, chosen, formula_of
 from .intervals import Coefficient, few_cases
-from .krippendorff import KRIPPENDORFF_ALPHA
-from .linearised import FEW_OF_OTHERS, FEW_OF_OTHERS_AC1, as_counts, warn_rare_classes
+from .linearised import as_counts, warn_rare_classes
 from .probability import SPA_WEIGHTINGS
-from .replicates import CoefficientOptions
 from .resampling import pool_of, resample, vector_numbers
 from .weights import Weights
 
 _AT_1 = 1 - 1e-12
-_WARN_RARE_CLASSES = (SPA_CORRECTED, COHEN_KAPPA, SCOTT_PI, CONGER_KAPPA, FLEISS_KAPPA, GWET_AC, KRIPPENDORFF_ALPHA)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -104,7 +98,7 @@ def bootstrap(
     level : float
         Of the intervals, 0 to 1.
     names : sequence of str, optional
-        Which of `core.agreement.bootstrap_sample.COEFFICIENTS`; all that the data allow where none are given.
+        Which of `core.agreement.bootstrap_sample.resampled`; all that the data allow where none are given.
     spa_weightings, weights, labels, metric
         As of `core.agreement.coefficients.agreement_table`.
     token, progress
@@ -159,9 +153,7 @@ def _with_percentiles(
     name, weights = side.labels[place]
     value = float(side.observed[place])
     found = Coefficient(name, weights, value, se, low, high, side.n_cases, side.n_annotations, note)
-    if name not in _WARN_RARE_CLASSES:
-        return found
-    return warn_rare_classes(found, side.counts, FEW_OF_OTHERS_AC1 if name == GWET_AC else FEW_OF_OTHERS)
+    return warn_rare_classes(found, side.counts, formula_of(name).few_of_others)
 
 
 def percentiles(

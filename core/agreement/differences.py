@@ -15,10 +15,9 @@ from ..chunks import CancelToken
 from ..options import check_level, check_whole
 from ..result_base import Columns, Result, rows
 from .bootstrap import BootstrapResult, percentiles
-from .bootstrap_sample import BootstrapSample, chosen
+from .bootstrap_sample import BootstrapSample, CoefficientOptions, chosen
 from .linearised import as_counts
 from .probability import SPA_WEIGHTINGS
-from .replicates import CoefficientOptions
 from .resampling import pool_of, resample, vector_numbers
 from .weights import Weights
 
