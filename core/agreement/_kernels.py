@@ -68,6 +68,53 @@ def rater_pairs(case_ptr, rater, answer, n_raters):
 
 
 @njit(cache=True, nogil=True)
+def pair_tables(case_ptr, rater, answer, n_raters, n_classes):
+    """Tables of raters i < j, rows the annotations of i, at i (2J - i - 1)/2 + j - i - 1. Shape (pairs, K, K)."""
+    tables = np.zeros((n_raters * (n_raters - 1) // 2, n_classes, n_classes), np.int32)
+    for case in range(case_ptr.size - 1):
+        for a in range(case_ptr[case], case_ptr[case + 1]):
+            for b in range(a + 1, case_ptr[case + 1]):
+                i, j, k, l = rater[a], rater[b], answer[a], answer[b]  # noqa: E741
+                if i == j:
+                    continue
+                if i > j:
+                    i, j, k, l = j, i, l, k  # noqa: E741
+                tables[i * (2 * n_raters - i - 1) // 2 + j - i - 1, k, l] += 1
+    return tables
+
+
+@njit(cache=True, nogil=True)
+def table_margins(tables):
+    """Sums of rows and of columns of each table, both of shape (K, pairs), and of its diagonal."""
+    n_tables, n_classes = tables.shape[0], tables.shape[1]
+    row = np.zeros((n_classes, n_tables))
+    column = np.zeros((n_classes, n_tables))
+    same = np.zeros(n_tables)
+    for t in range(n_tables):
+        for k in range(n_classes):
+            for m in range(n_classes):
+                row[k, t] += tables[t, k, m]
+                column[m, t] += tables[t, k, m]
+            same[t] += tables[t, k, k]
+    return row, column, same
+
+
+@njit(cache=True, nogil=True)
+def table_squares(tables, each, alike, of_row, of_column):
+    """Per table sum_kl n_kl (each + alike(k = l) + of_row_k + of_column_l)²."""
+    total = np.zeros(tables.shape[0])
+    for t in range(tables.shape[0]):
+        for k in range(tables.shape[1]):
+            for m in range(tables.shape[1]):
+                if tables[t, k, m]:
+                    adds = each[t] + of_row[k, t] + of_column[m, t]
+                    if k == m:
+                        adds += alike[t]
+                    total[t] += tables[t, k, m] * adds * adds
+    return total
+
+
+@njit(cache=True, nogil=True)
 def paired(ptr, class_code, count, matrix):
     """Per case sum_k sum_l n_ik n_il matrix_kl over its classes."""
     total = np.zeros(ptr.size - 1)

@@ -44,26 +44,25 @@ def agreement_of_runs(rater_ptr, order, case_of, answer, ptr, class_code, count,
 
 
 @njit(cache=True, nogil=True)
+def add_case(n, pairs, sign, sums):
+    """Add a case to the sums, or take it away: cases of two annotations or more, of any, and Σ P, n (1 − P), n."""
+    if n >= 1:
+        sums[1] += sign
+    if n >= 2:
+        p = pairs / (n * (n - 1.0))
+        sums[0] += sign
+        sums[2] += sign * p
+        sums[3] += sign * (n * (1.0 - p))
+        sums[4] += sign * n
+
+
+@njit(cache=True, nogil=True)
 def sums_of_cases(n, pairs):
-    """Cases of one annotation or more, of two or more; over these the sums of P, n - 1, (n - 1) P, n and n (1 - P)."""
-    all_rated = 0
-    all_usable = 0
-    all_p = 0.0
-    all_w = 0.0
-    all_wp = 0.0
-    all_n = 0.0
-    all_disagreement = 0.0
+    """The sums of `add_case` over all cases."""
+    sums = np.zeros(5)
     for case in range(n.size):
-        all_rated += n[case] >= 1
-        if n[case] >= 2:
-            all_usable += 1
-            p = pairs[case] / (n[case] * (n[case] - 1.0))
-            all_p += p
-            all_w += n[case] - 1.0
-            all_wp += (n[case] - 1.0) * p
-            all_n += n[case]
-            all_disagreement += n[case] * (1.0 - p)
-    return all_rated, all_usable, all_p, all_w, all_wp, all_n, all_disagreement
+        add_case(n[case], pairs[case], 1.0, sums)
+    return sums
 
 
 @njit(cache=True, nogil=True)
@@ -86,68 +85,25 @@ def leave_out(start, stop, class_code, count, own, before, left, share, pool):
 
 
 @njit(cache=True, nogil=True)
-def without_each_rater(rater_ptr, order, case_of, answer, ptr, class_code, count, n, pairs, mean_share, pooled):
-    """Percent, SPA (annotations_m1), Fleiss' kappa and nominal alpha without each rater; and the cases left.
+def sums_without(first, sums, share, pool, rater_ptr, order, case_of, answer, ptr, class_code, count, n, pairs):
+    """Take one rater after the other, from ``first``, out of rows that begin as the sums of all cases.
 
-    The sums of all cases, with those of the rater's cases taken out and put back without the rater's annotations.
-    Shape (n_raters, 4); NaN where a coefficient is undefined.
+    Rows of ``sums`` are those of `add_case`, rows of ``share`` and ``pool`` the two sums of `class_shares`, over cases
+    of one annotation or more and of two or more.
     """
-    n_raters = rater_ptr.size - 1
-    n_classes = pooled.size
-    found = np.full((n_raters, 4), np.nan)
-    left_cases = np.zeros(n_raters, np.int64)
-    all_rated, all_usable, all_p, all_w, all_wp, all_n, all_disagreement = sums_of_cases(n, pairs)
-    own = np.zeros(n_classes, np.int64)
-    share = np.empty(n_classes)
-    pool = np.empty(n_classes)
-    for r in range(n_raters):
-        for k in range(n_classes):
-            share[k] = mean_share[k]
-            pool[k] = pooled[k]
-        rated = all_rated
-        usable = all_usable
-        total_p, total_w, total_wp, total_n, disagreement = all_p, all_w, all_wp, all_n, all_disagreement
-        at = rater_ptr[r]
-        while at < rater_ptr[r + 1]:
+    own = np.zeros(pool.shape[1], np.int64)
+    for row in range(sums.shape[0]):
+        left_sums, left_share, left_pool = sums[row], share[row], pool[row]
+        at = rater_ptr[first + row]
+        while at < rater_ptr[first + row + 1]:
             case = case_of[order[at]]
             stop = at
-            while stop < rater_ptr[r + 1] and case_of[order[stop]] == case:
+            while stop < rater_ptr[first + row + 1] and case_of[order[stop]] == case:
                 own[answer[order[stop]]] += 1
                 stop += 1
             before = n[case]
             left = before - (stop - at)
-            left_pairs = leave_out(ptr[case], ptr[case + 1], class_code, count, own, before, left, share, pool)
-            if left == 0:
-                rated -= 1
-            if before >= 2:
-                p = pairs[case] / (before * (before - 1.0))
-                usable -= 1
-                total_p -= p
-                total_w -= before - 1.0
-                total_wp -= (before - 1.0) * p
-                total_n -= before
-                disagreement -= before * (1.0 - p)
-            if left >= 2:
-                p = left_pairs / (left * (left - 1.0))
-                usable += 1
-                total_p += p
-                total_w += left - 1.0
-                total_wp += (left - 1.0) * p
-                total_n += left
-                disagreement += left * (1.0 - p)
+            rest = leave_out(ptr[case], ptr[case + 1], class_code, count, own, before, left, left_share, left_pool)
+            add_case(before, pairs[case], -1.0, left_sums)
+            add_case(left, rest, 1.0, left_sums)
             at = stop
-        left_cases[r] = usable
-        if usable == 0:
-            continue
-        fleiss_chance = 0.0
-        alpha_chance = 0.0
-        for k in range(n_classes):
-            fleiss_chance += (share[k] / rated) ** 2
-            alpha_chance += (pool[k] / total_n) ** 2
-        found[r, 0] = min(max(total_p / usable, 0.0), 1.0)
-        found[r, 1] = min(max(total_wp / total_w, 0.0), 1.0)
-        if fleiss_chance < 1 - 1e-10:
-            found[r, 2] = (found[r, 0] - fleiss_chance) / (1 - fleiss_chance)
-        if alpha_chance < 1 - 1e-10:
-            found[r, 3] = 1 - (1 - 1 / total_n) * (disagreement / total_n) / (1 - alpha_chance)
-    return found, left_cases

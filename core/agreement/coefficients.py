@@ -32,7 +32,7 @@ def _even(n_classes: int, matrix: np.ndarray | None) -> float:
 
 def _hard_cases(n_classes: int, matrix: np.ndarray | None) -> Draws:
     """Two draws that differ, by as much as the weights make of annotations at random: Gwet's chance."""
-    scale = _even(n_classes, matrix) * n_classes / (n_classes - 1)
+    scale = _even(n_classes, matrix) * n_classes / max(1, n_classes - 1)
     return Draws(scale, -scale)
 
 

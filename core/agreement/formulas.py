@@ -95,15 +95,15 @@ class Formula:
         Takes `Sums` and gives the coefficient, NaN where it is undefined.
     chance : callable or None
         How two draws are compared by chance, from the number of declared classes and the matrix of weights or None.
-        Of "cases" alone.
+        Of "cases" and "annotations" alone.
     of : {"none", "cases", "annotations", "raters", "other cases"}
         Whose class shares chance is drawn from: means over annotated cases; all annotations of paired cases, the only
         ones that then count at all; those of each of two raters; or the annotations of two different cases.
+    linear : callable or None
+        What the error is of, where that is not ``value``.
     by_size : bool
         Whether cases are weighted by how many annotations they have (`core.agreement.probability.SPA_WEIGHTINGS`):
         then ``paired`` and ``rated`` are sums of these weights.
-    linear : callable or None
-        What the error is of, where that is not ``value``.
     highest_chance : callable or None
         Bound of agreement by chance, from the same as ``chance``; where there is none, the least value of the
         coefficient follows from chance as it was observed.
@@ -118,8 +118,8 @@ class Formula:
     value: Callable[[Sums], Any]
     chance: Callable[[int, np.ndarray | None], Draws] | None = None
     of: Literal["none", "cases", "annotations", "raters", "other cases"] = "cases"
-    by_size: bool = False
     linear: Callable[[Sums], Any] | None = None
+    by_size: bool = False
     highest_chance: Callable[[int, np.ndarray | None], float] | None = None
     needs_classes: int = 1
     few_of_others: int = FEW_OF_OTHERS
@@ -130,12 +130,22 @@ class Formula:
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.value(sums)
 
+    def derivative(self, sums: Sums, **adds: float) -> Any:
+        """How the coefficient moves with a case.
+
+        Parameters
+        ----------
+        sums : Sums
+        **adds : float
+            What the case adds to sums, by their names.
+        """
+        moved = replace(sums, **{name: getattr(sums, name) + 1j * _STEP * step for name, step in adds.items()})
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.imag((self.linear or self.value)(moved)) / _STEP
+
     def derivatives(self, sums: Sums) -> Sums:
         """The derivative to each of the sums."""
-        of, names = self.linear or self.value, [field.name for field in fields(Sums)]
-        with np.errstate(divide="ignore", invalid="ignore"):
-            moved = [of(replace(sums, **{name: getattr(sums, name) + 1j * _STEP})) for name in names]
-            return Sums(*(np.imag(value) / _STEP for value in moved))
+        return Sums(*(self.derivative(sums, **{field.name: 1.0}) for field in fields(Sums)))
 
 
 def raw_agreement(sums: Sums) -> Any:
@@ -159,8 +169,9 @@ def alpha(sums: Sums) -> Any:
 def alpha_of_many(sums: Sums) -> Any:
     """Alpha without its correction for small samples, which Gwet's error has in the annotations per case alone."""
     per_case = sums.annotations / sums.cases
-    held = 1 / np.real(sums.annotations)
-    return 1 - sums.observed / sums.cases / (per_case ** (1 - held) * np.real(per_case) ** held) / sums.chance
+    now = np.real(per_case)
+    per_case = now + (per_case - now) * (1 - 1 / np.real(sums.annotations))
+    return 1 - sums.observed / sums.cases / per_case / sums.chance
 
 
 def chance_of_raters(share: np.ndarray, n_raters: Any, matrix: np.ndarray | None) -> Any:

@@ -29,12 +29,21 @@ from .coefficient_methods import coefficient_method
 from .formulas import Draws, Formula, alpha, alpha_of_many
 from .intervals import Coefficient, undefined
 from .linearised import NO_PAIR, Features, as_counts, warn_rare_classes, with_error
-from .ranges import least_beyond_chance
+from .ranges import distance_of, least_beyond_chance
 from .weights import Weights, class_labels, resolve_weights
 
 METRICS = ("nominal", "ordinal", "interval", "ratio")
 MOST_RATIO_VALUES = 20_000
-_ALPHA = Formula(alpha, of="annotations", linear=alpha_of_many, of_pairs=True)
+
+
+def _distances(distance: np.ndarray | None) -> Draws:
+    """How two draws are compared by a distance of the classes, or by whether they are the same class."""
+    return Draws(1.0, -1.0) if distance is None else Draws(0.0, 1.0, distance, least=1e-12)
+
+
+_ALPHA = Formula(
+    alpha, lambda q, weights: _distances(distance_of(weights)), "annotations", alpha_of_many, of_pairs=True
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +115,7 @@ class Metric:
     @property
     def draws(self) -> Draws:
         """How two draws are compared where classes have no numbers."""
-        return Draws(1.0, -1.0) if self.distance is None else Draws(0.0, 1.0, self.distance, least=1e-12)
+        return _distances(self.distance)
 
     def alike(self, pooled: np.ndarray) -> bool:
         """Whether all annotations are the same, by how many there are of each class."""
@@ -278,7 +287,7 @@ def metric_of_classes(
     _check_metric(metric)
     name, matrix = resolve_weights(weights, n_classes, labels)
     if metric == "nominal":
-        return Metric("nominal") if matrix is None else Metric(f"{name} weights", distance=1 - matrix)
+        return Metric("nominal") if matrix is None else Metric(f"{name} weights", distance=distance_of(matrix))
     if weights is not None:
         raise OptionError("alpha takes a metric or weights, not both")
     values = class_labels(n_classes, labels, at_least_zero=metric == "ratio")

@@ -7,7 +7,7 @@ import streamlit as st
 from core.agreement.by_rater import OVERALL, AgreementByRater
 from core.agreement.krippendorff import KRIPPENDORFF_ALPHA
 from core.agreement.pairs import METHOD as PAIRS
-from core.agreement.pairs import PAIR_COEFFICIENTS, cases_of_disagreement
+from core.agreement.pairs import cases_of_disagreement, pair_coefficients
 from core.annotations.dataset import Dataset
 from core.errors import LimitError
 from core.extremes import clearly_least
@@ -32,7 +32,7 @@ def pairs(view: Dataset, theme) -> None:
     left, right = st.columns([2, 5], vertical_alignment="bottom")
     coefficient = left.selectbox(
         "Coefficient",
-        PAIR_COEFFICIENTS,
+        pair_coefficients(),
         format_func=lambda name: method_named("coefficient", name).title,
         key="pair_coefficient",
         help=widgets.explained(PAIRS),

@@ -61,8 +61,7 @@ def ordered(dataset: Dataset, classes: Sequence[str]) -> Dataset:
 @remembered
 def pairs(dataset: Dataset, coefficient: str):
     """A coefficient of every two raters, and an order in which similar raters stand together."""
-    from core.agreement.pairs import pair_matrix
-    from core.agreement.similarity import similarity_order
+    from core.agreement.pairs import pair_matrix, similarity_order
 
     matrix = pair_matrix(dataset, coefficient)
     return matrix, similarity_order(matrix)
