@@ -156,7 +156,7 @@ def estimate(
     name: str,
     formula: Formula,
     data: ClassCounts | Dataset,
-    level: float,
+    level: float = 0.95,
     weights: Weights = None,
     labels: Sequence[float] | None = None,
 ) -> Coefficient:
