@@ -1,10 +1,13 @@
-"""Each rater against the others: agreement on the same cases, and what the overall coefficient is without them."""
+"""Each rater against the others, and against themselves where they annotated a case more than once.
+
+Agreement with the others is on the same cases; beside it stands what the overall coefficient is without the rater.
+"""
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..annotations._kernels import counting_sort
+from ..annotations._kernels import count_classes, counting_sort
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
 from ..chunks import chunk_ranges
@@ -12,17 +15,18 @@ from ..errors import LimitError, NotApplicableError, OptionError
 from ..methods import methods
 from ..result_base import Columns, Result, rows
 from ..settings import current_settings
-from ._kernels import agreeing_pairs, class_shares
-from ._rater_kernels import agreement_of_runs, sums_of_cases, sums_without
+from ._kernels import agreeing_pairs, agreement_of_runs, class_shares, sums_of_cases, sums_without
 from .coefficients import FLEISS_KAPPA, PERCENT
 from .formulas import Formula, Sums
 from .intervals import Coefficient, undefined
 from .krippendorff import KRIPPENDORFF_ALPHA
-from .probability import SPA, with_wilson_interval
+from .probability import SPA, case_agreement, cut_at, share_of_agreement, with_wilson_interval
+from .ranges import least_agreement
 
 OVERALL = (PERCENT, SPA, FLEISS_KAPPA, KRIPPENDORFF_ALPHA)  # what pages offer
 _OF_COUNTS = ("none", "cases", "annotations")
 _CELLS_AT_ONCE = 1 << 20
+NEVER = "never annotated a case twice"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -128,7 +132,7 @@ def _without_each(
 
 
 def _of_sums(formula: Formula, sums: np.ndarray, share: np.ndarray, pooled: np.ndarray, n_classes: int) -> np.ndarray:
-    """A coefficient from what `core.agreement._rater_kernels.sums_without` left of the sums, on the last axis."""
+    """A coefficient from what `core.agreement._kernels.sums_without` left of the sums, on the last axis."""
     paired, rated, agreement, apart, annotations = sums
     with np.errstate(divide="ignore", invalid="ignore"):
         if formula.of == "annotations":
@@ -175,3 +179,77 @@ def _with_others(runs: tuple[np.ndarray, ...], n_raters: int, level: float) -> t
         )
         for r in range(n_raters)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class IntraRater:
+    """Agreement of each rater with their own annotations.
+
+    Attributes
+    ----------
+    raters : tuple of str
+    each : tuple of Coefficient, one for each rater
+        ``n_cases`` are the cases that the rater annotated twice or more, ``n_annotations`` the annotations on them.
+    overall : Coefficient
+        Of all raters, weighted by their annotations; the interval is over raters, and ``n_cases`` are raters.
+    """
+
+    raters: tuple[str, ...]
+    each: tuple[Coefficient, ...]
+    overall: Coefficient
+
+
+def intra_rater(dataset: Dataset, level: float = 0.95) -> IntraRater:
+    """The chance that two annotations of the same rater on the same case agree.
+
+    A case counts with its annotations less one, as in SPA with the weighting ``annotations_m1``; intervals are
+    Wilson's.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes, with raters who are identified.
+    level : float
+        Of the intervals, 0 to 1.
+
+    Raises
+    ------
+    NotApplicableError
+        The annotations are not single classes, or rater names carry no identity.
+    """
+    if dataset.kind != "class":
+        raise NotApplicableError(f"Raters are compared with themselves on single classes; these are {dataset.kind}s.")
+    if not dataset.raters_identified:
+        raise NotApplicableError("The annotations are anonymous, so no rater can be compared with themselves.")
+    rater, agreement, n = _repeated(dataset)
+    start = np.searchsorted(rater, np.arange(dataset.n_raters + 1))
+    each, value, weight = [], [], []
+    for code in range(dataset.n_raters):
+        own = slice(start[code], start[code + 1])
+        if start[code] == start[code + 1]:
+            each.append(undefined("intra_rater", "annotations_m1", f"this rater {NEVER}"))
+            continue
+        answers = int(n[own].sum())
+        found = share_of_agreement("intra_rater", "annotations_m1", agreement[own], n[own] - 1, level, answers)
+        each.append(cut_at(found, least_agreement(n[own], n[own] - 1, dataset.n_classes, None)))
+        value.append(each[-1].value)
+        weight.append(float((n[own] - 1).sum()))
+    if value:
+        overall = share_of_agreement(
+            "intra_rater", "annotations_m1", np.array(value), np.array(weight), level, int(n.sum()), "rater"
+        )
+    else:
+        overall = undefined("intra_rater", "annotations_m1", f"raters {NEVER}")
+    return IntraRater(dataset.raters, tuple(each), overall)
+
+
+def _repeated(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rater (ascending), agreement and number of annotations of every case that a rater annotated more than once."""
+    _, order = counting_sort(dataset.rater, dataset.n_raters)
+    rater, case = dataset.rater[order], dataset.case_of_annotation[order]
+    begins = np.flatnonzero(np.concatenate([[True], (np.diff(rater) != 0) | (np.diff(case) != 0)])[: rater.size])
+    ptr = np.concatenate([begins, [rater.size]]).astype(np.int64)
+    ptr, code, count = count_classes(ptr, dataset.answer[order], dataset.n_classes)
+    agreement, n = case_agreement(ClassCounts(ptr, code, count, dataset.n_classes))
+    twice = n >= 2
+    return rater[begins][twice], agreement[twice], n[twice]

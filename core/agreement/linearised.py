@@ -11,8 +11,7 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
-from ._disagreement_kernels import class_majorities
-from ._kernels import agreeing_pairs, class_shares, paired, weighted_answers
+from ._kernels import agreeing_pairs, class_majorities, class_shares, paired, weighted_answers
 from .formulas import FEW_OF_OTHERS, Formula, Sums
 from .intervals import EVERYTHING, Coefficient, undefined, with_t_interval
 from .ranges import distance_of, least_agreement, least_beyond_chance

@@ -16,7 +16,7 @@ from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError, OptionError
 from ..result_base import Columns, Result, rows
-from ._precision_kernels import power_sums
+from ._kernels import power_sums
 from .intervals import wilson
 from .linearised import NO_PAIR, as_counts
 from .probability import SPA_WEIGHTINGS, case_weights, paired_shares, weights_of_sizes
@@ -114,7 +114,7 @@ class PrecisionCurve(Result):
 
 
 def agreement_moments(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0]) -> AgreementMoments:
-    """Moments by unbiased estimates per case (see `core.agreement._precision_kernels`), then held within their bounds.
+    """Moments by unbiased estimates per case (see `core.agreement._kernels`), then held within their bounds.
 
     ``PA²`` is estimated from pairs of different cases, so that it does not hold the error of PA.
 

@@ -13,8 +13,7 @@ import numpy as np
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..errors import OptionError
-from ._disagreement_kernels import disagreement_sums, jackknife_sums
-from ._kernels import agreeing_pairs, class_shares, weighted_answers
+from ._kernels import agreeing_pairs, class_shares, disagreement_sums, jackknife_sums, weighted_answers
 from .coefficient_methods import SPA_SOURCE, coefficient_method
 from .formulas import Formula, beyond_chance, raw_agreement
 from .intervals import Coefficient, few_cases, undefined, wilson

@@ -5,8 +5,7 @@ import pandas as pd
 import pytest
 
 import core
-from core.agreement.by_rater import by_rater
-from core.agreement.intra_rater import intra_rater
+from core.agreement.by_rater import by_rater, intra_rater
 from core.agreement.pairs import pair_matrix
 from core.agreement.specific import specific_agreement
 from core.annotations.dataset import Dataset

@@ -13,9 +13,8 @@ import pytest
 from core import read
 from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.bootstrap import bootstrap
-from core.agreement.by_rater import by_rater
+from core.agreement.by_rater import by_rater, intra_rater
 from core.agreement.differences import compare
-from core.agreement.intra_rater import intra_rater
 from core.agreement.over_time import over_time
 from core.agreement.pairs import pair_matrix
 from core.agreement.precision import WAYS, precision_curve

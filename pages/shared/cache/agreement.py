@@ -70,8 +70,7 @@ def pairs(dataset: Dataset, coefficient: str):
 @remembered
 def by_rater(dataset: Dataset, coefficient: str):
     """Each rater with the others and left out; and with themselves."""
-    from core.agreement.by_rater import by_rater
-    from core.agreement.intra_rater import intra_rater
+    from core.agreement.by_rater import by_rater, intra_rater
 
     return by_rater(dataset, coefficient), intra_rater(dataset)
 
