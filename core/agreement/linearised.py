@@ -106,7 +106,7 @@ class Features:
     paired : ndarray of bool
         Two annotations or more.
     to_chance : ndarray of float64, or 0
-        To agreement by chance, per step of the case's weight; 0 where chance is known.
+        How agreement by chance moves with the case; 0 where chance is known.
     times : ndarray of int64, shape (n_rated,) or (0,)
         How many cases each stands for; empty for one each.
     """
