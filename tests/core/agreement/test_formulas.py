@@ -10,7 +10,7 @@ from core import methods
 from core.agreement.bootstrap import bootstrap
 from core.agreement.by_rater import by_rater
 from core.agreement.coefficient_methods import coefficient_method
-from core.agreement.coefficients import fleiss_kappa, scott_pi
+from core.agreement.coefficients import fleiss_kappa
 from core.agreement.differences import compare
 from core.agreement.formulas import Draws, Formula
 from core.agreement.linearised import estimate
@@ -92,21 +92,3 @@ def test_raters_left_out_windows_and_patterns_follow():
     patterns = root_kappa(patterns_of(class_counts(data)))
     for field in ("value", "se", "ci_low", "ci_high"):
         assert getattr(patterns, field) == pytest.approx(getattr(root_kappa(data), field), abs=1e-12)
-
-
-def test_single_annotations_count_in_errors_as_in_gwets_formula():
-    """κ*_i = (n/n') (p_ai − p_e)/(1 − p_e) − 2 (1 − κ)(p_ei − p_e)/(1 − p_e), term by term."""
-    cases = [case for case in answers_of(random_panel(4, gaps=0.7)) if case]
-    assert min(map(len, cases)) == 1
-    table = np.array([np.bincount(case, minlength=4) for case in cases])
-    n = table.sum(axis=1)
-    pi = (table / n[:, None]).mean(axis=0)
-    p_e, ratio = pi @ pi, len(n) / (n > 1).sum()
-    p_ai = (table * (table - 1)).sum(axis=1) / np.maximum(n * (n - 1), 1)
-    kappa = (p_ai[n > 1].mean() - p_e) / (1 - p_e)
-    own = (n > 1) * ratio * (p_ai - p_e) / (1 - p_e) - 2 * (1 - kappa) * (table @ pi / n - p_e) / (1 - p_e)
-    found = fleiss_kappa(counts_of(cases, 4))
-    assert found.value == pytest.approx(kappa, abs=1e-12)
-    assert found.se == pytest.approx(np.sqrt(((own - kappa) ** 2).sum() / (len(n) * (len(n) - 1))), abs=1e-12)
-    two = [case[:2] for case in cases if len(case) > 1]
-    assert scott_pi(counts_of(two, 4)).se == fleiss_kappa(counts_of(two, 4)).se
