@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..agreement.by_rater import by_rater
+from ..agreement.by_rater import by_rater, intra_rater
 from ..agreement.coefficients import PERCENT
-from ..agreement.intra_rater import intra_rater
 from ..annotations.dataset import Dataset
 from ..chunks import CancelToken, beside
 from ..errors import InputError, NotApplicableError

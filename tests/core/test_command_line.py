@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.coefficients import agreement_table
-from core.agreement.suitable import coefficients_for
 from core.annotations.counts import class_counts
 from core.annotations.named_selection import Selection
 from core.certainty.top_sets import annotation_certainty

@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.agreement.bands import before_opinions
-from core.agreement.suitable import coefficients_for
+from core.agreement.applicable_coefficients import coefficients_for
+from core.agreement.benchmark_labels import before_opinions
 from core.annotations.dataset import Dataset
 from core.certainty.opening import opens_at
 from core.certainty.top_sets import annotation_certainty

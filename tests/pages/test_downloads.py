@@ -11,16 +11,15 @@ import pandas as pd
 import pytest
 
 from core import read
+from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.bootstrap import bootstrap
-from core.agreement.by_rater import by_rater
+from core.agreement.by_rater import by_rater, intra_rater
 from core.agreement.differences import compare
-from core.agreement.intra_rater import intra_rater
 from core.agreement.over_time import over_time
 from core.agreement.pairs import pair_matrix
 from core.agreement.precision import WAYS, precision_curve
 from core.agreement.probability import SPA_WEIGHTINGS
 from core.agreement.specific import specific_agreement
-from core.agreement.suitable import coefficients_for
 from core.annotations.named_selection import Selection, days_of
 from core.certainty.top_sets import annotation_certainty
 from core.evaluation.sweep_table import reliability_sweep

@@ -1562,8 +1562,8 @@ def test_the_table_of_raters_says_how_many_of_all_it_shows(monkeypatch, said, sh
 def test_a_word_of_a_scale_has_its_own_probability(monkeypatch, said, drawn):
     one = coefficient(0.45, 0.4, 0.5, 41, 93, "fleiss_kappa")
     found = [SimpleNamespace(name=name, low=0, high=1, probability=p, note="") for name, p in BANDS.items()]
-    monkeypatch.setattr(coefficients, "bands", lambda one, scale: found)
-    blocks.show(coefficients._benchmarks([one], one))
+    monkeypatch.setattr(agreement_top, "bands", lambda one, scale: found)
+    agreement_top._benchmarks([one], one, LIGHT)
     assert drawn["bands"].layout.title.text == "Fleiss κ is fair with 62% probability"
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import streamlit as st
 
+from core.agreement.applicable_coefficients import ApplicableCoefficients
 from core.agreement.intervals import Z95, Share
 from core.agreement.pairs import METHOD as PAIRS
-from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.choice import verdict
@@ -26,7 +26,7 @@ from pages.shared.kit import columns
 _STILL = {"staticPlot": True, "displayModeBar": False}
 
 
-def agreement(found: Suitable | None, why: str, theme) -> None:
+def agreement(found: ApplicableCoefficients | None, why: str, theme) -> None:
     """The forest of coefficients → Agreement."""
     figure = figures.agreement(found.coefficients, theme, found.quoted) if found else None
     if figure is None:

@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from core.agreement.bands import before_opinions
-from core.agreement.suitable import Suitable
+from core.agreement.applicable_coefficients import ApplicableCoefficients
+from core.agreement.benchmark_labels import before_opinions
 from core.certainty.top_sets import CertaintyResult
 from core.models.gold import gold_cases
 from core.raters.to_act_on import ToActOn
@@ -13,7 +13,10 @@ from pages.shared.home import numbers as home_numbers
 
 
 def show(
-    views: home_known.Views, certain: CertaintyResult | None, act: ToActOn | None, agreement: Suitable | None
+    views: home_known.Views,
+    certain: CertaintyResult | None,
+    act: ToActOn | None,
+    agreement: ApplicableCoefficients | None,
 ) -> None:
     """A line for each; what is still being computed gets its line when it is known."""
     st.subheader("What to do next", anchor=False)

@@ -3,8 +3,8 @@
 import numpy as np
 import streamlit as st
 
+from core.agreement.applicable_coefficients import ApplicableCoefficients
 from core.agreement.intervals import Coefficient, share_of
-from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import UNCERTAIN_BELOW, CertaintyResult
 from core.evaluation.choice import SURE, at_least, leaders
@@ -21,7 +21,7 @@ from pages.shared.home import known as home_known
 from pages.shared.kit import opening, plausibility_models, predictions, state, widgets
 
 
-def sentence(dataset: Dataset, found: Suitable | None, certain: CertaintyResult | None) -> str:
+def sentence(dataset: Dataset, found: ApplicableCoefficients | None, certain: CertaintyResult | None) -> str:
     """The most important thing: how far raters agree, and how many cases stay open."""
     name = markdown(shorten(dataset.name, 44))
     uncertain = ""
@@ -62,7 +62,7 @@ def cases(dataset: Dataset) -> None:
     st.caption(f"{spread} each, {plural(dataset.n_annotations, 'annotation')} in all")
 
 
-def agreement(found: Suitable | None, why: str) -> None:
+def agreement(found: ApplicableCoefficients | None, why: str) -> None:
     """Agreement with its interval, and beyond chance."""
     if found is None:
         st.metric("Raters agree on", "–")
@@ -194,7 +194,7 @@ def mean_score(dataset: Dataset) -> None:
     st.caption("No interval: one case." if np.isnan(low) else f"{number(low)} to {number(high)}, over cases")
 
 
-def _main(found: Suitable) -> Coefficient:
+def _main(found: ApplicableCoefficients) -> Coefficient:
     return found.percentage or found.quoted
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from core.agreement.suitable import Suitable
+from core.agreement.applicable_coefficients import ApplicableCoefficients
 from core.annotations.dataset import Dataset
 from core.certainty.score_trust import ScoreTrust, plausible_score, score_digits, score_trust
 from core.certainty.scores_by_gold import scores_by_gold
@@ -16,7 +16,7 @@ from pages.shared.home import doors, limits, numbers
 from pages.shared.kit import predictions, reliability_slider, scores, widgets
 
 
-def show(dataset: Dataset, found: Suitable | None, why: str, title, theme) -> None:
+def show(dataset: Dataset, found: ApplicableCoefficients | None, why: str, title, theme) -> None:
     """The dashboard. ``title`` is the place of its first sentence."""
     title.title(numbers.sentence(dataset, found, None))
     at = scores.threshold()

@@ -47,7 +47,7 @@ class Band:
     note: str = ""
 
 
-def bands(coefficient: Coefficient, scale: str = "landis_koch") -> tuple[Band, ...]:
+def benchmark_labels(coefficient: Coefficient, scale: str = "landis_koch") -> tuple[Band, ...]:
     """Probability that the coefficient lies in each band, from a normal distribution cut at -1 and 1.
 
     Parameters

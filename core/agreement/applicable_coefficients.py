@@ -8,18 +8,16 @@ from dataclasses import dataclass, replace
 
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
-from ..annotations.ordering import order_in_words
 from ..methods import AS_IS, can_use, of_plugins
 from ..result_base import Columns, Result, rows
 from ..text import percent_with_interval, plural, with_interval
-from .coefficient_methods import asked_of
+from .coefficient_methods import request_of
 from .coefficients import PERCENT, agreement_table
-from .corrected_spa import SPA_CORRECTED
 from .intervals import Coefficient
 from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
 from .label_sets import SET_ALPHA, TITLES, set_agreement
 from .ordered import DEPTHS, ranking_agreement
-from .probability import SPA_WEIGHTINGS
+from .probability import SPA_CORRECTED, SPA_WEIGHTINGS
 from .scores import ICC_1, ICC_2, ICC_2K, ICC_3, ICC_3K, score_table
 
 ORDINAL_WEIGHTS = ("quadratic", "ordinal")
@@ -34,7 +32,7 @@ class LeftOut(Result):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Suitable(Result):
+class ApplicableCoefficients(Result):
     """The coefficients for one kind of annotations.
 
     Attributes
@@ -43,14 +41,11 @@ class Suitable(Result):
         "nominal", "ordinal", "score", "set" or "ranking".
     coefficients : tuple of Coefficient
     left_out : tuple of LeftOut
-    order : tuple of str
-        Of "ordinal", the classes from low to high.
     """
 
     kind: str
     coefficients: tuple[Coefficient, ...]
     left_out: tuple[LeftOut, ...]
-    order: tuple[str, ...] = ()
 
     TABLES = ("coefficients", "left_out")
 
@@ -73,8 +68,7 @@ class Suitable(Result):
     @property
     def reason(self) -> str:
         """Why these are the ones to quote, as the end of a sentence."""
-        order = f" (low to high: {order_in_words(self.order)})" if self.order else ""
-        return f"{_REASONS[self.kind]}{order}"
+        return _REASONS[self.kind]
 
     def words(self) -> str:
         """How far the raters agree, by what is to be quoted, as a sentence without its full stop."""
@@ -153,7 +147,7 @@ def coefficients_for(
     spa_weightings: Sequence[str] = SPA_WEIGHTINGS[:1],
     labels: Sequence[float] | None = None,
     depths: Sequence[int] = DEPTHS,
-) -> Suitable:
+) -> ApplicableCoefficients:
     """The coefficients that make sense for these annotations, with intervals.
 
     Parameters
@@ -187,14 +181,14 @@ def coefficients_for(
     if dataset.kind == "ranking":
         return _of_rankings(dataset, level, spa_weightings, depths)
     if not dataset.ordinal or dataset.n_classes < 3:
-        return Suitable("nominal", tuple(_nominal(dataset, level, spa_weightings)), left_out_of(dataset))
+        return ApplicableCoefficients("nominal", tuple(_nominal(dataset, level, spa_weightings)), left_out_of(dataset))
     found = _nominal(dataset, level, spa_weightings)
     counts = class_counts(dataset)
     for weights in ORDINAL_WEIGHTS:
         more = agreement_table(counts, level=level, spa_weightings=(), weights=weights, labels=labels, dataset=dataset)
         found += [one for one in more if one.name != SPA_CORRECTED]
     found.append(krippendorff_alpha(counts, level, "ordinal", labels))
-    return Suitable("ordinal", tuple(found), (*_NO_NUMBERS, *_raters(dataset)), dataset.classes)
+    return ApplicableCoefficients("ordinal", tuple(found), (*_NO_NUMBERS, *_raters(dataset)))
 
 
 _NO_NUMBERS = (LeftOut("intraclass correlations, interval and ratio alpha", "the annotations are classes, not scores"),)
@@ -218,7 +212,7 @@ def _raters(dataset: Dataset) -> tuple[LeftOut, ...]:
     return (LeftOut("Cohen's and Conger's kappa, Scott's pi", "the annotations are anonymous"),)
 
 
-def _of_scores(dataset: Dataset, level: float) -> Suitable:
+def _of_scores(dataset: Dataset, level: float) -> ApplicableCoefficients:
     left_out = [
         LeftOut("percent agreement, SPA and kappas", "scores seldom are exactly equal; set a threshold to make classes")
     ]
@@ -229,10 +223,10 @@ def _of_scores(dataset: Dataset, level: float) -> Suitable:
     of_raters = (ICC_2, ICC_2K, ICC_3, ICC_3K)
     found = [one for one in score_table(dataset, level) if dataset.raters_identified or one.name not in of_raters]
     found += _of_others(dataset, level)
-    return Suitable("score", tuple(found), tuple(left_out))
+    return ApplicableCoefficients("score", tuple(found), tuple(left_out))
 
 
-def _of_sets(dataset: Dataset, level: float) -> Suitable:
+def _of_sets(dataset: Dataset, level: float) -> ApplicableCoefficients:
     left_out = (
         LeftOut(
             "percent agreement, SPA and kappas of whole sets",
@@ -241,10 +235,12 @@ def _of_sets(dataset: Dataset, level: float) -> Suitable:
         LeftOut("weighted coefficients, intraclass correlations", "the annotations are sets of labels"),
     )
     found = (*set_agreement(dataset, level), *_of_others(dataset, level))
-    return Suitable("set", found, left_out)
+    return ApplicableCoefficients("set", found, left_out)
 
 
-def _of_rankings(dataset: Dataset, level: float, spa_weightings: Sequence[str], depths: Sequence[int]) -> Suitable:
+def _of_rankings(
+    dataset: Dataset, level: float, spa_weightings: Sequence[str], depths: Sequence[int]
+) -> ApplicableCoefficients:
     found = [*ranking_agreement(dataset, depths, level), *_of_others(dataset, level)]
     first, n_tied = dataset.as_classes()
     note = "of first choices"
@@ -255,12 +251,12 @@ def _of_rankings(dataset: Dataset, level: float, spa_weightings: Sequence[str], 
         LeftOut("weighted coefficients, intraclass correlations", "the annotations are rankings"),
         *_raters(dataset),
     )
-    return Suitable("ranking", tuple(found), left_out)
+    return ApplicableCoefficients("ranking", tuple(found), left_out)
 
 
 def _of_others(dataset: Dataset, level: float) -> list[Coefficient]:
     """Coefficients that plug-ins bring for annotations that are no single classes."""
-    asked = asked_of(dataset, level)
+    asked = request_of(dataset, level)
     return [
         one
         for method in of_plugins("coefficient")

@@ -71,7 +71,7 @@ class Influence(Result):
         return int(self.changed.size)
 
 
-def left_out(
+def influence(
     dataset: Dataset,
     fit: RaterModelFit,
     raters: Sequence[str],

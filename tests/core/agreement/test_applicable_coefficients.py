@@ -5,12 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.agreement.applicable_coefficients import ApplicableCoefficients, coefficients_for
 from core.agreement.coefficients import agreement_table, fleiss_kappa
 from core.agreement.intervals import Coefficient
 from core.agreement.krippendorff import krippendorff_alpha
 from core.agreement.ordered import ranking_agreement
 from core.agreement.scores import score_table
-from core.agreement.suitable import Suitable, coefficients_for
 from core.annotations.counts import class_counts
 from core.errors import InputError
 from core.ingest.read_files import read
@@ -177,10 +177,10 @@ def test_the_coefficient_to_quote_is_alpha_by_rank_where_the_order_means_somethi
 def test_of_scores_the_intraclass_correlation_of_most_cases_is_quoted_and_icc_1_where_icc_2_is_undefined():
     both = [Coefficient("icc_2", "", 0.5, None, None, None, n, 2 * n) for n in (8, 12)]
     one = Coefficient("icc_1", "", 0.4, None, None, None, 20, 40)
-    assert Suitable("score", (one, *both), ()).quoted is both[1]
+    assert ApplicableCoefficients("score", (one, *both), ()).quoted is both[1]
     undefined = tuple(replace(found, value=None) for found in both)
-    assert Suitable("score", (*undefined, one), ()).quoted is one
-    assert Suitable("score", (*undefined, replace(one, value=None)), ()).quoted.name == "icc_1"
+    assert ApplicableCoefficients("score", (*undefined, one), ()).quoted is one
+    assert ApplicableCoefficients("score", (*undefined, replace(one, value=None)), ()).quoted.name == "icc_1"
 
 
 def test_the_percentage_beside_the_quoted_one_is_of_its_kind():
@@ -196,7 +196,7 @@ def test_the_percentage_beside_the_quoted_one_is_of_its_kind():
         )
     assert plain.reason != ordered.reason
     one = Coefficient("icc_1", "", 0.5, 0.1, 0.3, 0.7, 9, 20)
-    scores = Suitable("score", (one,), ())
+    scores = ApplicableCoefficients("score", (one,), ())
     assert scores.percentage is None and "pairs" not in scores.words()
 
 

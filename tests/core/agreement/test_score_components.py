@@ -5,10 +5,9 @@ import pytest
 from scipy.optimize import minimize, minimize_scalar
 from scipy.stats import chi2
 
-from core.agreement import score_two_way
-from core.agreement.score_anova import two_way_anova
-from core.agreement.score_one_way import expit, least, one_way_reml
-from core.agreement.score_two_way import henderson, two_way
+from core.agreement import score_components
+from core.agreement.score_components import expit, henderson, least, one_way_reml, two_way
+from core.agreement.scores import two_way_anova
 
 
 def simulated(seed, n_cases, n_raters, spread=(1.0, 0.5, 0.8), gaps=0.3):
@@ -39,7 +38,7 @@ def slow_criterion(logs, effects, y):
 @pytest.mark.parametrize(("n_cases", "n_raters"), [(25, 6), (6, 25), (12, 12)])
 def test_the_criterion_is_that_of_whole_matrices_whichever_of_cases_and_raters_are_more(n_cases, n_raters):
     case, rater, y = simulated(1, n_cases, n_raters)
-    crossed = score_two_way._crossed(case, rater, y)
+    crossed = score_components._crossed(case, rater, y)
     points = [(0.0, 0.0), (1.0, -2.0), (-8.0, 3.0), (2.5, 2.5)]
     fast = np.array([crossed.criterion(*point) for point in points])
     slow = np.array([slow_criterion(point, (case, rater), y) for point in points])
@@ -93,7 +92,7 @@ def test_moments_are_right_on_average():
 @pytest.mark.parametrize("most", [5, 60])
 def test_intervals_hold_the_truth_as_often_as_they_say(most, monkeypatch):
     """150 panels of 8 raters, delta method and profile: .95 less 4 · √(.95 · .05/150), .071, at the least."""
-    monkeypatch.setattr(score_two_way, "MOST_FOR_PROFILE", most)
+    monkeypatch.setattr(score_components, "MOST_FOR_PROFILE", most)
     held = np.zeros(2)
     for seed in range(150):
         found = two_way(*simulated(1000 + seed, 20, 8, gaps=0.4), 0.95)
@@ -105,7 +104,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say(most, monkeypatch):
 @pytest.mark.parametrize("seed", range(3))
 def test_ends_by_the_delta_method_are_those_of_the_curvature_in_cases_and_raters_together(seed, monkeypatch):
     """That of a cubic laid through the likelihood of whole matrices around its best, its mixed part included."""
-    monkeypatch.setattr(score_two_way, "MOST_FOR_PROFILE", 1)
+    monkeypatch.setattr(score_components, "MOST_FOR_PROFILE", 1)
     case, rater, y = simulated(seed, 14, 5)
     found = two_way(case, rater, y, 0.95)
     assert found.method == "REML, delta-method interval"
@@ -124,7 +123,7 @@ def test_ends_by_the_delta_method_are_those_of_the_curvature_in_cases_and_raters
 def test_too_much_for_likelihood_gives_moments_without_an_interval(monkeypatch):
     case, rater, y = simulated(5, 40, 6)
     likelihood = two_way(case, rater, y, 0.95)
-    monkeypatch.setattr(score_two_way, "MOST_INNER", 5)
+    monkeypatch.setattr(score_components, "MOST_INNER", 5)
     found = two_way(case, rater, y, 0.95)
     assert found.method == "Henderson" and found.absolute[1:] == (None, None)
     assert found.absolute[0] == pytest.approx(likelihood.absolute[0], abs=0.1)

@@ -11,7 +11,7 @@ from core.annotations.dataset import Dataset
 from core.errors import InputError, NotFoundError
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
-from core.raters.left_out import _tops, left_out
+from core.raters.influence import _tops, influence
 from tests.core.raters.raters_simulated import names, simulated
 from tests.speed import scaled
 
@@ -22,7 +22,7 @@ def crowd(seed=1, per_case=3, **how):
 
 def test_changed_cases_of_a_vote_are_those_of_a_vote_without_the_raters():
     data, _ = crowd(per_case=6)
-    found = left_out(data, MajorityVote().fit(data), ["r7", "r6"])
+    found = influence(data, MajorityVote().fit(data), ["r7", "r6"])
     before = MajorityVote().fit(data).top_class()
     rest = data.select(raters=data.raters[:6])
     tops = dict(zip(rest.cases, MajorityVote().fit(rest).top_class(), strict=True))
@@ -51,7 +51,7 @@ def test_changed_cases_of_a_model_are_by_its_own_parameters(beta):
         return int(score.argmax())
 
     pairs = [(top(case, ()), top(case, out)) for case in range(data.n_cases)]
-    found = left_out(data, fit, sorted(out), beta=beta)
+    found = influence(data, fit, sorted(out), beta=beta)
     assert found.changed.tolist() == [case for case, (first, second) in enumerate(pairs) if first != second]
     assert found.n_changed == found.changed.size > 0
     if beta == 1.0:
@@ -60,7 +60,7 @@ def test_changed_cases_of_a_model_are_by_its_own_parameters(beta):
 
 def test_agreement_is_that_of_the_data_without_them():
     data, _ = crowd()
-    found = left_out(data, DawidSkene("pooled").fit(data), ["r7"])
+    found = influence(data, DawidSkene("pooled").fit(data), ["r7"])
     rest = data.select(raters=data.raters[:7])
     assert found.alpha[0].value == krippendorff_alpha(data).value
     assert found.alpha[1].value == krippendorff_alpha(rest).value
@@ -77,16 +77,16 @@ def test_held_out_scores_are_asked_for_with_the_raters_names():
         return -1.5, -1.25
 
     fit = DawidSkene("pooled").fit(data)
-    assert left_out(data, fit, ["r7", "r7"], held_out=score).held_out == (-1.5, -1.25)
+    assert influence(data, fit, ["r7", "r7"], held_out=score).held_out == (-1.5, -1.25)
     assert asked == [(True, ("r7",))]
-    assert left_out(data, fit, ["r7"]).held_out is None
+    assert influence(data, fit, ["r7"]).held_out is None
 
 
 def test_gold_tells_what_leaving_out_is_worth():
     """Votes of 3 raters, one of whom is nearly always wrong; shares of ties on gold cases, by hand."""
     data, truth = crowd()
     data = replace(data, gold=np.where(np.arange(300) < 200, truth, -1).astype(np.int32))
-    found = left_out(data, MajorityVote().fit(data), ["r7"])
+    found = influence(data, MajorityVote().fit(data), ["r7"])
     shares = []
     for gone in (-1, 7):
         right = []
@@ -103,7 +103,7 @@ def test_gold_tells_what_leaving_out_is_worth():
 
 def test_cases_that_nobody_else_annotated_are_counted_and_are_no_change():
     data = Dataset.from_classes("x", *names(3, 3, 2), [0, 1, 1, 2, 2], [0, 0, 1, 1, 2], [0, 0, 0, 1, 1])
-    found = left_out(data, MajorityVote().fit(data), ["r0"])
+    found = influence(data, MajorityVote().fit(data), ["r0"])
     assert (found.n_without, found.n_changed, found.undecided.size) == (1, 0, 0)
 
 
@@ -111,14 +111,14 @@ def test_gold_on_cases_that_nobody_else_annotated_counts_neither_with_the_rater_
     """By hand: r0 is right alone on case 0; case 1 is wrong with r0, a tie without; case 2 is right without r0."""
     data = Dataset.from_classes("x", *names(3, 3, 2), [0, 1, 1, 1, 2, 2], [0, 0, 1, 2, 1, 2], [0, 0, 0, 1, 1, 1])
     data = replace(data, gold=np.array([0, 1, 1], np.int32))
-    found = left_out(data, MajorityVote().fit(data), ["r0"])
+    found = influence(data, MajorityVote().fit(data), ["r0"])
     assert (found.n_without, found.n_gold) == (1, 2)
     assert found.gold == pytest.approx(((0 + 1) / 2, (1 / 2 + 1) / 2))
 
 
 def test_of_two_raters_one_can_be_left_out_and_agreement_is_undefined():
     data, _ = simulated(2, [0.9, 0.6], n_cases=40, per_case=2)
-    found = left_out(data, MajorityVote().fit(data), ["r1"])
+    found = influence(data, MajorityVote().fit(data), ["r1"])
     assert found.alpha[1].value is None
     assert "no case has two" in found.alpha[1].note
 
@@ -126,7 +126,7 @@ def test_of_two_raters_one_can_be_left_out_and_agreement_is_undefined():
 def test_unanimous_answers_do_not_change():
     case, rater = np.divmod(np.arange(200), 4)
     data = Dataset.from_classes("x", *names(50, 4, 3), case, rater, case % 3)
-    found = left_out(data, DawidSkene("pooled").fit(data), ["r0"])
+    found = influence(data, DawidSkene("pooled").fit(data), ["r0"])
     assert (found.n_changed, found.undecided.size, found.decided.size) == (0, 0, 0)
 
 
@@ -135,10 +135,10 @@ def test_known_cases_that_a_fit_holds_do_not_change_and_judge_nothing():
     known = np.where(np.arange(300) < 200, truth, -1).astype(np.int32)
     data = replace(data, gold=known)
     free, held = DawidSkene("pooled").fit(data), DawidSkene("pooled", use_gold=True).fit(data)
-    found = left_out(data, held, ["r7", "r2"])
+    found = influence(data, held, ["r7", "r2"])
     assert found.gold is None and found.n_gold == 0
     assert found.n_changed > 0 and found.changed.min() >= 200
-    assert left_out(data, free, ["r7", "r2"]).changed.min() < 200
+    assert influence(data, free, ["r7", "r2"]).changed.min() < 200
     tops = _tops(data, held, np.arange(300), data.rater != 7, 1.0)
     assert (tops[:200].sum(axis=1) == 1).all() and (tops[:200].argmax(axis=1) == truth[:200]).all()
 
@@ -147,9 +147,9 @@ def test_it_takes_a_click_on_a_hundred_thousand_annotations():
     """Twenty raters, 5 on each of 20,000 cases; a second of processor time at most, once compiled."""
     data, _ = simulated(3, np.full(20, 0.8), n_cases=20_000, per_case=5)
     fit = DawidSkene("pooled").fit(data)
-    left_out(data, fit, ["r0"])
+    influence(data, fit, ["r0"])
     started = time.process_time()
-    left_out(data, fit, ["r1"])
+    influence(data, fit, ["r1"])
     assert time.process_time() - started < scaled(1.0, time.process_time)
 
 
@@ -157,11 +157,11 @@ def test_impossible_requests_are_refused():
     data, _ = crowd()
     fit = MajorityVote().fit(data)
     with pytest.raises(NotFoundError):
-        left_out(data, fit, ["nobody"])
+        influence(data, fit, ["nobody"])
     for raters in ([], list(data.raters)):
         with pytest.raises(InputError, match="would be left out"):
-            left_out(data, fit, raters)
+            influence(data, fit, raters)
     with pytest.raises(InputError, match="β"):
-        left_out(data, fit, ["r7"], beta=0.0)
+        influence(data, fit, ["r7"], beta=0.0)
     with pytest.raises(InputError, match="fit"):
-        left_out(data.select(raters=data.raters[:5]), fit, ["r1"])
+        influence(data.select(raters=data.raters[:5]), fit, ["r1"])
