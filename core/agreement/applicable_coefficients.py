@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
+from ..annotations.ordering import order_in_words
 from ..methods import AS_IS, can_use, of_plugins
 from ..result_base import Columns, Result, rows
 from ..text import percent_with_interval, plural, with_interval
@@ -41,11 +42,14 @@ class ApplicableCoefficients(Result):
         "nominal", "ordinal", "score", "set" or "ranking".
     coefficients : tuple of Coefficient
     left_out : tuple of LeftOut
+    order : tuple of str
+        Of "ordinal", the classes from low to high.
     """
 
     kind: str
     coefficients: tuple[Coefficient, ...]
     left_out: tuple[LeftOut, ...]
+    order: tuple[str, ...] = ()
 
     TABLES = ("coefficients", "left_out")
 
@@ -68,7 +72,8 @@ class ApplicableCoefficients(Result):
     @property
     def reason(self) -> str:
         """Why these are the ones to quote, as the end of a sentence."""
-        return _REASONS[self.kind]
+        order = f" (low to high: {order_in_words(self.order)})" if self.order else ""
+        return f"{_REASONS[self.kind]}{order}"
 
     def words(self) -> str:
         """How far the raters agree, by what is to be quoted, as a sentence without its full stop."""
@@ -188,7 +193,7 @@ def coefficients_for(
         more = agreement_table(counts, level=level, spa_weightings=(), weights=weights, labels=labels, dataset=dataset)
         found += [one for one in more if one.name != SPA_CORRECTED]
     found.append(krippendorff_alpha(counts, level, "ordinal", labels))
-    return ApplicableCoefficients("ordinal", tuple(found), (*_NO_NUMBERS, *_raters(dataset)))
+    return ApplicableCoefficients("ordinal", tuple(found), (*_NO_NUMBERS, *_raters(dataset)), dataset.classes)
 
 
 _NO_NUMBERS = (LeftOut("intraclass correlations, interval and ratio alpha", "the annotations are classes, not scores"),)

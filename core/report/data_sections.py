@@ -6,13 +6,12 @@ from shlex import quote
 import numpy as np
 import pandas as pd
 
-from ..agreement.applicable_coefficients import coefficients_for
-from ..agreement.probability import case_agreement
-from ..annotations.counts import class_counts
+from ..analyses.agreement import AGREEMENT
+from ..analyses.blocks import Figure, Grid, Words
 from ..annotations.dataset import Dataset
-from ..figures import agreement as agreement_figures
+from ..annotations.ordering import order_in_words
 from ..figures import models as model_figures
-from ..methods import any_of, can_use, method_named
+from ..methods import can_use, method_named
 from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..models.majority import MajorityVote
 from ..models.result import RaterModelFit
@@ -22,7 +21,6 @@ from ..raters.monitoring import RaterTable, monitor
 from ..raters.to_act_on import ToActOn, raters_to_act_on
 from ..text import exact, percent, plotly, plural, shorten, typed
 from ..version import __version__
-from .blocks import Figure, Grid, Words
 
 _FIRST = 6  # names that a sentence lists
 _OPTIONS = ("alpha", "ties", "epsilon")
@@ -41,43 +39,21 @@ def agreement(request, sections, token, progress) -> list:
     token, progress
         See `core.chunks.map_chunks`; not used here.
     """
-    scored = request.dataset.kind == "score"  # how far scores agree is asked of the scores
-    view, words = (request.dataset, []) if scored else _classes(request)
-    verdict = any_of("coefficient", view)
+    part, dataset = AGREEMENT.part("coefficients"), request.dataset
+    verdict = part.applicable(dataset)
     if not verdict.possible:
         return [Words(f"Not possible: {verdict.reason}.")]
-    found = coefficients_for(view)
-    table = list(found.coefficients)
-    fields = ("value", "se", "ci_low", "ci_high", "n_cases", "note")
-    frame = pd.DataFrame(
-        [
-            {"coefficient": agreement_figures.title_of(row)} | {name: getattr(row, name) for name in fields}
-            for row in table
-        ]
-    )
-    for name in fields[:4]:
-        frame[name] = frame[name].astype(float)
-    return [
+    found = part.answer(dataset)
+    blocks = [
         Words(f"{found.words()}.", "lead"),
         Words(f"These are the ones to quote: {found.reason}."),
-        *words,
-        Figure(
-            lambda theme: agreement_figures.forest(table, theme, "Agreement with its 95% interval"),
-            "Coefficients of agreement with their intervals",
-        ),
-        Grid(frame, "Coefficients of agreement; intervals of 95%."),
-        *([] if scored else [_by_case(view)]),
+        *part.blocks(found, dataset),
     ]
-
-
-def _by_case(view: Dataset) -> Figure:
-    per_case = case_agreement(class_counts(view))[0]
-    usable = np.isfinite(per_case)
-    full = f"All raters agree in {int((per_case[usable] == 1).sum()):,} of {plural(int(usable.sum()), 'case')}"
-    return Figure(
-        lambda theme: agreement_figures.case_agreement_histogram(per_case, theme, full),
-        "Histogram of the agreement of cases",
-    )
+    if dataset.kind == "score" or (dataset.kind == "set" and request.threshold is None):
+        return blocks
+    view, words = _classes(request)
+    part = AGREEMENT.part("cases")
+    return [*blocks, *words, *part.blocks(part.answer(view), view)]
 
 
 def raters(request, sections, token, progress) -> list:
@@ -194,6 +170,7 @@ def provenance(request, sections, token, progress) -> list:
         ("digest of the content", dataset.digest),
         ("cases, raters, annotations", f"{dataset.n_cases:,}, {raters}, {dataset.n_annotations:,}"),
         ("selection", request.selected or "all annotations"),
+        *([("order of classes, low to high", order_in_words(dataset.classes))] if dataset.ordinal else []),
         ("version", __version__),
         ("seed", str(request.seed)),
     ]
@@ -241,6 +218,7 @@ def _commands(request) -> list[str]:
     more = f" --threshold {typed(request.threshold)}" if isinstance(request.threshold, float) else ""
     if isinstance(request.threshold, str):
         more = f" --label {quote(request.threshold)}"
+    ordinal = f" --ordinal --classes {quote(','.join(request.dataset.classes))}" if request.dataset.ordinal else ""
     if not request.selection.everything:
         more += f" --select {quote(request.selection.to_text())}"
     sweep = ",".join(typed(value) for value in request.reliabilities)
@@ -253,7 +231,7 @@ def _commands(request) -> list[str]:
             f"python -m core certainty {request.model.name} {source}{more} --reliability {typed(request.reliability)}",
         ]
     return [
-        f"python -m core agreement {source}{more}",
+        f"python -m core agreement {source}{more}{ordinal}",
         f"python -m core fit dawid-skene {source}{more}",
         f"python -m core certainty {model} --reliability {typed(request.reliability)}",
         f"python -m core sweep {model} --reliabilities {sweep}",

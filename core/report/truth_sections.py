@@ -7,6 +7,7 @@ import pandas as pd
 
 from ..agreement.applicable_coefficients import coefficients_for
 from ..agreement.benchmark_labels import before_opinions
+from ..analyses.blocks import Figure, Grid, Words
 from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..certainty.explain import why
 from ..certainty.top_sets import most_plausible
@@ -30,7 +31,6 @@ from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..order import lowest_first
 from ..reducers.top_draws import can_keep
 from ..text import exact, number, plural, probability, shorten
-from .blocks import Figure, Grid, Words
 from .methods import methods_text
 
 LEVEL = 0.9

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
+from core.raters.left_out import Influence
 from scipy.stats import t as student
 from streamlit.delta_generator import DeltaGenerator
 
@@ -48,7 +49,6 @@ from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian import GaussianScores
 from core.raters.coverage import Coverage
 from core.raters.flags import Flag
-from core.raters.left_out import Influence
 from core.raters.report_card import Answers
 from core.review.decisions import Decision
 from core.review.events import Event
@@ -1547,8 +1547,8 @@ def test_the_table_of_raters_says_how_many_of_all_it_shows(monkeypatch, said, sh
 def test_a_word_of_a_scale_has_its_own_probability(monkeypatch, said, drawn):
     one = coefficient(0.45, 0.4, 0.5, 41, 93, "fleiss_kappa")
     found = [SimpleNamespace(name=name, low=0, high=1, probability=p, note="") for name, p in BANDS.items()]
-    monkeypatch.setattr(agreement_top, "bands", lambda one, scale: found)
-    agreement_top._benchmarks([one], one, LIGHT)
+    monkeypatch.setattr(coefficients, "benchmark_labels", lambda one, scale: found)
+    blocks.show(coefficients._benchmarks([one], one))
     assert drawn["bands"].layout.title.text == "Fleiss κ is fair with 62% probability"
 
 

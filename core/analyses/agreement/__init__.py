@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from ...agreement.by_rater import OVERALL
 from ...agreement.krippendorff import KRIPPENDORFF_ALPHA
 from ...agreement.pairs import METHOD as PAIRS
-from ...agreement.pairs import PAIR_COEFFICIENTS
+from ...agreement.pairs import pair_coefficients
 from ...agreement.probability import SPA_WEIGHTINGS
 from ...annotations.dataset import Dataset
 from ...methods import Verdict, any_of, can_use, method_named
@@ -40,8 +40,8 @@ class PairOptions:
     """Of raters two by two."""
 
     coefficient: str = field(
-        default=PAIR_COEFFICIENTS[0],
-        metadata={"option": PartOption("Coefficient", PAIR_COEFFICIENTS, _title, PAIRS, "pair_coefficient")},
+        default=pair_coefficients()[0],
+        metadata={"option": PartOption("Coefficient", pair_coefficients(), _title, PAIRS, "pair_coefficient")},
     )
 
 

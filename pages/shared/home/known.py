@@ -6,6 +6,7 @@ import streamlit as st
 
 from core.agreement.applicable_coefficients import ApplicableCoefficients
 from core.agreement.intervals import Share
+from core.analyses.agreement import AGREEMENT
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.sweep_table import SweepTable
@@ -21,7 +22,7 @@ from core.raters.leave_one_rater_out import panel_of
 from core.raters.monitoring import RaterTable, default_request, monitor
 from core.raters.own_classes import own_classes
 from core.raters.to_act_on import ToActOn, raters_to_act_on
-from pages.shared.cache import agreement as cached_agreement
+from pages.shared.cache import analyses
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import home as cached_home
 from pages.shared.kit import (
@@ -93,7 +94,8 @@ def views_of(dataset: Dataset) -> Views:
 
 def agreement(dataset: Dataset) -> ApplicableCoefficients | None:
     """The coefficients that suit the annotations; None where nothing can be compared."""
-    return cached_agreement.suitable(dataset) if any_of("coefficient", dataset).possible else None
+    part = AGREEMENT.part("coefficients")
+    return analyses.result(part, dataset) if part.applicable(dataset).possible else None
 
 
 def certainty(views: Views) -> CertaintyResult | None:

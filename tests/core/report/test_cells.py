@@ -11,6 +11,8 @@ import pytest
 
 from core import load_sample
 from core.agreement import applicable_coefficients
+from core.analyses.agreement import coefficients
+from core.analyses.blocks import Figure, Grid, Words
 from core.annotations.dataset import RISK_LEVELS, Dataset
 from core.certainty.explain import why
 from core.certainty.score_trust import score_trust
@@ -36,7 +38,6 @@ from core.raters.monitoring import monitor
 from core.raters.score_raters import score_raters
 from core.raters.to_act_on import raters_to_act_on
 from core.report import data_sections, gold_section, machine_section, page, review_section, score_section
-from core.report.blocks import Figure, Grid, Words
 from core.report.build import ReportRequest, build_report
 from core.report.truth_sections import certainty, sets
 from core.review.assignments import ASSIGNMENT_COLUMNS
@@ -81,7 +82,7 @@ def grids(blocks) -> list[pd.DataFrame]:
 
 
 def said(blocks) -> list[str]:
-    return [block.text for block in blocks if isinstance(block, Words)]
+    return [block.plain for block in blocks if isinstance(block, Words)]
 
 
 def same(found: pd.DataFrame, expected: dict) -> None:
@@ -97,13 +98,14 @@ def test_coefficients_stand_in_rows_of_their_own(monkeypatch):
     found = applicable_coefficients.coefficients_for(dataset)
     table = made_up(tuple(found.coefficients), never_twice())
     table = (*table[:-1], replace(table[-1], value=None, se=None, ci_low=None, ci_high=None, note="why not"))
-    given = SimpleNamespace(coefficients=table, words=lambda: "In short", reason="because")
-    monkeypatch.setattr(data_sections, "coefficients_for", lambda view: given)
+    given = replace(found, coefficients=table)
+    monkeypatch.setattr(coefficients, "compute", lambda *_: given)
     blocks = data_sections.agreement(request_of(dataset), ["agreement"], None, None)
-    names = ("value", "se", "ci_low", "ci_high", "n_cases", "note")
+    names = ("name", "weights", "value", "se", "ci_low", "ci_high", "n_cases", "n_annotations", "note")
     expected = {"coefficient": [title_of(one) for one in table]}
-    same(grids(blocks)[0], expected | {name: [getattr(one, name) for one in table] for name in names})
-    assert said(blocks)[:2] == ["In short.", "These are the ones to quote: because."]
+    expected |= {name: [getattr(one, name) for one in table] for name in names}
+    same(grids(page.printed(blocks))[0], expected)
+    assert said(blocks)[:2] == [f"{given.words()}.", f"These are the ones to quote: {given.reason}."]
 
 
 def test_raters_stand_with_their_own_flags_and_judge(monkeypatch):
@@ -452,8 +454,10 @@ def test_all_tables_of_a_report_are_printed_cell_by_cell(sample, monkeypatch):
     for shown, grid in zip(reader.tables, tuple(given), strict=True):
         head, rows, _ = cells_of(grid)
         assert shown == [head, *rows]
-        for name in grid.table.select_dtypes("float"):
-            place = list(grid.table.columns).index(name)
+        names = [one.name for one in grid.columns if not one.hidden] or list(grid.table.columns)
+        assert len(head) == len(names)
+        for name in grid.table[names].select_dtypes("float"):
+            place = names.index(name)
             for row, value in zip(rows, grid.table[name], strict=False):
                 assert row[place] == ("–" if np.isnan(value) else printed(value)), name
 
