@@ -7,11 +7,12 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import UNCERTAIN_BELOW, CertaintyResult, most_plausible
+from core.certainty.top_sets import CertaintyResult, most_plausible
 from core.models.expected_class import expected_said, without_shared_words
 from core.order import lowest_first
 from core.plausibility.protocol import PlausibilityModel
 from core.text import exact, markdown, plural, shorten, simulated, typed
+from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cases import class_scale, content, list_columns, moves, one_case, review_status, score_cases
 from pages.shared.kit import (
     class_order,

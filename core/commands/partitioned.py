@@ -212,7 +212,7 @@ def certainty(options) -> Answer:
     """As `core.commands.plausibilities.certainty`; the table has a row, and ``--cases-out`` writes the cases."""
     import pandas as pd
 
-    from ..partitioned.certainty import LEVELS
+    from ..thresholds import CERTAIN_LEVELS
 
     tops = range(1, options.top + 1)
     with runner_of(options) as runner, opened(options) as data:
@@ -221,7 +221,7 @@ def certainty(options) -> Answer:
             "model": options.model,
             "mean": {f"top{top}": found.mean(top) for top in tops},
             "se": {f"top{top}": found.mean_se(top) for top in tops},
-            "n_below": {str(level): found.below[level] for level in LEVELS},
+            "n_below": {str(level): found.below[level] for level in CERTAIN_LEVELS},
             "n_cases": found.n_cases,
             "reliability": options.reliability,
             "left_out": 0,

@@ -31,10 +31,10 @@ from ..plausibility.gaussian_prior import fit_prior
 from ..plausibility.ordinal_truth import OrdinalTruth
 from ..plausibility.plackett_luce.trust import MixturePlackettLuce
 from ..plausibility.protocol import PlausibilityModel
+from ..thresholds import CERTAIN_LEVELS
 from .inputs import progress, read_warned, runner_of, split, stamp, with_declared_order, write_table
 from .labels import certainty_of_sets, counts_of_sets, of_all_labels
 
-LEVELS = (0.5, 0.9, 0.99)
 _METRIC_FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
 
 
@@ -42,7 +42,7 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
     """Annotation certainty and risk, their means over cases; the table is per case."""
     reading = None if _closed_form(options) else read_warned(options)
     if reading is not None and of_all_labels(options, reading.dataset):
-        return certainty_of_sets(options, reading.dataset, LEVELS)
+        return certainty_of_sets(options, reading.dataset, CERTAIN_LEVELS)
     dataset, left_out = read_input(options, reading)
     if _closed_form(options):
         return _gaussian_certainty(options, dataset)
@@ -55,7 +55,7 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
         "model": options.model,
         "mean": {f"top{top}": result.mean(top) for top in tops},
         "se": {f"top{top}": result.mean_se(top) for top in tops},
-        "n_below": {str(level): result.n_below(level) for level in LEVELS},
+        "n_below": {str(level): result.n_below(level) for level in CERTAIN_LEVELS},
         "n_cases": dataset.n_cases,
         "reliability": options.reliability,
         **_undefined_tops(options, dataset),
@@ -213,7 +213,7 @@ def _gaussian_certainty(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
             "mean": {"top1": float(posterior.certainty.mean())},
             "se": {"top1": 0.0},
             "predictive_share": float(posterior.predictive.mean()),
-            "n_below": {str(level): int((posterior.certainty < level).sum()) for level in LEVELS},
+            "n_below": {str(level): int((posterior.certainty < level).sum()) for level in CERTAIN_LEVELS},
         }
     table = pd.DataFrame(columns | {"score": posterior.m, "ci_low": low, "ci_high": high})
     write_table(options.cases_out, table)
@@ -242,7 +242,7 @@ def _gaussian_sweep(options, dataset: Dataset, reliabilities: list[float]) -> tu
         if trust.above is not None:
             side = trust.certainty[place]
             row["mean"] = {"top1": float(side.mean())}
-            row["n_below"] = {str(level): int((side < level).sum()) for level in LEVELS}
+            row["n_below"] = {str(level): int((side < level).sum()) for level in CERTAIN_LEVELS}
         if by_gold is not None:
             row["gold"] = {"n": by_gold.n} | {name: float(getattr(by_gold, name)[place]) for name in _GOLD_PARTS}
         if predictors:
@@ -285,7 +285,7 @@ def _sweep_of_sets(options, dataset: Dataset, reliabilities: list[float]) -> tup
     parts = []
     for value in reliabilities:
         whole = label_set_certainty(dataset, model, reliability=value).whole
-        below = {str(level): int((whole < level).sum()) for level in LEVELS}
+        below = {str(level): int((whole < level).sum()) for level in CERTAIN_LEVELS}
         rows.append({"reliability": value, "mean": {"set": float(whole.mean())}, "n_below": below})
         if found:
             of_truths = set_metrics(dataset, found, reliability=value, **how)
@@ -421,7 +421,7 @@ def _scale(options, model: PlausibilityModel, dataset: Dataset, table: pd.DataFr
     table["median_class"], table["within_one"] = median_class(found) + 1, near
     return {
         "within_one": float(near.mean()),
-        "n_below_within_one": {str(level): int((near < level).sum()) for level in LEVELS},
+        "n_below_within_one": {str(level): int((near < level).sum()) for level in CERTAIN_LEVELS},
     }
 
 

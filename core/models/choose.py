@@ -16,6 +16,7 @@ from ..errors import LimitError, NotApplicableError
 from ..methods import Method, methods
 from ..result_base import Columns, Result, rows
 from ..text import number, percent, plural
+from ..thresholds import ONE_CLASS_ONLY
 from .catalogue import Request, em_model, fit_request, request
 from .choice_cost import check_cost
 from .design import Repeats
@@ -23,7 +24,7 @@ from .difficulty.names import switches
 from .families import members
 from .held_out import HeldOut, HeldOutData, held_out, held_out_difficulty, held_out_shares, held_out_votes, prepare
 from .majority import METHOD as MAJORITY
-from .one_class_raters import FEWEST, ONLY, one_class_raters
+from .one_class_raters import FEWEST, one_class_raters
 from .redrawn import by_confusion, independent_beta
 from .result import RaterModelFit
 from .smoothed_vote import METHOD as SMOOTHED
@@ -472,8 +473,8 @@ def _why_votes(dataset: Dataset, choice: Choice) -> str:
     if found.most:
         return (
             f"{SMOOTHED.title} opens, because {found.n:,} of {plural(found.n_enough, 'rater')} with {FEWEST} "
-            f"annotations or more give one class on at least {percent(ONLY)} of them: which cases they annotate is the "
-            "information, and no rater model uses it."
+            f"annotations or more give one class on at least {percent(ONE_CLASS_ONLY)} of them: which cases they "
+            "annotate is the information, and no rater model uses it."
         )
     first = next(each for each in choice.standings if not each.by_vote)
     why = first.excluded[0].lower() + first.excluded[1:].removesuffix(".")

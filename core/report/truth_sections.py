@@ -30,10 +30,10 @@ from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..order import lowest_first
 from ..reducers.top_draws import can_keep
 from ..text import exact, number, plural, probability, shorten
+from ..thresholds import UNCERTAIN_BELOW
 from .blocks import Figure, Grid, Words
 from .methods import methods_text
 
-LEVEL = 0.9
 _LISTED, _FIRST, _TOP = 25, 6, 3
 
 
@@ -51,10 +51,10 @@ def certainty(request, sections, token, progress) -> list:
     view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
     sweep = _sweep(request, view, (request.reliability,), (), token, progress)
     result = sweep.certainty[0]
-    below = result.n_below(LEVEL)
+    below = result.n_below(UNCERTAIN_BELOW)
     lead = (
         f"{below:,} of {plural(len(result.cases), 'case')} {'is' if below == 1 else 'are'} less certain than "
-        f"{number(LEVEL, 1)} "
+        f"{number(UNCERTAIN_BELOW, 1)} "
         f"at γ = {exact(request.reliability)}; the mean certainty is {probability(result.mean())}."
     )
     listed = lowest_first(result.certainty[:, 0])[:_LISTED].tolist()

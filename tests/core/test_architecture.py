@@ -68,7 +68,7 @@ LAYERS = (
     ("options", "logs"),
     ("text", "glossary", "version"),
     ("settings", "heaps"),
-    ("errors",),
+    ("errors", "thresholds"),
 )
 # The dashboard, upward as well. Rooms of one line do not import each other; a review shows a case as its page does.
 PAGE_LAYERS = (

@@ -47,6 +47,7 @@ from core.review.events import Event
 from core.review.opinions import Opinion
 from core.review.summary import Minds, Reviewer, Settled, WithOpinions
 from core.text import markdown
+from core.thresholds import LEAST_GOLD
 from pages.shared.agreement import compare
 from pages.shared.agreement import parts as agreement_parts
 from pages.shared.agreement import raters as agreement_raters
@@ -346,7 +347,7 @@ def test_the_best_trust_of_held_out_readers_has_its_range_or_lies_at_an_end(
 
 @pytest.mark.parametrize("few", [True, False])
 def test_certainty_against_gold_has_its_range_and_says_from_how_many_cases_it_decides(monkeypatch, said, drawn, few):
-    least = anchors.LEAST_GOLD
+    least = LEAST_GOLD
     n = least - few
     ends = {name: np.ones(3) for name in ("log_loss", "log_loss_low", "log_loss_high", "ece")}
     curve = SimpleNamespace(

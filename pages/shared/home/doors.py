@@ -18,6 +18,7 @@ from core.order import highest_first, lowest_first
 from core.raters.monitoring import RaterTable
 from core.raters.to_act_on import ToActOn
 from core.text import markdown, number, percent, plural, probability, shorten, with_interval
+from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.home import numbers as home_numbers
@@ -55,8 +56,8 @@ def cases(views: home_known.Views, theme) -> CertaintyResult | None:
         else:
             value = certain.certainty[:, 0]
             _title(least_certain(certain))
-            alt = f"Number of cases by certainty; {certain.n_below(home_numbers.UNCERTAIN_BELOW):,} are uncertain"
-            plot_still(figures.certainties(value, home_numbers.UNCERTAIN_BELOW, theme), "home_cases", alt)
+            alt = f"Number of cases by certainty; {certain.n_below(UNCERTAIN_BELOW):,} are uncertain"
+            plot_still(figures.certainties(value, UNCERTAIN_BELOW, theme), "home_cases", alt)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link("pages/cases.py", label="See the cases", icon=":material/view_list:", width="content")
         if certain is not None:

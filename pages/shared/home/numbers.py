@@ -6,8 +6,8 @@ import streamlit as st
 from core.agreement.intervals import Coefficient, share_of
 from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import UNCERTAIN_BELOW, CertaintyResult
-from core.evaluation.choice import SURE, at_least, leaders
+from core.certainty.top_sets import CertaintyResult
+from core.evaluation.choice import at_least, leaders
 from core.evaluation.gold_accuracy import gold_accuracy
 from core.evaluation.metrics import first_metric, metric_names
 from core.evaluation.sweep_table import SweepTable
@@ -16,6 +16,7 @@ from core.figures.classifiers import metric_title
 from core.models.gold import gold_cases
 from core.order import FITTED, highest_first, lowest_first
 from core.text import as_name, exact, markdown, number, percent, percent_range, plural, shorten, with_interval
+from core.thresholds import CLEARLY_AHEAD, UNCERTAIN_BELOW
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.kit import opening, plausibility_models, predictions, state, widgets
@@ -145,7 +146,7 @@ def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
         return
     if len(evaluation.values) < 2:
         title = f"Classifier, {metric_title(metric)}"
-    elif leader.p is None or leader.p < SURE:
+    elif leader.p is None or leader.p < CLEARLY_AHEAD:
         title = f"Highest of {len(evaluation.values)} classifiers, {metric_title(metric)}"
     value = evaluation.values[leader.name][metric]
     st.metric(title, number(value.mean), help=widgets.explained("top3 accuracy"))

@@ -4,12 +4,12 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.certainty.held_out_readers import reach
-from core.certainty.opening import LEAST_GOLD
 from core.errors import PluralityError
 from core.figures import anchors as figures
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.protocol import PlausibilityModel
 from core.text import markdown, number, plural
+from core.thresholds import LEAST_GOLD
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, opening, widgets
 

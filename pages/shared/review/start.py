@@ -13,7 +13,6 @@ from core.annotations.named_selection import days_of
 from core.certainty.next_opinion import next_opinion
 from core.certainty.risk import expected_risk
 from core.certainty.score_trust import score_trust
-from core.certainty.top_sets import UNCERTAIN_BELOW
 from core.errors import PluralityError
 from core.plausibility.gaussian import GaussianScores
 from core.review import worklist
@@ -26,6 +25,7 @@ from core.review.states import SETTLED, STATES, CaseReview
 from core.review.store import ReviewStore
 from core.review.waiting import Waiting
 from core.text import exact, markdown, plural, shorten
+from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import access, sign_in
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
