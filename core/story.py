@@ -20,7 +20,6 @@ from .machines.alternative_test import AlternativeTest
 from .machines.sentences import outcome
 from .machines.worth import Worth
 from .models.majority import MajorityVote
-from .models.one_coin import METHODS as ONE_COIN
 from .models.result import RaterModelFit
 from .models.vote_changes import vote_changes
 from .plausibility.protocol import PlausibilityModel
@@ -31,7 +30,6 @@ from .text import exact, number, percent, percent_with_interval, plural, probabi
 from .thresholds import CLEARLY_AHEAD, DISAGREE_BELOW, TIE_DECIDED, TWO_TRUTHS, UNCERTAIN_BELOW
 
 SAMPLE = "skin"
-MODEL = ONE_COIN[0].name
 METRIC = "top3_accuracy"
 
 
@@ -146,14 +144,16 @@ def hidden(dataset: Dataset, certainty: CertaintyResult) -> Claim:
     return Claim(words, bool(doubtful > 0.1 * clear.sum()))
 
 
-def weighs(dataset: Dataset, fit: RaterModelFit, judged: Acceptable) -> Claim:
-    """Step three, from a fitted rater model and the accuracy of each rater as the Raters page has it.
+def weighs(dataset: Dataset, title: str, fit: RaterModelFit, judged: Acceptable) -> Claim:
+    """Step three, from the rater model of the settings and the accuracy of each rater as the Raters page has it.
 
     Parameters
     ----------
     dataset : Dataset
+    title : str
+        Of the rater model.
     fit : RaterModelFit
-        Of the dataset.
+        Of the rater model.
     judged : Acceptable
         Accuracies of the dataset's raters.
     """
@@ -168,9 +168,9 @@ def weighs(dataset: Dataset, fit: RaterModelFit, judged: Acceptable) -> Claim:
         return f"{dataset.raters[rater]} is right on {share}"
 
     words = (
-        f"From the annotations alone it learns that {said(most)} of cases and {said(least)}. It listens to them "
-        f"accordingly, and decides {changes.n_decided:,} of {plural(changes.n_tied, 'tied vote')} at a probability of "
-        f"{number(TIE_DECIDED, 1)} or more"
+        f"By the annotations alone, {said(most)} of cases and {said(least)}. Weighing raters decides "
+        f"{changes.n_decided:,} of {plural(changes.n_tied, 'tied vote')} at a probability of {number(TIE_DECIDED, 1)} "
+        f"or more ({title})"
     )
     return Claim(words, clearly_apart(found.value, found.low, found.high) and changes.n_decided > 0)
 

@@ -19,6 +19,7 @@ from pages.shared.kit import (
     columns,
     gold_of_reviews,
     navigation,
+    opening,
     plausibility_models,
     predictions,
     provenance,
@@ -33,7 +34,7 @@ _SHORT, _SHORTER = 14, 8  # letters of each of two classes in a cell of the work
 _ALL, _UNCERTAIN, _REVIEWED = "All", "Uncertain", "Reviewed"
 
 
-def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, str]:
+def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, bool, str]:
     left, middle, right, more = st.columns([4, 3, 3, 2], vertical_alignment="bottom")
     below = st.container()
     name = plausibility_models.choose_model(middle, dataset)
@@ -45,7 +46,10 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, str]:
         st.caption(f"{plausibility_models.N_DRAWS:,} draws a case · seed {plausibility_models.SEED}")
     with below:
         class_order.say(dataset, name)
-    return model, reliability, find
+    is_open = reliability_slider.in_use(dataset, plausibility_models.as_chosen(dataset)).reliability_open
+    if is_open:
+        st.caption(opening.CHOOSING)
+    return model, reliability, is_open, find
 
 
 def _order(view: Dataset, dataset: Dataset, result: CertaintyResult, find: str) -> np.ndarray:
@@ -185,13 +189,13 @@ def _header(dataset: Dataset, order: np.ndarray | None, case: int, result: Certa
 
 def _page() -> None:
     reading = widgets.require_data()
-    dataset = reading.dataset
+    dataset = gold_of_reviews.applied(reading.dataset)
     title = st.empty()
     title.title("Which cases are uncertain?")
     if dataset.kind == "score":
         score_cases.show(dataset, title)
         return
-    model, reliability, find = _settings(dataset)
+    model, reliability, is_open, find = _settings(dataset)
     view = plausibility_models.data_for(model.name, dataset)
     model = trusted_raters.asked_for(view, model)
     if model is None:
@@ -224,8 +228,9 @@ def _page() -> None:
         n_uncertain = result.n_below(UNCERTAIN_BELOW)
         stay = "stays" if n_uncertain == 1 else "stay"
         about = f" about “{markdown(shorten(view.classes[1], 30))}”" if dataset.kind == "set" else ""
-        trust = f"at trust γ = {exact(reliability)}"  # Home may speak of another
-        title.title(f"{n_uncertain:,} of {plural(dataset.n_cases, 'case')} {stay} uncertain{about} {trust}")
+        trust = f"at trust γ = {exact(reliability)}"
+        if not is_open:
+            title.title(f"{n_uncertain:,} of {plural(dataset.n_cases, 'case')} {stay} uncertain{about} {trust}")
         order = _order(view, dataset, result, find)
         if not len(order):
             narrow.info("No case matches. Find by a part of the id or class, or a rater's whole name.")

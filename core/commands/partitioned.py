@@ -214,6 +214,8 @@ def certainty(options) -> Answer:
 
     from ..thresholds import CERTAIN_LEVELS
 
+    if options.reliability is None:
+        raise InputError("Data in partitions do not say where γ opens.", "Provide --reliability.")
     tops = range(1, options.top + 1)
     with runner_of(options) as runner, opened(options) as data:
         (found,) = _means(options, data, [options.reliability], runner)

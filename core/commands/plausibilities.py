@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..analysis_settings import AnalysisSettings, compute_settings
 from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..certainty.label_sets import label_set_certainty
 from ..certainty.score_trust import score_trust
@@ -42,8 +43,13 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
     """Annotation certainty and risk, their means over cases; the table is per case."""
     reading = None if _closed_form(options) else read_warned(options)
     if reading is not None and of_all_labels(options, reading.dataset):
+        if options.reliability is None:
+            raise InputError(
+                "Each label has a γ of its own.", "Provide --reliability, or choose a label (--label NAME)."
+            )
         return certainty_of_sets(options, reading.dataset, CERTAIN_LEVELS)
     dataset, left_out = read_input(options, reading)
+    options.reliability = opened_reliability(options, dataset)
     if _closed_form(options):
         return _gaussian_certainty(options, dataset)
     model = chosen_model(options)
@@ -174,6 +180,45 @@ def chosen_model(options) -> PlausibilityModel:
     known = {option.name for each in methods("plausibility").values() for option in each.options}
     given = {name: value for name in known if (value := getattr(options, name, None)) is not None}
     return method.make(**method.checked(given), depth=options.top)
+
+
+def settings_of(options, dataset: Dataset, *, weighing: bool = True) -> AnalysisSettings:
+    """What the data open with, with the model, its prior and γ that the options name in place of these.
+
+    Parameters
+    ----------
+    options
+        Of the command.
+    dataset : Dataset
+    weighing : bool
+        As of `core.analysis_settings.compute_settings`.
+    """
+
+    def make(name: str) -> PlausibilityModel:
+        options.model = name
+        return chosen_model(options)
+
+    found = compute_settings(
+        dataset, split(options), name=options.model, make=make, weighing=weighing, progress=progress
+    )
+    return found if options.reliability is None else dataclasses.replace(found, reliability=options.reliability)
+
+
+def opened_reliability(options, dataset: Dataset) -> float:
+    """γ as it was given, or else as pages open with it.
+
+    Parameters
+    ----------
+    options
+        Of the command.
+    dataset : Dataset
+        As `read_input` gives it.
+    """
+    return (
+        settings_of(options, dataset, weighing=False).reliability
+        if options.reliability is None
+        else options.reliability
+    )
 
 
 def _closed_form(options) -> bool:

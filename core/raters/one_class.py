@@ -48,7 +48,8 @@ class OneClass:
         of them.
     p : ndarray
         P(as many or more), times the number of classes, at most 1; 1 if the favourite has fewer than
-        `ONE_CLASS_FLAGGED` of the annotations, and if the others of them follow the cases; NaN below `FEWEST` annotations.
+        `ONE_CLASS_FLAGGED` of the annotations, and if the others of them follow the cases; NaN below
+        `FEWEST` annotations.
     """
 
     favourite: np.ndarray

@@ -26,7 +26,6 @@ from ..evaluation.sweep_table import (
 from ..figures import classifiers as classifier_figures
 from ..figures import reliability as figures
 from ..methods import any_of, as_taken, method_named
-from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..order import lowest_first
 from ..reducers.top_draws import can_keep
 from ..text import exact, number, plural, probability, shorten
@@ -207,7 +206,7 @@ def methods(request, sections, token, progress) -> list:
     if "agreement" in sections:
         parts.append("agreement")
     if "raters" in sections:
-        parts += [DAWID_SKENE.name, "monitoring"]
+        parts += ["rater models", "monitoring"]
     if "machines" in sections and (request.machines or (request.classifiers and request.dataset.kind == "class")):
         parts.append("machines")
     if {"certainty", "classifiers", "sets"} & set(sections):

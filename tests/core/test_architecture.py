@@ -29,6 +29,7 @@ LAYERS = (
     ("backup", "deployment", "erasure"),
     ("belongings", "changes"),
     ("library",),
+    ("analysis_settings",),
     ("machines",),
     ("review",),
     ("raters",),

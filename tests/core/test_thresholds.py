@@ -10,9 +10,10 @@ FOLDER = Path(core.__file__).parent
 VALUES = {value for name, value in vars(thresholds).items() if name.isupper() and isinstance(value, float)}
 # Constants of computing (targets of samplers, convergence, sizes) have the same value by chance.
 OF_COMPUTING = {
-    "ABOVE_CHANCE", "_ABOVE_CHANCE", "_BEYOND", "PARTS", "POWER", "TARGET_ACCEPT", "_CURVATURE", "_INDEPENDENT", "_MIXED", "_MOST_LEFT", "_NAMED", "_NEAR_THE_END",
-    "_NO_SIGN", "_OTHERS_AGREE", "_SAMPLING_SHARE", "_TARGET_ACCEPT", "FIRST_OPINION",
-}  # fmt: skip
+    *("ABOVE_CHANCE", "FIRST_OPINION", "PARTS", "POWER", "TARGET_ACCEPT", "_ABOVE_CHANCE", "_BEYOND", "_CURVATURE"),
+    *("_INDEPENDENT", "_MIXED", "_MOST_LEFT", "_NAMED", "_NEAR_THE_END", "_NO_SIGN", "_OTHERS_AGREE"),
+    *("_SAMPLING_SHARE", "_TARGET_ACCEPT"),
+}
 
 
 def constants(path):

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.analysis_settings import AnalysisSettings
 from core.command_line import main
 from core.extremes import clearly_least
 from core.figures.home import MOST_LINES
@@ -174,7 +175,7 @@ def test_the_report_has_it_in_three_digits(said):
     dataset, found, *_ = said
     model = offered("plausibility", dataset)[0].make()
     content = build_report(
-        ReportRequest(dataset, "made", model, model.default_reliability), ["raters", "gold"]
+        ReportRequest(dataset, "made", AnalysisSettings(model, model.default_reliability)), ["raters", "gold"]
     ).decode()
     parser = Tables()
     parser.feed(content)

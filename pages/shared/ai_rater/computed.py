@@ -128,13 +128,13 @@ def reliability(dataset: Dataset, people: tuple[str, ...]) -> float:
     view = cached.class_view(dataset.select(raters=people), None)[0]
     for job in opening.at_work(view, DirichletCounts(), view):
         job_progress.redraw_after(job)
-    return opening.reliability(view, DirichletCounts(), view)[0]
+    return opening.settings(view, DirichletCounts(), view).reliability
 
 
 def may_move(dataset: Dataset, people: tuple[str, ...]) -> bool:
     """Whether that γ is still being chosen from the data."""
     view = cached.class_view(dataset.select(raters=people), None)[0]
-    return bool(opening.at_work(view, DirichletCounts(), view))
+    return opening.settings(view, DirichletCounts(), view).reliability_open
 
 
 def of(machines: Machines, epsilon: float, score: Score) -> Computed | None:

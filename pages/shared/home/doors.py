@@ -22,7 +22,7 @@ from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.home import numbers as home_numbers
-from pages.shared.kit import columns
+from pages.shared.kit import columns, opening
 
 _STILL = {"staticPlot": True, "displayModeBar": False}
 
@@ -51,7 +51,9 @@ def cases(views: home_known.Views, theme) -> CertaintyResult | None:
     with place:
         if certain is None:
             _title("How certain each case is")
-            if not views.plausible.n_annotations:
+            if views.settings.reliability_open:
+                st.caption(opening.CHOOSING)
+            elif not views.plausible.n_annotations:
                 st.write("In every ranking the first choice is tied, so no single class can be used.")
         else:
             value = certain.certainty[:, 0]

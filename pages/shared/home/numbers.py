@@ -87,12 +87,13 @@ def agreement(found: Suitable | None, why: str) -> None:
     st.caption(_ends(main, in_percent=True) + beyond)
 
 
-def uncertain(views: home_known.Views, certain: CertaintyResult | None, *, provisional: bool = False) -> None:
-    """Share of cases whose certainty stays low, with an interval over cases; ``provisional`` while γ may still move."""
+def uncertain(views: home_known.Views, certain: CertaintyResult | None) -> None:
+    """Share of cases whose certainty stays low, with an interval over cases; no number while γ is being chosen."""
     help_sign = widgets.explained("annotation certainty")
     if certain is None:
         st.metric("Uncertain cases", "–", help=help_sign)
-        st.caption("Not computed yet." if views.plausible.n_annotations else "No annotation can be used.")
+        not_yet = opening.CHOOSING if views.settings.reliability_open else "Not computed yet."
+        st.caption(not_yet if views.plausible.n_annotations else "No annotation can be used.")
         return
     below = certain.n_below(UNCERTAIN_BELOW)
     share = share_of(below, len(certain.cases))
@@ -101,7 +102,6 @@ def uncertain(views: home_known.Views, certain: CertaintyResult | None, *, provi
         f"{percent_range(share.low, share.high)}; {below:,} of {share.n:,} below certainty "
         f"{number(UNCERTAIN_BELOW, 1)} "
         f"({plausibility_models.method(views.model.name).title}, γ = {exact(views.reliability)})"
-        + ("; provisional: model and γ are still being chosen from the data" if provisional else "")
     )
 
 
@@ -111,11 +111,18 @@ def metric_of(views: home_known.Views) -> str:
 
 
 def by_gold(views: home_known.Views) -> None:
-    """How often the most probable class is right by gold: of the model that opens, of the vote until that is known."""
-    vote, judged = cached_home.vote_by_gold(views.classes), opening.choice(views.classes)
+    """How often the most probable class is right by gold: of the rater model, of the vote if there is none."""
+    if views.settings.rater_model_open:
+        _awaited("Right by gold", "gold")
+        return
+    vote, judged, asked = (
+        cached_home.vote_by_gold(views.classes),
+        opening.choice(views.classes),
+        views.settings.rater_model,
+    )
     measures, title = vote, "majority vote"
-    if judged is not None and judged[0].chosen in judged[1]:
-        measures, title = judged[1][judged[0].chosen], judged[0].best.candidate.title
+    if judged is not None and asked is not None and asked.model in judged[1]:
+        measures, title = judged[1][asked.model], asked.title
     right = measures.accuracy
     st.metric("Right by gold", percent(right.value), help=widgets.explained("gold"))
     beside = "" if measures is vote else f"; majority vote {percent(vote.accuracy.value)}"
@@ -126,9 +133,14 @@ def by_gold(views: home_known.Views) -> None:
 
 def flips(views: home_known.Views) -> None:
     """How many unanimous cases the model that opens gives another class; nothing until it is known."""
-    judged = opening.choice(views.classes)
-    if judged is not None and judged[0].flips:
-        st.caption(markdown(judged[0].flips))
+    if views.settings.choice is not None and views.settings.choice.flips:
+        st.caption(markdown(views.settings.choice.flips))
+
+
+def _awaited(label: str, term: str) -> None:
+    """The place of a number that rests on the rater model, until that is chosen."""
+    st.metric(label, "–", help=widgets.explained(term))
+    st.caption(opening.CHOOSING_RATERS)
 
 
 def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
@@ -142,7 +154,8 @@ def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
         leader = next(iter(leaders([evaluation], metric)), None)
     if leader is None:
         st.metric(title, "–", help=widgets.explained("top3 accuracy"))
-        st.caption("Not computed yet." if sweep is None else "No classifier predicts a case of these data.")
+        not_yet = opening.CHOOSING if views.settings.reliability_open else "Not computed yet."
+        st.caption(not_yet if sweep is None else "No classifier predicts a case of these data.")
         return
     if len(evaluation.values) < 2:
         title = f"Classifier, {metric_title(metric)}"
@@ -178,7 +191,12 @@ def prevalence(views: home_known.Views) -> None:
         st.caption("No annotation puts one class first.")
         return
     place = st.container()
-    shares, source = home_known.prevalence(views)
+    found = home_known.prevalence(views)
+    if found is None:
+        with place:
+            _awaited("Prevalence", "prevalence")
+        return
+    shares, source = found
     order = lowest_first if view.n_classes == 2 else highest_first
     code = int(order(np.round([share.value for share in shares], FITTED))[0])
     share = shares[code]

@@ -10,7 +10,7 @@ from core.ingest.read_files import Reading
 from core.text import html_text, markdown, plural, shorten
 from pages.shared.cache import access, operations, sign_in
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import job_progress, presentation, selection, state, store_away
+from pages.shared.kit import job_progress, opening, presentation, selection, state, store_away
 from pages.shared.kit import style as look
 from pages.shared.shell import first_start, story
 
@@ -117,6 +117,7 @@ def _drawn(page, name: str, told) -> None:
     except PluralityError as error:
         store_away.show(error)
     finally:  # also where a page stops early
+        opening.begin()
         if said or story.show(told, name):
             story.ahead()
         store_away.look_again()
