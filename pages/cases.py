@@ -188,8 +188,7 @@ def _header(dataset: Dataset, order: np.ndarray | None, case: int, result: Certa
 
 
 def _page() -> None:
-    reading = widgets.require_data()
-    dataset = gold_of_reviews.applied(reading.dataset)
+    dataset = gold_of_reviews.applied(widgets.require_data().dataset)
     title = st.empty()
     title.title("Which cases are uncertain?")
     if dataset.kind == "score":

@@ -6,12 +6,17 @@ What is compared is what each says: uncertain cases at a γ, and what weighing r
 import json
 import re
 
+import numpy as np
 import pytest
 
 from core.analysis_settings import compute_settings
 from core.command_line import main
 from core.ingest.samples import load_sample
-from tests.pages.opened import at, opened, settle, words
+from core.raters.monitoring import monitor
+from core.raters.to_act_on import raters_to_act_on
+from core.text import percent_with_interval
+from pages.shared.cache import story as cached_story
+from tests.pages.opened import opened, settle, words
 
 LABEL = {"street": ("--label", "pedestrian")}
 SAMPLES = ("skin", "replies", "knees", "caries", "anaesthesia", "street", "dermatology")
@@ -90,13 +95,18 @@ def test_weighing_raters_changes_the_same_everywhere(sample, command, tmp_path):
 
 @pytest.mark.usefixtures("known")
 def test_the_story_says_what_its_pages_say():
-    """Step two the uncertain labels of Cases, step three the ties of Models and the accuracies of Raters."""
-    settings = compute_settings(load_sample("skin"))
-    told = words(settle(at("models", "skin", story="3").run()))
-    found = in_words(rf"Weighing raters decides {NUMBER} of {NUMBER} tied votes .*? \(([^)]+)\)", told)
-    assert found is not None and found[2] == settings.rater_model.title
-    assert f"decides {found[0]} ties (" in told.replace("\\", "")
-    assert "By the confusion matrices" not in told
+    """Step three: the ties of Models, by the same rater model, and the accuracies of Raters."""
+    dataset = load_sample("skin")
+    settings, view = compute_settings(dataset), dataset.as_classes()[0]
+    told = cached_story.weighs(view, settings).words
+    decided, n_tied, title = in_words(rf"decides {NUMBER} of {NUMBER} tied votes .*? \(([^)]+)\)", told)
+    changes, of = weighing(words(opened("models", "skin")))
+    assert changes.endswith(f" and decides {decided} ties") and of == title == settings.rater_model.title
+    assert int(n_tied) >= int(decided)
+    judged = raters_to_act_on(monitor(view)).acceptable.accuracy
+    most = int(np.nanargmax(judged.value))
+    ends = percent_with_interval(judged.value[most], judged.low[most], judged.high[most])
+    assert f"{view.raters[most]} is right on {ends}" in told
 
 
 @pytest.mark.usefixtures("known")
