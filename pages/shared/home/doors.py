@@ -91,6 +91,8 @@ def classifiers(views: home_known.Views, theme) -> SweepTable | None:
     with place:
         if sweep is None:
             _title("How good classifiers are when the truth is uncertain")
+            if views.settings.reliability_open:
+                st.caption(opening.CHOOSING)
         else:
             _title(markdown(verdict(sweep.reliabilities, sweep.evaluation, metric)))
             plot_still(
