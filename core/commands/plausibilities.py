@@ -196,7 +196,7 @@ def settings_of(options, dataset: Dataset, *, weighing: bool = True) -> Analysis
 
     def make(name: str) -> PlausibilityModel:
         options.model = name
-        return chosen_model(options)
+        return model_for(options, dataset)
 
     found = compute_settings(
         dataset, split(options), name=options.model, make=make, weighing=weighing, progress=progress

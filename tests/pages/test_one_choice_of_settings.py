@@ -81,6 +81,17 @@ def test_uncertain_cases_are_the_same_number_everywhere(sample, command, tmp_pat
 
 
 @pytest.mark.usefixtures("known")
+def test_scores_are_known_as_well_everywhere(command):
+    """Half the width of the median interval, at the γ of the settings, on Home, on Cases and by the command."""
+    home, cases = opened("home", "essays"), words(opened("cases", "essays"))
+    (half,) = [one.value for one in home.metric if one.label == "Half of the cases are known to"]
+    gamma = in_words(r"plausible score or better, γ = ([\d.]+)", words(home))[0]
+    found = command("certainty", "gaussian", "essays")
+    assert f"a score known to {half} or better" in cases and found["reliability"] == float(gamma)
+    assert half == f"± {found['width']['median'] / 2:.1f}"
+
+
+@pytest.mark.usefixtures("known")
 @pytest.mark.parametrize("sample", [sample for sample in SAMPLES if sample != "dermatology"])
 def test_weighing_raters_changes_the_same_everywhere(sample, command, tmp_path):
     """By the same rater model, on Models, in the report and in the story; `choose` names it."""

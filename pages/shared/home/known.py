@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+import numpy as np
 import streamlit as st
 
 from core.agreement.intervals import Share
@@ -11,7 +12,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.sweep_table import SweepTable
 from core.methods import any_of
-from core.models.catalogue import em_model
+from core.models.catalogue import em_model, fit_request
 from core.models.one_class_raters import one_class_raters
 from core.models.precision import MOST_PARAMETERS, N_REPLICATES, precision_of
 from core.models.unanimous import unanimous_cases
@@ -125,39 +126,44 @@ def raters(views: Views) -> tuple[RaterTable, ToActOn] | None:
 
 
 def prevalence(views: Views) -> tuple[tuple[Share, ...], str] | None:
-    """Share of each class with its interval, and by what: the rater model if its intervals are quick, else the vote.
+    """Share of each class with its interval, and by what: the rater model of the settings, else the vote.
 
-    The vote also if annotations alone do not tell who is wrong, if most raters give one class, if the model flips
-    unanimous cases, and if the classes of the model are not those that raters name. None while the model is chosen.
+    A posterior mode has no interval. The vote if the model takes long, if annotations alone do not tell who is wrong,
+    if most raters give one class, if the model flips unanimous cases, and if the classes of the model are not those
+    that raters name. None while the model is chosen.
     """
     view, asked = views.classes, views.settings.rater_model
     by_vote = cached_home.vote_shares(view), "majority vote"
     n_parameters = view.n_raters * view.n_classes * (view.n_classes - 1)
-    if asked is None or view.n_classes < 2 or view.n_annotations > MOST_FITTED or n_parameters > MOST_PARAMETERS:
+    if (
+        asked is None
+        or asked.way not in ("em", "map")
+        or view.n_classes < 2
+        or view.n_annotations > MOST_FITTED
+        or n_parameters > MOST_PARAMETERS
+    ):
         return by_vote
     if views.settings.rater_model_open:
         return None
-    if asked.way != "em":
-        return by_vote
 
     def work(job):
         cached.preparation().wait(("models",))
-        model = em_model(asked)
-        fit = model.fit(view.coded, token=job.token)
-        seconds = expected.of_fits(view, N_REPLICATES)
-        spread = cached.run(
-            job, precision_of, view.coded, model, view.coded, fit, seed=SEED, seconds=seconds
-        ).prevalence
-        rows = zip(fit.prevalence.tolist(), spread.low.tolist(), spread.high.tolist(), strict=True)
+        fit = fit_request(asked, view.coded, token=job.token).fit
         flips = one_class_raters(view).most or unanimous_cases(view).why_not(fit)
         known = fit.converged and not why_not(view) and not flips
+        if asked.way == "map":
+            return tuple((share, np.nan, np.nan) for share in fit.prevalence.tolist()), known
+        seconds = expected.of_fits(view, N_REPLICATES)
+        asked_for = view.coded, em_model(asked), view.coded, fit
+        spread = cached.run(job, precision_of, *asked_for, seed=SEED, seconds=seconds).prevalence
+        rows = zip(fit.prevalence.tolist(), spread.low.tolist(), spread.high.tolist(), strict=True)
         return tuple(rows), known and own_classes(panel_of(view.coded, fit, token=job.token)).judge
 
     key = (view.content_digest, "prevalence", SEED, asked)
     found = job_progress.result_of(key, "Prevalence", work, _LANE, view)
     if found is None:
         return None
-    if not found[1] or any(low != low for _, low, _ in found[0]):
+    if not found[1] or (asked.way == "em" and any(low != low for _, low, _ in found[0])):
         return by_vote
     return tuple(Share(*row, by_vote[0][0].n) for row in found[0]), asked.title
 

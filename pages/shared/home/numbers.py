@@ -203,7 +203,8 @@ def prevalence(views: home_known.Views) -> None:
     with place:
         name = markdown(as_name(shorten(view.classes[code], 28)))
         st.metric(f"Prevalence of {name}", percent(share.value), help=widgets.explained("prevalence"))
-        st.caption(f"{percent_range(share.low, share.high)} by {source}; n = {plural(share.n, 'case')}")
+        ends = "no interval" if np.isnan(share.low) else percent_range(share.low, share.high)
+        st.caption(f"{ends[0].upper()}{ends[1:]} by {source}; n = {plural(share.n, 'case')}")
 
 
 def mean_score(dataset: Dataset) -> None:
