@@ -207,11 +207,12 @@ def test_the_model_that_opens_and_the_majority_vote_have_each_their_own_accuracy
         SimpleNamespace(accuracy=home_numbers.cached_home.Share(value, value - 0.1, value + 0.05, n), n=n)
         for value, n in ((0.71, 1234), (0.86, 1200))
     )
-    chosen = SimpleNamespace(chosen="em", best=SimpleNamespace(candidate=SimpleNamespace(title="Dawid-Skene")))
+    chosen, of = SimpleNamespace(), SimpleNamespace(model="em", title="Dawid-Skene")
+    settings = SimpleNamespace(rater_model_open=False, rater_model=of)
     monkeypatch.setattr(home_numbers.cached_home, "vote_by_gold", lambda view: vote)
     for judged in (None, (chosen, {"other": model}), (chosen, {"em": model})):
         monkeypatch.setattr(home_numbers.opening, "choice", lambda view, judged=judged: judged)
-        home_numbers.by_gold(SimpleNamespace(classes=None))
+        home_numbers.by_gold(SimpleNamespace(classes=None, settings=settings))
     by_vote = ["Right by gold: 71%", "61% to 76%, by majority vote; n = 1,234 cases with gold"]
     assert said[:4] == by_vote * 2
     assert said[4:] == [

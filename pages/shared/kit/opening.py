@@ -55,6 +55,11 @@ def choice(view: Dataset) -> Judged | None:
     return cached.result(job, view) if job is not None and job.state == "done" else None
 
 
+def is_known(view: Dataset) -> bool:
+    """Whether the scores of all models are known; nothing is started."""
+    return cached.known_result(plausibility_models.choice_key(view), plausibility_models.CHOICE, view) is not None
+
+
 def begin() -> None:
     """Have the settings of the dataset in use chosen, whatever page somebody looks at.
 

@@ -223,10 +223,11 @@ def _claim(number: int, *, known: bool = False) -> story.Claim | None:
         found = known_of(cached_agreement.agreement, view) if known else cached_agreement.agreement(view)
         return None if found is None else story.disagree(found[0][0])
     if number == 3:
+        if known and not opening.is_known(view):
+            return None
         settings = _settings(dataset)
         if settings.rater_model_open:
-            if not known:
-                st.caption(opening.CHOOSING_RATERS)
+            st.caption(opening.CHOOSING_RATERS)
             return None
         if known:
             return cached.known_result(_weighs_key(view, settings), _WEIGHS, view)
