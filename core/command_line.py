@@ -400,7 +400,7 @@ def _plausible() -> list[click.Parameter]:
 def _certainty() -> list[click.Parameter]:
     return [
         *_plausible(),
-        click.Option(["--reliability"], type=float, required=True, metavar="G", help="γ, the trust in the raters."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [where pages open]."),
         _cases_out("Write certainty per case as CSV."),
         _partitions(),
         _cluster(),
@@ -425,7 +425,7 @@ def _sets() -> list[click.Parameter]:
         *_file(),
         _predictions(),
         click.Option(["--alpha", "error"], type=float, required=True, metavar="A", help="Sets promise 1 - A."),
-        click.Option(["--reliability"], type=float, metavar="G", help="γ; the default of the model where not given."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [where pages open]."),
         click.Option(
             ["--calibrate"], type=float, default=0.5, show_default=True, metavar="SHARE", help="Of the cases."
         ),
@@ -492,7 +492,9 @@ def _report() -> list[click.Parameter]:
         click.Option(["--out"], required=True, metavar="FILE", help="The HTML file to write."),
         click.Option(["--sections"], metavar="A,B", help=f"Of {', '.join(SECTIONS)}; all where not given."),
         click.Option(["--model"], type=click.Choice(names), help="Of plausibilities."),
-        click.Option(["--reliability"], type=float, metavar="G", help="γ of the section on cases."),
+        click.Option(
+            ["--reliability"], type=float, metavar="G", help="Reliability γ of the section on cases [where pages open]."
+        ),
         _predictions(),
     ]
 

@@ -255,8 +255,10 @@ def certainty(options) -> Answer:
     """As `core.commands.plausibilities.certainty`; the table has a row, and ``--cases-out`` writes the cases."""
     import pandas as pd
 
-    from ..partitioned.certainty import LEVELS
+    from ..thresholds import CERTAIN_LEVELS
 
+    if options.reliability is None:
+        raise InputError("Data in partitions do not say where γ opens.", "Provide --reliability.")
     tops = range(1, options.top + 1)
     with runner_of(options) as runner, opened(options) as data:
         (found,) = _means(options, data, [options.reliability], runner)
@@ -264,7 +266,7 @@ def certainty(options) -> Answer:
             "model": options.model,
             "mean": {f"top{top}": found.mean(top) for top in tops},
             "se": {f"top{top}": found.mean_se(top) for top in tops},
-            "n_below": {str(level): found.below[level] for level in LEVELS},
+            "n_below": {str(level): found.below[level] for level in CERTAIN_LEVELS},
             "n_cases": found.n_cases,
             "reliability": options.reliability,
             "left_out": 0,

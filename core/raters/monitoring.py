@@ -21,9 +21,10 @@ from ..models.rater_summary import rater_summary
 from ..models.result import RaterModelFit
 from ..result_base import Columns, Result
 from ..text import number, significant
+from ..thresholds import CLEAR_CASE
 from .accuracy import Accuracies, accuracies_of
 from .blind import BlindReads, agreement_with_blind
-from .carelessness import CERTAIN, Carelessness, carelessness
+from .carelessness import Carelessness, carelessness
 from .distance import distances_of
 from .drift import drift_chances, drift_of
 from .flags import (
@@ -154,7 +155,7 @@ def monitor(
     blind_reads: BlindReads | None = None,
     level: float = 0.95,
     false_alarms: float = FALSE_ALARMS,
-    certain: float = CERTAIN,
+    certain: float = CLEAR_CASE,
     sitting: int = SITTING,
     seed: int = 0,
     token: CancelToken | None = None,

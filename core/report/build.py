@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from ..analyses.blocks import Block, Grid, Section, Words
+from ..analysis_settings import AnalysisSettings
 from ..annotations.dataset import Dataset
 from ..annotations.named_selection import Selection
 from ..chunks import CancelToken
@@ -59,9 +60,8 @@ class ReportRequest:
         The same in words; empty where everything counts.
     threshold : float, str or None
         That scores become classes by, none where they stay scores; the label that sets become classes by.
-    model : PlausibilityModel
-    reliability : float
-        Of the section on cases.
+    settings : AnalysisSettings
+        The plausibility model, γ of the section on cases, and the model that weighs raters.
     reliabilities : tuple of float
         Of the section on classifiers.
     classifiers : tuple of Predictions, or of ScorePredictions
@@ -90,8 +90,7 @@ class ReportRequest:
 
     dataset: Dataset
     source: str
-    model: PlausibilityModel
-    reliability: float
+    settings: AnalysisSettings
     reliabilities: tuple[float, ...] = (1.0, 2.0, 3.0, 5.0, 10.0)
     report: ImportReport | None = None
     selection: Selection = _EVERYTHING
@@ -109,6 +108,16 @@ class ReportRequest:
     part: Callable[[float, CancelToken, Callable[[float], None] | None], SweepPart] | None = None
     assigned: "pd.DataFrame | None" = None
     reviewed: ReviewedBy | None = None
+
+    @property
+    def model(self) -> PlausibilityModel:
+        """The plausibility model of the settings."""
+        return self.settings.plausibility
+
+    @property
+    def reliability(self) -> float:
+        """γ of the settings."""
+        return self.settings.reliability
 
     @property
     def no_classes(self) -> bool:

@@ -11,13 +11,14 @@ from ..analyses.blocks import Figure, Grid, Words
 from ..annotations.dataset import Dataset
 from ..annotations.ordering import order_in_words
 from ..figures import models as model_figures
-from ..methods import can_use, method_named
+from ..methods import can_use
+from ..models.catalogue import command_of
 from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..models.majority import MajorityVote
 from ..models.result import RaterModelFit
 from ..models.vote_changes import vote_changes
 from ..raters.following import Following
-from ..raters.monitoring import RaterTable, monitor
+from ..raters.monitoring import monitor
 from ..raters.to_act_on import ToActOn, raters_to_act_on
 from ..text import exact, percent, plotly, plural, shorten, typed
 from ..version import __version__
@@ -81,14 +82,18 @@ def raters(request, sections, token, progress) -> list:
         *_look_at([found.raters[rater] for rater in found.flagged()]),
         *words,
         *(Words(note) for note in table.notes),
-        *(_by_model(view, vote, table) if found.acceptable.own_classes else [_votes_alone(vote)]),
+        *_weighed(request, view, vote, token, found.acceptable.own_classes),
         Grid(_rows(found), _caption(found), 40),
     ]
 
 
-def _by_model(view: Dataset, vote: RaterModelFit, table: RaterTable) -> list:
-    """What weighing raters changes of the vote, by a model whose classes are those that raters name."""
-    fit, title = table.panel.fit, method_named("rater model", table.model).title
+def _weighed(request, view: Dataset, vote: RaterModelFit, token, own_classes: bool) -> list:
+    """What weighing raters changes of the vote, by the rater model of the settings; the vote where that is all."""
+    model = request.settings.rater_model
+    fit = request.settings.weigh(view, token) if own_classes and model is not None and model.way != "vote" else None
+    if fit is None:
+        return [_votes_alone(vote)]
+    title = model.title
     most = int(np.abs(fit.prevalence - vote.prevalence).argmax())
     moved = (
         f"{plotly(shorten(fit.classes[most], 24))}: {percent(vote.prevalence[most], 1)} of cases by majority vote, "
@@ -180,11 +185,13 @@ def provenance(request, sections, token, progress) -> list:
     if request.report is not None:
         rows.append(("rows of the file used", f"{request.report.n_kept:,} of {request.report.n_rows:,}"))
         blocks += _left_out(request.report)
+    rater_model = request.settings.rater_model
     settings = {
         "digest": dataset.digest,
         "model": request.model.name,
         **request.model.settings(),
         "reliability": request.reliability,
+        "rater model": None if rater_model is None else rater_model.model,
         "reliabilities": list(request.reliabilities),
         "draws": request.n_draws,
         "seed": request.seed,
@@ -224,6 +231,7 @@ def _commands(request) -> list[str]:
     sweep = ",".join(typed(value) for value in request.reliabilities)
     prior = "".join(f" --{key} {value}" for key, value in request.model.settings().items() if key in _OPTIONS)
     model = f"{request.model.name} {source}{more}{prior} --draws {request.n_draws:d} --seed {request.seed}"
+    weighing = request.settings.rater_model
     if request.no_classes:
         return [
             f"python -m core agreement {source}{more}",
@@ -232,7 +240,7 @@ def _commands(request) -> list[str]:
         ]
     return [
         f"python -m core agreement {source}{more}{ordinal}",
-        f"python -m core fit dawid-skene {source}{more}",
+        *([] if weighing is None else [f"python -m core {command_of(weighing).replace('FILE', source + more)}"]),
         f"python -m core certainty {model} --reliability {typed(request.reliability)}",
         f"python -m core sweep {model} --reliabilities {sweep}",
     ]

@@ -30,6 +30,7 @@ LAYERS = (
     ("backup", "deployment", "erasure", "read_anew"),
     ("belongings", "changes"),
     ("library",),
+    ("analysis_settings",),
     ("machines",),
     ("review",),
     ("raters",),
@@ -69,7 +70,7 @@ LAYERS = (
     ("options", "logs"),
     ("text", "glossary", "version"),
     ("settings", "heaps"),
-    ("errors",),
+    ("errors", "thresholds"),
 )
 # The dashboard, upward as well. Rooms of one line do not import each other; a review shows a case as its page does.
 PAGE_LAYERS = (

@@ -422,7 +422,7 @@ BAD = {
     "no such command": (["explode"], "No such command 'explode'"),
     "no command": ([], "Missing command"),
     "no file": (["describe"], "Missing argument 'FILE'"),
-    "no reliability": (["certainty", "dirichlet", "FILE"], "--reliability"),
+    "no reliability": (["sweep", "dirichlet", "FILE"], "--reliabilities"),
     "no number": (["certainty", "dirichlet", "FILE", "--reliability", "much"], "not a valid float"),
     "reliability zero": (["certainty", "dirichlet", "FILE", "--reliability", "0"], "reliability γ is 0"),
     "reliability nan": (["sweep", "dirichlet", "FILE", "--reliabilities", "1,nan"], "reliability γ is nan"),

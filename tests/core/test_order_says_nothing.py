@@ -9,6 +9,7 @@ from core.agreement.by_rater import by_rater, intra_rater
 from core.agreement.pairs import pair_matrix
 from core.agreement.specific import specific_agreement
 from core.analyses.blocks import Figure, Grid, Words
+from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
 from core.certainty.explain import why
 from core.figures import agreement_parts, rater_models
@@ -200,7 +201,7 @@ def test_figures_are_the_same(lists):
 def test_sections_of_a_report_are_the_same(lists):
     told = []
     for known in lists:
-        request = ReportRequest(known.data, "data", core.DirichletCounts(), 1.0, (1.0,), n_draws=50)
+        request = ReportRequest(known.data, "data", AnalysisSettings(core.DirichletCounts(), 1.0), (1.0,), n_draws=50)
         parts = [section(request, (), None, None) for section in (data_sections.agreement, data_sections.raters)]
         told.append([*parts[0], *parts[1], gold_section._raters(known.data)])
     for one, other in zip(*told, strict=True):

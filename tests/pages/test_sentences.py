@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import streamlit as st
-from core.raters.left_out import Influence
 from scipy.stats import t as student
 from streamlit.delta_generator import DeltaGenerator
 
@@ -49,12 +48,14 @@ from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian import GaussianScores
 from core.raters.coverage import Coverage
 from core.raters.flags import Flag
+from core.raters.influence import Influence
 from core.raters.report_card import Answers
 from core.review.decisions import Decision
 from core.review.events import Event
 from core.review.opinions import Opinion
 from core.review.summary import Minds, Reviewer, Settled, WithOpinions
 from core.text import markdown
+from core.thresholds import LEAST_GOLD
 from pages.shared.agreement import compare
 from pages.shared.agreement import pairs as agreement_pairs
 from pages.shared.ai_rater import parts as ai_parts
@@ -213,11 +214,12 @@ def test_the_model_that_opens_and_the_majority_vote_have_each_their_own_accuracy
         SimpleNamespace(accuracy=home_numbers.cached_home.Share(value, value - 0.1, value + 0.05, n), n=n)
         for value, n in ((0.71, 1234), (0.86, 1200))
     )
-    chosen = SimpleNamespace(chosen="em", best=SimpleNamespace(candidate=SimpleNamespace(title="Dawid-Skene")))
+    chosen, of = SimpleNamespace(), SimpleNamespace(model="em", title="Dawid-Skene")
+    settings = SimpleNamespace(rater_model_open=False, rater_model=of)
     monkeypatch.setattr(home_numbers.cached_home, "vote_by_gold", lambda view: vote)
     for judged in (None, (chosen, {"other": model}), (chosen, {"em": model})):
         monkeypatch.setattr(home_numbers.opening, "choice", lambda view, judged=judged: judged)
-        home_numbers.by_gold(SimpleNamespace(classes=None))
+        home_numbers.by_gold(SimpleNamespace(classes=None, settings=settings))
     by_vote = ["Right by gold: 71%", "61% to 76%, by majority vote; n = 1,234 cases with gold"]
     assert said[:4] == by_vote * 2
     assert said[4:] == [
@@ -353,7 +355,7 @@ def test_the_best_trust_of_held_out_readers_has_its_range_or_lies_at_an_end(
 
 @pytest.mark.parametrize("few", [True, False])
 def test_certainty_against_gold_has_its_range_and_says_from_how_many_cases_it_decides(monkeypatch, said, drawn, few):
-    least = anchors.LEAST_GOLD
+    least = LEAST_GOLD
     n = least - few
     ends = {name: np.ones(3) for name in ("log_loss", "log_loss_low", "log_loss_high", "ece")}
     curve = SimpleNamespace(

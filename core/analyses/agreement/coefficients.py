@@ -6,14 +6,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from ...agreement.bands import SCALES, bands, beyond_chance
+from ...agreement.applicable_coefficients import ApplicableCoefficients, coefficients_for
+from ...agreement.benchmark_labels import SCALES, benchmark_labels, beyond_chance
 from ...agreement.coefficients import FLEISS_KAPPA, GWET_AC
 from ...agreement.intervals import Coefficient
 from ...agreement.label_sets import LABEL_ALPHA
 from ...agreement.ordered import LEAVE_ONE_OUT_TOP1, MEAN_AVERAGE_OVERLAP
 from ...agreement.probability import SPA, SPA_WEIGHTINGS
 from ...agreement.scores import INTRACLASS
-from ...agreement.suitable import Suitable, coefficients_for
 from ...annotations.dataset import Dataset
 from ...figures import agreement as figures
 from ...figures import agreement_parts as more_figures
@@ -37,7 +37,7 @@ class Group:
     coefficients: list[Coefficient]
 
 
-def compute(dataset: Dataset, options) -> Suitable:
+def compute(dataset: Dataset, options) -> ApplicableCoefficients:
     """The coefficients that make sense for these annotations, and why others are left out."""
     return coefficients_for(dataset, options.level, spa_weightings=options.spa_weightings)
 
@@ -51,7 +51,7 @@ def class_shares(dataset: Dataset) -> dict[str, float] | None:
     return dict(zip(view.classes, (count / max(1, count.sum())).tolist(), strict=True))
 
 
-def table_of(found: Suitable, dataset: Dataset, options) -> pd.DataFrame:
+def table_of(found: ApplicableCoefficients, dataset: Dataset, options) -> pd.DataFrame:
     """A row for each coefficient."""
     rows = (
         (figures.title_of(one), *(getattr(one, column.name) for column in COEFFICIENT[1:]))
@@ -60,7 +60,7 @@ def table_of(found: Suitable, dataset: Dataset, options) -> pd.DataFrame:
     return frame_of(rows, COEFFICIENT)
 
 
-def present(found: Suitable, dataset: Dataset, options) -> list[Block]:
+def present(found: ApplicableCoefficients, dataset: Dataset, options) -> list[Block]:
     """Forest on the left, what each assumes on the right, benchmarks and the whole table below."""
     groups = _groups(found)
     main = [one for group in groups for one in group.coefficients]
@@ -94,7 +94,7 @@ def present(found: Suitable, dataset: Dataset, options) -> list[Block]:
     ]
 
 
-def _groups(found: Suitable) -> list[Group]:
+def _groups(found: ApplicableCoefficients) -> list[Group]:
     """One line for each coefficient, SPA in its default weighting; what counts differently stands apart."""
     main = [one for one in found.coefficients if one.name != SPA or one.weights == SPA_WEIGHTINGS[0]]
     if found.kind == "ordinal":
@@ -152,7 +152,7 @@ def _short_title(one: Coefficient) -> str:
     return figures.title_of(one)
 
 
-def _quote(found: Suitable) -> list[Words]:
+def _quote(found: ApplicableCoefficients) -> list[Words]:
     """Which to quote, in words that can be copied."""
     one = found.quoted
     if one.value is None:
@@ -232,7 +232,7 @@ def _benchmarks(main: list[Coefficient], usual: Coefficient) -> list[Block]:
 
 
 def _benchmark(one: Coefficient, title: str, scale: str) -> list[Block]:
-    found = bands(one, scale)
+    found = benchmark_labels(one, scale)
     if found[0].probability is None:
         return [Words((Name(found[0].note),), "apart")]
     best = max(found, key=lambda band: band.probability or 0.0)

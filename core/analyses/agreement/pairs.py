@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...agreement.pairs import PairMatrix, pair_matrix
-from ...agreement.similarity import similarity_order
+from ...agreement.pairs import PairMatrix, pair_matrix, similarity_order
 from ...annotations.dataset import Dataset
 from ...figures import agreement as figures
 from ...text import plural

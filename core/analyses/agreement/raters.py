@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from ...agreement.by_rater import AgreementByRater, by_rater
-from ...agreement.intra_rater import IntraRater, intra_rater
+from ...agreement.by_rater import AgreementByRater, IntraRater, by_rater, intra_rater
 from ...annotations.dataset import Dataset
 from ...extremes import clearly_least
 from ...figures import agreement_parts as figures

@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.certainty.top_sets import UNCERTAIN_BELOW
 from core.figures import cells
+from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.kit import style
 
 TWO, THREE = "%.2f", "%.3f"

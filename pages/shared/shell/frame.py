@@ -11,7 +11,7 @@ from core.ingest.read_files import Reading
 from core.text import html_text, markdown, plural, shorten
 from pages.shared.cache import access, operations, sign_in
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import earlier_reading, job_progress, presentation, selection, state, store_away
+from pages.shared.kit import earlier_reading, job_progress, opening, presentation, selection, state, store_away
 from pages.shared.kit import style as look
 from pages.shared.shell import first_start, story
 
@@ -123,6 +123,7 @@ def _drawn(page, name: str, told, asked) -> None:
         if not presentation.on():
             with asked:  # once the page is drawn, which may have opened other data
                 earlier_reading.ask(state.whole())
+        opening.begin()
         if said or story.show(told, name):
             story.ahead()
         store_away.look_again()

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from core.agreement.suitable import coefficients_for
 
 from core import read
+from core.agreement.applicable_coefficients import coefficients_for
 from core.ingest.answer_rules import Treatment
 from core.ingest.missing_codes import codes_of
 from core.ingest.samples import SAMPLES, read_sample

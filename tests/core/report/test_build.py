@@ -18,6 +18,7 @@ from core import load_sample, read
 from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.coefficients import agreement_table
 from core.analyses.blocks import Grid, Section, Words
+from core.analysis_settings import AnalysisSettings
 from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
@@ -42,6 +43,7 @@ from core.machines.sentences import verdict as said_of_machines
 from core.machines.versions import version_drift
 from core.machines.worth import worth_readers
 from core.methods import every_method, offered
+from core.models.catalogue import request
 from core.models.majority import MajorityVote
 from core.plausibility.gaussian_prior import fit_prior
 from core.raters.following import following_of
@@ -85,7 +87,8 @@ HOSTILE = "case,rater,class\n" + "".join(
 def request_of(dataset, source="data", **more) -> ReportRequest:
     """A report of a dataset with its usual model."""
     model = offered("plausibility", dataset)[0].make()
-    return ReportRequest(dataset, source, model, model.default_reliability, (1.0, 3.0), n_draws=100, **more)
+    settings = AnalysisSettings(model, model.default_reliability, request("dawid-skene-empirical"))
+    return ReportRequest(dataset, source, settings, (1.0, 3.0), n_draws=100, **more)
 
 
 class Loads(HTMLParser):
@@ -398,13 +401,13 @@ def test_raters_of_the_report_are_those_of_the_raters_page_and_a_class_that_fall
     vote = MajorityVote().fit(load_sample("anaesthesia"))
     moved = np.zeros(len(vote.classes))
     moved[:3] = 0.03, 0.04, -0.07
-    panel = replace(table.panel, fit=replace(table.panel.fit, prevalence=vote.prevalence + moved))
-    monkeypatch.setattr(data_sections, "monitor", lambda *_, **__: replace(table, panel=panel))
+    fit = replace(table.panel.fit, prevalence=vote.prevalence + moved)
+    monkeypatch.setattr(AnalysisSettings, "weigh", lambda *_: fit)
     *_, picture, grid = data_sections.raters(request_of(load_sample("anaesthesia")), ["raters"], None, None)
     title = picture.draw(LIGHT).layout.title.text.replace("<br>", " ")
     before = vote.prevalence[2]
     assert title.startswith(f"{vote.classes[2]}: {before:.1%} of cases by majority vote, {before - 0.07:.1%} by ")
-    found = raters_to_act_on(replace(table, panel=panel)).acceptable
+    found = raters_to_act_on(table).acceptable
     order = found.order()
     expected = {
         "rater": [table.raters[rater] for rater in order],

@@ -13,6 +13,7 @@ from core import load_sample
 from core.agreement import applicable_coefficients
 from core.analyses.agreement import coefficients
 from core.analyses.blocks import Figure, Grid, Words
+from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import RISK_LEVELS, Dataset
 from core.certainty.explain import why
 from core.certainty.score_trust import score_trust
@@ -29,8 +30,10 @@ from core.ingest.samples import sample_predictions
 from core.machines.alternative_test import AgainstRater, AlternativeTest, MachineStanding
 from core.machines.rates import MachineRate, MachineRates
 from core.methods import offered
+from core.models.catalogue import request
 from core.models.choose import choose
 from core.models.gold_measures import gold_measures
+from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian_prior import fit_prior
 from core.raters.flags import RULES, Flag
 from core.raters.following import following_of
@@ -74,7 +77,8 @@ def made_up(found, numbers):
 
 def request_of(dataset, **more) -> ReportRequest:
     model = offered("plausibility", dataset)[0].make()
-    return ReportRequest(dataset, "data", model, model.default_reliability, (1.0, 3.0), n_draws=60, **more)
+    settings = AnalysisSettings(model, model.default_reliability, request("dawid-skene-empirical"))
+    return ReportRequest(dataset, "data", settings, (1.0, 3.0), n_draws=60, **more)
 
 
 def grids(blocks) -> list[pd.DataFrame]:
@@ -136,7 +140,7 @@ def test_raters_stand_with_their_own_flags_and_judge(monkeypatch):
 def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
     dataset = load_sample("essays")
     own = fit_prior(dataset).model(6.0)
-    request = replace(request_of(dataset, threshold=6.0), model=own, reliability=2.0)
+    request = replace(request_of(dataset, threshold=6.0), settings=AnalysisSettings(own, 2.0))
     raters = made_up(score_raters(dataset), never_twice())
     asked = []
 
@@ -317,10 +321,10 @@ def test_gold_stands_by_measure_and_by_rater_with_its_own_ends_and_number_of_cas
     measured = replace(made_up(gold_measures(data, opened.fit), never_twice()), n_certain=23)
     by_rater = made_up(gold_section.gold_rates(data), never_twice(300))
     by_rater = replace(by_rater, n=np.where(np.arange(4) == 1, 0, by_rater.n))
-    monkeypatch.setattr(gold_section, "choose", lambda *_, **__: chosen)
     monkeypatch.setattr(gold_section, "gold_measures", lambda *_, **__: measured)
     monkeypatch.setattr(gold_section, "gold_rates", lambda view: by_rater)
-    blocks = gold_section.gold(request_of(data), ["gold"], None, None)
+    asked = replace(request_of(data), settings=AnalysisSettings(DirichletCounts(), 1.0, chosen.request(), chosen))
+    blocks = gold_section.gold(asked, ["gold"], None, None)
     first, second = grids(blocks)
     names = {
         "accuracy": measured.accuracy,
@@ -406,7 +410,8 @@ def test_rows_left_out_and_where_the_numbers_come_from():
     assert rows["rows of the file used"] == "31 of 37" and rows["seed"] == "8" and rows["name"] == dataset.name
     same(second, {"line": [4, 9], "reason": ["no class", "twice"]})
     assert "A warning." in said(blocks) and "Look at 2 rows of the file that were left out." in said(blocks)
-    apart = replace(request_of(dataset, report=report), reliability=2.5, reliabilities=(0.7, 4.0))
+    asked = request_of(dataset, report=report)
+    apart = replace(asked, settings=replace(asked.settings, reliability=2.5), reliabilities=(0.7, 4.0))
     *_, certainty, sweep = said(data_sections.provenance(apart, ["data"], None, None))[-1].splitlines()
     assert certainty.endswith(" --reliability 2.5") and sweep.endswith(" --reliabilities 0.7,4")
 
@@ -508,7 +513,6 @@ def test_the_seed_the_draws_and_the_trust_of_a_report_reach_all_that_is_drawn_fo
 
         monkeypatch.setattr(section, name, given)
 
-    noted(gold_section, "choose")
     noted(gold_section, "gold_measures")
     noted(data_sections, "monitor")
     noted(machine_section, "alternative_test")
@@ -526,10 +530,10 @@ def test_the_seed_the_draws_and_the_trust_of_a_report_reach_all_that_is_drawn_fo
     essays = load_sample("essays")
     predicted = open_score_predictions("essays", sample_predictions("essays"), essays)
     own = fit_prior(essays).model()
-    scored = replace(request_of(essays, classifiers=tuple(predicted), seed=9), model=own, reliability=2.0, n_draws=50)
+    scored = request_of(essays, classifiers=tuple(predicted), seed=9)
+    scored = replace(scored, settings=AnalysisSettings(own, 2.0), n_draws=50)
     score_section.scores(scored, ["scores"], None, None)
     assert asked == {
-        "choose": {"seed": 7},
         "gold_measures": {"seed": 7},
         "monitor": {"seed": 7},
         "alternative_test": {"people": people.raters, "seed": 8},
