@@ -28,7 +28,7 @@ WINDOWS = {
 
 
 @dataclass(frozen=True, slots=True)
-class CoefficientOptions:
+class ApplicableOptions:
     """Of the coefficients that suit the annotations."""
 
     level: float = field(default=0.95, metadata={"option": PartOption("The level of the intervals")})
@@ -98,7 +98,7 @@ AGREEMENT = Analysis(
     "Agreement",
     "How much do the raters agree?",
     (
-        _part("coefficients", "Coefficients", _any, CoefficientOptions),
+        _part("coefficients", "Coefficients", _any, ApplicableOptions),
         _part("pairs", "Pairwise agreement", _pairs, PairOptions),
         _part("raters", "By rater", _pairs, RaterOptions),
         _part("classes", "By class", _any),
