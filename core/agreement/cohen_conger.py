@@ -50,8 +50,8 @@ def conger_kappa(
         The table of raters by classes would not fit.
     """
     check_raters(dataset, "Conger's kappa")
-    found = _own_margins("conger_kappa", dataset, level, weights, labels)
-    return warn_repeated(found, repeats_of(dataset))
+    repeats = repeats_of(dataset)
+    return warn_repeated(_own_margins("conger_kappa", dataset, level, weights, labels, repeats), repeats)
 
 
 def warn_repeated(found: Coefficient, repeats: int) -> Coefficient:
@@ -86,7 +86,7 @@ def cohen_kappa(
     check_raters(dataset, "Cohen's kappa", two=True)
     if repeats_of(dataset):
         return undefined("cohen_kappa", resolve_weights(weights, dataset.n_classes, labels)[0], REPEATS)
-    return _own_margins("cohen_kappa", dataset, level, weights, labels)
+    return _own_margins("cohen_kappa", dataset, level, weights, labels, 0)
 
 
 def cohen_kappa_classic(
@@ -176,7 +176,7 @@ _OWN_MARGINS = Formula(beyond_chance, of="raters")
 
 
 def _own_margins(
-    name: str, dataset: Dataset, level: float, weights: Weights, labels: Sequence[float] | None
+    name: str, dataset: Dataset, level: float, weights: Weights, labels: Sequence[float] | None, n_repeats: int
 ) -> Coefficient:
     n_raters, n_classes = dataset.n_raters, dataset.n_classes
     check_margins(n_raters, n_classes)
@@ -193,7 +193,7 @@ def _own_margins(
     cases = seen.features(to_chance)
     sums = cases.sums(chance)
     squares = partial(cases.squares, n_cases=sums.rated)
-    return of_margins(name, called, matrix, counts, table, sums, squares, repeats_of(dataset), level)
+    return of_margins(name, called, matrix, counts, table, sums, squares, n_repeats, level)
 
 
 def margins(table: np.ndarray, matrix: np.ndarray | None) -> tuple[float, np.ndarray]:

@@ -214,6 +214,8 @@ def slopes_of_raters(table: np.ndarray, matrix: np.ndarray | None) -> tuple[Any,
     others = share.sum(axis=0) - share
     if matrix is not None:
         others = np.moveaxis(np.tensordot(others, matrix, (1, 0)), -1, 1)
-    others = others / np.maximum(n_raters * (n_raters - 1), 1)
-    own = (share * others).sum(axis=1)
-    return own.sum(axis=0), 2 * (others - own[:, None]) / np.maximum(n, 1)[:, None]
+    others /= np.maximum(n_raters * (n_raters - 1), 1)
+    own = np.einsum("gkt,gkt->gt", share, others)
+    others -= own[:, None]
+    others *= 2 / np.maximum(n, 1)[:, None]
+    return own.sum(axis=0), others

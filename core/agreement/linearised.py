@@ -244,10 +244,13 @@ def from_sums(
     least: Callable[[], float],
     why: str,
 ) -> Coefficient:
-    """As `with_error`, of cases that are known by their sums alone.
+    """A coefficient with its linearised interval, of cases that are known by their sums alone.
 
     Parameters
     ----------
+    name, weights, formula, level, least, why
+        See `with_error`.
+    sums : Sums
     squares : callable
         Given the derivatives, the sum over cases that `Features.squares` gives.
     """
