@@ -132,6 +132,8 @@ def shown_at(name: str, choice: Choice | None) -> dict:
 def page_reliability(model: PlausibilityModel, value: float) -> float:
     """γ as the slider of pages takes it."""
     scale = method_named("plausibility", model.name).reliability
+    if scale is None:
+        return value
     return float(min(max(round(value, 1), scale.low), scale.high))
 
 
