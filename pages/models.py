@@ -119,11 +119,14 @@ def _answer(title, about: str, view: Dataset, fitted: list[Fitted], shown: Fitte
         st.markdown(markdown(f"{sentence}."))
     else:
         title.title(markdown(f"{about}{sentence}"))
-        _who_is_accurate(view)
+        _who_is_accurate(view, why)
 
 
-def _who_is_accurate(view: Dataset) -> None:
-    """The other half of the page's question, in a line, as the Raters page answers it."""
+def _who_is_accurate(view: Dataset, why: str) -> None:
+    """The other half of the page's question, in a line, as the Raters page answers it; or ``why`` nobody can tell."""
+    if why:
+        st.markdown(f"How accurate the raters are cannot be said: {markdown(why)}.")
+        return
     if view.n_annotations > rater_accuracy.MOST_ANNOTATIONS or not view.raters_identified:
         return
     found = rater_accuracy.judged(view)
@@ -131,9 +134,6 @@ def _who_is_accurate(view: Dataset) -> None:
         return
     accuracy = found[1].acceptable.accuracy
     if np.isfinite(accuracy.value).sum() < 2:
-        return
-    if why := found[1].acceptable.why:
-        st.markdown(f"How accurate the raters are cannot be said: {markdown(why)}.")
         return
 
     def said(rater: int) -> str:

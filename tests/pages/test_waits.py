@@ -630,3 +630,14 @@ def test_what_draws_figures_is_loaded_with_the_first_page_and_once(page, first):
         charts = app.get("plotly_chart")
         assert not app.exception and [json.loads(chart.proto.spec)["data"] for chart in charts] == [[]] * n
         app.run()
+
+
+@pytest.mark.usefixtures("nothing_starts")
+@pytest.mark.parametrize("page", ["agreement", "settings", "upload"])
+def test_settings_are_chosen_whichever_page_is_open(page):
+    """Each session that has the data open asks for the scores of rater models, so that the work is not held."""
+    address = kept(f"{ROWS}42,0,x\n", f"open on {page}")
+    app = AppTest.from_file(APP, default_timeout=300)
+    app.session_state["data"] = address
+    app.switch_page(f"pages/{page}.py").run()
+    assert "Held-out scores of rater models" in {job.title for job in jobs().unfinished()}
