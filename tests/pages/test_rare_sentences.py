@@ -622,7 +622,7 @@ def test_what_was_said_last_time_is_told_in_its_parts():
     assert "3 columns" in upload_last._differences(Choices(old), Choices(new))
     ranking = Mapping("wide", case="id", raters=("a", "b"), separators=(">", "="))
     assert "rankings such as A > B = C" in _plain(upload_last._differences(Choices(old), Choices(ranking)))
-    renamed = SimpleNamespace(renamed={f"k{n}": f"K{n}" for n in range(3)}, missing={"q", "p", "r"})
+    renamed = SimpleNamespace(renamed={f"k{n}": f"K{n}" for n in range(3)}, missing={"q", "p", "r"}, kept=set())
     told = SimpleNamespace(mapping=old, treatment=renamed, kind=None, repeats="keep", classes=None, ordinal=False)
     words = _plain(upload_last._differences(Choices(old), told))
     assert words[-5:] == ["“k0” is “K0”", "“k1” is “K1”", "“k2” is “K2”", "“p” is no annotation", "2 more classes"]

@@ -34,6 +34,7 @@ from core.evaluation.prediction_sets import CALIBRATION, LEFT_OUT, TEST, Covered
 from core.evaluation.predictions import open_predictions
 from core.evaluation.sweep_table import reliability_sweep
 from core.figures.theme import LIGHT
+from core.ingest.answer_rules import Treatment
 from core.ingest.samples import load_sample
 from core.ingest.saved_mappings import Choices
 from core.machines.alternative_test import AgainstRater, MachineDifference, MachineStanding
@@ -65,7 +66,7 @@ from pages.shared.home import doors as home_doors
 from pages.shared.home import next_steps
 from pages.shared.home import numbers as home_numbers
 from pages.shared.home import waiting as home_waiting
-from pages.shared.kit import blocks, job_progress, trusted_raters, widgets
+from pages.shared.kit import blocks, job_progress, own_predictions, trusted_raters, widgets
 from pages.shared.models import compare as models_compare
 from pages.shared.models import fit as models_fit
 from pages.shared.models import parts as models_parts
@@ -373,9 +374,10 @@ def test_predictions_that_are_added_are_counted_with_their_ties_and_gaps(monkeyp
         name="net", predicted=np.array([True, True, False, True]), n_tied=lambda top: 11 * top,
         n_short=lambda top: 7 * top, notes=("A note.",),
     )  # fmt: skip
-    file = SimpleNamespace(name="net.v2.csv", getvalue=lambda: b"")
+    file = SimpleNamespace(name="net.v2.csv", file_id="f", getvalue=lambda: b"")
     monkeypatch.setattr(st, "session_state", {"data": "caries"})
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: file)
+    monkeypatch.setattr(own_predictions, "tried", lambda upload: True)
     monkeypatch.setattr(classifiers.predictions, "unusable", lambda view: ["too long"])
     monkeypatch.setattr(classifiers.predictions, "matched", lambda *_: [one])
     added = []
@@ -655,7 +657,7 @@ def test_rows_that_are_discarded_are_counted_on_the_part_that_lists_them(labels,
 def test_the_part_on_classes_counts_them(said, labels):
     codes = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([0, 1, 2, 0])
     data = Dataset.from_classes("made", ("a", "b"), ("r", "s"), ("mole", "acne", "wart"), *codes)
-    assert upload_classes.treatment_of(data, Choices(None), "stamp") == (None, None, False)
+    assert upload_classes.treatment_of(data, Choices(None), "stamp", None, Treatment()) == (None, None, False)
     assert labels[0].startswith("Classes in the annotations: 3")
 
 
