@@ -150,8 +150,8 @@ def _draw_figure(block: Figure, after: Drawn) -> None:
 @_draw.register
 def _draw_grid(block: Grid, after: Drawn) -> None:
     if block.opens_case:
-        shares = [column.name for column in block.columns if column.unit == "share"]
-        widgets.open_case_table(block.table, block.key, shares=shares, height=block.height or 420)
+        config = {column.name: _config(column) for column in block.columns}
+        widgets.open_case_table(block.table, block.key, height=block.height or 420, config=config)
         return
     shown, config = _with_pictures(block.table, block.columns)
     st.dataframe(shown, hide_index=True, column_config=config, key=block.key)

@@ -183,7 +183,9 @@ def _settings_file(about: Callable[[], dict]) -> bytes:
     return tables.to_json(about())
 
 
-def open_case_table(frame: pd.DataFrame, key: str, shares: Sequence[str] = (), height: int = 420) -> None:
+def open_case_table(
+    frame: pd.DataFrame, key: str, shares: Sequence[str] = (), height: int = 420, config: dict | None = None
+) -> None:
     """A table of cases; a click on a row opens the case. The first column holds the ids, ``shares`` run from 0 to 1."""
     chosen = st.dataframe(
         frame,
@@ -191,7 +193,7 @@ def open_case_table(frame: pd.DataFrame, key: str, shares: Sequence[str] = (), h
         height=min(height, 36 * (len(frame) + 1) + 2),
         on_select="rerun",
         selection_mode="single-row",
-        column_config=columns.shares(*shares),
+        column_config=columns.shares(*shares) | (config or {}),
         key=key,
     )
     if chosen.selection.rows:
