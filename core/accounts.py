@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .errors import InputError
-from .results.disk import alone, discard, write_whole
+from .runtime.result_files import alone, discard, write_whole
 from .settings import current_settings
 
 _FOLDER = "accounts"

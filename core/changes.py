@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from .errors import InputError
-from .results.disk import alone, write_whole
+from .runtime.result_files import alone, write_whole
 from .settings import current_settings
 
 PSEUDONYM = "erased person"

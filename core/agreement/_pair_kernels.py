@@ -8,7 +8,7 @@ u_kl = [(1(k = l) - p_a) - (1 - kappa) d_kl]/(1 - p_e), d_kl the derivative of p
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 
 COHEN, SCOTT, GWET, ALPHA = 0, 1, 2, 3
 

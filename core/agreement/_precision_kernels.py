@@ -6,7 +6,7 @@ E[sum_c (n_c)_3 / (n)_3] = S_3 and E[(sum_c (n_c)_4 + sum_{c != d} (n_c)_2 (n_d)
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 
 
 @njit(cache=True, nogil=True)

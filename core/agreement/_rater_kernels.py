@@ -6,7 +6,7 @@ meets o (n - o) annotations of others, of which sum_k o_k (n_k - o_k) are the sa
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 
 
 @njit(cache=True, nogil=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import NotApplicableError
-from ..once import once_for
+from ..runtime.identity_cache import once_for
 from ._kernels import count_classes
 from .dataset import Dataset
 from .validation import frozen

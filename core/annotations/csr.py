@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels import ENTRY, for_size
+from ..runtime.lazy_kernels import ENTRY, for_size
 from ._kernels import blocks_from_ranks, counting_sort
 from .validation import (
     check_length,

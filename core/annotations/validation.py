@@ -10,7 +10,7 @@ from typing import NoReturn
 import numpy as np
 
 from ..errors import InputError
-from ..kernels import ENTRY, for_size
+from ..runtime.lazy_kernels import ENTRY, for_size
 from ..text import exact
 from ._kernels import first_unsound_ranking
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
-from ..once import once_for
 from ..plausibility.protocol import PlausibilityModel
 from ..reducers.protocol import reduce_draws
 from ..reducers.sets import TopSets, TopSetState
 from ..result_base import Columns, Result, named
-from ..runners import Runner
+from ..runtime.chunks import CancelToken
+from ..runtime.executors import Runner
+from ..runtime.identity_cache import once_for
 from ..text import shorten
 from .first_place import ExactTop, exact_top
 
@@ -155,7 +155,7 @@ def annotation_certainty(
         γ, the trust in the raters, > 0.
     n_draws, max_top, seed : int
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
     runner : Runner, optional
         Who makes the draws; this process where not given.
     """

@@ -23,7 +23,7 @@ from ..text import percent, plural
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..runners import Runner
+    from ..runtime.executors import Runner
 
 PIPE = "-"
 _DIGEST = re.compile(r"[0-9a-f]{32}")
@@ -163,8 +163,8 @@ def write_table(path: str | None, table: "pd.DataFrame") -> None:
 @contextmanager
 def runner_of(options) -> Iterator["Runner"]:
     """Who does the work of a command: this process, or the cluster of ``--cluster`` or of PLURALITY_CLUSTER."""
-    from ..cluster import opened_cluster
-    from ..runners import Here
+    from ..runtime.cluster import opened_cluster
+    from ..runtime.executors import Here
 
     address = options.cluster or current_settings().cluster
     if not address:

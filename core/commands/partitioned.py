@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..partitioned.dataset import PartitionedDataset
-    from ..runners import Runner
+    from ..runtime.executors import Runner
 
 _OF_MEMORY = 0.4  # of what is free, for the rows while they are read; models take as much again
 MOST_CHOSEN_BY = 2_000_000  # annotations

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels import late_njit
+from ..runtime.lazy_kernels import late_njit
 
 
 @late_njit(cache=True, nogil=True)

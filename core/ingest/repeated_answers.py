@@ -4,7 +4,7 @@ import numpy as np
 
 from ..annotations._kernels import counting_sort
 from ..errors import InputError
-from ..kernels import for_size
+from ..runtime.lazy_kernels import for_size
 from ..text import plural
 from ._repeat_kernels import repeated_pairs
 from .column_mapping import Repeats

@@ -9,9 +9,9 @@ import numpy as np
 from ..annotations.counts import class_counts
 from ..annotations.csr import keep_annotations
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken, chunk_ranges, map_chunks
 from ..errors import NotApplicableError
-from ..runners import added
+from ..runtime.chunks import CancelToken, chunk_ranges, map_chunks
+from ..runtime.executors import added
 from ._kernels import count_from, expect_and_count, first_answers, vote_shares
 from .gold import known_classes
 from .majority import cells

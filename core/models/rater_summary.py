@@ -10,7 +10,7 @@ import numpy as np
 from ..agreement.intervals import Z95, wilson
 from ..annotations.dataset import Dataset
 from ..annotations.validation import frozen
-from ..once import once_for
+from ..runtime.identity_cache import once_for
 from .result import RaterModelFit
 
 _ROUNDING = 1e-9

@@ -8,8 +8,8 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..annotations.validation import frozen
-from ..once import once_for
 from ..result_base import Columns, Result, counted, named
+from ..runtime.identity_cache import once_for
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

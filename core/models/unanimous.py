@@ -10,7 +10,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..annotations.validation import frozen
-from ..once import once_for
+from ..runtime.identity_cache import once_for
 from ..text import percent, plural, shorten
 from .one_class_raters import one_class_raters
 from .result import RaterModelFit

@@ -19,7 +19,7 @@ from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..errors import LimitError
 from ..methods import methods
-from ..runners import Here, Runner
+from ..runtime.executors import Here, Runner
 from .dataset import Partition, PartitionedDataset
 
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..certainty.top_sets import CertaintyResult
-from ..chunks import CancelToken
 from ..errors import NotApplicableError
 from ..evaluation.sweep_table import reliability_sweep
 from ..plausibility.ordinal_truth import OrdinalTruth
 from ..plausibility.plackett_luce.trust import MixturePlackettLuce
 from ..plausibility.protocol import PlausibilityModel
-from ..runners import Here, Runner
+from ..runtime.chunks import CancelToken
+from ..runtime.executors import Here, Runner
 from .dataset import Partition, PartitionedDataset
 
 LEVELS = (0.5, 0.9, 0.99)
@@ -87,7 +87,7 @@ def certainties(
         As of `core.evaluation.sweep_table.reliability_sweep`.
     runner : Runner, optional
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------

@@ -10,7 +10,6 @@ import numpy as np
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..annotations.validation import Names
-from ..chunks import CancelToken
 from ..errors import NotApplicableError
 from ..models._kernels import count_from, expect_and_count, vote_shares
 from ..models.design import UNWEIGHTED, Design
@@ -21,7 +20,8 @@ from ..models.ordinal import Ordinal
 from ..models.result import RaterModelFit
 from ..models.sizes import check_raters
 from ..models.tempering import point_of
-from ..runners import Here, Runner
+from ..runtime.chunks import CancelToken
+from ..runtime.executors import Here, Runner
 from .dataset import Partition, PartitionedDataset, arrays_of
 
 MOST_BLOCKS = 16

@@ -21,7 +21,7 @@ from ..annotations._kernels import counting_sort
 from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..multiplicity import benjamini_hochberg
-from ..once import once_for
+from ..runtime.identity_cache import once_for
 from ._acceptable_kernels import at_most
 
 ONLY = 0.9

@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any, Protocol
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken, chunk_ranges
 from ..plausibility.protocol import CaseDraws
-from ..runners import Here, Runner, joined
+from ..runtime.chunks import CancelToken, chunk_ranges
+from ..runtime.executors import Here, Runner, joined
 
 CHUNK_CASES = 128
 
@@ -89,7 +89,7 @@ def reduce_draws(
     cases : range, optional
         A run of cases; all where not given.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
     runner : Runner, optional
         This process where not given.
     """

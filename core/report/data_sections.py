@@ -39,7 +39,7 @@ def agreement(request, sections, token, progress) -> list:
     sections : sequence of str
         Keys of the sections that were chosen; not used here.
     token, progress
-        See `core.chunks.map_chunks`; not used here.
+        See `core.runtime.chunks.map_chunks`; not used here.
     """
     scored = request.dataset.kind == "score"  # how far scores agree is asked of the scores
     view, words = (request.dataset, []) if scored else _classes(request)
@@ -89,7 +89,7 @@ def raters(request, sections, token, progress) -> list:
     sections : sequence of str
         Keys of the sections that were chosen; not used here.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
     """
     view, words = _classes(request)
     if view.n_annotations == 0:
@@ -185,7 +185,7 @@ def provenance(request, sections, token, progress) -> list:
     sections : sequence of str
         Keys of the sections that were chosen, which stand among the settings.
     token, progress
-        See `core.chunks.map_chunks`; not used here.
+        See `core.runtime.chunks.map_chunks`; not used here.
     """
     dataset = request.dataset
     raters = f"{dataset.n_raters:,}" if dataset.raters_identified else "not named"

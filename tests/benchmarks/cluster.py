@@ -31,8 +31,6 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 from past_memory import PER_CASE, make  # noqa: E402
 
-from core.chunks import in_line  # noqa: E402
-from core.cluster import Cluster  # noqa: E402
 from core.models.dawid_skene import DawidSkene  # noqa: E402
 from core.models.stopping import StoppingRule  # noqa: E402
 from core.partitioned.build import partitioned  # noqa: E402
@@ -40,7 +38,9 @@ from core.partitioned.certainty import certainties  # noqa: E402
 from core.partitioned.fits import fit_partitioned  # noqa: E402
 from core.partitioned.scatter import rows_of  # noqa: E402
 from core.plausibility.plackett_luce.gibbs import PlackettLuce  # noqa: E402
-from core.runners import Here, Runner  # noqa: E402
+from core.runtime.chunks import in_line  # noqa: E402
+from core.runtime.cluster import Cluster  # noqa: E402
+from core.runtime.executors import Here, Runner  # noqa: E402
 
 
 def peak(pid: int) -> float:

@@ -8,7 +8,7 @@ from core import load_sample
 from core.errors import InputError
 from core.evaluation.sweep_table import sweep_part
 from core.plausibility.dirichlet import DirichletCounts
-from core.runners import Here
+from core.runtime.executors import Here
 from pages.shared.cache import datasets as cached
 from tests.pages.opened import APP, opened
 
@@ -34,7 +34,7 @@ class Counted(Here):
 @pytest.fixture
 def set_to(monkeypatch):
     """Sets the address of the cluster."""
-    monkeypatch.setattr("core.cluster.Cluster", Counted)
+    monkeypatch.setattr("core.runtime.cluster.Cluster", Counted)
     monkeypatch.setattr(cached, "_clusters", {})
     return lambda address: monkeypatch.setenv("PLURALITY_CLUSTER", address)
 

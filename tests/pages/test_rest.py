@@ -12,7 +12,7 @@ from anyio.from_thread import start_blocking_portal
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
 
-from core.jobs import Job
+from core.runtime.jobs import Job
 from pages.shared.cache import datasets as cached
 from pages.shared.shell import doors, rest
 
@@ -123,7 +123,7 @@ def test_what_is_on_disk_leaves_memory_and_reads_again(monkeypatch):
     monkeypatch.setattr(cached, "give_back", lambda: given.append(1))
     dataset = cached.sample("anaesthesia").dataset
     asked = ("rest", 1)
-    from core.results.memory import STORED_FROM
+    from core.runtime.result_cache import STORED_FROM
 
     results = cached.results()
     results.put(dataset, asked, [1, 2], "anaesthesia", STORED_FROM)

@@ -14,10 +14,10 @@ import pytest
 from core import library
 from core.annotations.dataset import Dataset
 from core.ingest.read_files import Reading
-from core.jobs import Job, JobBoard
-from core.results import leases
-from core.results.disk import begin_running, end_running
-from core.results.leases import Lease
+from core.runtime import compute_lock
+from core.runtime.compute_lock import Lease
+from core.runtime.jobs import Job, JobBoard
+from core.runtime.result_files import begin_running, end_running
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.datasets import Registry
 
@@ -71,8 +71,8 @@ import sys
 import time
 import numpy as np
 from core.annotations.dataset import Dataset
-from core.results.disk import begin_running, fleeting_results
-from core.results.leases import Lease
+from core.runtime.result_files import begin_running, fleeting_results
+from core.runtime.compute_lock import Lease
 begin_running()
 data = Dataset.from_classes("small", ["1", "2"], ["ann", "bob"], ["x", "y"], [0, 0, 1], [0, 1, 0], [0, 1, 1])
 lease = Lease(data.content_digest, ("slow", sys.argv[1]))
@@ -212,8 +212,8 @@ def test_work_goes_on_for_another_process_that_waits_and_not_for_one_that_looks_
 
 WAITS = """
 import sys
-from core.results.disk import begin_running
-from core.results.leases import Lease
+from core.runtime.result_files import begin_running
+from core.runtime.compute_lock import Lease
 begin_running()
 lease = Lease(*sys.argv[1:2], ("slow", sys.argv[2]))
 lease.wait()
@@ -274,15 +274,15 @@ def test_who_locks_a_file_that_was_just_given_back_has_nothing(processes, monkey
     """Its owner removes it while another waits for its lock, and a third makes it anew."""
     first, second, third = (Lease("content", ("asked",)) for _ in range(3))
     assert first.take()
-    lock = leases.fcntl.flock
+    lock = compute_lock.fcntl.flock
 
     def late(handle, how):
-        monkeypatch.setattr(leases.fcntl, "flock", lock)
+        monkeypatch.setattr(compute_lock.fcntl, "flock", lock)
         first.give_back()
         assert third.take()
         lock(handle, how)
 
-    monkeypatch.setattr(leases.fcntl, "flock", late)
+    monkeypatch.setattr(compute_lock.fcntl, "flock", late)
     assert not second.take()
     third.give_back()
     assert second.take()

@@ -21,9 +21,9 @@ from core import library
 from core.errors import NotApplicableError
 from core.evaluation.predictions import open_predictions
 from core.evaluation.sweep_table import reliability_sweep, sweep_part
-from core.jobs import Job, JobBoard
 from core.plausibility.dirichlet import DirichletCounts
-from core.results.encoding import NotStorableError
+from core.runtime.encoding import NotStorableError
+from core.runtime.jobs import Job, JobBoard
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import remembered
 from pages.shared.cache.datasets import jobs

@@ -11,7 +11,7 @@ from pyarrow import csv
 from ...annotations._kernels import scan_lines, scan_records
 from ...annotations.vocabulary import one_dictionary
 from ...errors import InputError
-from ...kernels import for_size
+from ...runtime.lazy_kernels import for_size
 from ...text import plural
 from ..column_mapping import is_known_column
 from .arrow_bytes import arrow_bytes

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...annotations.dataset import Dataset
-from ...chunks import CancelToken, chunk_ranges, map_chunks
+from ...runtime.chunks import CancelToken, chunk_ranges, map_chunks
 from ._trust_kernels import advance_cases
 from .trust_prior import START, PriorClimb
 from .trust_tables import Streams, TrustTables

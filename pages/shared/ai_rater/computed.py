@@ -10,7 +10,6 @@ from core.annotations.dataset import Dataset
 from core.errors import NotApplicableError, PluralityError
 from core.evaluation.predictions import Predictions
 from core.evaluation.score_predictions import ScorePredictions
-from core.jobs import Job
 from core.machines.alternative_test import AlternativeTest, MachineStanding, alternative_test, people_in_its_place
 from core.machines.annotation_scores import Score
 from core.machines.differs import DECIDED, Differences
@@ -21,6 +20,7 @@ from core.machines.pair_agreement import PairAgreement, pair_agreement
 from core.machines.versions import VersionDrift
 from core.machines.worth import Worth, worth_readers
 from core.plausibility.dirichlet import DirichletCounts
+from core.runtime.jobs import Job
 from core.text import markdown
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.machines import differs as cached_differs

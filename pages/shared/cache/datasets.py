@@ -26,26 +26,26 @@ from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.annotations.rater_codes import with_names
 from core.errors import NotFoundError, PluralityError
-from core.first_start import EARLY, PARTS, Preparation, begin, compiled
-from core.heaps import give_back
 from core.ingest import samples
 from core.ingest.case_facts import joined
 from core.ingest.read_files import Reading
-from core.jobs import Job, JobBoard
-from core.results.disk import end_running, running_folder
-from core.results.encoding import NotStorableError
-from core.results.leases import Lease
-from core.results.memory import Remembered, size_of
+from core.runtime.compute_lock import Lease
+from core.runtime.encoding import NotStorableError
+from core.runtime.first_start import EARLY, PARTS, Preparation, begin, compiled
+from core.runtime.jobs import Job, JobBoard
+from core.runtime.malloc import give_back
+from core.runtime.result_cache import Remembered, size_of
+from core.runtime.result_files import end_running, running_folder
+from core.runtime.workers import WorkerPool
 from core.settings import MEGABYTE, current_settings
 from core.version import __version__, code_digest
-from core.workers import WorkerPool
 from pages.shared.cache import access, operations
 from pages.shared.cache.remembered import of_content, owner, remembered, results
 
 if TYPE_CHECKING:
     from core.certainty.regions import Region
-    from core.cluster import Cluster
     from core.evaluation.sweep_table import SweepPart
+    from core.runtime.cluster import Cluster
 
 MOST_WIDE_CELLS = 2_000_000
 LANES = {"pages": 1, "opening": 2, "samplers": 3}  # how heavy the work of each is
@@ -204,7 +204,7 @@ def cluster() -> "Cluster | None":
     with _cluster_lock:
         found = _clusters.get(address)
         if found is None or not found.alive:
-            from core.cluster import Cluster
+            from core.runtime.cluster import Cluster
 
             if found is not None:
                 found.close()

@@ -19,7 +19,7 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 from core.annotations.dataset import Dataset
 from core.annotations.rater_codes import with_names_in
 from core.errors import InputError, NotApplicableError, PluralityError
-from core.jobs import Job
+from core.runtime.jobs import Job
 from core.text import markdown, number, plural
 from pages.shared.cache import datasets as cached
 from pages.shared.kit.redraw import LOOK_SECONDS, await_news, draw_anew, part, place_of_part

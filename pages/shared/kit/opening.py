@@ -5,7 +5,6 @@ from core.certainty.held_out_readers import HeldOutCurve, held_out_curve
 from core.certainty.opening import Opening, opens_at
 from core.certainty.truth_curve import TruthCurve, truth_curve
 from core.errors import PluralityError
-from core.jobs import Job
 from core.methods import any_of, method_named
 from core.models.choose import Choice, choose
 from core.models.gold import gold_cases
@@ -15,6 +14,7 @@ from core.plausibility.gaussian import GaussianScores
 from core.plausibility.ordinal_truth import OrdinalTruth
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.protocol import PlausibilityModel
+from core.runtime.jobs import Job
 from core.settings import current_settings
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, plausibility_models, trusted_raters

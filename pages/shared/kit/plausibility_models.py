@@ -4,13 +4,13 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult, annotation_certainty
-from core.jobs import Job
 from core.methods import AS_IS, Method, Option, can_use, method_named
 from core.methods import offered as methods_offered
 from core.models.choose import FEWEST_TO_TELL
 from core.models.ordinal import METHOD as ORDINAL
 from core.plausibility.ordinal_truth import OrdinalTruth
 from core.plausibility.protocol import PlausibilityModel
+from core.runtime.jobs import Job
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, state, widgets

@@ -3,8 +3,8 @@
 from core.annotations.dataset import Dataset
 from core.evaluation.metrics import PointScores
 from core.evaluation.sweep_table import SweepTable, growing_sweep, reliability_sweep
-from core.jobs import Job
 from core.reducers.top_draws import can_keep
+from core.runtime.jobs import Job
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, plausibility_models, predictions
 

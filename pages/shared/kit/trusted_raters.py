@@ -9,10 +9,10 @@ from dataclasses import replace
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.jobs import Job
 from core.models.result import RaterModelFit
 from core.plausibility.plackett_luce.rater_trust import RaterTrust
 from core.plausibility.protocol import PlausibilityModel
+from core.runtime.jobs import Job
 from core.text import markdown, plural
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, plausibility_models

@@ -10,9 +10,9 @@ from core.certainty.scores_by_gold import scores_by_gold
 from core.certainty.top_sets import UNCERTAIN_BELOW
 from core.evaluation.score_errors import ScoreErrors, errors_verdict, score_errors
 from core.figures import scores as figures
-from core.jobs import Job
 from core.models.gold import gold_cases
 from core.plausibility.gaussian import METHOD, GaussianScores
+from core.runtime.jobs import Job
 from core.text import exact, markdown, number, plural, typed
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import (

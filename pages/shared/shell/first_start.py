@@ -7,7 +7,7 @@ from functools import cache
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core.first_start import PARTS
+from core.runtime.first_start import PARTS
 from pages.shared.cache import datasets as cached
 from pages.shared.kit.redraw import LOOK_SECONDS, await_news, draw_anew, part
 from pages.shared.shell.loading import load_modules

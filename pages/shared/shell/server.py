@@ -13,7 +13,7 @@ from functools import partial
 from streamlit.logger import get_logger
 from streamlit.web import cli
 
-from core.heaps import one_heap
+from core.runtime.malloc import one_heap
 from core.settings import one_thread_a_library
 
 # It says of each function that keeps what it gives that no server runs yet.
@@ -24,8 +24,8 @@ def main(options: Sequence[str]) -> None:
     """Load all, then keep a child that serves."""
     one_thread_a_library()
     one_heap()
-    from core.chunks import rest
-    from core.forks import keep_at_work
+    from core.runtime.chunks import rest
+    from core.runtime.supervisor import keep_at_work
     from pages.shared.cache import operations
 
     operations.begin()

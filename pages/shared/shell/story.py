@@ -8,9 +8,9 @@ from core import story
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.errors import PluralityError
-from core.jobs import Job
 from core.machines.alternative_test import EPSILON, Score
 from core.plausibility.plackett_luce.gibbs import METHOD as PLACKETT_LUCE
+from core.runtime.jobs import Job
 from core.text import markdown
 from pages.shared.ai_rater import computed
 from pages.shared.cache import agreement as cached_agreement

@@ -19,7 +19,6 @@ from core.agreement.scores import intraclass
 from core.annotations.counts import class_counts
 from core.certainty.top_sets import annotation_certainty
 from core.command_line import main
-from core.kernels import SMALL, Walked
 from core.models.dawid_skene import DawidSkene
 from core.models.difficulty import nominal
 from core.models.majority import MajorityVote
@@ -28,6 +27,7 @@ from core.models.stopping import StoppingRule
 from core.models.tap import TAP
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.plackett_luce.point import plackett_luce_ml
+from core.runtime.lazy_kernels import SMALL, Walked
 
 Work = Callable[[], np.ndarray]
 ITERATIONS = 10

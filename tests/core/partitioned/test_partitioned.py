@@ -21,7 +21,7 @@ from core.partitioned.fits import class_probabilities, fit_partitioned
 from core.partitioned.patterns import patterns_of
 from core.partitioned.scatter import rows_of
 from core.plausibility.dirichlet import DirichletCounts
-from core.runners import Here, added, parts_in, tree
+from core.runtime.executors import Here, added, parts_in, tree
 
 N_CASES, N_RATERS = 400, 12
 

@@ -1,0 +1,93 @@
+"""When a kernel is worth its machine code: loading that takes half a second, which a small file does not need."""
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+SMALL = 600_000
+ENTRY = 10  # what an entry of a ranking takes as Python, in bytes of a file
+# What takes as Python about as long as compiling does, where others compile meanwhile.
+SMALL_UNCOMPILED = 6_000_000
+_LOADING = threading.RLock()
+
+
+class LateKernel:
+    """A kernel whose compiler is imported with its first call; it stands in for a numba dispatcher.
+
+    Attributes
+    ----------
+    py_func : callable
+        The kernel as Python. Kernels that it calls must be of its module.
+    """
+
+    def __init__(self, py_func: Callable[..., Any], options: dict[str, Any]):
+        self.py_func, self._options, self._machine = py_func, options, None
+        self.__name__, self.__doc__, self.__module__ = py_func.__name__, py_func.__doc__, py_func.__module__
+
+    def __call__(self, *arguments: Any) -> Any:
+        """Run as machine code."""
+        return self.dispatcher()(*arguments)
+
+    @property
+    def signatures(self) -> list[Any]:
+        """Types for which machine code is loaded."""
+        return [] if self._machine is None else self._machine.signatures
+
+    def dispatcher(self) -> Any:
+        """What numba makes of it; the module's other late kernels are made with it, for it may call them."""
+        if self._machine is not None:
+            return self._machine
+        with _LOADING:
+            if self._machine is None:
+                from .numba_setup import njit
+
+                machine, around = njit(**self._options)(self.py_func), self.py_func.__globals__
+                for name, other in [pair for pair in around.items() if isinstance(pair[1], LateKernel)]:
+                    around[name] = machine if other is self else other.dispatcher()
+                self._machine = machine
+        return self._machine
+
+
+def late_njit(**options: Any) -> Callable[[Callable[..., Any]], LateKernel]:
+    """``numba.njit`` for kernels that reading a file needs: the compiler is imported when one is first called.
+
+    Parameters
+    ----------
+    **options
+        Of ``numba.njit``.
+    """
+    return lambda py_func: LateKernel(py_func, options)
+
+
+class Walked:
+    """What kernels have walked as Python in this process.
+
+    Attributes
+    ----------
+    total : int
+        Entries and bytes.
+    most : int
+        As much as costs what machine code does: `SMALL` to load it, `SMALL_UNCOMPILED` to compile it.
+    """
+
+    total = 0
+    most = SMALL
+
+
+def for_size(kernel: Any, size: int) -> Callable[..., Any]:
+    """The kernel for data of this size: as Python until its machine code would have cost no more.
+
+    So a single small file needs no machine code, and whoever reads many, or one that is not small, has it.
+    Only for kernels that calculate with whole numbers, and at most compare others: their results do not depend on it.
+
+    Parameters
+    ----------
+    kernel : numba dispatcher
+    size : int
+        How many entries or bytes it walks.
+    """
+    python = getattr(kernel, "py_func", kernel)  # without numba's compiler a kernel is Python already
+    if getattr(kernel, "signatures", ()):
+        return kernel
+    Walked.total += size
+    return python if Walked.total <= Walked.most else kernel

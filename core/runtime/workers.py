@@ -1,0 +1,382 @@
+"""Heavy work outside the interpreter that draws pages: a few processes that last, started when they are first needed.
+
+A worker is ``python -m core.runtime._lasting_worker``. It is handed functions of this package with their arguments, and
+data by files that are written as results are (`core.runtime.encoding`), no pickles; what it gives is the same to the
+bit. It takes several calls at once, those of lighter work first, and stands back behind whatever else the computer
+does.
+"""
+
+import json
+import subprocess
+import threading
+import time
+import uuid
+from collections import OrderedDict
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from .. import errors
+from ..annotations.dataset import Dataset
+from ..errors import Cancelled, PluralityError
+from ..text import number
+from .chunks import CancelToken
+from .encoding import DAMAGED, from_bytes, name_of, to_bytes
+from .first_start import compiled
+from .processes import COMMAND, NO_WINDOW, SILENCE, WorkerError, environment, full_disk_words, what_happened
+from .result_files import discard
+
+IDLE = 300.0  # seconds after which a worker without work ends
+KEPT_DATA = 8
+LOADED = ("draws", "summaries", "others")  # parts of `core.warmup` that a worker loads before anything is asked of it
+_BACKGROUND = getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)  # of Windows; elsewhere the child is nice by itself
+_POLL = 0.05
+_GRACE = 0.5  # seconds that cancelled work has to say so
+
+
+class WorkerPool:
+    """Workers and what they have in hand.
+
+    Parameters
+    ----------
+    most : int
+        Workers at once.
+    folder : callable
+        Gives the folder for what is handed over; it need not exist.
+    idle : float
+        Seconds after which a worker without work ends.
+    wanted : callable, optional
+        Whether somebody is there who may ask for work at any time: then one worker stays, or is started in the place of
+        one whose work was given up.
+    """
+
+    def __init__(
+        self, most: int, folder: Callable[[], Path], idle: float = IDLE, wanted: Callable[[], bool] = lambda: False
+    ):
+        self._most, self._folder, self._idle, self._wanted = most, folder, idle, wanted
+        self._lock = threading.Lock()
+        self._workers: list[_Worker] = []
+        self._data: OrderedDict[str, Path] = OrderedDict()
+        self._ending: threading.Thread | None = None
+        self._closed = False
+
+    def call(
+        self,
+        function: Callable[..., Any],
+        dataset: Dataset,
+        *arguments: Any,
+        token: CancelToken | None = None,
+        progress: Callable[..., None] | None = None,
+        **options: Any,
+    ) -> Any:
+        """What a function of this package gives, computed by a worker.
+
+        Parameters
+        ----------
+        function : callable
+            Found by its name; is called with ``arguments``, ``options``, and a token and a progress of its own.
+        dataset : Dataset
+            Of coded raters. Where it stands among the arguments it is not written again.
+        *arguments, **options
+            Of kinds that results are stored of.
+        token : CancelToken, optional
+            Raised, the call ends within a second. Where it is held, the work is given up until it goes on.
+        progress : callable, optional
+            Told what the function tells.
+
+        Raises
+        ------
+        NotStorableError
+            An argument, or the result, is of a kind that is not written.
+        WorkerError
+            The worker died, or said nothing for two minutes.
+        """
+        token = token or CancelToken()
+        asked = to_bytes((name_of(function), arguments, options), dataset, compress=False)
+        while True:
+            token.check()
+            call = self._begun(dataset, asked, token)
+            try:
+                if _followed(call, token, progress):
+                    return call.result(dataset)
+            finally:
+                self._release(call, keep=call.answered.is_set() and not getattr(token, "held", False))
+
+    def prepare(self) -> None:
+        """See that a worker with its kernels is there or starts, so that the next call need not wait for it."""
+        with self._lock:
+            if self._closed or any(worker.alive() for worker in self._workers):
+                return
+            with suppress(WorkerError):  # said where there is work for it
+                self._workers = [_Worker(self._folder())]
+                if compiled():
+                    self._workers[0].say(load=LOADED)
+                self._let_idle_end()
+
+    def workers(self) -> list[int]:
+        """Process ids of the workers there are."""
+        with self._lock:
+            return [worker.process.pid for worker in self._workers]
+
+    def forget(self, contents: Iterable[str]) -> None:
+        """Erase data that were handed over, by their digests; what is computed of them fails."""
+        with self._lock:
+            gone = [path for content in contents if (path := self._data.pop(content, None)) is not None]
+            ending = [worker for worker in self._workers if worker.data & {path.name for path in gone}]
+            self._workers = [worker for worker in self._workers if worker not in ending]
+        for path in gone:
+            discard(path)
+        for worker in ending:
+            worker.end()
+
+    def close(self) -> None:
+        """End all workers; what is called from now on counts as cancelled."""
+        with self._lock:
+            self._closed = True
+            workers, self._workers = self._workers, []
+        for worker in workers:
+            worker.end()
+
+    def _begun(self, dataset: Dataset, asked: bytes, token: CancelToken) -> "_Call":
+        with self._lock:
+            if self._closed:
+                raise Cancelled("Cancelled. Nothing was changed.")
+            data = self._handed(dataset)
+            self._workers = [worker for worker in self._workers if worker.alive()]
+            worker = min(self._workers, key=lambda worker: len(worker.calls), default=None)
+            if worker is None or (worker.calls and len(self._workers) < self._most):
+                worker = _Worker(self._folder())
+                self._workers.append(worker)
+            return worker.begin(data, asked, token.lag)
+
+    def _handed(self, dataset: Dataset) -> Path:
+        """The file of the data; those that were used longest ago go."""
+        content = dataset.digest
+        path = self._data.get(content, self._folder() / f"{content}.data")
+        if not path.exists():
+            _write(path, to_bytes(_fields(dataset), _NO_DATA, compress=False))
+        self._data[content] = path
+        self._data.move_to_end(content)
+        while len(self._data) > KEPT_DATA:
+            discard(self._data.popitem(last=False)[1])
+        return path
+
+    def _release(self, call: "_Call", *, keep: bool) -> None:
+        """End a call; its worker stays for the next one, for a while."""
+        worker = call.worker
+        with self._lock:
+            worker.drop(call)
+            if not worker.calls and not (keep and worker.alive()) and worker in self._workers:
+                self._workers.remove(worker)
+            gone = worker not in self._workers and not worker.calls
+            self._let_idle_end()
+        if gone:
+            worker.end()
+            if self._wanted():
+                self.prepare()
+
+    def _let_idle_end(self) -> None:
+        if self._workers and self._ending is None:
+            self._ending = threading.Thread(target=self._end_idle, name="workers", daemon=True)
+            self._ending.start()
+
+    def _end_idle(self) -> None:
+        """End workers that have had no work for a while, until there are none; the last one not while it is wanted."""
+        left = True
+        while left:
+            time.sleep(min(1.0, self._idle))
+            now, wanted = time.monotonic(), self._wanted()
+            with self._lock:
+                stays = next((each for each in self._workers if each.alive()), None) if wanted else None
+                if stays is not None:
+                    stays.since = now  # whoever loses the connection for a moment finds it still there
+                idle = [each for each in self._workers if not each.calls and now - each.since >= self._idle]
+                self._workers = [each for each in self._workers if each not in idle]
+                left = bool(self._workers)
+                self._ending = self._ending if left else None
+            for worker in idle:
+                worker.end()
+
+
+class _Call:
+    """One function in the hands of a worker: how far it is, and its answer."""
+
+    def __init__(self, worker: "_Worker", folder: Path):
+        self.id = uuid.uuid4().hex
+        self.worker = worker
+        self.asked, self.given = folder / f"{self.id}.call", folder / f"{self.id}.result"
+        self.answered = threading.Event()
+        self.told: list = []  # what the function tells of its progress
+        self.answer: dict = {}
+
+    def result(self, dataset: Dataset) -> Any:
+        """The result, or the error that the function raised."""
+        if "error" in self.answer:
+            raise error_of(self.answer["error"])
+        try:
+            return from_bytes(self.given.read_bytes(), dataset)
+        except DAMAGED as error:
+            raise WorkerError(f"The result of the work cannot be read: {error}. Start again.") from error
+
+
+def _followed(call: _Call, token: Any, progress: Callable[..., None] | None) -> bool:
+    """Wait for the answer; False where the work was given up because nobody looks at it.
+
+    Raises
+    ------
+    Cancelled
+        The token was raised.
+    WorkerError
+        The worker is gone, or silent.
+    """
+    told = call.told
+    while True:
+        answered = call.answered.wait(_POLL)
+        if progress is not None and call.told is not told:
+            told = call.told
+            progress(*told)
+        if answered:
+            return True
+        if token.cancelled or getattr(token, "held", False):
+            call.worker.say(cancel=call.id)
+            call.answered.wait(_GRACE)
+            if token.cancelled:
+                raise Cancelled("Cancelled. Nothing was changed.")
+            return False
+        call.worker.check()
+
+
+class _Worker:
+    """One process, the thread that reads what it says, and the calls that it has."""
+
+    def __init__(self, folder: Path):
+        self.calls: dict[str, _Call] = {}
+        self.data: set[str] = set()
+        self.since = time.monotonic()
+        self._heard = time.monotonic()
+        self._folder = folder
+        self._writing = threading.Lock()
+        self._errors = folder / f"{uuid.uuid4().hex}.errors"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with open(self._errors, "wb") as said:
+                self.process = subprocess.Popen(
+                    [*COMMAND[:-1], f"{__package__}._lasting_worker"],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=said,
+                    env=environment(one_thread=False),
+                    creationflags=NO_WINDOW | _BACKGROUND,
+                    start_new_session=True,  # see `stand_back`
+                )
+        except OSError as error:
+            raise WorkerError(
+                f"No process could be started for the work: {error}. Close other programs and start again."
+            ) from error
+        threading.Thread(target=self._listen, name="worker-lines", daemon=True).start()
+
+    def alive(self) -> bool:
+        """Whether it can take calls."""
+        return self.process.poll() is None
+
+    def begin(self, data: Path, asked: bytes, lag: float) -> _Call:
+        """Hand it a call."""
+        call = _Call(self, self._folder)
+        _write(call.asked, asked)
+        if not self.calls:
+            self._heard = time.monotonic()
+        self.calls[call.id] = call
+        self.data.add(data.name)
+        self.say(call=call.id, data=str(data), asked=str(call.asked), given=str(call.given), lag=lag)
+        return call
+
+    def drop(self, call: _Call) -> None:
+        """Forget a call, and remove its files."""
+        self.calls.pop(call.id, None)
+        self.since = time.monotonic()
+        for path in (call.asked, call.given):
+            discard(path)
+
+    def say(self, **message: Any) -> None:
+        """Tell it something; where it is gone, `check` says so."""
+        with suppress(OSError, ValueError), self._writing:
+            pipe = self.process.stdin
+            assert pipe is not None  # it was opened as a pipe
+            pipe.write(f"{json.dumps(message)}\n".encode())
+            pipe.flush()
+
+    def check(self) -> None:
+        """Raise where it is gone or silent."""
+        code = self.process.poll()
+        if code is not None:
+            lines = self._errors.read_text("utf-8", "replace").strip().splitlines() if self._errors.exists() else []
+            raise WorkerError(what_happened(code, lines[-1][:300] if lines else ""))
+        if time.monotonic() - self._heard > SILENCE:
+            self.process.kill()
+            raise WorkerError(
+                f"The process that does the work has said nothing for {number(SILENCE, 0)} seconds and was ended. "
+                "Start "
+                "again when the computer is less busy."
+            )
+
+    def end(self) -> None:
+        """End the process; what it had in hand is lost."""
+        self.process.kill()
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            with suppress(OSError):
+                if pipe is not None:
+                    pipe.close()
+        discard(self._errors)
+
+    def _listen(self) -> None:
+        pipe = self.process.stdout
+        assert pipe is not None  # it was opened as a pipe
+        with suppress(OSError, ValueError):  # it was ended
+            for line in pipe:
+                self._heard = time.monotonic()
+                message = json.loads(line)
+                call = self.calls.get(message.get("call", ""))
+                if call is None:
+                    continue
+                if "told" in message:
+                    call.told = message["told"]
+                else:
+                    call.answer = message
+                    call.answered.set()
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    except OSError as error:
+        raise WorkerError(full_disk_words("What the work needs", error, path.parent)) from error
+
+
+_NO_DATA: Any = type("NoData", (), {})()
+
+
+def _fields(dataset: Dataset) -> dict[str, Any]:
+    return {name: getattr(dataset, name) for name in dataset.__dataclass_fields__}
+
+
+def read_dataset(content: bytes) -> Dataset:
+    """The data that were handed over."""
+    return Dataset(**from_bytes(content, _NO_DATA))
+
+
+def error_as(error: PluralityError) -> dict[str, Any]:
+    """An error for `error_of`, as the nearest kind that `core.errors` has."""
+    kind = next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == errors.__name__)
+    return {"kind": kind, "words": [str(word) for word in error.args], "more": vars(error)}
+
+
+def error_of(told: dict[str, Any]) -> PluralityError:
+    """The error again."""
+    kind = getattr(errors, told["kind"])
+    found = kind.__new__(kind)
+    found.args = tuple(told["words"])
+    vars(found).update(told["more"])
+    return found
