@@ -15,8 +15,8 @@ from ..reducers.protocol import reduce_draws
 from ..reducers.sets import TopSets, TopSetState
 from ..result_base import Columns, Result, named
 from ..runtime.chunks import CancelToken
-from ..runtime.executors import Runner
-from ..runtime.identity_cache import once_for
+from ..runtime.executors import Executor
+from ..runtime.identity_cache import cache_by_identity
 from ..text import shorten
 from .first_place import ExactTop, exact_top
 
@@ -66,7 +66,7 @@ class CertaintyResult(Result):
         """Monte Carlo standard error of the mean."""
         return self._means()[top - 1][1]
 
-    @once_for
+    @cache_by_identity
     def _means(self) -> tuple[tuple[float | None, float | None], ...]:
         """Mean and its standard error for each j."""
         pairs = zip(self.certainty.T, self.se.T, strict=True)
@@ -142,7 +142,7 @@ def annotation_certainty(
     seed: int = 0,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
-    runner: Runner | None = None,
+    runner: Executor | None = None,
 ) -> CertaintyResult:
     """Annotation certainty of all cases under a plausibility model.
 
@@ -156,7 +156,7 @@ def annotation_certainty(
     n_draws, max_top, seed : int
     token, progress
         See `core.runtime.chunks.map_chunks`.
-    runner : Runner, optional
+    runner : Executor, optional
         Who makes the draws; this process where not given.
     """
     (state,) = reduce_draws(

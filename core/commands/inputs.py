@@ -23,7 +23,7 @@ from ..text import percent, plural
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..runtime.executors import Runner
+    from ..runtime.executors import Executor
 
 PIPE = "-"
 _DIGEST = re.compile(r"[0-9a-f]{32}")
@@ -161,14 +161,14 @@ def write_table(path: str | None, table: "pd.DataFrame") -> None:
 
 
 @contextmanager
-def runner_of(options) -> Iterator["Runner"]:
+def runner_of(options) -> Iterator["Executor"]:
     """Who does the work of a command: this process, or the cluster of ``--cluster`` or of PLURALITY_CLUSTER."""
     from ..runtime.cluster import opened_cluster
-    from ..runtime.executors import Here
+    from ..runtime.executors import LocalExecutor
 
     address = options.cluster or current_settings().cluster
     if not address:
-        yield Here()
+        yield LocalExecutor()
         return
     with opened_cluster(address) as cluster:
         yield cluster

@@ -25,7 +25,7 @@ from ..reducers.sets import TopSets
 from ..reducers.top_draws import KeepTop, TopDraws
 from ..result_base import Columns, Result, stacked
 from ..runtime.chunks import CancelToken, beside
-from ..runtime.executors import Runner
+from ..runtime.executors import Executor
 from .metrics import Evaluation, PointScores, evaluate, mean_scores, metric_names, point_scores
 from .prediction_sets import KeptPlausibilities
 from .predictions import Predictions
@@ -105,7 +105,7 @@ def kept_plausibilities(
     seed: int = 0,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
-    runner: Runner | None = None,
+    runner: Executor | None = None,
 ) -> KeptPlausibilities:
     """The draws at one reliability, reduced to what prediction sets take; no draw is kept but the last.
 
@@ -137,7 +137,7 @@ def sweep_part(
     seed: int = 0,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
-    runner: Runner | None = None,
+    runner: Executor | None = None,
 ) -> SweepPart:
     """The draws at one reliability, reduced.
 
@@ -234,7 +234,7 @@ def reliability_sweep(
     seed: int = 0,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
-    runner: Runner | None = None,
+    runner: Executor | None = None,
 ) -> SweepTable:
     """Annotation certainty, risk and metrics of classifiers at each reliability.
 
@@ -252,7 +252,7 @@ def reliability_sweep(
         Largest set of classes, and the k of the metrics.
     token, progress
         See `core.runtime.chunks.map_chunks`; progress runs over all reliabilities.
-    runner : Runner, optional
+    runner : Executor, optional
         Who makes the draws, chunk by chunk of cases; this process where not given.
 
     Raises

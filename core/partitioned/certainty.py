@@ -12,7 +12,7 @@ from ..plausibility.ordinal_truth import OrdinalTruth
 from ..plausibility.plackett_luce.trust import MixturePlackettLuce
 from ..plausibility.protocol import PlausibilityModel
 from ..runtime.chunks import CancelToken
-from ..runtime.executors import Here, Runner
+from ..runtime.executors import Executor, LocalExecutor
 from .dataset import Partition, PartitionedDataset
 
 LEVELS = (0.5, 0.9, 0.99)
@@ -70,7 +70,7 @@ def certainties(
     n_draws: int = 1000,
     max_top: int = 3,
     seed: int = 0,
-    runner: Runner | None = None,
+    runner: Executor | None = None,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[tuple[CertaintyResult, ...]]:
@@ -85,7 +85,7 @@ def certainties(
         Values of γ > 0.
     n_draws, max_top, seed
         As of `core.evaluation.sweep_table.reliability_sweep`.
-    runner : Runner, optional
+    runner : Executor, optional
     token, progress
         See `core.runtime.chunks.map_chunks`.
 
@@ -100,7 +100,7 @@ def certainties(
         )
     parts = [part for part in data.partitions if part.n_cases]
     shared = (data, model, tuple(reliabilities), n_draws, max_top, seed)
-    return (runner or Here()).each(certainty_of_partition, parts, shared, token, progress)
+    return (runner or LocalExecutor()).each(certainty_of_partition, parts, shared, token, progress)
 
 
 def certainty_of_partition(

@@ -33,7 +33,7 @@ from ..models.held_out import clustered_error
 from ..models.one_class_raters import one_class_raters
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
-from ..runtime.identity_cache import once_for
+from ..runtime.identity_cache import cache_by_identity
 from ..text import with_interval
 from .learned_pool import LearnedPool, by_others, on_gold
 from .leave_one_rater_out import Panel
@@ -374,7 +374,7 @@ def default_judge(dataset: Dataset) -> Judge:
     return "gold" if n.size and np.median(n) >= GOLD_EACH else "model"
 
 
-@once_for
+@cache_by_identity
 def why_not(dataset: Dataset) -> str:
     """Why the annotations alone cannot tell who is wrong how often; empty where they can."""
     return _why(dataset, ())[0]

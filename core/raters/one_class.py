@@ -21,7 +21,7 @@ from ..annotations._kernels import counting_sort
 from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..multiplicity import benjamini_hochberg
-from ..runtime.identity_cache import once_for
+from ..runtime.identity_cache import cache_by_identity
 from ._acceptable_kernels import at_most
 
 ONLY = 0.9
@@ -61,7 +61,7 @@ class OneClass:
         return benjamini_hochberg(self.p, q)
 
 
-@once_for
+@cache_by_identity
 def one_class(dataset: Dataset) -> OneClass:
     """Compare the favourite class of every rater with what the others name on the same cases.
 

@@ -110,7 +110,7 @@ def main() -> None:
             if (token := calls.tokens.get(message["cancel"])) is not None:
                 token.cancel()
             continue
-        calls.tokens[message["call"]] = CancelToken(message.pop("lag"))
+        calls.tokens[message["call"]] = CancelToken(message.pop("priority"))
         threading.Thread(target=calls.do, kwargs=message, daemon=True).start()
     os._exit(0)
 

@@ -29,14 +29,14 @@ class CancelToken:
 
     Attributes
     ----------
-    lag : float
+    priority : float
         Seconds by which the work's chunks stand back behind those of others: heavy work lets light work go first, and
         still goes on beside it.
     """
 
-    def __init__(self, lag: float = 0.0) -> None:
+    def __init__(self, priority: float = 0.0) -> None:
         self._event = threading.Event()
-        self.lag = lag
+        self.priority = priority
 
     def cancel(self) -> None:
         """Ask the work to stop at the next chunk."""
@@ -80,11 +80,11 @@ class _Line:
         self._waiting: list[tuple[float, int, Future[Any], Callable[[], Any]]] = []
         self._number = itertools.count()
 
-    def submit(self, lag: float, work: Callable[[], Any]) -> Future[Any]:
+    def submit(self, priority: float, work: Callable[[], Any]) -> Future[Any]:
         """Queue a piece of work; each thread that becomes free takes the first, whichever was queued for it."""
         future: Future[Any] = Future()
         with self._lock:
-            heapq.heappush(self._waiting, (time.monotonic() + lag, next(self._number), future, work))
+            heapq.heappush(self._waiting, (time.monotonic() + priority, next(self._number), future, work))
         _pool().submit(self._take)
         return future
 
@@ -154,7 +154,7 @@ def map_chunks(
     running: deque[Future[Any]] = deque()
     try:
         for chunk in waiting:
-            running.append(_line.submit(token.lag, partial(guarded, chunk)))
+            running.append(_line.submit(token.priority, partial(guarded, chunk)))
             if len(running) >= 2 * _N_CORES:
                 break
         done = 0
@@ -163,7 +163,7 @@ def map_chunks(
             done += 1
             token.check()
             for chunk in waiting:
-                running.append(_line.submit(token.lag, partial(guarded, chunk)))
+                running.append(_line.submit(token.priority, partial(guarded, chunk)))
                 break
             yield result
             _tell(progress, done / len(chunks))

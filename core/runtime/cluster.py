@@ -3,8 +3,8 @@
 What a task gets and gives crosses sockets as pickles, and who can send a pickle runs code: addresses are those of this
 computer, or TLS with the certificates of Dask's own settings (``DASK_DISTRIBUTED__COMM__TLS__…``). Tasks read
 partitions from disk, so the folder in which they are (TMPDIR) must be one that every worker sees. Nothing is changed in
-place, and sums are added in the order of `core.runtime.executors.tree`: the result is the same whoever does what, and
-whoever dies meanwhile.
+place, and sums are added in the order of `reduction_steps`: the result is the same whoever does what, and whoever dies
+meanwhile.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 from ..errors import InputError, LimitError, PluralityError
 from ..version import code_digest
 from .chunks import CancelToken, in_line
-from .executors import Here, Runner, parts_in, tree
+from .executors import Executor, LocalExecutor, branches_of, reduction_steps
 from .processes import FOLDER_PREFIX, NO_WINDOW, WorkerError, environment
 
 LOCAL = "local:"
@@ -60,7 +60,7 @@ def _joined(make: Any, address: str) -> Any:
     return client
 
 
-class Cluster(Runner):
+class Cluster(Executor):
     """A scheduler and its workers, as a runner.
 
     Parameters
@@ -147,7 +147,7 @@ class Cluster(Runner):
         shared: tuple[Any, ...] = (),
         token: CancelToken | None = None,
     ) -> tuple:
-        """See `Runner.total`; workers add what they have, neighbours within a task, and only the sum comes here.
+        """See `Executor.total`; workers add what they have, neighbours within a task, and only the sum comes here.
 
         Parameters
         ----------
@@ -156,8 +156,8 @@ class Cluster(Runner):
         """
         hand = _Hand(self._client, partial(_added_up, work), shared)
         try:
-            parts = [hand.submit(items[part]) for part in parts_in(len(items), _A_THREAD * max(1, self.n_threads))]
-            for left, right in tree(len(parts)):
+            parts = [hand.submit(items[part]) for part in branches_of(len(items), _A_THREAD * max(1, self.n_threads))]
+            for left, right in reduction_steps(len(parts)):
                 parts[left] = hand.add(parts[left], parts[right])
                 parts[right] = None
             return self._result(parts[0], token or CancelToken())
@@ -265,11 +265,11 @@ def _done(work: Callable[..., Any], item: Any, shared: tuple[Any, ...], code: st
 
 def _added_up(work: Callable[..., tuple], items: Sequence[Any], *shared: Any) -> tuple:
     """Several items that are neighbours in the tree, and their sum."""
-    return Here().total(work, items, shared)
+    return LocalExecutor().total(work, items, shared)
 
 
 def _sum(one: tuple, other: tuple) -> tuple:
-    """As `core.runtime.executors.added`, and nothing is overwritten: where a worker dies, its input is taken again."""
+    """As `add_results`, and nothing is overwritten: where a worker dies, its input is taken again."""
     return tuple(left + right for left, right in zip(one, other, strict=True))
 
 

@@ -22,7 +22,7 @@ except ModuleNotFoundError:  # Windows, where one process serves
 _TOLD_BYTES, _LONGEST_MESSAGE = 4_096, 300  # a letter has up to twelve bytes in JSON
 
 
-class Lease:
+class ComputeLock:
     """The right to compute one result, among the processes of this server; always had where there is only one.
 
     It is a lock of the system on a file that is named by the result. The system lets it go when its process dies,
@@ -42,7 +42,7 @@ class Lease:
         self._waiting: int | None = None
         self._telling = threading.Lock()  # or words would go to a file that has taken the number of a closed one
 
-    def take(self) -> bool:
+    def acquire(self) -> bool:
         """Take it, if no other process has it; whether it is had now."""
         if not _leases() or self._handle is not None:
             return True
@@ -54,7 +54,7 @@ class Lease:
             return True
         return self._handle is not None
 
-    def give_back(self) -> None:
+    def release(self) -> None:
         """Let another process have it."""
         with self._telling:
             if self._handle is not None:
@@ -62,7 +62,7 @@ class Lease:
                 os.close(self._handle)
                 self._handle = None
 
-    def tell(self, share: float, message: str, since: float) -> None:
+    def publish_progress(self, share: float, message: str, since: float) -> None:
         """Say how far the work is, for who waits for it elsewhere.
 
         Parameters
@@ -80,8 +80,8 @@ class Lease:
                 os.lseek(self._handle, 0, os.SEEK_SET)
                 os.write(self._handle, told.ljust(_TOLD_BYTES))
 
-    def told(self) -> tuple[float, str, float] | None:
-        """What `tell` was given last by the process that has it; None where it has said nothing."""
+    def read_progress(self) -> tuple[float, str, float] | None:
+        """What `publish_progress` was given last by the process that has it; None where it has said nothing."""
         with suppress(OSError, ValueError):
             share, message, since = json.loads(self._path().read_bytes())
             return float(share), str(message), float(since)

@@ -12,7 +12,7 @@ from .chunks import CancelToken, map_chunks
 Joined = TypeVar("Joined")
 
 
-class Runner(ABC):
+class Executor(ABC):
     """Does the same work on several items: in this process, or on a cluster (`core.runtime.cluster`)."""
 
     def each(
@@ -47,17 +47,17 @@ class Runner(ABC):
         shared: tuple[Any, ...] = (),
         token: CancelToken | None = None,
     ) -> tuple:
-        """The results, tuples of numbers and arrays, added as `tree` says; at most one for each of its levels is held.
+        """Add the results, tuples of numbers and arrays, in the order of `reduction_steps`, holding few of them.
 
         Parameters
         ----------
         work, items, shared, token
             As of `each`.
         """
-        return joined(self.each(work, items, shared, token), added)
+        return ordered_reduce(self.each(work, items, shared, token), add_results)
 
 
-class Here(Runner):
+class LocalExecutor(Executor):
     """The threads of this process."""
 
     def _each(self, work, items, shared, token, progress) -> Iterator[Any]:
@@ -68,8 +68,8 @@ def _called(work: Callable[..., Any], shared: tuple[Any, ...], item: Any) -> Any
     return work(item, *shared)
 
 
-def joined(results: Iterable[Joined], join: Callable[[Joined, Joined], Joined]) -> Joined:
-    """Results joined with their neighbours as `tree` says; at most one for each of its levels is held.
+def ordered_reduce(results: Iterable[Joined], join: Callable[[Joined, Joined], Joined]) -> Joined:
+    """Results joined with their neighbours as `reduction_steps` says; at most one for each of its levels is held.
 
     Each takes part in as many joins as the tree has levels, so that joining results that grow costs n ln n, not n².
 
@@ -93,7 +93,7 @@ def joined(results: Iterable[Joined], join: Callable[[Joined, Joined], Joined]) 
     return whole
 
 
-def added(one: tuple, other: tuple) -> tuple:
+def add_results(one: tuple, other: tuple) -> tuple:
     """The sum of two results, place by place; arrays of the first are overwritten where they can be."""
     found = []
     for left, right in zip(one, other, strict=True):
@@ -105,10 +105,10 @@ def added(one: tuple, other: tuple) -> tuple:
     return tuple(found)
 
 
-def tree(n_items: int) -> list[tuple[int, int]]:
+def reduction_steps(n_items: int) -> list[tuple[int, int]]:
     """Which results are added, in an order that works: the second to the first, until the first is the sum of all.
 
-    Neighbours first, then neighbours of those: the order of `Runner.total` of every runner.
+    Neighbours first, then neighbours of those: the order of `Executor.total` of every runner.
     """
     steps, stack, levels = [], list[int](), [0] * n_items
     for item in range(n_items):
@@ -123,11 +123,11 @@ def tree(n_items: int) -> list[tuple[int, int]]:
     return steps
 
 
-def parts_in(n_items: int, least: int) -> list[slice]:
+def branches_of(n_items: int, least: int) -> list[slice]:
     """Neighbours that are added to each other first, in at least ``least`` parts where there are as many items.
 
-    Sums of the parts, added in the order of `tree`, are the sum of all in that order: each part but the last is a
-    branch of the tree.
+    Sums of the parts, added in the order of `reduction_steps`, are the sum of all in that order: each part but the last
+    is a branch of the tree.
     """
     size = 1
     while 2 * size * least <= n_items:

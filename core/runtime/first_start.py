@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from .lazy_kernels import SMALL, SMALL_UNCOMPILED, Walked
+from .lazy_kernels import SMALL, SMALL_UNCOMPILED, InterpretedWork
 from .processes import COMMAND, NO_WINDOW, environment
 
 # Two processes, each with its parts in the order of need; `core.warmup` does them. Report alone waits for
@@ -56,7 +56,9 @@ class Preparation:
         if compiled():
             return
         self._ready = set()
-        Walked.most = SMALL_UNCOMPILED  # else this process would compile, beside its children, to read the first file
+        InterpretedWork.most = (
+            SMALL_UNCOMPILED  # else this process would compile, beside its children, to read the first file
+        )
         for parts in CHILDREN:
             threading.Thread(target=self._run, args=(parts,), name="compiling", daemon=True).start()
 
@@ -94,7 +96,7 @@ class Preparation:
         with self._changed:
             self._ready.update(parts)
             if "reading" in self._ready:
-                Walked.most = SMALL
+                InterpretedWork.most = SMALL
             self._changed.notify_all()
 
 

@@ -9,7 +9,7 @@ Objects = TypeVarTuple("Objects")
 Found = TypeVar("Found")
 
 
-def once_for(work: Callable[[*Objects], Found]) -> Callable[[*Objects], Found]:
+def cache_by_identity(work: Callable[[*Objects], Found]) -> Callable[[*Objects], Found]:
     """Compute once for each object, or each combination of objects, as every run of a page asks again.
 
     They are told apart as themselves, not by what they hold: frozen dataclasses with ``eq=False`` that can be referred

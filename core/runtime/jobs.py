@@ -21,7 +21,7 @@ WORKERS = 3
 HEAVY = 3  # the cost from which a job may not take the last place
 UNSEEN = 4.0  # seconds without a connection after which a job gives its place away
 GIVEN_UP = 600.0  # and after which it ends
-LAG = 2.0  # seconds by which chunks of work stand back behind those of work that is lighter by one
+PRIORITY_STEP = 2.0  # seconds by which chunks of work wait longer than those of work that is lighter by one
 _BEAT = 0.5
 _REDRAWN = 1.5  # seconds within which a page is drawn anew when what it waited for has ended
 
@@ -29,10 +29,10 @@ _REDRAWN = 1.5  # seconds within which a page is drawn anew when what it waited 
 class JobToken(CancelToken):
     """A cancel token at which a job that nobody looks at waits, where it looks at it, until somebody does again."""
 
-    def __init__(self, lag: float = 0.0) -> None:
-        super().__init__(lag)
-        self.held = False
-        self.park: Callable[[], None] = lambda: None
+    def __init__(self, priority: float = 0.0) -> None:
+        super().__init__(priority)
+        self.paused = False
+        self.wait_while_paused: Callable[[], None] = lambda: None
         self.stopped: Callable[[], None] = lambda: None
         self.thread = 0
 
@@ -43,8 +43,8 @@ class JobToken(CancelToken):
 
     def check(self) -> None:
         """Raise `Cancelled` if somebody asked to stop; in the job's own thread wait while nobody looks at it."""
-        if self.held and threading.get_ident() == self.thread:
-            self.park()
+        if self.paused and threading.get_ident() == self.thread:
+            self.wait_while_paused()
         super().check()
 
 
@@ -55,8 +55,8 @@ class Job:
     ----------
     cost : int
         Expected, as a rank: of what waits, the light goes first.
-    state : {"waiting", "running", "held", "done", "failed", "cancelled"}
-        "held" is what nobody looks at: it does not run, and goes on from where it was when somebody asks again.
+    state : {"waiting", "running", "paused", "done", "failed", "cancelled"}
+        "paused" is what nobody looks at: it does not run, and goes on from where it was when somebody asks again.
     progress : float
         Share done, 0 to 1.
     message : str
@@ -73,11 +73,11 @@ class Job:
         self.id = uuid.uuid4().hex
         self.title, self.cost = title, cost
         self.key = self.id if key is None else key
-        self.token = JobToken(LAG * max(0, cost - 1))
+        self.token = JobToken(PRIORITY_STEP * max(0, cost - 1))
         self.sessions: set[str] = set()  # that asked for it
         self.watchers: set[str] = set()  # sessions, or parts of them, that look at it now
         self.session = ""  # in whose turn it runs
-        self.later = False  # nobody waits for it
+        self.background = False  # nobody waits for it
         self.refused: dict[str, Job] = {}  # by session, what it cancelled under this key
         self.unseen_since: float | None = None
         self.state = "waiting"
@@ -200,7 +200,7 @@ class JobBoard:
         *,
         session: str = "",
         cost: int = 1,
-        later: bool = False,
+        background: bool = False,
         elsewhere: Callable[[], bool] | None = None,
     ) -> Job:
         """The job of that key, whatever has become of it; where there is none, ``work`` is queued.
@@ -220,7 +220,7 @@ class JobBoard:
             Who asks.
         cost : int
             Which lane it waits in; lighter ones go first.
-        later : bool
+        background : bool
             Nobody waits for it: it begins once the session has drawn its page and has the light work that it asked for.
         elsewhere : callable, optional
             Whether another process does the work now: it then begins at once, to see how far that is, and has no place.
@@ -232,16 +232,16 @@ class JobBoard:
                 return refused[session]
             if job is None or (job.state == "cancelled" and job.token.cancelled):
                 job = Job(title, key, cost)
-                job.session, job.refused, job.later = session, refused, later
+                job.session, job.refused, job.background = session, refused, background
                 job.token.stopped = lambda: self._stopped(job)
-                job.token.park = lambda: self._park(job)
+                job.token.wait_while_paused = lambda: self._park(job)
                 job.step_aside, job.step_back = lambda: self._step_aside(job), lambda: self._step_back(job)
                 job.is_elsewhere = elsewhere or job.is_elsewhere
                 self._jobs[key] = job
                 self._work[job.id] = work
                 self._queue.append(job)
                 self._forget_old()
-            job.later &= later
+            job.background &= background
             self._asked(job, session)
             self._dispatch()
             return job
@@ -394,9 +394,9 @@ class JobBoard:
                 if now - job.unseen_since >= self._given_up:
                     given_up.append(job)
                 elif now - job.unseen_since >= self._unseen:
-                    job.token.held = True
+                    job.token.paused = True
                     if job in self._queue:
-                        job.state = "held"
+                        job.state = "paused"
             self._dispatch()
         for job in given_up:
             job.cancel()
@@ -425,20 +425,22 @@ class JobBoard:
                     return
 
     def _go_on(self, job: Job) -> None:
-        job.token.held = False
-        if job.state == "held":
+        job.token.paused = False
+        if job.state == "paused":
             job.state = "waiting"
 
     def _turn(self, job: Job) -> tuple[bool, int, int, int]:
         running = sum(other.session == job.session for other in self._running)
-        return job.state == "held", running, self._served.get(job.session, 0), job.cost
+        return job.state == "paused", running, self._served.get(job.session, 0), job.cost
 
     def _dispatch(self) -> None:
         """Start what has its turn, and what another process does; called with the lock."""
         while (job := self._next()) is not None:
             self._running.append(job)
             self._start(job)
-        for job in [job for job in self._queue if job.id in self._work and job.state != "held" and job.is_elsewhere()]:
+        for job in [
+            job for job in self._queue if job.id in self._work and job.state != "paused" and job.is_elsewhere()
+        ]:
             self._start(job)
 
     def _next(self) -> Job | None:
@@ -446,13 +448,13 @@ class JobBoard:
             return None
         heavy = sum(job.cost >= HEAVY for job in self._running)
         full = self._workers > 1 and heavy >= self._workers - 1
-        able = [job for job in self._queue if job.state != "held" and not (full and job.cost >= HEAVY)]
-        able = [job for job in able if not (job.later and all(map(self._is_busy, job.sessions)))]
+        able = [job for job in self._queue if job.state != "paused" and not (full and job.cost >= HEAVY)]
+        able = [job for job in able if not (job.background and all(map(self._is_busy, job.sessions)))]
         return min(able, key=self._turn, default=None)
 
     def _is_busy(self, session: str) -> bool:
         """Whether a session has something before it that it asked for."""
-        asked = (job for job in (*self._running, *self._queue) if not job.later and job.state != "held")
+        asked = (job for job in (*self._running, *self._queue) if not job.background and job.state != "paused")
         if any(job.cost < HEAVY and session in job.sessions for job in asked):
             return True
         return self._drawing.get(session, 0.0) > time.monotonic()
@@ -460,7 +462,7 @@ class JobBoard:
     def _draw_anew(self, job: Job) -> None:
         """Whoever waited for a job draws its page now, and asks for more there."""
         self._drawing = {session: until for session, until in self._drawing.items() if until > time.monotonic()}
-        if not job.later:
+        if not job.background:
             for session in job.sessions:
                 self._drawing.setdefault(session, time.monotonic() + _REDRAWN)
 
@@ -489,8 +491,8 @@ class JobBoard:
     def _park(self, job: Job) -> None:
         """Called in the job's thread: give the place away, and wait until it is its turn again."""
         with self._lock:
-            if job.token.held and not job.token.cancelled:
-                self._queue_again(job, "held")
+            if job.token.paused and not job.token.cancelled:
+                self._queue_again(job, "paused")
 
     def _step_aside(self, job: Job) -> None:
         """Called in the job's thread where another process does the work: its place is free meanwhile."""

@@ -11,7 +11,7 @@ SMALL_UNCOMPILED = 6_000_000
 _LOADING = threading.RLock()
 
 
-class LateKernel:
+class LazyKernel:
     """A kernel whose compiler is imported with its first call; it stands in for a numba dispatcher.
 
     Attributes
@@ -42,13 +42,13 @@ class LateKernel:
                 from .numba_setup import njit
 
                 machine, around = njit(**self._options)(self.py_func), self.py_func.__globals__
-                for name, other in [pair for pair in around.items() if isinstance(pair[1], LateKernel)]:
+                for name, other in [pair for pair in around.items() if isinstance(pair[1], LazyKernel)]:
                     around[name] = machine if other is self else other.dispatcher()
                 self._machine = machine
         return self._machine
 
 
-def late_njit(**options: Any) -> Callable[[Callable[..., Any]], LateKernel]:
+def lazy_njit(**options: Any) -> Callable[[Callable[..., Any]], LazyKernel]:
     """``numba.njit`` for kernels that reading a file needs: the compiler is imported when one is first called.
 
     Parameters
@@ -56,10 +56,10 @@ def late_njit(**options: Any) -> Callable[[Callable[..., Any]], LateKernel]:
     **options
         Of ``numba.njit``.
     """
-    return lambda py_func: LateKernel(py_func, options)
+    return lambda py_func: LazyKernel(py_func, options)
 
 
-class Walked:
+class InterpretedWork:
     """What kernels have walked as Python in this process.
 
     Attributes
@@ -74,7 +74,7 @@ class Walked:
     most = SMALL
 
 
-def for_size(kernel: Any, size: int) -> Callable[..., Any]:
+def pick_backend(kernel: Any, size: int) -> Callable[..., Any]:
     """The kernel for data of this size: as Python until its machine code would have cost no more.
 
     So a single small file needs no machine code, and whoever reads many, or one that is not small, has it.
@@ -89,5 +89,5 @@ def for_size(kernel: Any, size: int) -> Callable[..., Any]:
     python = getattr(kernel, "py_func", kernel)  # without numba's compiler a kernel is Python already
     if getattr(kernel, "signatures", ()):
         return kernel
-    Walked.total += size
-    return python if Walked.total <= Walked.most else kernel
+    InterpretedWork.total += size
+    return python if InterpretedWork.total <= InterpretedWork.most else kernel

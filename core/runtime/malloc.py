@@ -8,7 +8,7 @@ from contextlib import suppress
 _M_ARENA_MAX = -8  # of glibc's malloc.h
 
 
-def one_heap() -> None:
+def limit_arenas() -> None:
     """Let all threads of a server share one heap, unless the environment says otherwise.
 
     What a thread has given back to a heap of its own serves no other, and of each heap some is held between what is in
@@ -19,7 +19,7 @@ def one_heap() -> None:
             ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
 
 
-def give_back() -> None:
+def trim() -> None:
     """Return to the system what is free in the heaps, also between what is in use."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):

@@ -150,7 +150,7 @@ def run_workers(
 
 def _held(children: list["_Child"], token: Any) -> None:
     """Where nobody looks at the work, let its children sleep until somebody does."""
-    if not getattr(token, "held", False):
+    if not getattr(token, "paused", False):
         return
     for child in children:
         child.signal("SIGSTOP")

@@ -16,7 +16,7 @@ _TO_END = (signal.SIGTERM, signal.SIGINT)
 _END_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 
 
-def keep_at_work(work: Callable[[], object]) -> int:
+def restart_on_exit(work: Callable[[], object]) -> int:
     """Have a child do some work, and another one wherever a signal ended it that was not sent to this process.
 
     SIGTERM and SIGINT are handed on to the child. On Linux the child is killed where this process is.

@@ -101,7 +101,7 @@ class WorkerPool:
                 if _followed(call, token, progress):
                     return call.result(dataset)
             finally:
-                self._release(call, keep=call.answered.is_set() and not getattr(token, "held", False))
+                self._release(call, keep=call.answered.is_set() and not getattr(token, "paused", False))
 
     def prepare(self) -> None:
         """See that a worker with its kernels is there or starts, so that the next call need not wait for it."""
@@ -148,7 +148,7 @@ class WorkerPool:
             if worker is None or (worker.calls and len(self._workers) < self._most):
                 worker = _Worker(self._folder())
                 self._workers.append(worker)
-            return worker.begin(data, asked, token.lag)
+            return worker.begin(data, asked, token.priority)
 
     def _handed(self, dataset: Dataset) -> Path:
         """The file of the data; those that were used longest ago go."""
@@ -238,7 +238,7 @@ def _followed(call: _Call, token: Any, progress: Callable[..., None] | None) -> 
             progress(*told)
         if answered:
             return True
-        if token.cancelled or getattr(token, "held", False):
+        if token.cancelled or getattr(token, "paused", False):
             call.worker.say(cancel=call.id)
             call.answered.wait(_GRACE)
             if token.cancelled:
@@ -280,7 +280,7 @@ class _Worker:
         """Whether it can take calls."""
         return self.process.poll() is None
 
-    def begin(self, data: Path, asked: bytes, lag: float) -> _Call:
+    def begin(self, data: Path, asked: bytes, priority: float) -> _Call:
         """Hand it a call."""
         call = _Call(self, self._folder)
         _write(call.asked, asked)
@@ -288,7 +288,7 @@ class _Worker:
             self._heard = time.monotonic()
         self.calls[call.id] = call
         self.data.add(data.name)
-        self.say(call=call.id, data=str(data), asked=str(call.asked), given=str(call.given), lag=lag)
+        self.say(call=call.id, data=str(data), asked=str(call.asked), given=str(call.given), priority=priority)
         return call
 
     def drop(self, call: _Call) -> None:

@@ -8,12 +8,12 @@ from core import load_sample
 from core.errors import InputError
 from core.evaluation.sweep_table import sweep_part
 from core.plausibility.dirichlet import DirichletCounts
-from core.runtime.executors import Here
+from core.runtime.executors import LocalExecutor
 from pages.shared.cache import datasets as cached
 from tests.pages.opened import APP, opened
 
 
-class Counted(Here):
+class Counted(LocalExecutor):
     """Stands in for a cluster: counts what it is given."""
 
     alive = True

@@ -78,7 +78,7 @@ def test_a_session_that_is_not_waited_for_any_more_ends(server):
 
 def test_nothing_is_given_back_under_what_is_at_work_or_waits_for_its_turn(server):
     server.sessions = [1]
-    server.states = [None, "running", "waiting", "held", "held"]
+    server.states = [None, "running", "waiting", "paused", "paused"]
     assert looked(server, 20) == [3, 5], "and once more when what was held has been given up"
 
 
@@ -120,7 +120,7 @@ def test_a_server_begins_to_look_and_ends_it_with_itself(monkeypatch):
 
 def test_what_is_on_disk_leaves_memory_and_reads_again(monkeypatch):
     given = []
-    monkeypatch.setattr(cached, "give_back", lambda: given.append(1))
+    monkeypatch.setattr(cached, "trim", lambda: given.append(1))
     dataset = cached.sample("anaesthesia").dataset
     asked = ("rest", 1)
     from core.runtime.result_cache import STORED_FROM

@@ -434,9 +434,9 @@ def test_without_a_server_there_are_no_workers():
 def test_while_a_step_of_the_story_is_read_the_next_ones_are_computed(monkeypatch):
     asked = []
 
-    def noted(key, title, work, *rest, later=False, **more):
-        asked.append((title, later))
-        return job(key, title, work, *rest, later=later, **more)
+    def noted(key, title, work, *rest, background=False, **more):
+        asked.append((title, background))
+        return job(key, title, work, *rest, background=background, **more)
 
     job = cached.job
     monkeypatch.setattr(cached, "job", noted)
@@ -470,7 +470,7 @@ st.session_state["asked"] = story.computed.job_of(*story._machines(said=True))
     assert not app.exception
     state = app.session_state
     assert state["after"] == ("skin", "kept")
-    assert state["asked"].later is False and {state["asked"].key} == state["begun"]
+    assert state["asked"].background is False and {state["asked"].key} == state["begun"]
     jobs().remove(state["asked"].key)
 
 

@@ -150,13 +150,13 @@ def of(machines: Machines, epsilon: float, score: Score) -> Computed | None:
     return None if found is None else Computed(*found)
 
 
-def job_of(machines: Machines, epsilon: float, score: Score, *, later: bool = False) -> Job:
+def job_of(machines: Machines, epsilon: float, score: Score, *, background: bool = False) -> Job:
     """The job, which gives what `Computed` is made of, without a word on screen; arguments as of `of`.
 
     ``later`` where nobody waits for it yet.
     """
     key, work = _work(machines, epsilon, score)
-    return cached.job(key, TITLE, work, of=machines.dataset, later=later)
+    return cached.job(key, TITLE, work, of=machines.dataset, background=background)
 
 
 def known(machines: Machines, epsilon: float, score: Score) -> Computed | None:

@@ -29,11 +29,11 @@ from core.errors import NotFoundError, PluralityError
 from core.ingest import samples
 from core.ingest.case_facts import joined
 from core.ingest.read_files import Reading
-from core.runtime.compute_lock import Lease
+from core.runtime.compute_lock import ComputeLock
 from core.runtime.encoding import NotStorableError
 from core.runtime.first_start import EARLY, PARTS, Preparation, begin, compiled
 from core.runtime.jobs import Job, JobBoard
-from core.runtime.malloc import give_back
+from core.runtime.malloc import trim
 from core.runtime.result_cache import Remembered, size_of
 from core.runtime.result_files import end_running, running_folder
 from core.runtime.workers import WorkerPool
@@ -56,7 +56,7 @@ _pools: list[WorkerPool] = []
 _loaded = threading.Event()  # the kernels, before the first session
 _clusters: dict[str, "Cluster"] = {}
 _cluster_lock = threading.Lock()
-_LEASE_LOOK = 0.1  # seconds between looks at whether another process has ended what is asked for
+_LOCK_LOOK = 0.1  # seconds between looks at whether another process has ended what is asked for
 _LOOK = 2.0  # seconds between looks at what other processes have erased
 
 
@@ -218,7 +218,7 @@ def give_back_memory() -> None:
     jobs().discard(_of_upload)
     results().discard()
     gc.collect()
-    give_back()
+    trim()
 
 
 def _of_upload(job: Job) -> bool:
@@ -613,7 +613,7 @@ def job(
     lane: str = "pages",
     of: Dataset | None = None,
     *,
-    later: bool = False,
+    background: bool = False,
 ) -> Job:
     """The job of that key, started where there is none; one that failed, or that this session cancelled, is not again.
 
@@ -625,10 +625,10 @@ def job(
         How heavy it is, see `LANES`.
     of : Dataset, optional
         Of whose content it is; its result is then found again after a restart, and is there at once.
-    later : bool
+    background : bool
         Whether it may begin after what the page waits for.
     """
-    name, who = _name(key), {"session": session(), "cost": LANES[lane], "later": later}
+    name, who = _name(key), {"session": session(), "cost": LANES[lane], "background": background}
     if of is None:
         return jobs().join(name, title, work, **who)
     if jobs().get(name) is None:
@@ -636,7 +636,7 @@ def job(
         if remembered is not None:
             return jobs().ended(name, title, remembered)
     asked = (*key[1:], code_digest())
-    at_work = Lease(of.content_digest, asked).is_elsewhere
+    at_work = ComputeLock(of.content_digest, asked).is_elsewhere
     return jobs().join(name, title, _storing(work, of, asked, owner()), **who, elsewhere=at_work)
 
 
@@ -712,8 +712,8 @@ def _lease(job: Job, of: Dataset, asked: tuple, address: str, far: Job | _Far) -
     How far it is, ``far``, is said to who waits for it elsewhere, and is what the other one says while this one waits.
     A job that nobody looks at gives the lease back while it stands still, so that nobody waits for it elsewhere.
     """
-    lease, several = Lease(of.content_digest, asked), current_settings().several_processes
-    while not lease.take():
+    lease, several = ComputeLock(of.content_digest, asked), current_settings().several_processes
+    while not lease.acquire():
         _watch_elsewhere(job, lease, far)
         if (found := results().look(of, asked, address)) is not None:
             yield found
@@ -722,18 +722,18 @@ def _lease(job: Job, of: Dataset, asked: tuple, address: str, far: Job | _Far) -
         far.message, far.started = "", time.monotonic()
         job.step_back()
         job.token.check()
-    before = job.token.park
+    before = job.token.wait_while_paused
 
     def park() -> None:
-        lease.give_back()
+        lease.release()
         before()
-        lease.take()  # if another process has it by now, both compute
+        lease.acquire()  # if another process has it by now, both compute
 
     def tell() -> None:
         began = far.started or time.monotonic()
-        lease.tell(far.progress, far.message, time.time() - (time.monotonic() - began))
+        lease.publish_progress(far.progress, far.message, time.time() - (time.monotonic() - began))
 
-    job.token.park = park
+    job.token.wait_while_paused = park
     job.tells.append(tell)
     job.awaited.append(lease.is_awaited)
     try:
@@ -744,13 +744,13 @@ def _lease(job: Job, of: Dataset, asked: tuple, address: str, far: Job | _Far) -
     finally:
         job.tells.remove(tell)
         job.awaited.remove(lease.is_awaited)
-        job.token.park = before
-        lease.give_back()
+        job.token.wait_while_paused = before
+        lease.release()
 
 
-def _watch_elsewhere(job: Job, lease: Lease, far: Job | _Far) -> None:
+def _watch_elsewhere(job: Job, lease: ComputeLock, far: Job | _Far) -> None:
     """While another process does the work: say how far it is there, hold no place here, and keep it going there."""
-    before = job.token.park
+    before = job.token.wait_while_paused
 
     def park() -> None:
         lease.wait_no_more()
@@ -758,20 +758,20 @@ def _watch_elsewhere(job: Job, lease: Lease, far: Job | _Far) -> None:
         job.step_aside()
         lease.wait()
 
-    job.token.park = park
+    job.token.wait_while_paused = park
     job.step_aside()
     lease.wait()
     try:
         while lease.is_elsewhere():
             job.token.check()
-            if (told := lease.told()) is not None:
+            if (told := lease.read_progress()) is not None:
                 share, message, since = told
                 far.report(share, message)
                 far.started = time.monotonic() - (time.time() - since)
-            time.sleep(_LEASE_LOOK)
+            time.sleep(_LOCK_LOOK)
     finally:
         lease.wait_no_more()
-        job.token.park = before
+        job.token.wait_while_paused = before
 
 
 def known(key: tuple) -> Job | None:

@@ -103,8 +103,8 @@ def metrics(states: Sequence[str], memory: int) -> bytes:
         Bytes of results that are held.
     """
     numbers.sessions.set(sessions())
-    for state in ("waiting", "running", "held"):
-        numbers.jobs.labels(state).set(states.count(state))
+    for label, state in (("waiting", "waiting"), ("running", "running"), ("held", "paused")):  # dashboards know "held"
+        numbers.jobs.labels(label).set(states.count(state))
     numbers.memory.set(memory)
     return generate_latest(numbers.registry) + generate_latest(REGISTRY)
 

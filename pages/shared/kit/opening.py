@@ -44,7 +44,7 @@ def choice_job(view: Dataset) -> Job | None:
         return found, _by_gold(view.coded, found)
 
     key = (view.content_digest, "choose by EM", SEED)
-    return cached.job(key, "Held-out scores of rater models", work, LANE, view, later=True)
+    return cached.job(key, "Held-out scores of rater models", work, LANE, view, background=True)
 
 
 def whole_choice_job(view: Dataset) -> Job | None:
@@ -60,7 +60,7 @@ def whole_choice_job(view: Dataset) -> Job | None:
         return found, _by_gold(view.coded, found)
 
     key, title = plausibility_models.choice_key(view), plausibility_models.CHOICE
-    return cached.job(key, title, work, LANE, view, later=True)
+    return cached.job(key, title, work, LANE, view, background=True)
 
 
 def choice(view: Dataset) -> Judged | None:
@@ -134,7 +134,7 @@ def readers_job(dataset: Dataset, model: PlausibilityModel) -> Job | None:
     if not isinstance(model, PlackettLuce | GaussianScores) or takes_minutes(dataset):
         return None
     work = readers_work(dataset, model)
-    return cached.job(readers_key(dataset, model), READERS, work, "samplers", dataset, later=True)
+    return cached.job(readers_key(dataset, model), READERS, work, "samplers", dataset, background=True)
 
 
 def takes_minutes(dataset: Dataset) -> bool:
@@ -186,5 +186,5 @@ def truth_job(dataset: Dataset, model: PlausibilityModel) -> Job | None:
         ),
         LANE,
         dataset,
-        later=True,
+        background=True,
     )

@@ -154,10 +154,10 @@ def certainty(view: Dataset, model: PlausibilityModel, reliability: float):
     return job_progress.result_of(key, _CERTAINTY, _certainty_work(view, model, reliability), of=view)
 
 
-def certainty_job(view: Dataset, model: PlausibilityModel, reliability: float, *, later: bool = False) -> Job:
-    """The same job without a word on screen; ``later`` where nobody waits for it yet."""
+def certainty_job(view: Dataset, model: PlausibilityModel, reliability: float, *, background: bool = False) -> Job:
+    """The same job without a word on screen; ``background`` if nobody waits for it yet."""
     key = job_key(view, model, "certainty", reliability)
-    return cached.job(key, _CERTAINTY, _certainty_work(view, model, reliability), of=view, later=later)
+    return cached.job(key, _CERTAINTY, _certainty_work(view, model, reliability), of=view, background=background)
 
 
 def known_certainty(view: Dataset, model: PlausibilityModel, reliability: float) -> CertaintyResult | None:

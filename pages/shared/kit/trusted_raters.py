@@ -69,7 +69,7 @@ def or_default(dataset: Dataset, model: PlausibilityModel) -> PlausibilityModel:
     if found is not None:
         return found
     if not is_asked_for(model):
-        job = cached.job(_key(view, model), _title(model), _work(view, model), of=view, later=True)
+        job = cached.job(_key(view, model), _title(model), _work(view, model), of=view, background=True)
         if not job.finished:
             job_progress.redraw_after(job)
     others = (plausibility_models.made(name) for name in plausibility_models.offered(dataset))

@@ -61,4 +61,4 @@ async def _cached():
 def _jobs(cached) -> tuple[int, bool]:
     """How many have not ended, and whether any runs or waits; what is held begins only when somebody is there again."""
     jobs = [] if cached is None else cached.jobs().unfinished()
-    return len(jobs), any(job.state != "held" for job in jobs)
+    return len(jobs), any(job.state != "paused" for job in jobs)

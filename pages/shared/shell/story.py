@@ -242,22 +242,24 @@ def ahead() -> None:
         return
     if number >= 5:
         with state.looking_at(story.STEPS[-1].data):
-            computed.job_of(*_machines(said=False), later=True)
+            computed.job_of(*_machines(said=False), background=True)
         return
     dataset, model = state.whole().dataset, plausibility_models.method(MODEL).make()
     if number < 3:
-        _weighs_job(cached.class_view(dataset, state.split(dataset))[0], later=True)
-    plausibility_models.certainty_job(dataset, model, model.default_reliability, later=True)
+        _weighs_job(cached.class_view(dataset, state.split(dataset))[0], background=True)
+    plausibility_models.certainty_job(dataset, model, model.default_reliability, background=True)
     swept = plausibility_models.method(MODEL).reliability.sweep
-    sweeps.sweep_job(dataset, model, swept, predictions.classifiers(dataset), later=True)
+    sweeps.sweep_job(dataset, model, swept, predictions.classifiers(dataset), background=True)
 
 
 def _weighs_key(view: Dataset) -> tuple:
     return (view.content_digest, "weighs")
 
 
-def _weighs_job(view: Dataset, *, later: bool = False) -> Job:
-    return cached.job(_weighs_key(view), _WEIGHS, lambda job: cached_story.weighs(view.coded), of=view, later=later)
+def _weighs_job(view: Dataset, *, background: bool = False) -> Job:
+    return cached.job(
+        _weighs_key(view), _WEIGHS, lambda job: cached_story.weighs(view.coded), of=view, background=background
+    )
 
 
 def _machines(*, said: bool) -> tuple[computed.Machines, float, Score]:

@@ -27,7 +27,7 @@ from core.models.stopping import StoppingRule
 from core.models.tap import TAP
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.plackett_luce.point import plackett_luce_ml
-from core.runtime.lazy_kernels import SMALL, Walked
+from core.runtime.lazy_kernels import SMALL, InterpretedWork
 
 Work = Callable[[], np.ndarray]
 ITERATIONS = 10
@@ -101,7 +101,7 @@ def _plackett_luce(n: int, _: Path) -> Work:
 
 def _read(ending: str) -> Callable[[int, Path], Work]:
     def prepare(n: int, folder: Path) -> Work:
-        Walked.total = SMALL  # as where files have been read before
+        InterpretedWork.total = SMALL  # as where files have been read before
         path = folder / f"{n}.{ending}"
 
         def work() -> np.ndarray:

@@ -151,14 +151,14 @@ def test_many_callers_share_the_threads_and_keep_their_own_results():
     assert chunks._pool() is chunks._pool()
 
 
-@pytest.mark.parametrize(("lag", "light_first"), [(60.0, True), (0.0, False)])
-def test_chunks_of_light_work_go_before_those_of_heavy_work_that_waited_longer(lag, light_first):
-    """All threads are held until both have queued; without a lag the order is that of coming."""
+@pytest.mark.parametrize(("priority", "light_first"), [(60.0, True), (0.0, False)])
+def test_chunks_of_light_work_go_before_those_of_heavy_work_that_waited_longer(priority, light_first):
+    """All threads are held until both have queued; without a priority the order is that of coming."""
     queued, order = threading.Event(), []
     with ThreadPoolExecutor(3) as callers:
         held = [chunks._line.submit(-60.0, lambda: queued.wait(20)) for _ in range(CORES)]
         heavy = callers.submit(
-            lambda: list(map_chunks(lambda _: order.append("heavy"), [0, 1], token=CancelToken(lag)))
+            lambda: list(map_chunks(lambda _: order.append("heavy"), [0, 1], token=CancelToken(priority)))
         )
         until(lambda: len(chunks._line._waiting) == 2)
         light = callers.submit(lambda: list(map_chunks(lambda _: order.append("light"), [0, 1])))

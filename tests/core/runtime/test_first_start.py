@@ -11,7 +11,7 @@ from core.plausibility._kernels import leading_places
 from core.plausibility.plackett_luce._gibbs_kernels import gibbs
 from core.runtime import first_start
 from core.runtime.first_start import AT_FIRST, CHILDREN, PARTS, Preparation, compiled, mark
-from core.runtime.lazy_kernels import SMALL, SMALL_UNCOMPILED, Walked
+from core.runtime.lazy_kernels import SMALL, SMALL_UNCOMPILED, InterpretedWork
 
 SAYS_ALL = "import sys\nfor part in sys.argv[2:]: print(part, flush=True)"
 WAITS_AFTER_THE_FIRST = "import sys\nprint(sys.argv[2], flush=True)\nsys.stdin.read()"
@@ -22,7 +22,7 @@ FAILS = "import sys\nsys.exit(3)"
 def kernels(tmp_path, monkeypatch):
     """A folder of kernels in which nothing is compiled."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(Walked, "most", Walked.most)  # as it was, after each test
+    monkeypatch.setattr(InterpretedWork, "most", InterpretedWork.most)  # as it was, after each test
     return tmp_path
 
 
@@ -56,9 +56,9 @@ def test_until_what_reads_files_is_compiled_more_is_read_as_python(monkeypatch):
     """Else a server would compile, beside its children, what the first sample needs."""
     child(monkeypatch, WAITS_AFTER_THE_FIRST)
     preparation = Preparation()
-    assert preparation.wait([parts[0] for parts in CHILDREN], timeout=60) and Walked.most == SMALL_UNCOMPILED
+    assert preparation.wait([parts[0] for parts in CHILDREN], timeout=60) and InterpretedWork.most == SMALL_UNCOMPILED
     preparation._report(["reading"])
-    assert Walked.most == SMALL
+    assert InterpretedWork.most == SMALL
 
 
 def test_a_child_that_fails_leaves_its_parts_to_the_pages_and_nothing_counts_as_compiled(monkeypatch):

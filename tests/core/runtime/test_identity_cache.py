@@ -12,14 +12,14 @@ from core.certainty.top_sets import annotation_certainty
 from core.models.dawid_skene import DawidSkene
 from core.models.rater_summary import rater_summary
 from core.plausibility.dirichlet import DirichletCounts
-from core.runtime.identity_cache import once_for
+from core.runtime.identity_cache import cache_by_identity
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False)
 class Thing:
     size: int
 
-    @once_for
+    @cache_by_identity
     def doubled(self) -> list[int]:
         return [2 * self.size]
 
@@ -29,7 +29,7 @@ def asked():
     """A function of two things, and how often it worked."""
     calls: list[tuple[int, int]] = []
 
-    @once_for
+    @cache_by_identity
     def both(one: Thing, other: Thing) -> list[int]:
         calls.append((one.size, other.size))
         return [one.size, other.size]
@@ -55,7 +55,7 @@ def test_what_was_found_goes_with_its_objects():
     class Found(list):
         pass
 
-    @once_for
+    @cache_by_identity
     def found_of(one: Thing, other: Thing) -> Found:
         return Found([one.size, other.size])
 
@@ -74,7 +74,7 @@ def test_what_was_found_goes_with_its_objects():
 def test_a_failure_is_not_remembered():
     fails = [True]
 
-    @once_for
+    @cache_by_identity
     def may_fail(one: Thing) -> int:
         if fails.pop() if fails else False:
             raise ValueError

@@ -311,11 +311,11 @@ def test_what_nobody_looks_at_gives_its_place_away_and_goes_on_from_where_it_was
     board, here, job, steps = watched
     here.clear()
     board.beat()
-    until(lambda: job.state == "held")
+    until(lambda: job.state == "paused")
     done = len(steps)
     here.add("b")
     assert board.submit("other", lambda job: "done", session="b").wait(PATIENCE)
-    assert (job.state, len(steps)) == ("held", done) and 0 < done < 300
+    assert (job.state, len(steps)) == ("paused", done) and 0 < done < 300
     assert board.join("key", "long", None, session="b") is job
     assert job.wait(PATIENCE)
     assert (job.state, job.result, steps) == ("done", 300, list(range(300)))
@@ -342,7 +342,7 @@ def test_a_board_looks_at_its_jobs_only_while_there_are_any_and_is_then_let_go_o
         assert board.join("first", "first", None, session="a").state == "done" and board._watching is None
         job = board.join("second", "second", holding(gate), session="a")
         here.clear()
-        until(lambda: job.token.held)
+        until(lambda: job.token.paused)
         here.add("a")
         gate[1].set()
         assert job.wait(PATIENCE)
@@ -356,7 +356,7 @@ def test_what_was_held_can_be_cancelled_at_once_and_ends_after_its_time(watched)
     board, here, job, _ = watched
     here.clear()
     board.beat()
-    until(lambda: job.state == "held")
+    until(lambda: job.state == "paused")
     board._given_up = 0.0
     before = time.monotonic()
     board.beat()
@@ -376,7 +376,7 @@ def test_with_nobody_left_a_job_is_cancelled_and_with_somebody_it_is_not(gate):
 
 
 def test_chunks_of_what_is_heavier_stand_back():
-    light, opening, heavy = (Job("test", cost=cost).token.lag for cost in (1, 2, 3))
+    light, opening, heavy = (Job("test", cost=cost).token.priority for cost in (1, 2, 3))
     assert light == 0 < opening < heavy
 
 
@@ -447,7 +447,7 @@ def order_of():
 def test_what_nobody_waits_for_begins_when_the_page_is_drawn_and_has_the_light_work_that_it_asked_for(order_of, gate):
     board, order, join = order_of
     board.drawing("ada", True)
-    marks = join("marks", cost=2, later=True)
+    marks = join("marks", cost=2, background=True)
     asked = board.join("asked", "asked", holding(gate), session="ada")
     assert gate[0].wait(PATIENCE) and marks.state == "waiting"
     board.drawing("ada", False)
@@ -465,17 +465,17 @@ def test_what_nobody_waits_for_begins_also_where_no_page_is_drawn_any_more(order
     monkeypatch.setattr("core.runtime.jobs._REDRAWN", 0.05)
     _, order, join = order_of
     assert join("asked").wait(PATIENCE)
-    assert join("marks", later=True).wait(PATIENCE) and order == ["asked", "marks"]
+    assert join("marks", background=True).wait(PATIENCE) and order == ["asked", "marks"]
 
 
 def test_what_another_session_waits_for_or_asks_for_at_last_begins_at_once(order_of):
     board, order, join = order_of
     for session in ("ada", "bob"):
         board.drawing(session, True)
-    marks = join("marks", cost=2, later=True)
-    assert join("marks", session="bob", later=True) is marks and marks.state == "waiting"
-    assert join("marks", session="cyd", later=True).wait(PATIENCE)
-    curve = join("curve", cost=3, later=True)
+    marks = join("marks", cost=2, background=True)
+    assert join("marks", session="bob", background=True) is marks and marks.state == "waiting"
+    assert join("marks", session="cyd", background=True).wait(PATIENCE)
+    curve = join("curve", cost=3, background=True)
     assert curve.state == "waiting"
     assert join("curve").wait(PATIENCE) and order == ["marks", "curve"]
 

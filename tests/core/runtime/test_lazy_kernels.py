@@ -19,7 +19,7 @@ from core.annotations._kernels import (
     scan_records,
 )
 from core.ingest._repeat_kernels import repeated_pairs
-from core.runtime.lazy_kernels import SMALL, SMALL_UNCOMPILED, Walked, for_size, late_njit
+from core.runtime.lazy_kernels import SMALL, SMALL_UNCOMPILED, InterpretedWork, lazy_njit, pick_backend
 
 ROOT = Path(__file__).resolve().parents[3]
 SMALL_FILE = "case,rater,class\n1,a,x\n1,b,y\n2,a,x\n2,b,x\n2,a,y\n"
@@ -51,35 +51,35 @@ class Kernel:
 
 
 def test_a_kernel_runs_as_python_where_data_are_small_and_its_code_is_not_loaded(monkeypatch):
-    monkeypatch.setattr(Walked, "total", 0)
-    assert for_size(Kernel(["(int32,)"]), 2 * SMALL)() == "as machine code"
-    assert for_size(Kernel([]), SMALL)() == "as Python"
-    monkeypatch.setattr(Walked, "total", 0)
-    assert for_size(Kernel([]), SMALL + 1)() == "as machine code"
-    assert for_size(len, 1) is len
+    monkeypatch.setattr(InterpretedWork, "total", 0)
+    assert pick_backend(Kernel(["(int32,)"]), 2 * SMALL)() == "as machine code"
+    assert pick_backend(Kernel([]), SMALL)() == "as Python"
+    monkeypatch.setattr(InterpretedWork, "total", 0)
+    assert pick_backend(Kernel([]), SMALL + 1)() == "as machine code"
+    assert pick_backend(len, 1) is len
 
 
 def test_a_file_is_read_as_python_for_longer_while_its_kernels_are_compiled_elsewhere(monkeypatch):
-    monkeypatch.setattr(Walked, "total", 0)
-    monkeypatch.setattr(Walked, "most", SMALL_UNCOMPILED)
-    assert for_size(Kernel([]), 2 * SMALL)() == "as Python"
-    assert for_size(Kernel([]), SMALL_UNCOMPILED)() == "as machine code"
+    monkeypatch.setattr(InterpretedWork, "total", 0)
+    monkeypatch.setattr(InterpretedWork, "most", SMALL_UNCOMPILED)
+    assert pick_backend(Kernel([]), 2 * SMALL)() == "as Python"
+    assert pick_backend(Kernel([]), SMALL_UNCOMPILED)() == "as machine code"
 
 
 def test_many_small_files_are_worth_machine_code(monkeypatch):
     """Each alone is not; together they would cost more than loading it."""
-    monkeypatch.setattr(Walked, "total", 0)
-    ran = [for_size(Kernel([]), SMALL // 4)() for _ in range(6)]
+    monkeypatch.setattr(InterpretedWork, "total", 0)
+    ran = [pick_backend(Kernel([]), SMALL // 4)() for _ in range(6)]
     assert ran == ["as Python"] * 4 + ["as machine code"] * 2
 
 
 def test_a_late_kernel_is_machine_code_from_its_first_call_and_so_are_those_that_it_calls():
     """In a module of its own: kernels that are called are found by their names there."""
     made = ModuleType("made")
-    made.late_njit = late_njit
+    made.lazy_njit = lazy_njit
     exec(  # as a file would be
-        "@late_njit(nogil=True)\ndef twice(x):\n    return 2 * x\n"
-        "@late_njit(nogil=True)\ndef fourfold(x):\n    return twice(twice(x))\n",
+        "@lazy_njit(nogil=True)\ndef twice(x):\n    return 2 * x\n"
+        "@lazy_njit(nogil=True)\ndef fourfold(x):\n    return twice(twice(x))\n",
         made.__dict__,
     )
     fourfold, twice = made.fourfold, made.twice

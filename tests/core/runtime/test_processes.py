@@ -236,7 +236,7 @@ def test_children_sleep_while_nobody_looks_at_their_work_and_go_on_afterwards(ch
     board.beat()
     while "T" not in states() and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert "T" in states() and job.state == "held"
+    assert "T" in states() and job.state == "paused"
     board.watch(job.key, "a")
     here.add("a")
     assert job.wait(20)

@@ -13,12 +13,12 @@ import pytest
 
 from core.errors import NotApplicableError
 from core.runtime import chunks
-from core.runtime.supervisor import keep_at_work
+from core.runtime.supervisor import restart_on_exit
 
 ROOT = Path(__file__).resolve().parents[3]
 SCRIPT = """
 import ctypes, os, signal, sys, time
-from core.runtime.supervisor import keep_at_work
+from core.runtime.supervisor import restart_on_exit
 
 def wait():
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(7))
@@ -46,7 +46,7 @@ def end():
 
 if sys.argv[1] == "orphan":  # as the first process of a container, it inherits what others leave behind
     ctypes.CDLL(None).prctl(36, 1)
-print("code", keep_at_work(globals()[sys.argv[1]]), flush=True)
+print("code", restart_on_exit(globals()[sys.argv[1]]), flush=True)
 """
 FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a system that forks")
 
@@ -133,4 +133,4 @@ def test_threads_of_the_pool_end_and_begin_again():
 def test_a_system_that_does_not_fork_is_told(monkeypatch):
     monkeypatch.delattr(os, "fork", raising=False)
     with pytest.raises(NotApplicableError, match="streamlit run"):
-        keep_at_work(print)
+        restart_on_exit(print)

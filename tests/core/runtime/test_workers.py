@@ -185,7 +185,7 @@ def test_what_nobody_looks_at_ends_its_process_and_begins_again_when_somebody_do
     process = pool.workers()[0]
     here.clear()
     board.beat()
-    until(lambda: job.state == "held")
+    until(lambda: job.state == "paused")
     until(lambda: not alive(process))
     here.add("ada")
     board.beat()
@@ -252,7 +252,7 @@ def test_while_somebody_is_there_one_worker_stays_and_one_whose_work_was_given_u
         calling = threading.Thread(target=until_cancelled, args=(asked,))
         calling.start()
         until(lambda: any(worker.calls for worker in pool._workers))
-        token.held = True
+        token.paused = True
         calling.join(20)
         until(lambda: not alive(first))
         assert len(pool.workers()) == 1 and pool.workers() != [first]
