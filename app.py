@@ -33,7 +33,7 @@ def _page() -> None:
 if get_script_run_ctx(suppress_warning=True) is not None:
     _page()
 else:
-    from core.runtime.malloc import limit_arenas
+    from core.runtime.supervisor import limit_arenas
     from core.settings import one_thread_a_library
 
     one_thread_a_library()

@@ -27,7 +27,7 @@ from .errors import InputError
 from .review.chain import RecordCheck
 from .review.database import grant, has_record, open_database, owner_url, store_url
 from .review.store import ReviewStore, close_stores, open_store, there_is_a_store
-from .runtime.result_files import draft_name, is_draft, put_in_place
+from .runtime.files import draft_name, is_draft, put_in_place
 from .settings import current_settings
 from .version import __version__
 

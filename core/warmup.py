@@ -52,7 +52,7 @@ from .reducers.quantiles import Quantiles
 from .reducers.risk import RiskLevels
 from .reducers.sets import TopSets
 from .runtime.first_start import AT_FIRST, PARTS, mark
-from .runtime.lazy_kernels import SMALL
+from .runtime.numba_setup import SMALL
 from .runtime.processes import stand_back
 
 _TABLE = b"case,rater,rank,class\n1,a,1,x\n1,a,1,y\n1,b,1,x\n1,c,1,y\n2,a,1,y\n2,b,1,y\n2,c,1,z\n"

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..runtime.lazy_kernels import ENTRY, pick_backend
+from ..runtime.numba_setup import ENTRY, pick_backend
 from ._kernels import blocks_from_ranks, counting_sort
 from .validation import (
     check_length,

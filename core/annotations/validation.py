@@ -10,7 +10,7 @@ from typing import NoReturn
 import numpy as np
 
 from ..errors import InputError
-from ..runtime.lazy_kernels import ENTRY, pick_backend
+from ..runtime.numba_setup import ENTRY, pick_backend
 from ..text import exact
 from ._kernels import first_unsound_ranking
 

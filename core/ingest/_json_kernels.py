@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..runtime.lazy_kernels import lazy_njit
+from ..runtime.numba_setup import lazy_njit
 
 
 @lazy_njit(cache=True, nogil=True)

@@ -4,7 +4,7 @@ import numpy as np
 
 from ..annotations._kernels import counting_sort
 from ..errors import InputError
-from ..runtime.lazy_kernels import pick_backend
+from ..runtime.numba_setup import pick_backend
 from ..text import plural
 from ._repeat_kernels import repeated_pairs
 from .column_mapping import Repeats

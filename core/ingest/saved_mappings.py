@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ..annotations.dataset import Kind
 from ..errors import InputError
-from ..runtime.result_files import write_whole
+from ..runtime.files import write_whole
 from ..settings import current_settings
 from .answer_rules import Treatment
 from .column_mapping import Mapping, Repeats, check_mapping

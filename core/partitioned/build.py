@@ -24,7 +24,7 @@ from ..ingest.formats.parquet import as_text
 from ..ingest.formats.raw_table import Dropped
 from ..ingest.long_rows import no_annotation
 from ..ingest.read_files import choose_question, complete_mapping
-from ..runtime.array_files import load_array
+from ..runtime.files import load_array
 from ..text import number
 from .dataset import Partition, PartitionedDataset
 from .patterns import joined, patterns_of

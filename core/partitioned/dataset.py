@@ -15,7 +15,7 @@ from ..annotations.dataset import Dataset
 from ..annotations.validation import Names
 from ..errors import NotApplicableError
 from ..ingest.build_dataset import ImportReport
-from ..runtime.array_files import load_array
+from ..runtime.files import load_array
 
 
 @dataclass(frozen=True, slots=True)

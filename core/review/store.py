@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..errors import InputError, NotFoundError
-from ..runtime.result_files import write_whole
+from ..runtime.files import write_whole
 from ..settings import current_settings
 from .assignments import Assignment, assignments_of
 from .chain import Fault, Head, RecordCheck, check_chain, erased_of_people, event_hash, not_held

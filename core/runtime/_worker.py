@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import Cancelled, PluralityError
-from .array_files import load_arrays
+from .files import load_arrays
 from .processes import FOLDER_PREFIX, WorkerError, full_disk_words, stand_back
 
 STOPPED = 3

@@ -20,7 +20,7 @@ from ..annotations.dataset import Dataset
 from ..annotations.validation import Names, Texts
 from ..errors import PluralityError
 from ..methods import Method, method_named
-from .array_files import read_array
+from .files import read_array
 
 _PACKAGE = __package__.rpartition(".")[0]
 _TREE = "result.json"

@@ -12,7 +12,7 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
-from .lazy_kernels import SMALL, SMALL_UNCOMPILED, InterpretedWork
+from .numba_setup import SMALL, SMALL_UNCOMPILED, InterpretedWork
 from .processes import COMMAND, NO_WINDOW, environment
 
 # Two processes, each with its parts in the order of need; `core.warmup` does them. Report alone waits for

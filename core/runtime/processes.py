@@ -26,7 +26,7 @@ import numpy as np
 
 from ..errors import Cancelled, PluralityError
 from ..text import number
-from .array_files import load_arrays
+from .files import load_arrays
 
 # -P: the folder from which the app was started must not shadow modules of the child.
 COMMAND = (sys.executable, "-P", "-m", f"{__package__}._worker")

@@ -1,10 +1,20 @@
-"""Results in memory, by what they were computed from, up to a size; behind it the stores on disk."""
+"""Results by the content of the data they were computed from: in memory up to a size, behind it on disk.
 
+On disk they are found again after a restart and by other processes, whole or not at all: a folder for each content (its
+digest), in it a file for each result and an empty file for each dataset that has this content. `ResultStore.erase` of
+one dataset leaves what another one owns as well.
+"""
+
+import hashlib
+import os
+import shutil
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from contextlib import suppress
 from dataclasses import fields, is_dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,10 +22,171 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..annotations.rater_codes import with_names, with_names_in
 from ..errors import PluralityError
-from .result_files import ResultStore
+from ..settings import MEGABYTE, current_settings
+from .encoding import DAMAGED, NotStorableError, from_bytes, to_bytes
+from .files import PAUSE, TRIES, discard, sweep_drafts, unkept_folder, write_whole
 
 MOST_NAMINGS = 4
 STORED_FROM = 0.25  # seconds; what is quicker is computed again after a restart
+_ENDING = ".result"
+_OWNER = ".owner"
+
+
+class ResultStore:
+    """Results under a folder.
+
+    Parameters
+    ----------
+    folder : callable
+        Gives the folder; it need not exist.
+    most_bytes : callable
+        Gives the largest size of all results together; the ones used longest ago go first.
+    """
+
+    def __init__(self, folder: Callable[[], Path], most_bytes: Callable[[], int]):
+        self._folder, self._most = folder, most_bytes
+
+    def get(self, dataset: Dataset, asked: tuple) -> tuple[Any] | None:
+        """The result in a tuple, or None where there is none that can be read; one that is damaged is removed."""
+        path = self._path(dataset.content_digest, asked)
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return None
+        try:
+            result = from_bytes(content, dataset.coded)
+        except DAMAGED:
+            discard(path)
+            return None
+        with suppress(OSError):
+            os.utime(path)
+        return (result,)
+
+    def put(self, dataset: Dataset, asked: tuple, result: Any, owner: str) -> bool:
+        """Write a result; False where it is of a kind that is not written, or the folder cannot be.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            That it is of.
+        asked : tuple
+            What was computed, with options, seed and version, written by `repr`.
+        result : Any
+        owner : str
+            The address of the dataset in whose name it was computed; see `erase`.
+        """
+        path = self._path(dataset.content_digest, asked)
+        try:
+            content = to_bytes(result, dataset.coded)
+            self._write_again(path, content, owner)
+        except (OSError, NotStorableError):
+            return False
+        self.trim()
+        return True
+
+    def _write_again(self, path: Path, content: bytes, owner: str) -> None:
+        """Write it, a few times where whoever forgets other data of this content takes the folder away meanwhile."""
+        for _ in range(TRIES - 1):
+            try:
+                return self._write(path, content, owner)
+            except FileNotFoundError:
+                time.sleep(PAUSE)
+        return self._write(path, content, owner)
+
+    def _write(self, path: Path, content: bytes, owner: str) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (path.parent / f"{_name(owner)}{_OWNER}").touch()
+        write_whole(path, content, lasting=False)
+
+    def owned(self, owner: str) -> list[str]:
+        """Digests of the contents that were computed upon for a dataset."""
+        return sorted(path.parent.name for path in self._folder().glob(f"*/{_name(owner)}{_OWNER}"))
+
+    def own(self, content: str, owner: str) -> None:
+        """Say that a dataset has that content, where there are results of it."""
+        if self.has(content):
+            with suppress(OSError):
+                (self._folder() / content / f"{_name(owner)}{_OWNER}").touch()
+
+    def has(self, content: str) -> bool:
+        """Whether there are results of that content."""
+        return (self._folder() / content).is_dir()
+
+    def holds(self, content: str, asked: tuple) -> bool:
+        """Whether that result of a content is there now."""
+        return self._path(content, asked).exists()
+
+    def erase(self, owner: str) -> list[str]:
+        """Remove the results of a dataset save those that another one owns too; the digests of contents removed."""
+        erased = []
+        for content in self.owned(owner):
+            place = self._folder() / content
+            discard(place / f"{_name(owner)}{_OWNER}")
+            if not any(place.glob(f"*{_OWNER}")):
+                shutil.rmtree(place, ignore_errors=True)
+                erased.append(content)
+        return erased
+
+    def move(self, owner: str, other: "ResultStore") -> None:
+        """Take the results of a dataset to another store, as when data are kept that were not before."""
+        for content in self.owned(owner):
+            place = other._folder() / content
+            place.mkdir(parents=True, exist_ok=True)
+            (place / f"{_name(owner)}{_OWNER}").touch()
+            for path in (self._folder() / content).glob(f"*{_ENDING}"):
+                with suppress(OSError):
+                    write_whole(place / path.name, path.read_bytes(), lasting=False)
+        self.erase(owner)
+
+    def size(self) -> int:
+        """Bytes of all results."""
+        return sum(size for _, size, _ in self._files())
+
+    def trim(self) -> None:
+        """Remove the results used longest ago until the rest is within the size."""
+        files = self._files()
+        total, most = sum(size for _, size, _ in files), self._most()
+        for _, size, path in sorted(files, key=lambda file: file[0]):
+            if total <= most:
+                return
+            if discard(path):
+                total -= size
+
+    def sweep(self) -> None:
+        """Remove what a process that was killed left half written."""
+        for place in [*self._folder().glob("*")]:
+            sweep_drafts(place)
+
+    def _files(self) -> list[tuple[float, int, Path]]:
+        found = []
+        for path in self._folder().glob(f"*/*{_ENDING}"):
+            with suppress(OSError):
+                state = path.stat()
+                found.append((state.st_mtime, state.st_size, path))
+        return found
+
+    def _path(self, content: str, asked: tuple) -> Path:
+        return (
+            self._folder() / content / f"{hashlib.blake2b(repr(asked).encode(), digest_size=16).hexdigest()}{_ENDING}"
+        )
+
+
+def kept_results() -> ResultStore:
+    """Results of data that are kept, for all processes and after a restart."""
+    return ResultStore(lambda: current_settings().results, _most_bytes)
+
+
+def fleeting_results() -> ResultStore:
+    """Results of data that are not kept, while the server runs."""
+    return ResultStore(lambda: unkept_folder() / "results", _most_bytes)
+
+
+def _most_bytes() -> int:
+    return current_settings().results_mb * MEGABYTE
+
+
+def _name(owner: str) -> str:
+    return hashlib.blake2b(owner.encode(), digest_size=16).hexdigest()
 
 
 class Remembered:

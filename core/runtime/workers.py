@@ -23,9 +23,9 @@ from ..errors import Cancelled, PluralityError
 from ..text import number
 from .chunks import CancelToken
 from .encoding import DAMAGED, from_bytes, name_of, to_bytes
+from .files import discard
 from .first_start import compiled
 from .processes import COMMAND, NO_WINDOW, SILENCE, WorkerError, environment, full_disk_words, what_happened
-from .result_files import discard
 
 IDLE = 300.0  # seconds after which a worker without work ends
 KEPT_DATA = 8

@@ -23,7 +23,7 @@ from core.review.opinions import Opinion
 from core.review.review_errors import StoreError
 from core.review.sessions import Queued
 from core.review.store import close_stores, head_of_reviews, n_reviews, open_store
-from core.runtime.result_files import running_folder
+from core.runtime.files import running_folder
 from tests.core.review import conftest
 
 server = conftest.server

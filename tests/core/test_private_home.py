@@ -11,7 +11,7 @@ from core import accounts, belongings, changes, library
 from core.annotations.dataset import Dataset
 from core.command_line import main
 from core.review.store import ReviewStore
-from core.runtime.result_files import write_whole
+from core.runtime.files import write_whole
 from core.settings import close_home, private_files
 
 ROOT = Path(__file__).resolve().parents[2]

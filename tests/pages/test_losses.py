@@ -11,7 +11,7 @@ from core.annotations.named_selection import Selection
 from core.errors import NotFoundError
 from core.ingest.read_files import Reading, read
 from core.review.store import n_reviews
-from core.runtime.result_files import end_running
+from core.runtime.locks import end_running
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.remembered import results
 from tests.pages.opened import at, kept, opened, settle, words

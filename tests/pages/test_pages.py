@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.belongings import add_predictions
 from core.ingest.samples import SAMPLES
-from core.runtime.result_files import ResultStore
+from core.runtime.result_cache import ResultStore
 from pages.shared.kit import state
 from tests.golden.screens import file_of, shown
 from tests.pages.addresses import PAGES

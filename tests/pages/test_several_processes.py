@@ -14,10 +14,9 @@ import pytest
 from core import library
 from core.annotations.dataset import Dataset
 from core.ingest.read_files import Reading
-from core.runtime import compute_lock
-from core.runtime.compute_lock import ComputeLock
+from core.runtime import locks
 from core.runtime.jobs import Job, JobBoard
-from core.runtime.result_files import begin_running, end_running
+from core.runtime.locks import ComputeLock, begin_running, end_running
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.datasets import Registry
 
@@ -71,8 +70,8 @@ import sys
 import time
 import numpy as np
 from core.annotations.dataset import Dataset
-from core.runtime.result_files import begin_running, fleeting_results
-from core.runtime.compute_lock import ComputeLock
+from core.runtime.locks import ComputeLock, begin_running
+from core.runtime.result_cache import fleeting_results
 begin_running()
 data = Dataset.from_classes("small", ["1", "2"], ["ann", "bob"], ["x", "y"], [0, 0, 1], [0, 1, 0], [0, 1, 1])
 lease = ComputeLock(data.content_digest, ("slow", sys.argv[1]))
@@ -212,8 +211,7 @@ def test_work_goes_on_for_another_process_that_waits_and_not_for_one_that_looks_
 
 WAITS = """
 import sys
-from core.runtime.result_files import begin_running
-from core.runtime.compute_lock import ComputeLock
+from core.runtime.locks import ComputeLock, begin_running
 begin_running()
 lease = ComputeLock(*sys.argv[1:2], ("slow", sys.argv[2]))
 lease.wait()
@@ -274,15 +272,15 @@ def test_who_locks_a_file_that_was_just_given_back_has_nothing(processes, monkey
     """Its owner removes it while another waits for its lock, and a third makes it anew."""
     first, second, third = (ComputeLock("content", ("asked",)) for _ in range(3))
     assert first.acquire()
-    lock = compute_lock.fcntl.flock
+    lock = locks.fcntl.flock
 
     def late(handle, how):
-        monkeypatch.setattr(compute_lock.fcntl, "flock", lock)
+        monkeypatch.setattr(locks.fcntl, "flock", lock)
         first.release()
         assert third.acquire()
         lock(handle, how)
 
-    monkeypatch.setattr(compute_lock.fcntl, "flock", late)
+    monkeypatch.setattr(locks.fcntl, "flock", late)
     assert not second.acquire()
     third.release()
     assert second.acquire()

@@ -11,7 +11,7 @@ from pyarrow import csv
 from ...annotations._kernels import scan_lines, scan_records
 from ...annotations.vocabulary import one_dictionary
 from ...errors import InputError
-from ...runtime.lazy_kernels import pick_backend
+from ...runtime.numba_setup import pick_backend
 from ...text import plural
 from ..column_mapping import is_known_column
 from .arrow_bytes import arrow_bytes

@@ -6,7 +6,7 @@ import numpy as np
 import orjson
 
 from ...errors import InputError
-from ...runtime.array_files import load_any
+from ...runtime.files import load_any
 from ...text import shorten
 from .encoding import to_utf8
 

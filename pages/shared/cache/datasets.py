@@ -29,13 +29,13 @@ from core.errors import NotFoundError, PluralityError
 from core.ingest import samples
 from core.ingest.case_facts import joined
 from core.ingest.read_files import Reading
-from core.runtime.compute_lock import ComputeLock
 from core.runtime.encoding import NotStorableError
+from core.runtime.files import running_folder
 from core.runtime.first_start import EARLY, PARTS, Preparation, begin, compiled
 from core.runtime.jobs import Job, JobBoard
-from core.runtime.malloc import trim
+from core.runtime.locks import ComputeLock, end_running
 from core.runtime.result_cache import Remembered, size_of
-from core.runtime.result_files import end_running, running_folder
+from core.runtime.supervisor import trim
 from core.runtime.workers import WorkerPool
 from core.settings import MEGABYTE, current_settings
 from core.version import __version__, code_digest

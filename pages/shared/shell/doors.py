@@ -28,7 +28,7 @@ from core import logs
 from core.errors import PluralityError
 from core.people import Person, SignedOutError, person_of
 from core.review.store import open_store, there_is_a_store
-from core.runtime.result_files import begin_running
+from core.runtime.locks import begin_running
 from core.settings import close_home, current_settings, private_files
 from pages.shared.cache import offered, operations, sign_in
 from pages.shared.shell import rest

@@ -13,7 +13,7 @@ from functools import partial
 from streamlit.logger import get_logger
 from streamlit.web import cli
 
-from core.runtime.malloc import limit_arenas
+from core.runtime.supervisor import limit_arenas
 from core.settings import one_thread_a_library
 
 # It says of each function that keeps what it gives that no server runs yet.

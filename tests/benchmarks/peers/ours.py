@@ -27,7 +27,7 @@ from core.models.stopping import StoppingRule
 from core.models.tap import TAP
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.plackett_luce.point import plackett_luce_ml
-from core.runtime.lazy_kernels import SMALL, InterpretedWork
+from core.runtime.numba_setup import SMALL, InterpretedWork
 
 Work = Callable[[], np.ndarray]
 ITERATIONS = 10

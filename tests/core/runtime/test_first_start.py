@@ -11,7 +11,7 @@ from core.plausibility._kernels import leading_places
 from core.plausibility.plackett_luce._gibbs_kernels import gibbs
 from core.runtime import first_start
 from core.runtime.first_start import AT_FIRST, CHILDREN, PARTS, Preparation, compiled, mark
-from core.runtime.lazy_kernels import SMALL, SMALL_UNCOMPILED, InterpretedWork
+from core.runtime.numba_setup import SMALL, SMALL_UNCOMPILED, InterpretedWork
 
 SAYS_ALL = "import sys\nfor part in sys.argv[2:]: print(part, flush=True)"
 WAITS_AFTER_THE_FIRST = "import sys\nprint(sys.argv[2], flush=True)\nsys.stdin.read()"

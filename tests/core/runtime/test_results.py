@@ -21,16 +21,8 @@ from core.methods import methods
 from core.models.catalogue import fit_request, request
 from core.raters.monitoring import monitor
 from core.runtime.encoding import DAMAGED, NotStorableError, from_bytes, to_bytes
-from core.runtime.result_cache import STORED_FROM, Results, size_of
-from core.runtime.result_files import (
-    ResultStore,
-    draft_name,
-    fleeting_results,
-    kept_results,
-    running_folder,
-    sweep_drafts,
-    write_whole,
-)
+from core.runtime.files import draft_name, running_folder, sweep_drafts, write_whole
+from core.runtime.result_cache import STORED_FROM, Results, ResultStore, fleeting_results, kept_results, size_of
 from core.settings import current_settings
 
 
@@ -273,7 +265,7 @@ def test_a_result_is_written_though_its_folder_is_taken_away_meanwhile(tmp_path,
             shutil.rmtree(path.parent)
         write_whole(path, content, **how)
 
-    monkeypatch.setattr("core.runtime.result_files.write_whole", taken_away)
+    monkeypatch.setattr("core.runtime.result_cache.write_whole", taken_away)
     assert store.put(data(), ("m",), 7, "one") and len(tries) == 4
     assert store.owned("one") == [data().content_digest] and store.get(data(), ("m",)) == (7,)
 

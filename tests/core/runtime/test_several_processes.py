@@ -9,14 +9,9 @@ import pytest
 
 from core import belongings, library
 from core.annotations.dataset import Dataset
-from core.runtime.result_files import (
-    begin_running,
-    end_running,
-    fleeting_results,
-    running_folder,
-    sweep_drafts,
-    unkept_folder,
-)
+from core.runtime.files import running_folder, sweep_drafts, unkept_folder
+from core.runtime.locks import begin_running, end_running
+from core.runtime.result_cache import fleeting_results
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="several processes need a system with locks of files")
 ROOT = Path(__file__).resolve().parents[3]
@@ -49,7 +44,7 @@ def process():
         child.communicate()
 
 
-SERVES = "from core.runtime.result_files import begin_running\nbegin_running()"
+SERVES = "from core.runtime.locks import begin_running\nbegin_running()"
 
 
 def small():
@@ -84,7 +79,7 @@ def test_the_last_that_ends_leaves_nothing(home):
 def test_the_start_of_a_second_process_touches_nothing_of_the_first(process, home):
     """Neither what it hands to its workers nor what it is just writing."""
     process(
-        "from core.runtime.result_files import running_folder\n(running_folder() / 'work').mkdir(parents=True)\n"
+        "from core.runtime.files import running_folder\n(running_folder() / 'work').mkdir(parents=True)\n"
         "(running_folder() / 'work' / 'x.data').write_text('1')"
     )
     library.sweep()
@@ -92,7 +87,7 @@ def test_the_start_of_a_second_process_touches_nothing_of_the_first(process, hom
 
 
 def test_the_folder_of_a_killed_process_goes_at_the_next_start(process, home):
-    gone = process("from core.runtime.result_files import running_folder\nrunning_folder().mkdir(parents=True)")
+    gone = process("from core.runtime.files import running_folder\nrunning_folder().mkdir(parents=True)")
     gone.kill()
     gone.wait()
     sweep_drafts(home)

@@ -17,7 +17,7 @@ def test_threads_of_a_server_share_one_heap_unless_the_environment_says_otherwis
     """Nine threads that hold memory at once; glibc tells how many heaps they have taken it from."""
     script = (
         "import ctypes, re, tempfile, threading\n"
-        "from core.runtime.malloc import limit_arenas\n"
+        "from core.runtime.supervisor import limit_arenas\n"
         "limit_arenas()\n"
         "together = threading.Barrier(9)\n"
         "def hold():\n"
@@ -41,7 +41,7 @@ def test_what_is_free_between_what_is_in_use_goes_back_to_the_system():
     """Blocks of 64 kB, every tenth of which stays; without it glibc would keep the others."""
     script = (
         "import ctypes, os, pathlib\n"
-        "from core.runtime.malloc import trim\n"
+        "from core.runtime.supervisor import trim\n"
         "def held():\n"
         "    pages = int(pathlib.Path('/proc/self/statm').read_text().split()[1])\n"
         "    return pages * os.sysconf('SC_PAGE_SIZE') // 1_000_000\n"

@@ -1,18 +1,21 @@
-"""Who computes a result, among the processes of one server that share a folder: one does, the others see how far it is.
+"""What the processes of one server hold: the right to compute a result, and the word that they run.
 
-There is no process in the middle that could fail: what is told is in files, and what is held are locks of the system,
-which end with their process.
+There is no process in the middle that could fail: progress is in files, and what is held are locks of the system, which
+end with their process.
 """
 
 import hashlib
 import json
 import os
+import shutil
 import threading
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from ..errors import InputError
 from ..settings import current_settings
-from .result_files import discard, unkept_folder
+from .files import LOCK, discard, running_folder, unkept_folder
 
 try:
     import fcntl
@@ -20,6 +23,73 @@ except ModuleNotFoundError:  # Windows, where one process serves
     fcntl = None  # type: ignore[assignment]
 
 _TOLD_BYTES, _LONGEST_MESSAGE = 4_096, 300  # a letter has up to twelve bytes in JSON
+_held: list[int] = []  # the open file by which this process says that it serves, beside others
+
+
+def begin_running() -> None:
+    """Where several processes serve: say that this one does. The first of them finds nothing of those before.
+
+    Raises
+    ------
+    InputError
+        The system knows no locks of files (Windows), or the home folder cannot be written.
+    """
+    if not current_settings().several_processes or _held:
+        return
+    if fcntl is None:
+        raise InputError("Several processes need a system with locks of files.", "Unset PLURALITY_SEVERAL_PROCESSES.")
+    place = unkept_folder().with_suffix(LOCK)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise InputError(f"{place} cannot be written ({error.strerror}).", "Give the right to write to it.") from None
+    _erase_alone(handle)
+    fcntl.flock(handle, fcntl.LOCK_SH)
+    _held.append(handle)
+
+
+def end_running() -> None:
+    """Remove what this process needed; the last of several removes what they shared."""
+    shutil.rmtree(running_folder(), ignore_errors=True)
+    while _held:
+        handle = _held.pop()
+        _erase_alone(handle)
+        os.close(handle)
+
+
+def _erase_alone(handle: int) -> None:
+    """Erase what the processes of a server share where none of them runs; the system tells, also of killed ones."""
+    with suppress(BlockingIOError):
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(unkept_folder(), ignore_errors=True)
+
+
+@contextmanager
+def alone(name: str) -> Iterator[None]:
+    """Hold other processes of the server out of a block; threads of this one are the caller's to hold out.
+
+    Parameters
+    ----------
+    name : str
+        Of what is changed, as the file of the lock is called.
+
+    Raises
+    ------
+    OSError
+        The home folder cannot be written.
+    """
+    settings = current_settings()
+    if fcntl is None or not settings.several_processes:
+        yield
+        return
+    settings.home.mkdir(parents=True, exist_ok=True)
+    handle = os.open(settings.home / f".{name}{LOCK}", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 class ComputeLock:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 import core
-from core.runtime import array_files
+from core.runtime import files
 
 
 def written(array):
@@ -34,7 +34,7 @@ def written(array):
 @settings(max_examples=60)
 def test_an_array_comes_back_as_it_was(array, by_columns):
     array = np.asfortranarray(array) if by_columns and array.ndim else array
-    found = array_files.read_array(io.BytesIO(written(array)))
+    found = files.read_array(io.BytesIO(written(array)))
     assert (
         found.dtype == array.dtype
         and found.shape == array.shape
@@ -45,7 +45,7 @@ def test_an_array_comes_back_as_it_was(array, by_columns):
 
 def test_an_array_on_disk_may_be_written_to_as_one_by_numpy(tmp_path):
     np.save(tmp_path / "one.npy", np.arange(5, dtype=np.int32))
-    found, other = array_files.load_array(tmp_path / "one.npy"), np.load(tmp_path / "one.npy")
+    found, other = files.load_array(tmp_path / "one.npy"), np.load(tmp_path / "one.npy")
     assert found.tolist() == [0, 1, 2, 3, 4] and found.flags.writeable and found.flags.aligned
     assert (found.dtype, found.flags.c_contiguous) == (other.dtype, other.flags.c_contiguous)
 
@@ -58,8 +58,8 @@ def test_an_array_on_disk_may_be_written_to_as_one_by_numpy(tmp_path):
 def test_a_file_that_is_not_whole_is_refused(content, tmp_path):
     (tmp_path / "bad.npy").write_bytes(content)
     for read in (
-        lambda: array_files.read_array(io.BytesIO(content)),
-        lambda: array_files.load_array(tmp_path / "bad.npy"),
+        lambda: files.read_array(io.BytesIO(content)),
+        lambda: files.load_array(tmp_path / "bad.npy"),
     ):
         with pytest.raises(ValueError):
             read()
@@ -69,7 +69,7 @@ def test_objects_are_not_read():
     file = io.BytesIO()
     np.save(file, np.array([{}], object), allow_pickle=True)
     with pytest.raises(ValueError, match="Objects"):
-        array_files.read_array(io.BytesIO(file.getvalue()))
+        files.read_array(io.BytesIO(file.getvalue()))
 
 
 @pytest.mark.parametrize("how", ["read_array", "load_array", "load_arrays", "load_any"])
@@ -79,10 +79,10 @@ def test_no_two_threads_parse_a_header_at_once(how, tmp_path, monkeypatch):
     np.savez(tmp_path / "many.npz", a=np.arange(3), b=np.ones(2))
     content = (tmp_path / "one.npy").read_bytes()
     read = {
-        "read_array": lambda: array_files.read_array(io.BytesIO(content)),
-        "load_array": lambda: array_files.load_array(tmp_path / "one.npy"),
-        "load_arrays": lambda: array_files.load_arrays(tmp_path / "many.npz"),
-        "load_any": lambda: array_files.load_any(io.BytesIO(content)),
+        "read_array": lambda: files.read_array(io.BytesIO(content)),
+        "load_array": lambda: files.load_array(tmp_path / "one.npy"),
+        "load_arrays": lambda: files.load_arrays(tmp_path / "many.npz"),
+        "load_any": lambda: files.load_any(io.BytesIO(content)),
     }[how]
     inside, most, lock, literal_eval = 0, 0, threading.Lock(), ast.literal_eval
 
@@ -113,4 +113,4 @@ def test_nobody_reads_files_of_arrays_in_another_way():
         for path in (root / folder).rglob("*.py")
         if by_hand.search(path.read_text(encoding="utf-8"))
     ]
-    assert found == ["core/runtime/array_files.py"]
+    assert found == ["core/runtime/files.py"]
