@@ -14,6 +14,7 @@ from streamlit.runtime.session_manager import SessionInfo
 
 from core.runtime.jobs import Job
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import streamlit_private
 from pages.shared.shell import doors, rest
 
 
@@ -23,8 +24,8 @@ def server(monkeypatch):
     told = SimpleNamespace(sessions=[], states=[], fails=[], gave=[], look=-1)
     told._session_storage = MemorySessionStorage(ttl_seconds=0)
     monkeypatch.setattr(rest, "_LOOK", 0.0)
-    monkeypatch.setattr(rest.runtime, "exists", lambda: True)
-    monkeypatch.setattr(rest.runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=told))
+    monkeypatch.setattr(streamlit_private.runtime, "exists", lambda: True)
+    monkeypatch.setattr(streamlit_private.runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=told))
 
     def list_sessions():
         told.look += 1

@@ -25,7 +25,7 @@ from core.plausibility.dirichlet import DirichletCounts
 from core.runtime.encoding import NotStorableError
 from core.runtime.jobs import Job, JobBoard
 from pages.shared.cache import datasets as cached
-from pages.shared.cache import remembered
+from pages.shared.cache import remembered, streamlit_private
 from pages.shared.cache.datasets import jobs
 from pages.shared.kit import expected, job_progress, redraw
 from pages.shared.kit import sweep as sweeps
@@ -329,7 +329,7 @@ def test_a_part_that_is_drawn_again_before_the_page_is_sent_leaves_no_gap_in_it(
 def test_a_part_that_asks_by_the_clock_has_the_whole_page_sent(monkeypatch):
     """A browser that asked before the last run ended no longer has what it said: a reference would be its end."""
     context = SimpleNamespace(cached_message_hashes=frozenset({"a figure"}))
-    monkeypatch.setattr(redraw, "get_script_run_ctx", lambda: context)
+    monkeypatch.setattr(streamlit_private, "get_script_run_ctx", lambda: context)
     monkeypatch.setattr(st, "rerun", lambda: context.__setattr__("known", context.cached_message_hashes))
     redraw.draw_anew()
     assert context.known == frozenset()

@@ -39,7 +39,7 @@ from core.runtime.supervisor import trim
 from core.runtime.workers import WorkerPool
 from core.settings import MEGABYTE, current_settings
 from core.version import __version__, code_digest
-from pages.shared.cache import access, operations
+from pages.shared.cache import access, streamlit_private
 from pages.shared.cache.remembered import of_content, owner, remembered, results
 
 if TYPE_CHECKING:
@@ -178,7 +178,7 @@ def workers() -> WorkerPool | None:
     most = current_settings().workers
     if not most or not runtime.exists() or type(runtime.get_instance()) is not runtime.Runtime:  # a test has another
         return None
-    pool = WorkerPool(most, lambda: running_folder() / "work", wanted=lambda: operations.sessions() > 0)
+    pool = WorkerPool(most, lambda: running_folder() / "work", wanted=lambda: streamlit_private.count_connected() > 0)
     atexit.register(pool.close)  # before the folder goes
     _pools.append(pool)
     return pool
