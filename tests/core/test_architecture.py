@@ -21,7 +21,7 @@ LAYERS = (
     ("commands",),
     ("runtime._worker", "runtime._lasting_worker", "runtime.workers"),
     ("warmup",),
-    ("runtime.jobs",),
+    ("runtime.jobs", "runtime.work"),
     ("report",),
     ("story",),
     ("figures",),

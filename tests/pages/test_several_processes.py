@@ -17,6 +17,7 @@ from core.ingest.read_files import Reading
 from core.runtime import locks
 from core.runtime.jobs import Job, JobBoard
 from core.runtime.locks import ComputeLock, begin_running, end_running
+from core.runtime.work import WorkService
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.datasets import Registry
 
@@ -119,8 +120,13 @@ def child(script, *arguments):
 def asked(work, name, board=None):
     """The same asked of this process, as a page does."""
     what = ("slow", name)
-    storing = cached._storing(work, small(), what, "address")
+    door = WorkService(board or cached.jobs(), cached.results(), "address")
     elsewhere = ComputeLock(small().content_digest, what).is_elsewhere
+
+    def storing(job):
+        job.remembered = door.compute(job, small(), what, lambda: work(job), job)
+        return job.remembered.result
+
     return (board or cached.jobs()).join(name, "Slow", storing, cost=3, elsewhere=elsewhere)
 
 
@@ -252,7 +258,7 @@ def test_what_another_process_waits_for_goes_on_when_everybody_here_has_gone_or_
 
 def test_a_job_that_stands_still_holds_nobody_up(processes, name):
     """Nobody looks at it: meanwhile another process may compute the same."""
-    of, lease, seen = (small(), ("slow", name), "address"), ComputeLock(small().content_digest, ("slow", name)), []
+    of, lease, seen = (small(), ("slow", name)), ComputeLock(small().content_digest, ("slow", name)), []
     job = Job("Slow")
 
     def parked():
@@ -260,7 +266,7 @@ def test_a_job_that_stands_still_holds_nobody_up(processes, name):
         lease.release()
 
     job.token.wait_while_paused = parked
-    with cached._lease(job, *of, job) as known:
+    with WorkService(cached.jobs(), cached.results(), "address")._alone(job, *of, job) as known:
         assert known is None and not lease.acquire()
         job.token.wait_while_paused()
         assert seen == [True] and not lease.acquire(), "taken again as soon as it goes on"

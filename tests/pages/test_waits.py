@@ -507,7 +507,7 @@ def test_whether_a_step_is_known_is_found_without_computing_any_of_it(monkeypatc
         monkeypatch.setattr(f"core.story.{computes}", lambda *_, **__: pytest.fail("It was computed."))
     monkeypatch.setattr(shell_story.plausibility_models, "known_certainty", lambda *_: "certainty")
     monkeypatch.setattr("core.agreement.coefficients.agreement_table", lambda *_, **__: pytest.fail("It was computed."))
-    monkeypatch.setattr(cached, "code_digest", lambda: "another version")
+    monkeypatch.setattr("core.runtime.work.code_digest", lambda: "another version")
     monkeypatch.setattr(remembered, "code_digest", lambda: "another version")
 
     def asks():

@@ -11,8 +11,8 @@ import inspect
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -33,12 +33,13 @@ from core.runtime.encoding import NotStorableError
 from core.runtime.files import running_folder
 from core.runtime.first_start import EARLY, PARTS, Preparation, begin, compiled
 from core.runtime.jobs import Job, JobBoard
-from core.runtime.locks import ComputeLock, end_running
+from core.runtime.locks import end_running
 from core.runtime.result_cache import Remembered, size_of
 from core.runtime.supervisor import trim
+from core.runtime.work import WorkService, job_name
 from core.runtime.workers import WorkerPool
 from core.settings import MEGABYTE, current_settings
-from core.version import __version__, code_digest
+from core.version import __version__
 from pages.shared.cache import access, streamlit_private
 from pages.shared.cache.remembered import of_content, owner, remembered, results
 
@@ -56,7 +57,6 @@ _pools: list[WorkerPool] = []
 _loaded = threading.Event()  # the kernels, before the first session
 _clusters: dict[str, "Cluster"] = {}
 _cluster_lock = threading.Lock()
-_LOCK_LOOK = 0.1  # seconds between looks at whether another process has ended what is asked for
 _LOOK = 2.0  # seconds between looks at what other processes have erased
 
 
@@ -275,10 +275,6 @@ def session() -> str:
     """What the server lists the session by."""
     context = get_script_run_ctx()
     return "" if context is None else context.session_id
-
-
-def _name(key: tuple) -> tuple[str, str]:
-    return str(key[0]), repr((*key[1:], code_digest()))
 
 
 def _keep_for_good() -> None:
@@ -628,16 +624,14 @@ def job(
     background : bool
         Whether it may begin after what the page waits for.
     """
-    name, who = _name(key), {"session": session(), "cost": LANES[lane], "background": background}
+    who = {"session": session(), "cost": LANES[lane], "background": background}
     if of is None:
-        return jobs().join(name, title, work, **who)
-    if jobs().get(name) is None:
-        remembered = results().look(of, (*key[1:], code_digest()), owner())
-        if remembered is not None:
-            return jobs().ended(name, title, remembered)
-    asked = (*key[1:], code_digest())
-    at_work = ComputeLock(of.content_digest, asked).is_elsewhere
-    return jobs().join(name, title, _storing(work, of, asked, owner()), **who, elsewhere=at_work)
+        return jobs().join(job_name(key), title, work, **who)
+    return _work().submit(key, title, work, of, **who)
+
+
+def _work() -> WorkService:
+    return WorkService(jobs(), results(), owner())
 
 
 def parts(
@@ -650,141 +644,26 @@ def parts(
     """
     from core.evaluation.sweep_table import sweep_part
 
-    address, settings = owner(), (model.name, tuple(sorted(model.settings().items())), tuple(sorted(asked.items())))
+    door, settings = _work(), (model.name, tuple(sorted(model.settings().items())), tuple(sorted(asked.items())))
 
     def part(reliability: float, job: Job, progress: Callable[[float], None]) -> "SweepPart":
-        what = ("part of a sweep", *settings, reliability, code_digest())
-        if (known := results().look(dataset, what, address)) is not None:
-            return known.result
-        far = _Far(progress)
-        with _lease(job, dataset, what, address, far) as known:
-            if known is not None:
-                return known.result
-            started = time.monotonic()
-            found = run(
-                job,
-                sweep_part,
-                dataset.coded,
-                model,
-                dataset.coded,
-                reliability,
-                **asked,
-                seconds=seconds,
-                progress=far.report,
-            )
-            results().put(dataset, what, found, address, time.monotonic() - started)
-            return found
+        def draw(told: Callable[..., None]) -> "SweepPart":
+            coded = dataset.coded
+            return run(job, sweep_part, coded, model, coded, reliability, **asked, seconds=seconds, progress=told)
+
+        return door.part(job, dataset, ("part of a sweep", *settings, reliability), draw, progress)
 
     return part
 
 
-def _storing(work: Callable[[Job], object], of: Dataset, asked: tuple, address: str) -> Callable[[Job], object]:
-    def stored(job: Job) -> object:
-        with _lease(job, of, asked, address, job) as known:
-            if known is not None:
-                job.remembered = known
-                return known.result
-            started = time.monotonic()
-            result = work(job)
-            job.remembered = results().put(of, asked, result, address, time.monotonic() - started)
-            return result
-
-    return stored
-
-
-class _Far:
-    """How far a part of a job is; a job says the same of itself."""
-
-    def __init__(self, told: Callable[[float], None]):
-        self._told = told
-        self.progress, self.message, self.started = 0.0, "", time.monotonic()
-
-    def report(self, share: float, message: str = "") -> None:
-        """Called by the work."""
-        self.progress = share
-        self._told(share)
-
-
-@contextmanager
-def _lease(job: Job, of: Dataset, asked: tuple, address: str, far: Job | _Far) -> Iterator[Remembered | None]:
-    """The result where another process of the server computes it, once it has; else None, and no other computes it.
-
-    How far it is, ``far``, is said to who waits for it elsewhere, and is what the other one says while this one waits.
-    A job that nobody looks at gives the lease back while it stands still, so that nobody waits for it elsewhere.
-    """
-    lease, several = ComputeLock(of.content_digest, asked), current_settings().several_processes
-    while not lease.acquire():
-        _watch_elsewhere(job, lease, far)
-        if (found := results().look(of, asked, address)) is not None:
-            yield found
-            return
-        far.report(0.0)
-        far.message, far.started = "", time.monotonic()
-        job.step_back()
-        job.token.check()
-    before = job.token.wait_while_paused
-
-    def park() -> None:
-        lease.release()
-        before()
-        lease.acquire()  # if another process has it by now, both compute
-
-    def tell() -> None:
-        began = far.started or time.monotonic()
-        lease.publish_progress(far.progress, far.message, time.time() - (time.monotonic() - began))
-
-    job.token.wait_while_paused = park
-    job.tells.append(tell)
-    job.awaited.append(lease.is_awaited)
-    try:
-        found = results().look(of, asked, address) if several else None
-        if found is None:
-            job.step_back()
-        yield found
-    finally:
-        job.tells.remove(tell)
-        job.awaited.remove(lease.is_awaited)
-        job.token.wait_while_paused = before
-        lease.release()
-
-
-def _watch_elsewhere(job: Job, lease: ComputeLock, far: Job | _Far) -> None:
-    """While another process does the work: say how far it is there, hold no place here, and keep it going there."""
-    before = job.token.wait_while_paused
-
-    def park() -> None:
-        lease.wait_no_more()
-        before()
-        job.step_aside()
-        lease.wait()
-
-    job.token.wait_while_paused = park
-    job.step_aside()
-    lease.wait()
-    try:
-        while lease.is_elsewhere():
-            job.token.check()
-            if (told := lease.read_progress()) is not None:
-                share, message, since = told
-                far.report(share, message)
-                far.started = time.monotonic() - (time.time() - since)
-            time.sleep(_LOCK_LOOK)
-    finally:
-        lease.wait_no_more()
-        job.token.wait_while_paused = before
-
-
 def known(key: tuple) -> Job | None:
     """The job of that key; None where there is none."""
-    return jobs().get(_name(key))
+    return jobs().get(job_name(key))
 
 
 def known_result(key: tuple, title: str, of: Dataset):
     """The result of that key where it is known, in memory or on disk; None where not. Nothing is started."""
-    job = known(key)
-    if job is None:
-        remembered = results().look(of, (*key[1:], code_digest()), owner())
-        job = None if remembered is None else jobs().ended(_name(key), title, remembered)
+    job = _work().find(key, title, of)
     return result(job, of) if job is not None and job.state == "done" else None
 
 
@@ -810,12 +689,12 @@ def drawing(still: bool) -> None:
 
 def watch(key: tuple, part: str = "") -> None:
     """Say that this session, or a part of it, looks at the job of that key."""
-    jobs().watch(_name(key), f"{session()}{part}")
+    jobs().watch(job_name(key), f"{session()}{part}")
 
 
 def leave(key: tuple, part: str = "") -> None:
     """Say that this session does not need a job any more; with nobody left it is cancelled, so that none pile up."""
-    jobs().leave(_name(key), f"{session()}{part}")
+    jobs().leave(job_name(key), f"{session()}{part}")
 
 
 def cancel(job: Job) -> None:
@@ -825,4 +704,4 @@ def cancel(job: Job) -> None:
 
 def restart(key: tuple) -> None:
     """Have what failed, or what this session cancelled, started anew with the next look."""
-    jobs().again(_name(key), session())
+    jobs().again(job_name(key), session())
