@@ -3,6 +3,7 @@
 import sys
 import threading
 import time
+from importlib.util import find_spec
 
 import pytest
 
@@ -132,3 +133,17 @@ def test_waiting_ends_at_once_when_the_part_comes(monkeypatch):
     threading.Thread(target=lambda: preparation.wait(("draws",), 60) and woken.set(), daemon=True).start()
     preparation._report(["draws"])
     assert woken.wait(10)
+
+
+def test_preparation_starts_a_module_that_is_there(monkeypatch):
+    """The package that the children load their parts with is not the one that starts them."""
+    started = []
+
+    def popen(command, **options):
+        started.append(command[command.index("-m") + 1])
+        raise OSError
+
+    monkeypatch.setattr(first_start, "compiled", lambda: False)
+    monkeypatch.setattr(first_start.subprocess, "Popen", popen)
+    assert first_start.Preparation().wait(timeout=20)
+    assert set(started) == {"core.warmup"} and find_spec("core.warmup") is not None
