@@ -11,6 +11,7 @@ from .settings import prepare_numba_cache
 from .version import __version__
 
 if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr__`
+    from .agreement.applicable_coefficients import coefficients_for as coefficients_for
     from .agreement.bootstrap import bootstrap as bootstrap
     from .agreement.coefficients import agreement_table as agreement_table
     from .agreement.coefficients import fleiss_kappa as fleiss_kappa
@@ -18,7 +19,6 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from .agreement.differences import compare as compare
     from .agreement.krippendorff import krippendorff_alpha as krippendorff_alpha
     from .agreement.probability import spa as spa
-    from .agreement.suitable import coefficients_for as coefficients_for
     from .annotations.dataset import Dataset as Dataset
     from .certainty.held_out_readers import held_out_curve as held_out_curve
     from .certainty.label_certainty import set_certainty as set_certainty
@@ -67,7 +67,7 @@ _WHERE = {
     "fleiss_kappa": ".agreement.coefficients",
     "krippendorff_alpha": ".agreement.krippendorff",
     "spa": ".agreement.probability",
-    "coefficients_for": ".agreement.suitable",
+    "coefficients_for": ".agreement.applicable_coefficients",
     "bootstrap": ".agreement.bootstrap",
     "compare": ".agreement.differences",
     "MajorityVote": ".models.majority",

@@ -225,6 +225,38 @@ def case_link(template: str, case_id: str) -> str:
     return template.replace("{case}", quote(case_id, safe=""))
 
 
+def bring_over(before: str, after: str) -> None:
+    """Add what belongs to a dataset as it was read before to what belongs to it now; nothing is replaced.
+
+    Parameters
+    ----------
+    before, after : str
+        Digests.
+
+    Raises
+    ------
+    InputError
+        The home folder cannot be written.
+    """
+    told_before, folder_before = _read(before), _folder(before)
+    if not told_before:
+        return
+
+    def change(told: dict[str, Any], folder: Path) -> None:
+        for name, value in told_before.items():
+            if isinstance(value, list):  # people
+                told[name] = list(dict.fromkeys((*told.get(name, ()), *value)))
+            elif name in ("predictions", "selections"):
+                told[name] = value | told.get(name, {})
+            else:
+                told.setdefault(name, value)
+        for path in folder_before.glob("*.predictions"):
+            if not (folder / path.name).exists():
+                shutil.copyfile(path, folder / path.name)
+
+    _change(after, change)
+
+
 def move_belongings(address: str) -> None:
     """The dataset is kept from now on, or no more: what belongs to it goes with it."""
     after = _folder(address)

@@ -9,9 +9,10 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import fields
 from importlib import import_module
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -22,6 +23,9 @@ from .methods import AS_IS, Family, Option, Variant, methods
 from .settings import private_files
 from .text import exact
 from .version import __version__
+
+if TYPE_CHECKING:
+    from .analyses.base import AnalysisPart
 
 _IN_PARTITIONS = ".commands.partitioned"
 _OF_HOME = (".commands.record", ".commands.people")  # whose commands write to the home folder
@@ -144,6 +148,7 @@ def _none() -> list[click.Parameter]:
 
 def _file() -> list[click.Parameter]:
     """What holds wherever a file is read."""
+    from .ingest.formats.budget import MOST_COLUMNS
     from .ingest.formats.detect import formats
 
     return [
@@ -167,6 +172,8 @@ def _file() -> list[click.Parameter]:
             help="The closed list of classes, in its order: names, or a file (a name a line, or a class table). Whole "
             "numbers that are no names of it are places in it, counted from 0.",
         ),
+        click.Option(["--missing"], metavar="A,B", help="Annotations that mean a missing one, such as None."),
+        click.Option(["--not-missing"], metavar="A,B", help="Annotations that only look like codes for missing."),
         click.Option(
             ["--kind"],
             type=click.Choice(KINDS),
@@ -178,10 +185,26 @@ def _file() -> list[click.Parameter]:
             is_flag=True,
             help="Sets of labels: an empty cell says that its label, or any, does not apply; else it says nothing.",
         ),
+        click.Option(
+            ["--most-columns"],
+            type=click.IntRange(1),
+            default=MOST_COLUMNS,
+            metavar="N",
+            show_default=True,
+            help="Largest number of columns that a table may have.",
+        ),
         click.Option(["--threshold"], type=float, metavar="T", help="Scores: two classes, at most T and above."),
         click.Option(["--label"], metavar="NAME", help="Sets of labels: two classes, without this label and with it."),
         click.Option(["--seed"], type=int, default=0, show_default=True),
     ]
+
+
+def _ordinal() -> click.Option:
+    return click.Option(
+        ["--ordinal"],
+        is_flag=True,
+        help="Use the order of the classes: that of --classes, of numbers, or of a known scale in words.",
+    )
 
 
 def _partitions() -> click.Option:
@@ -245,14 +268,42 @@ def _named(family: Family, more: Sequence[str] = ()) -> click.Argument:
 
 
 def _agreement() -> list[click.Parameter]:
+    from .analyses.agreement import AGREEMENT
+
+    first, *others = AGREEMENT.parts
     return [
+        click.Option(
+            ["--part"],
+            type=click.Choice([part.name for part in AGREEMENT.parts]),
+            default=first.name,
+            show_default=True,
+            help="What to say of the agreement; of all but the first the rows of its table.",
+        ),
+        *_options_of_parts(others),
         *_file(),
         click.Option(["--level"], type=float, default=0.95, metavar="L", help="Of the intervals, 0 to 1."),
         click.Option(["--weights"], metavar="W", help="Of the classes: identity, linear, quadratic, ordinal, ..."),
-        click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
+        _ordinal(),
         click.Option(["--spa-weights"], default="annotations_m1", metavar="S", help="Weighting of SPA."),
         _partitions(),
         _cluster(),
+    ]
+
+
+def _options_of_parts(parts: Sequence["AnalysisPart"]) -> list[click.Parameter]:
+    """The options of all parts of an analysis, each once."""
+    found: dict[str, list[tuple[AnalysisPart, Any]]] = {}
+    for part in parts:
+        for field in fields(part.options):
+            if (option := field.metadata.get("option")) is not None:
+                found.setdefault(field.name, []).append((part, option))
+    return [
+        click.Option(
+            [f"--{name}"],
+            type=click.Choice(list(dict.fromkeys(choice for _, option in taken for choice in option.choices))),
+            help="Of " + ", ".join(part.name for part, _ in taken) + ".",
+        )
+        for name, taken in found.items()
     ]
 
 
@@ -263,7 +314,7 @@ def _fit() -> list[click.Parameter]:
         click.Option(["--restarts"], type=int, default=0, metavar="N", help="Random starts beside the votes (em)."),
         click.Option(["--intervals"], is_flag=True, help="Standard errors and intervals (em)."),
         click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, held fixed (em)."),
-        click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
+        _ordinal(),
         click.Option(["--own-trust"], is_flag=True, help="Sets of labels: each label alone, no trust that they share."),
         click.Option(["--evidence"], metavar="NAME=FILE", help="A classifier that counts by its held-out score (em)."),
         click.Option(["--parameters"], is_flag=True, help="Write confusion matrices however large they are."),
@@ -286,7 +337,7 @@ def _choose() -> list[click.Parameter]:
     return [
         *_file(),
         click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, which judge and do not choose."),
-        click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
+        _ordinal(),
         _partitions(),
     ]
 
@@ -295,7 +346,7 @@ def _raters() -> list[click.Parameter]:
     return [
         *_file(),
         click.Option(["--gold"], metavar="FILE", help="case,class (or case,score) of gold cases, to judge by."),
-        click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
+        _ordinal(),
         click.Option(["--acceptable"], type=float, metavar="A", help="Accuracy; from the data where not given."),
         click.Option(["--fdr"], type=float, default=0.05, metavar="Q", help="False discovery rate of those flagged."),
         click.Option(["--judged-by"], type=click.Choice(("gold", "model")), help="Gold where there is enough of it."),
@@ -341,7 +392,7 @@ def _plausible() -> list[click.Parameter]:
         *_file(),
         *_draws(),
         click.Option(["--prior"], metavar="M0,K0,A0,B0", help="Of scores; fitted where not given."),
-        click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
+        _ordinal(),
         click.Option(["--risk"], metavar="FILE", help="class,risk with low, medium, high; or a level a line."),
     ]
 
@@ -349,7 +400,7 @@ def _plausible() -> list[click.Parameter]:
 def _certainty() -> list[click.Parameter]:
     return [
         *_plausible(),
-        click.Option(["--reliability"], type=float, required=True, metavar="G", help="γ, the trust in the raters."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [where pages open]."),
         _cases_out("Write certainty per case as CSV."),
         _partitions(),
         _cluster(),
@@ -374,7 +425,7 @@ def _sets() -> list[click.Parameter]:
         *_file(),
         _predictions(),
         click.Option(["--alpha", "error"], type=float, required=True, metavar="A", help="Sets promise 1 - A."),
-        click.Option(["--reliability"], type=float, metavar="G", help="γ; the default of the model where not given."),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [where pages open]."),
         click.Option(
             ["--calibrate"], type=float, default=0.5, show_default=True, metavar="SHARE", help="Of the cases."
         ),
@@ -437,11 +488,13 @@ def _report() -> list[click.Parameter]:
     return [
         *_file(),
         *_draws(),
-        click.Option(["--ordinal"], is_flag=True, help="The order of --classes means something."),
+        _ordinal(),
         click.Option(["--out"], required=True, metavar="FILE", help="The HTML file to write."),
         click.Option(["--sections"], metavar="A,B", help=f"Of {', '.join(SECTIONS)}; all where not given."),
         click.Option(["--model"], type=click.Choice(names), help="Of plausibilities."),
-        click.Option(["--reliability"], type=float, metavar="G", help="γ of the section on cases."),
+        click.Option(
+            ["--reliability"], type=float, metavar="G", help="Reliability γ of the section on cases [where pages open]."
+        ),
         _predictions(),
     ]
 
@@ -460,6 +513,18 @@ def _erase() -> list[click.Parameter]:
         click.Option(["--by"], default="administrator", show_default=True, metavar="NAME", help="Who erases."),
         click.Option(["--unused"], type=int, metavar="DAYS", help="Kept data with which nothing was done for so long."),
         click.Option(["--yes"], is_flag=True, help="Erase them; without it unused data are only listed."),
+    ]
+
+
+def _bring_over() -> list[click.Parameter]:
+    return [
+        *(
+            parameter
+            for parameter in _file()
+            if parameter.name not in ("select", "threshold", "label", "with_machines")
+        ),
+        _ordinal(),
+        click.Option(["--by"], default="administrator", show_default=True, metavar="NAME", help="Name for the record."),
     ]
 
 
@@ -599,6 +664,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Put a backup back, into an empty home folder.",
         "restore plurality.backup",
         _restore,
+    ),
+    "bring-over": (
+        ".commands.earlier:bring_over",
+        "Bring what is kept of a file that was read in another way before to what it is now.",
+        "bring-over readings.csv --by ann@clinic.example",
+        _bring_over,
     ),
     "erase": (
         ".commands.record:erase",

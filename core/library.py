@@ -19,7 +19,7 @@ from .ingest import stored_case_content
 from .ingest.build_dataset import ImportReport
 from .ingest.case_facts import CaseFacts
 from .runtime.encoding import DAMAGED, from_bytes, to_bytes
-from .runtime.files import draft_name, erase_whole, put_in_place, sweep_drafts, unkept_folder, write_whole
+from .runtime.files import discard, draft_name, erase_whole, put_in_place, sweep_drafts, unkept_folder, write_whole
 from .runtime.result_cache import kept_results
 from .settings import current_settings
 from .text import utc
@@ -162,6 +162,17 @@ def reopen(digest: str) -> Dataset:
     return dataset
 
 
+def name_of(digest: str) -> str:
+    """Name of a kept dataset, without its annotations.
+
+    Raises
+    ------
+    NotFoundError
+        It was not kept, or has been forgotten.
+    """
+    return _described(_folder(digest)).name
+
+
 def rename(digest: str, name: str) -> None:
     """Give a kept dataset another name; its digest and address stay."""
     name = " ".join(name.split())
@@ -248,6 +259,75 @@ def keep_no_more(digest: str) -> None:
         raise _not_writable(error) from None
 
 
+def continue_as(before: str, after: str) -> None:
+    """Say that a dataset was read anew, so that its earlier digest opens it as it is now; it is kept only once.
+
+    Parameters
+    ----------
+    before, after : str
+        Digests.
+
+    Raises
+    ------
+    InputError
+        The home folder cannot be written.
+    """
+    folder = current_settings().datasets / before
+    try:
+        if is_kept(after):
+            _continued().mkdir(parents=True, exist_ok=True)
+            write_whole(_continued() / before, after.encode())
+            if folder.is_dir():
+                erase_whole(folder)
+    except OSError as error:
+        raise _not_writable(error) from None
+    erase_aside(before)
+    kept_results().erase(before)
+
+
+def present_digest(digest: str) -> str:
+    """The digest of a dataset since it was read anew; the same where it was not."""
+    seen = {digest}
+    while _DIGEST.fullmatch(digest):
+        try:
+            digest = (_continued() / digest).read_text(encoding="utf-8")
+        except OSError:
+            break
+        if digest in seen:
+            break
+        seen.add(digest)
+    return digest
+
+
+def leave_apart(earlier: str, present: str) -> None:
+    """Save that what is kept under an earlier digest of a dataset stays there.
+
+    Parameters
+    ----------
+    earlier, present : str
+        Digests of the dataset as it was read then, and as it is now.
+
+    Raises
+    ------
+    InputError
+        The home folder cannot be written.
+    """
+    try:
+        _continued().mkdir(parents=True, exist_ok=True)
+        write_whole(_continued() / f"{earlier}-{present}", present.encode())
+    except OSError as error:
+        raise _not_writable(error) from None
+
+
+def is_left_apart(earlier: str, present: str) -> bool:
+    """Whether `leave_apart` was called with these digests."""
+    return (_continued() / f"{earlier}-{present}").is_file()
+
+
+def _continued() -> Path:
+    return current_settings().home / "continued"
+
+
 def _aside(digest: str) -> Path:
     return unkept_folder() / "datasets" / digest
 
@@ -275,6 +355,10 @@ def forget(digest: str) -> None:
         raise _not_writable(error) from None
     erase_aside(digest)
     kept_results().erase(digest)
+    for path in _continued().glob("*"):
+        with suppress(OSError):
+            if path.name.startswith(digest) or path.read_text(encoding="utf-8") == digest:
+                discard(path)
 
 
 def sweep() -> None:

@@ -216,6 +216,8 @@ class Method:
         Largest data for which it is computed unasked.
     assumes : str
         Of coefficients: what they assume, in one sentence.
+    formula : core.agreement.formulas.Formula or None
+        Of coefficients of single classes: the function of sums over cases that they are.
     beyond_chance : bool
         Of coefficients: 0 is chance and 1 perfect, as the verbal scales take it.
     says_how : bool
@@ -253,6 +255,7 @@ class Method:
     reliability: ReliabilityScale | None = None
     most_cases: int = 0
     assumes: str = ""
+    formula: Any = None
     beyond_chance: bool = False
     says_how: bool = True
     title_weighted: str = ""

@@ -17,9 +17,9 @@ MEGABYTE = 1024 * 1024
 _SHORTEST_SECRET = 32
 # What the settings depend on; folders of users and systems among it.
 _OWN = (
-    "HOME", "MAX_UPLOAD_MB", "RESULTS_MB", "MEMORY_MB", "WORKERS", "CLUSTER", "UNASKED_CASES", "MAX_MODEL_CELLS",
-    "DATABASE_URL", "DATABASE_OWNER_URL", "SEVERAL_PROCESSES", "IMAGES", "REMOTE_IMAGES", "SIGN_IN", "PEOPLE",
-    "EMAIL_TRUSTED", "NAME_CLAIM", "ROLE_CLAIM", "GROUP_CLAIM", "LOG", "METRICS_TOKEN", "SESSION_HOURS",
+    "HOME", "MAX_UPLOAD_MB", "READING_MB", "RESULTS_MB", "MEMORY_MB", "WORKERS", "CLUSTER", "UNASKED_CASES",
+    "MAX_MODEL_CELLS", "DATABASE_URL", "DATABASE_OWNER_URL", "SEVERAL_PROCESSES", "IMAGES", "REMOTE_IMAGES", "SIGN_IN",
+    "PEOPLE", "EMAIL_TRUSTED", "NAME_CLAIM", "ROLE_CLAIM", "GROUP_CLAIM", "LOG", "METRICS_TOKEN", "SESSION_HOURS",
     "ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE",
 )  # fmt: skip
 _OF_SYSTEMS = (
@@ -39,6 +39,9 @@ class Settings:
         Folder of kept datasets (``PLURALITY_HOME``).
     max_upload_mb : int
         Largest file that is read, in MiB (``PLURALITY_MAX_UPLOAD_MB``).
+    reading_mb : int
+        Memory that reading a small file may take, in MiB (``PLURALITY_READING_MB``); larger files may take more in
+        proportion to their size.
     memory_mb : int
         Largest size of the results that a server holds in memory, in MiB (``PLURALITY_MEMORY_MB``).
     results_mb : int
@@ -89,6 +92,7 @@ class Settings:
 
     home: Path
     max_upload_mb: int = 1024
+    reading_mb: int = 300
     memory_mb: int = 512
     results_mb: int = 2048
     workers: int = max(1, min(2, (os.cpu_count() or 1) - 1))
@@ -145,6 +149,7 @@ def _settings(said: tuple[str | None, ...]) -> Settings:
         max_upload_mb=_positive(
             told, "PLURALITY_MAX_UPLOAD_MB", Settings.__dataclass_fields__["max_upload_mb"].default
         ),
+        reading_mb=_positive(told, "PLURALITY_READING_MB", Settings.__dataclass_fields__["reading_mb"].default),
         results_mb=_positive(told, "PLURALITY_RESULTS_MB", Settings.__dataclass_fields__["results_mb"].default),
         memory_mb=_positive(told, "PLURALITY_MEMORY_MB", Settings.__dataclass_fields__["memory_mb"].default),
         workers=_positive(told, "PLURALITY_WORKERS", Settings.__dataclass_fields__["workers"].default, least=0),

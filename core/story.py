@@ -20,22 +20,17 @@ from .machines.alternative_test import AlternativeTest
 from .machines.sentences import outcome
 from .machines.worth import Worth
 from .models.majority import MajorityVote
-from .models.one_coin import METHODS as ONE_COIN
 from .models.result import RaterModelFit
-from .models.vote_changes import DECIDED, vote_changes
+from .models.vote_changes import vote_changes
 from .plausibility.protocol import PlausibilityModel
 from .raters.acceptable import Acceptable
 from .reducers.all_draws import WholeCases
 from .reducers.protocol import reduce_draws
 from .text import exact, number, percent, percent_with_interval, plural, probability
+from .thresholds import CLEARLY_AHEAD, DISAGREE_BELOW, TIE_DECIDED, TWO_TRUTHS, UNCERTAIN_BELOW
 
 SAMPLE = "skin"
-MODEL = ONE_COIN[0].name
 METRIC = "top3_accuracy"
-CERTAIN = 0.9
-SURE = 0.95
-DISAGREE_BELOW = 0.8
-AS_GOOD = 0.35
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,22 +135,25 @@ def hidden(dataset: Dataset, certainty: CertaintyResult) -> Claim:
         Of these data.
     """
     clear = MajorityVote().fit(dataset).top_class() >= 0
-    doubtful = int((clear & (certainty.certainty[:, 0] < CERTAIN)).sum())
+    doubtful = int((clear & (certainty.certainty[:, 0] < UNCERTAIN_BELOW)).sum())
     words = (
         f"Majority vote gives {int(clear.sum()):,} of {plural(dataset.n_cases, 'case')} one label each, and looks "
-        f"finished. {doubtful:,} of these labels are less than {percent(CERTAIN)} certain, and nothing in it says which"
+        f"finished. {doubtful:,} of these labels are less than {percent(UNCERTAIN_BELOW)} certain, and nothing in it "
+        "says which"
     )
     return Claim(words, bool(doubtful > 0.1 * clear.sum()))
 
 
-def weighs(dataset: Dataset, fit: RaterModelFit, judged: Acceptable) -> Claim:
-    """Step three, from a fitted rater model and the accuracy of each rater as the Raters page has it.
+def weighs(dataset: Dataset, title: str, fit: RaterModelFit, judged: Acceptable) -> Claim:
+    """Step three, from the rater model of the settings and the accuracy of each rater as the Raters page has it.
 
     Parameters
     ----------
     dataset : Dataset
+    title : str
+        Of the rater model.
     fit : RaterModelFit
-        Of the dataset.
+        Of the rater model.
     judged : Acceptable
         Accuracies of the dataset's raters.
     """
@@ -170,9 +168,9 @@ def weighs(dataset: Dataset, fit: RaterModelFit, judged: Acceptable) -> Claim:
         return f"{dataset.raters[rater]} is right on {share}"
 
     words = (
-        f"From the annotations alone it learns that {said(most)} of cases and {said(least)}. It listens to them "
-        f"accordingly, and decides {changes.n_decided:,} of {plural(changes.n_tied, 'tied vote')} at a probability of "
-        f"{number(DECIDED, 1)} or more"
+        f"By the annotations alone, {said(most)} of cases and {said(least)}. Weighing raters decides "
+        f"{changes.n_decided:,} of {plural(changes.n_tied, 'tied vote')} at a probability of {number(TIE_DECIDED, 1)} "
+        f"or more ({title})"
     )
     return Claim(words, clearly_apart(found.value, found.low, found.high) and changes.n_decided > 0)
 
@@ -202,7 +200,7 @@ def torn_case(
     n_draws, seed : int
     """
     best, best_rank = None, (-1, 0, 0.0)
-    for case in np.flatnonzero(certainty.certainty[:, 0] < 1 - AS_GOOD).tolist():
+    for case in np.flatnonzero(certainty.certainty[:, 0] < 1 - TWO_TRUTHS).tolist():
         settings: dict[str, Any] = {"reliability": reliability, "n_draws": n_draws, "seed": seed}
         (whole,) = reduce_draws(model, dataset, [WholeCases()], **settings, cases=range(case, case + 1))
         draws = whole[int(case)]
@@ -210,7 +208,7 @@ def torn_case(
         count = np.bincount(named, minlength=2)
         first, second = np.argsort(-count, kind="stable")[:2]
         codes = int(draws.classes[first]), int(draws.classes[second])
-        if count[second] < AS_GOOD * n_draws:
+        if count[second] < TWO_TRUTHS * n_draws:
             continue
         risk, gap = None, 0
         if dataset.class_risk is not None and (dataset.class_risk >= 0).all():
@@ -234,7 +232,7 @@ def two_truths(torn: Torn) -> Claim:
         words += f". The one is of {torn.risk[0]} risk, the other of {torn.risk[1]} risk, and a label would drop one"
     else:
         words += ". A label would drop one of them"
-    return Claim(words, less >= AS_GOOD)
+    return Claim(words, less >= TWO_TRUTHS)
 
 
 def looked_better(evaluation: Evaluation, reliability: float) -> Claim:
@@ -260,7 +258,7 @@ def flips(reliabilities: Sequence[float], evaluations: Sequence[Evaluation]) -> 
         f"(γ = {exact(reliabilities[-1])}), {last.name} does, each with a probability of {_at_least(first.p, last.p)}. "
         "Whoever chooses a classifier chooses a trust, too"
     )
-    sure = first.p is not None and last.p is not None and min(first.p, last.p) >= SURE
+    sure = first.p is not None and last.p is not None and min(first.p, last.p) >= CLEARLY_AHEAD
     same = {leader.name for leader in leaders(evaluations, "top1_accuracy")}
     return Claim(words, first.name != last.name and sure and len(same) == 1)
 

@@ -3,6 +3,7 @@
 import html
 import math
 import re
+from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -82,6 +83,17 @@ def plural(count: int, noun: str, nouns: str | None = None) -> str:
         For any other number; with an s at the end of ``noun`` where it is not given.
     """
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
+
+
+def first_twice(names: Sequence[str]) -> str | None:
+    """Return the first name that comes again; None if all differ.
+
+    Parameters
+    ----------
+    names : sequence of str
+    """
+    times = Counter(names)
+    return next((name for name in names if times[name] > 1), None)
 
 
 def listed(names: Sequence[str]) -> str:

@@ -12,15 +12,15 @@ from dataclasses import replace
 
 import numpy as np
 
+from .agreement.applicable_coefficients import coefficients_for
 from .agreement.bootstrap import bootstrap
 from .agreement.by_rater import by_rater
 from .agreement.coefficients import agreement_table
 from .agreement.ordered import ranking_agreement
-from .agreement.pairs import PAIR_COEFFICIENTS, pair_matrix
+from .agreement.pairs import pair_coefficients, pair_matrix
 from .agreement.precision import precision_curve
 from .agreement.probability import SPA_WEIGHTINGS
 from .agreement.specific import specific_agreement
-from .agreement.suitable import coefficients_for
 from .annotations.counts import class_counts
 from .annotations.dataset import Dataset
 from .certainty.held_out_readers import held_out_curve
@@ -214,7 +214,7 @@ def _agreement() -> None:
     rankings, dataset = _data()
     agreement_table(class_counts(dataset), spa_weightings=SPA_WEIGHTINGS, dataset=dataset)
     ranking_agreement(rankings)
-    for coefficient in PAIR_COEFFICIENTS[:2]:
+    for coefficient in pair_coefficients()[:2]:
         pair_matrix(dataset, coefficient)
     by_rater(dataset)
     specific_agreement(dataset)

@@ -4,22 +4,26 @@ from shlex import quote
 
 import streamlit as st
 
-from core.agreement.suitable import Suitable
+from core.analyses.agreement import AGREEMENT
+from core.analyses.agreement.pairs import busiest
+from core.analyses.agreement.precision import adaptive_warning
 from core.annotations.dataset import Dataset
+from core.annotations.ordering import scale_order
 from core.methods import any_of
 from core.text import markdown, plural
 from pages.shared.agreement import compare as agreement_compare
-from pages.shared.agreement import parts as agreement_parts
-from pages.shared.agreement import raters as agreement_raters
-from pages.shared.agreement import top as agreement_top
+from pages.shared.agreement import pairs as agreement_pairs
 from pages.shared.cache import agreement as cached_agreement
-from pages.shared.kit import navigation, provenance, state, widgets
-from pages.shared.kit import style as look
+from pages.shared.cache import analyses
+from pages.shared.kit import blocks, navigation, provenance, state, widgets
+
+MOST_ORDERED = 20
+_COMPARE = "Compare"
 
 
 def _order(dataset: Dataset) -> Dataset:
     """Ask whether the classes are ordered; nothing is guessed."""
-    if dataset.kind != "class" or not 3 <= dataset.n_classes <= agreement_top.MOST_ORDERED:
+    if dataset.kind != "class" or not 3 <= dataset.n_classes <= MOST_ORDERED:
         return dataset
     with st.popover("Order of the classes", icon=":material/sort:", type="tertiary", key="class_order_popover"):
         means = st.toggle(
@@ -31,7 +35,7 @@ def _order(dataset: Dataset) -> Dataset:
         order = st.multiselect(
             "From the lowest to the highest (take all out and choose them in their order to change it)",
             dataset.classes,
-            default=list(dataset.classes),
+            default=list(dataset.classes if dataset.ordinal else scale_order(dataset.classes) or dataset.classes),
             key=f"order-{dataset.digest}",
             disabled=not means,
             persist_state="session",
@@ -57,11 +61,20 @@ def _repeats(dataset: Dataset) -> None:
         )
 
 
-def _coefficients(dataset: Dataset, found: Suitable, theme, shares: dict[str, float] | None) -> None:
-    agreement_top.show(found, theme, shares)
+def _coefficients(dataset: Dataset) -> None:
+    blocks.answer(AGREEMENT.part("coefficients"), dataset)
     _repeats(dataset)
     if dataset.kind not in ("score", "set"):
-        agreement_compare.warn_of_adaptive_collection(widgets.class_view(dataset))
+        blocks.show(adaptive_warning(cached_agreement.adaptive(widgets.class_view(dataset))))
+
+
+def _pairs(view: Dataset) -> None:
+    part = AGREEMENT.part("pairs")
+    raters = busiest(view).raters
+    coefficient = st.session_state.get("pair_coefficient", part.options().coefficient)
+    key = f"pairs-{coefficient}"
+    clicked = agreement_pairs.choosing(raters, f"{key}-{view.digest}")
+    blocks.answer(part, view, {key: clicked, "pairs": lambda _: agreement_pairs.two(view, raters)})
 
 
 def _view(dataset: Dataset) -> Dataset:
@@ -73,7 +86,6 @@ def _view(dataset: Dataset) -> Dataset:
 
 def _page() -> None:
     dataset = widgets.require_data().dataset
-    theme = look.theme()
     title = st.empty()
     title.title("How much do the raters agree?")
     verdict = any_of("coefficient", dataset)
@@ -84,29 +96,24 @@ def _page() -> None:
         )
         return
     dataset = _order(dataset)
-    found = cached_agreement.suitable(dataset)
+    found = analyses.result(AGREEMENT.part("coefficients"), dataset)
     title.title(found.words())
-    shares = None if dataset.kind in ("score", "set") else cached_agreement.class_shares(dataset)
+    own = {"coefficients": lambda: _coefficients(dataset), "pairs": lambda: _pairs(_view(dataset))}
     parts = {
-        "Coefficients": lambda: _coefficients(dataset, found, theme, shares),
-        "Pairwise agreement": lambda: agreement_raters.pairs(_view(dataset), theme),
-        "By rater": lambda: agreement_raters.each(_view(dataset), theme),
-        "By class": lambda: agreement_parts.by_class(_view(dataset), theme),
-        "Cases": lambda: agreement_parts.cases(_view(dataset), theme),
-        "Over time": lambda: agreement_parts.over_time(_view(dataset), theme),
-        "Compare": lambda: agreement_compare.selections(_view(dataset), state.split(dataset)),
-        "Precision and sample size": lambda: agreement_compare.precision(_view(dataset), theme),
+        part.title: own.get(part.name, lambda part=part: blocks.answer(part, _view(dataset)))
+        for part in AGREEMENT.parts
     }
-    for (name, show), tab in zip(parts.items(), widgets.tabs(list(parts), "agreement_tabs"), strict=True):
+    parts[_COMPARE] = lambda: agreement_compare.selections(_view(dataset), state.split(dataset))
+    names = [*list(parts)[:-2], _COMPARE, list(parts)[-2]]
+    for name, tab in zip(names, widgets.tabs(names, "agreement_tabs"), strict=True):
         if tab.open:
-            if name != "Compare":
+            if name != _COMPARE:
                 agreement_compare.out_of_address()
             with tab:
-                show()
-    ordinal = f" --ordinal --classes {quote(','.join(dataset.classes))}" if found.kind == "ordinal" else ""
-    provenance.show(
-        dataset, ["agreement"], f"agreement FILE{ordinal}", {"kind": found.kind, "level": 0.95}, "agreement"
-    )
+                parts[name]()
+    ordinal = f" --ordinal --classes {quote(','.join(found.order))}" if found.order else ""
+    settings = {"kind": found.kind, "level": 0.95} | ({"order": list(found.order)} if found.order else {})
+    provenance.show(dataset, ["agreement"], f"agreement FILE{ordinal}", settings, "agreement")
 
 
 navigation.through_app()

@@ -7,17 +7,19 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import UNCERTAIN_BELOW, CertaintyResult, most_plausible
+from core.certainty.top_sets import CertaintyResult, most_plausible
 from core.models.expected_class import expected_said, without_shared_words
 from core.order import lowest_first
 from core.plausibility.protocol import PlausibilityModel
 from core.text import exact, markdown, plural, shorten, simulated, typed
+from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cases import class_scale, content, list_columns, moves, one_case, review_status, score_cases
 from pages.shared.kit import (
     class_order,
     columns,
     gold_of_reviews,
     navigation,
+    opening,
     plausibility_models,
     predictions,
     provenance,
@@ -32,7 +34,7 @@ _SHORT, _SHORTER = 14, 8  # letters of each of two classes in a cell of the work
 _ALL, _UNCERTAIN, _REVIEWED = "All", "Uncertain", "Reviewed"
 
 
-def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, str]:
+def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, bool, str]:
     left, middle, right, more = st.columns([4, 3, 3, 2], vertical_alignment="bottom")
     below = st.container()
     name = plausibility_models.choose_model(middle, dataset)
@@ -44,7 +46,10 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, str]:
         st.caption(f"{plausibility_models.N_DRAWS:,} draws a case · seed {plausibility_models.SEED}")
     with below:
         class_order.say(dataset, name)
-    return model, reliability, find
+    is_open = reliability_slider.in_use(dataset, plausibility_models.as_chosen(dataset)).reliability_open
+    if is_open:
+        st.caption(opening.CHOOSING)
+    return model, reliability, is_open, find
 
 
 def _order(view: Dataset, dataset: Dataset, result: CertaintyResult, find: str) -> np.ndarray:
@@ -183,14 +188,13 @@ def _header(dataset: Dataset, order: np.ndarray | None, case: int, result: Certa
 
 
 def _page() -> None:
-    reading = widgets.require_data()
-    dataset = reading.dataset
+    dataset = gold_of_reviews.applied(widgets.require_data().dataset)
     title = st.empty()
     title.title("Which cases are uncertain?")
     if dataset.kind == "score":
         score_cases.show(dataset, title)
         return
-    model, reliability, find = _settings(dataset)
+    model, reliability, is_open, find = _settings(dataset)
     view = plausibility_models.data_for(model.name, dataset)
     model = trusted_raters.asked_for(view, model)
     if model is None:
@@ -223,8 +227,9 @@ def _page() -> None:
         n_uncertain = result.n_below(UNCERTAIN_BELOW)
         stay = "stays" if n_uncertain == 1 else "stay"
         about = f" about “{markdown(shorten(view.classes[1], 30))}”" if dataset.kind == "set" else ""
-        trust = f"at trust γ = {exact(reliability)}"  # Home may speak of another
-        title.title(f"{n_uncertain:,} of {plural(dataset.n_cases, 'case')} {stay} uncertain{about} {trust}")
+        trust = f"at trust γ = {exact(reliability)}"
+        if not is_open:
+            title.title(f"{n_uncertain:,} of {plural(dataset.n_cases, 'case')} {stay} uncertain{about} {trust}")
         order = _order(view, dataset, result, find)
         if not len(order):
             narrow.info("No case matches. Find by a part of the id or class, or a rater's whole name.")

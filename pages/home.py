@@ -77,10 +77,9 @@ def _computed(dataset, views, found, title, figures, places, theme) -> None:
     wide, beside, second, *third = places
     with wide:
         certain = home_doors.cases(views, theme)
-    settled = None if views.provisional else certain
-    title.title(home_numbers.sentence(dataset, found, settled))
+    title.title(home_numbers.sentence(dataset, found, certain))
     with figures[2]:
-        home_numbers.uncertain(views, certain, provisional=settled is None)
+        home_numbers.uncertain(views, certain)
     sweep = None
     for place in third:
         with place:
@@ -89,7 +88,7 @@ def _computed(dataset, views, found, title, figures, places, theme) -> None:
         act = home_doors.raters(views, theme)
     if beside is not None:
         with beside:
-            next_steps.show(views, settled, act, found)
+            next_steps.show(views, certain, act, found)
     with figures[3]:
         if views.classifiers:
             home_numbers.classifier(views, sweep)

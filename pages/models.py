@@ -7,17 +7,25 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.extremes import clearly_most_cases
+from core.extremes import clearly_least, clearly_most, clearly_most_cases
 from core.methods import any_of
 from core.models.catalogue import Fitted, command_of
 from core.models.models_agree import models_agree
-from core.models.rater_summary import rater_summary
 from core.models.unanimous import unanimous_cases
 from core.models.vote_changes import VoteChanges, vote_changes
 from core.raters.acceptable import why_not
-from core.text import markdown, percent_with_interval, plural, shorten, with_interval
+from core.text import markdown, percent_with_interval, plural, shorten
 from pages.shared.cache.home import vote_shares
-from pages.shared.kit import columns, evidence, gold_of_reviews, navigation, provenance, widgets
+from pages.shared.kit import (
+    columns,
+    evidence,
+    gold_of_reviews,
+    navigation,
+    opening,
+    provenance,
+    rater_accuracy,
+    widgets,
+)
 from pages.shared.kit import style as look
 from pages.shared.models import checks as models_checks
 from pages.shared.models import choose as models_choose
@@ -88,8 +96,8 @@ def _sentence(fitted: list[Fitted], shown: Fitted, changes: VoteChanges) -> str:
     return models_agree([one.fit for one in done], np.diff(shown.dataset.case_ptr) > 0).words
 
 
-def _answer(title, about: str, fitted: list[Fitted], shown: Fitted, vote) -> None:
-    """The title, and who is accurate; where annotations do not tell who is right, that, and what the model makes of it.
+def _answer(title, about: str, view: Dataset, fitted: list[Fitted], shown: Fitted) -> None:
+    """The title; if annotations do not tell who is right, that, and what the model makes of it.
 
     Parameters
     ----------
@@ -97,10 +105,13 @@ def _answer(title, about: str, fitted: list[Fitted], shown: Fitted, vote) -> Non
         Where the title stands.
     about : str
         What stands before it.
-    fitted, shown, vote
-        All models, the one that the page is about, and the vote.
+    view : Dataset
+        Of single classes.
+    fitted, shown
+        All models, and the one that the page is about.
     """
-    why, changes = why_not(shown.dataset), vote_changes(shown.fit, vote, np.diff(shown.dataset.case_ptr) > 0)
+    answered = np.diff(shown.dataset.case_ptr) > 0
+    why, changes = why_not(shown.dataset), vote_changes(shown.fit, models_jobs.vote_of(shown), answered)
     sentence = _sentence(fitted, shown, changes)
     told = bool(shown.fit.settings.get("use_gold")) or not shown.request.method.is_truth
     if why and not told and (changes.n_changed or changes.n_decided):
@@ -108,35 +119,32 @@ def _answer(title, about: str, fitted: list[Fitted], shown: Fitted, vote) -> Non
         st.markdown(markdown(f"{sentence}."))
     else:
         title.title(markdown(f"{about}{sentence}"))
-        _who_is_accurate(shown, why)
+        _who_is_accurate(view, why)
 
 
-def _who_is_accurate(shown: Fitted, why: str) -> None:
-    """The other half of the page's question, in a line; nothing where the annotations cannot tell."""
-    found = rater_summary(shown.dataset, shown.fit)
-    if np.isfinite(found.accuracy).sum() < 2 or not shown.request.method.is_truth:
-        return
+def _who_is_accurate(view: Dataset, why: str) -> None:
+    """The other half of the page's question, in a line, as the Raters page answers it; or ``why`` nobody can tell."""
     if why:
-        st.markdown(f"How accurate the raters are cannot be said: {why}.")
+        st.markdown(f"How accurate the raters are cannot be said: {markdown(why)}.")
         return
-    if shown.request.way == "vote":
-        st.markdown(f"Rater accuracy is not estimated: {shown.title} counts every annotation the same.")
+    if view.n_annotations > rater_accuracy.MOST_ANNOTATIONS or not view.raters_identified:
         return
-    least, most = models_parts.extremes(found)
-    if least is None and most is None:
-        st.markdown("By the confusion matrices of this model no rater is clearly the most or the least often right.")
+    found = rater_accuracy.judged(view)
+    if found is None or found[1].following is not None:  # raters of ordered classes are judged by how they follow cases
+        return
+    accuracy = found[1].acceptable.accuracy
+    if np.isfinite(accuracy.value).sum() < 2:
         return
 
     def said(rater: int) -> str:
-        words = with_interval(float(found.accuracy[rater]), float(found.low[rater]), float(found.high[rater]))
-        return f"**{markdown(shorten(shown.fit.raters[rater], 40))}**, {words}"
+        words = percent_with_interval(accuracy.value[rater], accuracy.low[rater], accuracy.high[rater])
+        return f"**{markdown(shorten(view.raters[rater], 40))}**, {words}"
 
-    ends = (("most", most), ("least", least))
-    named = [f"{how} often right: {said(rater)}" for how, rater in ends if rater is not None]
-    words = f"By the confusion matrices of this model {'; '.join(named)}."
-    if not found.from_uncertainty:
-        words += " Intervals take the true classes as known."
-    st.markdown(words, help=widgets.explained("confusion matrix"))
+    ends = accuracy.value, accuracy.low, accuracy.high
+    named = (("most", clearly_most(*ends)), ("least", clearly_least(*ends)))
+    sentences = [f"{how} often right: {said(rater)}" for how, rater in named if rater is not None]
+    words = "; ".join(sentences) or "No rater is clearly the most or the least often right"
+    st.markdown(f"{words[0].upper()}{words[1:]}, as on the Raters page.")
 
 
 def _compared(view: Dataset, fitted: list[Fitted], shown: Fitted, vote, theme) -> None:
@@ -213,7 +221,11 @@ def _page() -> None:
     shown, weight = next(pair for pair, one in zip(both, fitted, strict=True) if one is shown)
     fitted = [one for one, _ in both]
     vote = models_jobs.vote_of(shown)
-    _answer(title, f"“{view.classes[1]}”: " if dataset.kind == "set" else "", fitted, shown, vote)
+    models_choose.keep_choice(view, shown.request)
+    if models_choose.is_open(view):
+        st.caption(opening.CHOOSING_RATERS)
+    else:
+        _answer(title, f"“{view.classes[1]}”: " if dataset.kind == "set" else "", view, fitted, shown)
     evidence.say(shown, weight)
     models_compare.summary(fitted, shown, vote)
     every = dataset.kind == "set" and dataset.raters_identified

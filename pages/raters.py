@@ -53,9 +53,9 @@ def _all(view: Dataset, table: RaterTable, act: ToActOn, blind: Rates | None, th
     known = np.isfinite(judged.rates.value)
     if known.any() and not why:
         least = clearly_least(judged.rates.value, judged.rates.low, judged.rates.high)
-        lowest = "the least accurate" if act.following is None else "the one who follows the cases least"
+        lowest = "is clearly the least accurate" if act.following is None else "clearly follows the cases least"
         measure = judged.measure.capitalize()
-        title = f"No rater is clearly {lowest}" if known.sum() > 1 else f"{measure} of the one rater"
+        title = f"No rater {lowest}" if known.sum() > 1 else f"{measure} of the one rater"
         if least is not None:
             what = "Least accurate" if act.following is None else "Follows the cases least"
             title = f"{what}: {plotly(shorten(table.raters[least], 20))}, {judged.said(least)}"

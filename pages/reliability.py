@@ -14,6 +14,7 @@ from core.models.expected_class import within_one
 from core.plausibility.ordinal_truth import OrdinalTruth
 from core.plausibility.protocol import PlausibilityModel
 from core.text import exact, number, plural, typed
+from core.thresholds import CERTAIN_LEVELS
 from pages.shared.cache import cases as cached_cases
 from pages.shared.kit import (
     class_order,
@@ -70,7 +71,7 @@ def _table(view: Dataset, model: PlausibilityModel, sweep: SweepTable) -> pd.Dat
             row["within one"] = within_one(cached_cases.class_probability(view, model, reliability)).mean()
         if sweep.risk:
             row["risk of top-1"], row["risk summed"] = sweep.risk[place].of_top1.mean(), sweep.risk[place].summed.mean()
-        rows.append(row | {f"below {level}": result.n_below(level) for level in (0.5, 0.9, 0.99)})
+        rows.append(row | {f"below {level}": result.n_below(level) for level in CERTAIN_LEVELS})
     return pd.DataFrame(rows)
 
 
@@ -82,7 +83,7 @@ def _columns() -> dict:
     shown |= {name: (name, columns.THREE) for name in ("risk of top-1", "risk summed")}
     shown["within one"] = ("within one class", columns.THREE)
     numbers = {name: st.column_config.NumberColumn(label, format=digits) for name, (label, digits) in shown.items()}
-    below = {f"below {level}": f"below {number(level)}" for level in (0.5, 0.9, 0.99)}
+    below = {f"below {level}": f"below {number(level)}" for level in CERTAIN_LEVELS}
     return numbers | columns.counts(n_cases="cases", **below)
 
 

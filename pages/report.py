@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
 from core.ingest.samples import SAMPLES
 from core.methods import as_taken
@@ -17,8 +18,10 @@ from core.runtime.jobs import Job
 from core.text import markdown, number
 from pages.shared.cache import access
 from pages.shared.kit import (
+    gold_of_reviews,
     job_progress,
     navigation,
+    opening,
     plausibility_models,
     predictions,
     provenance,
@@ -32,10 +35,9 @@ from pages.shared.kit import (
 
 
 def _request(
-    reading, model, reliability: float, sweep: tuple[float, ...], threshold: float | str | None
+    reading, dataset: Dataset, settings: AnalysisSettings, sweep: tuple[float, ...], threshold: float | str | None
 ) -> ReportRequest:
-    dataset = reading.dataset
-    view = as_taken(plausibility_models.method(model.name), dataset, threshold)[0]
+    view = as_taken(plausibility_models.method(settings.plausibility.name), dataset, threshold)[0]
     chosen, whole = state.counted(), state.whole()
     reviews, n_kept_back = access.reviews_to_show(whole.dataset.digest)
     beside, marked = state.with_machines() or (reading, ())
@@ -43,8 +45,7 @@ def _request(
     return ReportRequest(
         dataset=dataset,
         source=st.session_state["data"] if _is_sample() else whole.dataset.name,
-        model=model,
-        reliability=reliability,
+        settings=settings,
         reliabilities=sweep,
         report=reading.report,
         selection=chosen,
@@ -91,9 +92,7 @@ def _work(request: ReportRequest, view, sections: list[str]):
     return work
 
 
-def _key(
-    request: ReportRequest, name: str, reliability: float, threshold: float | str | None, sections: list[str]
-) -> tuple:
+def _key(request: ReportRequest, name: str, threshold: float | str | None, sections: list[str]) -> tuple:
     who = tuple((one.name, predictions.fingerprint(one)) for one in request.classifiers)
     # Names stand in a report; it goes with the data that were opened, of which it may show a part.
     of = (st.session_state["data"], request.dataset.digest, request.dataset.names_digest, request.selected, who)
@@ -111,7 +110,8 @@ def _key(
         given,
     )
     settings = tuple(sorted(request.model.settings().items()))
-    return ("report", *of, name, settings, reliability, threshold, tuple(sections))
+    asked = request.reliability, request.settings.rater_model
+    return ("report", *of, name, settings, *asked, threshold, tuple(sections))
 
 
 def _is_sample() -> bool:
@@ -129,7 +129,7 @@ def _model(dataset: Dataset, place, threshold: float | str | None) -> Plausibili
 
 def _page() -> None:
     reading = widgets.require_data()
-    dataset = reading.dataset
+    dataset = gold_of_reviews.applied(reading.dataset)
     st.title("Export a report")
     st.write(
         "One file with live figures, tables, methods and where the data came from. It opens by double-click, needs no "
@@ -150,7 +150,7 @@ def _page() -> None:
     if model is None:
         return
     name, offer = model.name, plausibility_models.method(model.name).reliability
-    reliability = reliability_slider.choose(right, st.container(), dataset, model)
+    reliability_slider.choose(right, st.container(), dataset, model)
     if not sections:
         st.info("Choose at least one section.")
         return
@@ -158,8 +158,12 @@ def _page() -> None:
     model = trusted_raters.asked_for(view, model, len(offer.sweep))
     if model is None:
         return
-    request = _request(reading, model, float(reliability), offer.sweep, threshold)
-    key = _key(request, name, reliability, threshold, sections)
+    settings = reliability_slider.in_use(dataset, model, waits=True)
+    if settings.reliability_open or settings.rater_model_open:
+        st.caption(opening.CHOOSING)
+        return
+    request = _request(reading, dataset, replace(settings, plausibility=model), offer.sweep, threshold)
+    key = _key(request, name, threshold, sections)
     done = job_progress.result_of(key, "Report", _work(request, view, sections))
     if done is None:
         _answers(job_progress.so_far(key) or ())

@@ -35,9 +35,10 @@ def _page() -> None:
     model = _model(people)
     if model is None:
         return
-    reliability = reliability_slider.in_use(people, model)
+    settings = reliability_slider.in_use(people, model, waits=desk is None)
+    reliability = settings.reliability
     if desk is None:
-        review_start.awaits(store, dataset, people, model, reliability)
+        review_start.awaits(store, dataset, people, model, settings)
         return
     if begun is None or not begun.progress.done:  # said until the first case is done
         review_start.kept_for_it()

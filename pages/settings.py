@@ -33,6 +33,7 @@ rows = {
     "Images of other computers (PLURALITY_REMOTE_IMAGES)": "loaded" if settings.remote_images else "not loaded",
     "Folder of compiled kernels (NUMBA_CACHE_DIR)": os.environ["NUMBA_CACHE_DIR"],
     "Largest file (PLURALITY_MAX_UPLOAD_MB)": f"{settings.max_upload_mb:,} MB",
+    "Memory for reading a small file (PLURALITY_READING_MB)": f"{settings.reading_mb:,} MB",
     "Largest model (PLURALITY_MAX_MODEL_CELLS)": f"{settings.max_model_cells:,} numbers",
     "Processes for heavy work, at most (PLURALITY_WORKERS)": f"{settings.workers:,}",
     "Cluster that makes draws (PLURALITY_CLUSTER)": settings.cluster or "none",

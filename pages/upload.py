@@ -10,7 +10,7 @@ from core.errors import PluralityError
 from core.ingest import saved_mappings
 from core.ingest.answer_rules import Treatment
 from core.ingest.column_mapping import LAYOUTS, Mapping, check_mapping
-from core.ingest.formats.detect import formats, open_source
+from core.ingest.formats.detect import formats
 from core.ingest.formats.source import Question, Source
 from core.ingest.read_files import Reading, build_question
 from core.machines.marks import Machine, machine_like
@@ -38,6 +38,7 @@ _HEADER = {"Detect automatically": None, "Yes": True, "No": False}
 def _files():
     label = "Files of annotations, or a zip of them"
     uploads = upload_files.brought(label, upload_files.annotations_key(), several=True)
+    cached.prepare_reading()
     if not uploads:
         st.caption(
             "Tables (CSV, TSV, Excel, Parquet; any column names, one row per annotation, a column or a row per rater, "
@@ -81,15 +82,7 @@ def _open(uploads) -> tuple[tuple, Source, DeltaGenerator] | None:
     source = job_progress.result_of(
         key,
         "Reading the file",
-        lambda job: upload_mapping.as_layout(
-            open_source(
-                [(upload.name, upload.getvalue()) for upload in uploads],
-                has_header=header,
-                format=wanted,
-                progress=job.report,
-            ),
-            wanted,
-        ),
+        lambda job: upload_mapping.as_layout(cached.open_upload(job, uploads, header, wanted), wanted),
     )
     if source is None:
         return None
@@ -197,29 +190,25 @@ def _page() -> None:
         source, beside = upload_side.side_files(source, st.session_state.get("n_uploads", 0))
     name = _name(uploads, source, question)
     with right:
-        if (lacking := upload_mapping.lacking(question)) is not None:
-            with offer:
-                st.info(lacking, icon=":material/arrow_downward:")
-            upload_report.as_it_stands(question)
-            return
-        if not _fits(question):
+        if not _fits(question, offer):
             return
         # Names of the file are what the editor of classes starts from; a class table may show others.
         plain = replace(source, side=replace(source.side, classes=None))
-        as_is = _build((*key, beside, "plain"), "Understanding the annotations", plain, question, name, **choices)
-        if as_is is None:
+        read = _read_plain((*key, beside, "plain"), plain, question, name, choices, start, stamp, offer)
+        if read is None:
             upload_report.as_it_stands(question)
             return
+        as_is, codes = read
         with about_classes:
-            treatment, classes, ordinal = upload_classes.treatment_of(as_is.dataset, start, stamp, source.side.classes)
-        reading = as_is
-        changed = treatment is not None or classes is not None or ordinal != as_is.dataset.ordinal
-        asked = replace(question, ordinal=ordinal) if changed else question
-        more = {"treatment": treatment, "classes": classes, "ordinal": ordinal} if changed else {}
-        if changed or source.side.classes is not None:
-            reading = _build(
-                (*key, beside), "Applying what is known of classes", source, asked, name, **choices, **more
+            treatment, classes, ordinal = upload_classes.treatment_of(
+                as_is.dataset, start, stamp, source.side.classes, codes
             )
+        reading = as_is
+        changed = treatment not in (None, codes) or classes is not None or ordinal != as_is.dataset.ordinal
+        asked = replace(question, ordinal=ordinal) if changed else question
+        choices |= {"treatment": treatment, "classes": classes, "ordinal": ordinal} if changed else {}
+        if changed or source.side.classes is not None:
+            reading = _build((*key, beside), "Applying what is known of classes", source, asked, name, **choices)
             if reading is None:
                 return
         upload_report.as_understood(reading)
@@ -231,6 +220,23 @@ def _page() -> None:
     upload_report.allowed(reading.dataset)
 
 
+def _read_plain(
+    key: tuple, source: Source, question: Question, name: str, choices: dict, start, stamp: str, offer: DeltaGenerator
+) -> tuple[Reading, Treatment] | None:
+    """The annotations with nothing done but what is said of codes for missing ones; None until that is said."""
+    as_is = _build(key, "Understanding the annotations", source, question, name, **choices)
+    if as_is is None:
+        return None
+    with offer:
+        codes = upload_classes.of_codes(as_is.report.codes, as_is.dataset.n_annotations, start, stamp)
+    if codes is None:
+        return None
+    if codes.decided:
+        choices["treatment"] = codes
+        as_is = _build(key, "Understanding the annotations", source, question, name, **choices)
+    return None if as_is is None else (as_is, codes)
+
+
 def _asked(key: tuple, source: Source, uploads) -> tuple[Question, str, saved_mappings.Choices, Mapping | None]:
     """The question, a stamp for keys of its widgets, what the choices start from, and the mapping: None until said."""
     question = upload_mapping.choose_question(source)
@@ -239,13 +245,18 @@ def _asked(key: tuple, source: Source, uploads) -> tuple[Question, str, saved_ma
     begin = upload_mapping.settled(question, start.mapping, stamp)
     if begin is not None:
         stamp += "-last" if start.mapping is not question.mapping else f"-own-{begin.layout}"
-    if question.mapping.rater is None:
-        upload_later_gold.offer(uploads)
+    if question.mapping.rater is None and len(uploads) == 1 and len(source.questions) == 1:
+        upload_later_gold.offer(question)
     return question, stamp, start, begin
 
 
-def _fits(question: Question) -> bool:
-    """Whether the mapping fits the table; where it does not, that is said."""
+def _fits(question: Question, offer: DeltaGenerator) -> bool:
+    """Whether the mapping is whole and fits the table; where it does not, that is said."""
+    if (lacking := upload_mapping.lacking(question)) is not None:
+        with offer:
+            st.info(lacking, icon=":material/arrow_downward:")
+        upload_report.as_it_stands(question)
+        return False
     try:
         check_mapping(question.mapping, question.raw.columns)
     except PluralityError as error:

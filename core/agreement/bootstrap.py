@@ -15,20 +15,14 @@ from ..errors import OptionError
 from ..options import check_level, check_whole
 from ..result_base import Columns, Result, rows
 from ..runtime.chunks import CancelToken
-from .coefficients import FLEISS_KAPPA, GWET_AC, SCOTT_PI
-from .cohen_conger import COHEN_KAPPA, CONGER_KAPPA
-from .corrected_spa import SPA_CORRECTED
+from .bootstrap_sample import BootstrapSample, CoefficientOptions, chosen, formula_of
 from .intervals import Coefficient, few_cases
-from .krippendorff import KRIPPENDORFF_ALPHA
-from .linearised import FEW_OF_OTHERS, FEW_OF_OTHERS_AC1, as_counts, mind_rare_classes
+from .linearised import as_counts, warn_rare_classes
 from .probability import SPA_WEIGHTINGS
-from .replicated_sides import Side, chosen
-from .replicates import How
 from .resampling import pool_of, resample, vector_numbers
 from .weights import Weights
 
 _AT_1 = 1 - 1e-12
-_MIND_RARE_CLASSES = (SPA_CORRECTED, COHEN_KAPPA, SCOTT_PI, CONGER_KAPPA, FLEISS_KAPPA, GWET_AC, KRIPPENDORFF_ALPHA)
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -104,7 +98,7 @@ def bootstrap(
     level : float
         Of the intervals, 0 to 1.
     names : sequence of str, optional
-        Which of `core.agreement.replicated_sides.COEFFICIENTS`; all that the data allow where none are given.
+        Which of `core.agreement.bootstrap_sample.resampled`; all that the data allow where none are given.
     spa_weightings, weights, labels, metric
         As of `core.agreement.coefficients.agreement_table`.
     token, progress
@@ -131,14 +125,14 @@ def bootstrap(
     check_whole(n_replicates, "n_replicates", 2)
     check_whole(seed, "The seed")
     check_level(level)
-    how = How(tuple(spa_weightings), weights, labels, metric)
+    how = CoefficientOptions(tuple(spa_weightings), weights, labels, metric)
     counts = as_counts(data)
     pool = pool_of(vector_numbers(counts))
-    side = Side(data, counts, chosen(data, names), how, pool, np.arange(counts.n_cases))
+    side = BootstrapSample(data, counts, chosen(data, names), how, pool, np.arange(counts.n_cases))
     return _result(side, resample(pool, side.statistics, n_replicates, seed, "agreement", token, progress), level)
 
 
-def _result(side: Side, found: list[np.ndarray], level: float) -> BootstrapResult:
+def _result(side: BootstrapSample, found: list[np.ndarray], level: float) -> BootstrapResult:
     replicates = side.in_order(found)
     replicates.flags.writeable = False
     n_at_1 = (replicates >= _AT_1).sum(axis=0)
@@ -150,16 +144,16 @@ def _result(side: Side, found: list[np.ndarray], level: float) -> BootstrapResul
     return BootstrapResult(coefficients, replicates, np.isnan(replicates).sum(axis=0), n_at_1, level)
 
 
-def _with_percentiles(side: Side, place: int, replicates: np.ndarray, n_at_1: int, level: float) -> Coefficient:
+def _with_percentiles(
+    side: BootstrapSample, place: int, replicates: np.ndarray, n_at_1: int, level: float
+) -> Coefficient:
     se, low, high, note = percentiles(replicates, side.n_cases, level)
     if n_at_1:
         note = "; ".join(filter(None, (note, f"{n_at_1:,} of {len(replicates):,} resamples are 1")))
     name, weights = side.labels[place]
     value = float(side.observed[place])
     found = Coefficient(name, weights, value, se, low, high, side.n_cases, side.n_annotations, note)
-    if name not in _MIND_RARE_CLASSES:
-        return found
-    return mind_rare_classes(found, side.counts, FEW_OF_OTHERS_AC1 if name == GWET_AC else FEW_OF_OTHERS)
+    return warn_rare_classes(found, side.counts, formula_of(name).few_of_others)
 
 
 def percentiles(

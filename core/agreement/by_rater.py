@@ -1,29 +1,32 @@
-"""Each rater against the others: agreement on the same cases, and what the overall coefficient is without them."""
+"""Each rater against the others, and against themselves where they annotated a case more than once.
 
-from collections.abc import Callable
+Agreement with the others is on the same cases; beside it stands what the overall coefficient is without the rater.
+"""
+
 from dataclasses import dataclass
 
 import numpy as np
 
-from ..annotations._kernels import counting_sort
-from ..annotations.counts import class_counts
+from ..annotations._kernels import count_classes, counting_sort
+from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
 from ..errors import LimitError, NotApplicableError, OptionError
+from ..methods import methods
 from ..result_base import Columns, Result, rows
+from ..runtime.chunks import chunk_ranges
 from ..settings import current_settings
-from ._kernels import agreeing_pairs, class_shares
-from ._rater_kernels import agreement_of_runs, without_each_rater
-from .coefficients import FLEISS_KAPPA, PERCENT, fleiss_kappa, percent_agreement
+from ._kernels import agreeing_pairs, agreement_of_runs, class_shares, sums_of_cases, sums_without
+from .coefficients import FLEISS_KAPPA, PERCENT
+from .formulas import Formula, Sums
 from .intervals import Coefficient, undefined
-from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
-from .probability import SPA, spa, with_wilson_interval
+from .krippendorff import KRIPPENDORFF_ALPHA
+from .probability import SPA, case_agreement, cut_at, share_of_agreement, with_wilson_interval
+from .ranges import least_agreement
 
-OVERALL: dict[str, Callable[..., Coefficient]] = {
-    PERCENT: percent_agreement,
-    SPA: spa,
-    FLEISS_KAPPA: fleiss_kappa,
-    KRIPPENDORFF_ALPHA: krippendorff_alpha,
-}
+OVERALL = (PERCENT, SPA, FLEISS_KAPPA, KRIPPENDORFF_ALPHA)  # what pages offer
+_OF_COUNTS = ("none", "cases", "annotations")
+_CELLS_AT_ONCE = 1 << 20
+NEVER = "never annotated a case twice"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -72,7 +75,8 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
     dataset : Dataset
         Of single classes, with raters who are identified.
     coefficient : str
-        The one to leave raters out of: one of `OVERALL`, SPA with the weighting ``annotations_m1``.
+        The one to leave raters out of: one whose formula is of counts of classes. SPA has the weighting
+        ``annotations_m1``.
     level : float
         Of the intervals, 0 to 1.
 
@@ -83,8 +87,10 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
     LimitError
         Raters by classes are more than a model may have.
     """
-    if coefficient not in OVERALL:
-        raise OptionError(f"coefficient must be one of {', '.join(OVERALL)}, not {coefficient!r}")
+    known = methods("coefficient")
+    possible = [name for name, one in known.items() if one.formula and one.formula.of in _OF_COUNTS]
+    if coefficient not in possible:
+        raise OptionError(f"coefficient must be one of {', '.join(possible)}, not {coefficient!r}")
     if dataset.kind != "class":
         raise NotApplicableError(f"Raters are compared on single classes; these are {dataset.kind}s.")
     if not dataset.raters_identified:
@@ -98,15 +104,51 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
     counts = class_counts(dataset)
     csr = counts.ptr, counts.class_code, counts.count
     walk = *counting_sort(dataset.rater, dataset.n_raters), dataset.case_of_annotation, dataset.answer
-    n, pairs = agreeing_pairs(counts.ptr, counts.count)
-    mean_share, _ = class_shares(*csr, n, 1, counts.n_classes, counts.times)
-    _, pooled = class_shares(*csr, n, 2, counts.n_classes, counts.times)
-    values, left = without_each_rater(*walk, *csr, n, pairs, mean_share, pooled)
-    overall = OVERALL[coefficient](counts, level=level)
-    without = tuple(None if np.isnan(x) else float(x) for x in values[:, list(OVERALL).index(coefficient)])
+    method = known[coefficient]
+    overall = method.make(counts, level=level)
+    values, left = _without_each(counts, walk, method.formula, dataset.n_raters)
+    without = tuple(None if np.isnan(x) else float(x) for x in values)
     difference = tuple(None if x is None or overall.value is None else x - overall.value for x in without)
     each = _with_others(agreement_of_runs(*walk, *csr, counts.n_classes), dataset.n_raters, level)
     return AgreementByRater(dataset.raters, each, overall, without, difference, tuple(left.tolist()))
+
+
+def _without_each(
+    counts: ClassCounts, walk: tuple[np.ndarray, ...], formula: Formula, n_raters: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """A coefficient without each rater, NaN where it is undefined, and the cases with two annotations that are left."""
+    csr = counts.ptr, counts.class_code, counts.count
+    n, pairs = agreeing_pairs(counts.ptr, counts.count)
+    share, _ = class_shares(*csr, n, 1, counts.n_classes, counts.times)
+    _, pooled = class_shares(*csr, n, 2, counts.n_classes, counts.times)
+    whole = sums_of_cases(n, pairs)
+    value, left = np.empty(n_raters), np.empty(n_raters, np.int64)
+    for first, last in chunk_ranges(n_raters, max(1, _CELLS_AT_ONCE // counts.n_classes)):
+        rows = [np.tile(start, (last - first, 1)) for start in (whole, share, pooled)]
+        sums_without(first, *rows, *walk, *csr, n, pairs)
+        value[first:last] = _of_sums(formula, rows[0].T, rows[1].T, rows[2].T, counts.n_classes)
+        left[first:last] = rows[0][:, 0]
+    return value, left
+
+
+def _of_sums(formula: Formula, sums: np.ndarray, share: np.ndarray, pooled: np.ndarray, n_classes: int) -> np.ndarray:
+    """A coefficient from what `core.agreement._kernels.sums_without` left of the sums, on the last axis."""
+    paired, rated, agreement, apart, annotations = sums
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if formula.of == "annotations":
+            share, observed, rated = pooled / annotations, apart, paired
+        elif formula.by_size:
+            # A case weighs its annotations less one: (n − 1) P is n − n (1 − P) − P.
+            observed, paired = annotations - apart - agreement, annotations - paired
+            rated = paired
+        else:
+            share, observed = share / rated, agreement
+        chance = 0.0 if formula.chance is None else formula.chance(n_classes, None).mean(share)
+        # What is taken out leaves rounding behind.
+        chance = np.where(chance < 1 - 1e-10, chance, 1.0)
+        found = np.minimum(formula(Sums(observed, paired, rated, annotations, chance)), 1.0)
+    found = np.maximum(found, 0.0) if formula.of == "none" else found
+    return np.where(sums[0] > 0, found, np.nan)
 
 
 def _with_others(runs: tuple[np.ndarray, ...], n_raters: int, level: float) -> tuple[Coefficient, ...]:
@@ -137,3 +179,77 @@ def _with_others(runs: tuple[np.ndarray, ...], n_raters: int, level: float) -> t
         )
         for r in range(n_raters)
     )
+
+
+@dataclass(frozen=True, slots=True)
+class IntraRater:
+    """Agreement of each rater with their own annotations.
+
+    Attributes
+    ----------
+    raters : tuple of str
+    each : tuple of Coefficient, one for each rater
+        ``n_cases`` are the cases that the rater annotated twice or more, ``n_annotations`` the annotations on them.
+    overall : Coefficient
+        Of all raters, weighted by their annotations; the interval is over raters, and ``n_cases`` are raters.
+    """
+
+    raters: tuple[str, ...]
+    each: tuple[Coefficient, ...]
+    overall: Coefficient
+
+
+def intra_rater(dataset: Dataset, level: float = 0.95) -> IntraRater:
+    """The chance that two annotations of the same rater on the same case agree.
+
+    A case counts with its annotations less one, as in SPA with the weighting ``annotations_m1``; intervals are
+    Wilson's.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes, with raters who are identified.
+    level : float
+        Of the intervals, 0 to 1.
+
+    Raises
+    ------
+    NotApplicableError
+        The annotations are not single classes, or rater names carry no identity.
+    """
+    if dataset.kind != "class":
+        raise NotApplicableError(f"Raters are compared with themselves on single classes; these are {dataset.kind}s.")
+    if not dataset.raters_identified:
+        raise NotApplicableError("The annotations are anonymous, so no rater can be compared with themselves.")
+    rater, agreement, n = _repeated(dataset)
+    start = np.searchsorted(rater, np.arange(dataset.n_raters + 1))
+    each, value, weight = [], [], []
+    for code in range(dataset.n_raters):
+        own = slice(start[code], start[code + 1])
+        if start[code] == start[code + 1]:
+            each.append(undefined("intra_rater", "annotations_m1", f"this rater {NEVER}"))
+            continue
+        answers = int(n[own].sum())
+        found = share_of_agreement("intra_rater", "annotations_m1", agreement[own], n[own] - 1, level, answers)
+        each.append(cut_at(found, least_agreement(n[own], n[own] - 1, dataset.n_classes, None)))
+        value.append(each[-1].value)
+        weight.append(float((n[own] - 1).sum()))
+    if value:
+        overall = share_of_agreement(
+            "intra_rater", "annotations_m1", np.array(value), np.array(weight), level, int(n.sum()), "rater"
+        )
+    else:
+        overall = undefined("intra_rater", "annotations_m1", f"raters {NEVER}")
+    return IntraRater(dataset.raters, tuple(each), overall)
+
+
+def _repeated(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rater (ascending), agreement and number of annotations of every case that a rater annotated more than once."""
+    _, order = counting_sort(dataset.rater, dataset.n_raters)
+    rater, case = dataset.rater[order], dataset.case_of_annotation[order]
+    begins = np.flatnonzero(np.concatenate([[True], (np.diff(rater) != 0) | (np.diff(case) != 0)])[: rater.size])
+    ptr = np.concatenate([begins, [rater.size]]).astype(np.int64)
+    ptr, code, count = count_classes(ptr, dataset.answer[order], dataset.n_classes)
+    agreement, n = case_agreement(ClassCounts(ptr, code, count, dataset.n_classes))
+    twice = n >= 2
+    return rater[begins][twice], agreement[twice], n[twice]

@@ -1,7 +1,7 @@
 """How coefficients of agreement say themselves, and what each is given.
 
-``fit`` of a coefficient's `Method` takes one `Asked` and returns its coefficients: none where the data do not allow it,
-several where it has several forms.
+``fit`` of a coefficient's `Method` takes one `CoefficientRequest` and returns its coefficients: none where the data do
+not allow it, several where it has several forms.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ SPA_SOURCE = "Nørregaard & Derczynski, Sparse Probability of Agreement (2022)"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Asked:
+class CoefficientRequest:
     """The data, and how to compare them.
 
     Attributes
@@ -51,7 +51,7 @@ class Asked:
         return {"level": self.level, "weights": self.weights, "labels": self.labels}
 
 
-def asked_of(dataset: Dataset, level: float = 0.95, **more: Any) -> Asked:
+def request_of(dataset: Dataset, level: float = 0.95, **more: Any) -> CoefficientRequest:
     """What is asked of a dataset of any kind.
 
     Parameters
@@ -61,13 +61,17 @@ def asked_of(dataset: Dataset, level: float = 0.95, **more: Any) -> Asked:
     level : float
         Of the intervals, 0 to 1.
     **more
-        Further fields of `Asked`.
+        Further fields of `CoefficientRequest`.
     """
-    return Asked(class_counts(dataset) if dataset.kind == "class" else None, dataset, level, **more)
+    return CoefficientRequest(class_counts(dataset) if dataset.kind == "class" else None, dataset, level, **more)
 
 
 def coefficient_method(
-    name: str, title: str, make: Callable[..., Any], fit: Callable[[Asked], Sequence[Coefficient]], **said: Any
+    name: str,
+    title: str,
+    make: Callable[..., Any],
+    fit: Callable[[CoefficientRequest], Sequence[Coefficient]],
+    **said: Any,
 ) -> Method:
     """A coefficient of agreement, by default of single classes.
 
@@ -78,7 +82,7 @@ def coefficient_method(
     make : callable
         The public function of the coefficient.
     fit : callable
-        Takes one `Asked` and returns the coefficients, none where the data do not allow it.
+        Takes one `CoefficientRequest` and returns the coefficients, none where the data do not allow it.
     **said
         Further fields of `core.methods.Method`; by default ``takes`` is one class an annotation and ``needs``
         is overlap.

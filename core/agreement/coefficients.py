@@ -13,25 +13,47 @@ from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from ..methods import AS_IS, methods
-from ._kernels import class_shares, weighted_answers
-from .coefficient_methods import GWET, Asked, coefficient_method
+from .coefficient_methods import GWET, CoefficientRequest, coefficient_method
 from .cohen_conger import REPEATS, check_raters, identified, repeats_of
+from .formulas import FEW_OF_OTHERS_AC1, Draws, Formula, beyond_chance, raw_agreement
 from .intervals import WITHOUT_ERROR, Coefficient, undefined
-from .linearised import (
-    FEW_OF_OTHERS_AC1,
-    NO_PAIR,
-    Observed,
-    as_counts,
-    corrected,
-    mind_rare_classes,
-    observed,
-    why_certain,
-)
+from .linearised import NO_PAIR, as_counts, estimate, observed, with_error
 from .probability import SPA_WEIGHTINGS, cut_at, share_of_agreement
-from .ranges import distance_of, least_agreement, least_beyond_chance
+from .ranges import distance_of, least_agreement
 from .weights import Weights, resolve_weights
 
 Labels = Sequence[float] | None
+
+
+def _even(n_classes: int, matrix: np.ndarray | None) -> float:
+    """Agreement of two even draws from the declared classes."""
+    return 1 / n_classes if matrix is None else float(matrix.mean())
+
+
+def _hard_cases(n_classes: int, matrix: np.ndarray | None) -> Draws:
+    """Two draws that differ, by as much as the weights make of annotations at random: Gwet's chance."""
+    scale = _even(n_classes, matrix) * n_classes / max(1, n_classes - 1)
+    return Draws(scale, -scale)
+
+
+_PERCENT = Formula(raw_agreement, of="none", few_of_others=0)
+_FLEISS = Formula(beyond_chance, lambda q, matrix: Draws(0.0, 1.0, matrix))
+_SCOTT = replace(_FLEISS, of_pairs=True)
+_GWET = Formula(
+    beyond_chance,
+    _hard_cases,
+    highest_chance=_even,  # of even shares
+    needs_classes=2,
+    few_of_others=FEW_OF_OTHERS_AC1,
+    of_pairs=True,
+)
+_BRENNAN_PREDIGER = Formula(
+    beyond_chance,
+    lambda q, matrix: Draws(_even(q, matrix), 0.0),
+    highest_chance=_even,
+    needs_classes=2,
+    few_of_others=0,
+)
 
 
 def percent_agreement(
@@ -53,13 +75,15 @@ def percent_agreement(
     counts = as_counts(data)
     name, matrix = resolve_weights(weights, counts.n_classes, labels)
     seen = observed(counts, matrix)
+    if seen.n_usable == 0:
+        return undefined("percent", name, NO_PAIR)
     n, times = seen.n[seen.usable], seen.usable_times
     least = partial(least_agreement, n, times, counts.n_classes, distance_of(matrix))
-    found = corrected("percent", name, seen, level, least=least)
+    found = with_error("percent", name, _PERCENT, seen.features(0.0), 0.0, level, least, NO_PAIR)
     if found.note == WITHOUT_ERROR:
-        agreement, n_annotations = seen.p_ai[seen.usable], seen.n_annotations
-        found = share_of_agreement("percent", name, agreement, np.ones(n.size), level, n_annotations, times=times)
-    return found if found.value is None else cut_at(found, least())
+        one, agreement = np.ones(n.size), seen.p_ai[seen.usable]
+        found = share_of_agreement("percent", name, agreement, one, level, found.n_annotations, times=times)
+    return cut_at(found, least())
 
 
 def fleiss_kappa(
@@ -81,22 +105,7 @@ def fleiss_kappa(
     labels : sequence of float, length n_classes, optional
         The numbers that classes stand for; 1, 2, ... where none are given.
     """
-    counts = as_counts(data)
-    name, matrix = resolve_weights(weights, counts.n_classes, labels)
-    seen = observed(counts, matrix)
-    if seen.n_usable == 0:
-        return undefined("fleiss_kappa", name, NO_PAIR)
-    pi = _mean_shares(counts, seen)
-    drawn = pi if matrix is None else matrix @ pi
-    used = np.count_nonzero(pi)
-    p_e = 1.0 if used < 2 else float(pi @ drawn)
-
-    def least() -> float:
-        return least_beyond_chance(seen.n[seen.usable], p_e, distance_of(matrix), own=bool(seen.usable.all()))
-
-    p_ei = _per_case(counts, seen, drawn)
-    found = corrected("fleiss_kappa", name, seen, level, p_e, p_ei, why_certain(used), least=least)
-    return mind_rare_classes(found, counts)
+    return estimate("fleiss_kappa", _FLEISS, data, level, weights, labels)
 
 
 def scott_pi(
@@ -150,21 +159,7 @@ def gwet_ac(
     labels : sequence of float, length n_classes, optional
         The numbers that classes stand for; 1, 2, ... where none are given.
     """
-    counts = as_counts(data)
-    q = counts.n_classes
-    name, matrix = resolve_weights(weights, q, labels)
-    seen = observed(counts, matrix)
-    if seen.n_usable == 0:
-        return undefined("gwet_ac", name, NO_PAIR)
-    if q < 2:
-        return undefined("gwet_ac", name, "only one class is declared", seen.n_usable, seen.n_annotations)
-    pi = _mean_shares(counts, seen)
-    weight = q if matrix is None else float(matrix.sum())
-    drawn = (1 - pi) * (weight / (q * (q - 1)))
-    p_ei = _per_case(counts, seen, drawn)
-    least = partial(_least_by_chance, seen, q, matrix, weight / q**2)  # chance is highest of even shares
-    found = corrected("gwet_ac", name, seen, level, float(pi @ drawn), p_ei, why_certain(q), least=least)
-    return mind_rare_classes(found, counts, FEW_OF_OTHERS_AC1)
+    return estimate("gwet_ac", _GWET, data, level, weights, labels)
 
 
 def brennan_prediger(
@@ -185,14 +180,7 @@ def brennan_prediger(
     labels : sequence of float, length n_classes, optional
         The numbers that classes stand for; 1, 2, ... where none are given.
     """
-    counts = as_counts(data)
-    q = counts.n_classes
-    name, matrix = resolve_weights(weights, q, labels)
-    p_e = 1.0 if q < 2 else (1 / q if matrix is None else float(matrix.mean()))
-    reason = "only one class is declared" if q < 2 else why_certain(q)
-    seen = observed(counts, matrix)
-    least = partial(_least_by_chance, seen, q, matrix, p_e)
-    return corrected("brennan_prediger", name, seen, level, p_e, why_certain=reason, least=least)
+    return estimate("brennan_prediger", _BRENNAN_PREDIGER, data, level, weights, labels)
 
 
 def agreement_table(
@@ -223,30 +211,13 @@ def agreement_table(
         What was counted. With it, and raters who are identified, Cohen's kappa and Scott's pi of two raters or
         Conger's kappa of more stand before Fleiss' kappa.
     """
-    asked = Asked(counts, dataset, level, weights, labels, metric, spa_weightings)
+    asked = CoefficientRequest(counts, dataset, level, weights, labels, metric, spa_weightings)
     return [
         one
         for method in methods("coefficient").values()
         if method.takes.get("class") == AS_IS and method.fit is not None
         for one in method.fit(asked)
     ]
-
-
-def _least_by_chance(seen: Observed, n_classes: int, matrix: np.ndarray | None, p_e: float) -> float:
-    """The least value beyond chance of ``p_e`` at most."""
-    agreement = least_agreement(seen.n[seen.usable], seen.usable_times, n_classes, distance_of(matrix))
-    return (agreement - p_e) / (1 - p_e)
-
-
-def _mean_shares(counts: ClassCounts, seen: Observed) -> np.ndarray:
-    n = np.zeros(counts.n_cases)
-    n[seen.rated] = seen.n
-    share, _ = class_shares(counts.ptr, counts.class_code, counts.count, n, 1, counts.n_classes, counts.times)
-    return share / seen.n_rated
-
-
-def _per_case(counts: ClassCounts, seen: Observed, value: np.ndarray) -> np.ndarray:
-    return weighted_answers(counts.ptr, counts.class_code, counts.count, value)[seen.rated] / seen.n
 
 
 METHODS = (
@@ -260,6 +231,7 @@ METHODS = (
         "n − 1; Wilson's where all cases agree alike.",
         sources=(GWET,),
         assumes="no model of chance; chance alone can make it high when one class is common.",
+        formula=_PERCENT,
         place=10,
         warm=True,
     ),
@@ -273,6 +245,7 @@ METHODS = (
         sources=("Scott, Public Opinion Quarterly 19 (1955), 321-325", GWET),
         needs=("overlap", "two raters"),
         assumes="two raters who guess by the same shares of the classes.",
+        formula=_SCOTT,
         place=50,
         beyond_chance=True,
     ),
@@ -286,6 +259,7 @@ METHODS = (
         "1971).",
         sources=("Fleiss, Psychological Bulletin 76 (1971), 378-382", GWET),
         assumes="raters are exchangeable and guess by the classes' average shares.",
+        formula=_FLEISS,
         place=70,
         beyond_chance=True,
     ),
@@ -299,6 +273,7 @@ METHODS = (
         sources=("Gwet, British Journal of Mathematical and Statistical Psychology 61 (2008), 29-48", GWET),
         title_weighted="Gwet AC2",
         assumes="chance agreement happens on hard cases only; steady where one class is common.",
+        formula=_GWET,
         place=80,
         beyond_chance=True,
     ),
@@ -311,8 +286,9 @@ METHODS = (
         exactly="p_e = 1/q for q declared classes; linearised variance (Brennan & Prediger 1981).",
         sources=("Brennan & Prediger, Educational and Psychological Measurement 41 (1981), 687-699", GWET),
         assumes="guesses fall on every class of the list alike.",
+        formula=_BRENNAN_PREDIGER,
         place=90,
         beyond_chance=True,
     ),
 )
-PERCENT, SCOTT_PI, FLEISS_KAPPA, GWET_AC, BRENNAN_PREDIGER = (method.name for method in METHODS)
+PERCENT, SCOTT_PI, FLEISS_KAPPA, GWET_AC = (method.name for method in METHODS[:4])

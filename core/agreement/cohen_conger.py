@@ -4,19 +4,21 @@ Conger (1980), DOI 10.1037/0033-2909.88.2.322; Cohen (1960, 1968); Scott (1955).
 Reliability (2014), and for two complete raters Fleiss, Cohen and Everitt (1969), DOI 10.1037/h0028106.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from ..annotations.counts import class_counts
+from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
 from ..errors import LimitError, NotApplicableError
 from ..settings import current_settings
 from ._kernels import rater_answers, repeated_answers
-from .coefficient_methods import GWET, Asked, coefficient_method
+from .coefficient_methods import GWET, CoefficientRequest, coefficient_method
+from .formulas import Formula, Sums, beyond_chance, slopes_of_raters
 from .intervals import Coefficient, few_cases, undefined
-from .linearised import NO_PAIR, corrected, mind_rare_classes, observed, why_certain
+from .linearised import NO_PAIR, from_sums, observed, warn_rare_classes, why_certain
 from .ranges import distance_of, least_beyond_chance
 from .weights import Weights, resolve_weights
 
@@ -48,11 +50,11 @@ def conger_kappa(
         The table of raters by classes would not fit.
     """
     check_raters(dataset, "Conger's kappa")
-    found = _own_margins("conger_kappa", dataset, level, weights, labels)
-    return mind_repeats(found, repeats_of(dataset))
+    repeats = repeats_of(dataset)
+    return warn_repeated(_own_margins("conger_kappa", dataset, level, weights, labels, repeats), repeats)
 
 
-def mind_repeats(found: Coefficient, repeats: int) -> Coefficient:
+def warn_repeated(found: Coefficient, repeats: int) -> Coefficient:
     """Conger's kappa with a remark on the annotations that raters repeated, where there are some."""
     if not repeats or found.value is None:
         return found
@@ -84,7 +86,7 @@ def cohen_kappa(
     check_raters(dataset, "Cohen's kappa", two=True)
     if repeats_of(dataset):
         return undefined("cohen_kappa", resolve_weights(weights, dataset.n_classes, labels)[0], REPEATS)
-    return _own_margins("cohen_kappa", dataset, level, weights, labels)
+    return _own_margins("cohen_kappa", dataset, level, weights, labels, 0)
 
 
 def cohen_kappa_classic(
@@ -170,74 +172,80 @@ def repeats_of(dataset: Dataset) -> int:
     return repeated_answers(dataset.case_ptr, dataset.rater, dataset.n_raters)
 
 
+_OWN_MARGINS = Formula(beyond_chance, of="raters")
+
+
 def _own_margins(
-    name: str, dataset: Dataset, level: float, weights: Weights, labels: Sequence[float] | None
+    name: str, dataset: Dataset, level: float, weights: Weights, labels: Sequence[float] | None, n_repeats: int
 ) -> Coefficient:
-    counts = class_counts(dataset)
     n_raters, n_classes = dataset.n_raters, dataset.n_classes
     check_margins(n_raters, n_classes)
-    of, matrix = resolve_weights(weights, n_classes, labels)
+    called, matrix = resolve_weights(weights, n_classes, labels)
+    counts = class_counts(dataset)
     seen = observed(counts, matrix)
-    if seen.n_usable == 0:
-        return undefined(name, of, NO_PAIR)
     table = np.bincount(dataset.rater * np.int64(n_classes) + dataset.answer, minlength=n_raters * n_classes)
-    chance = own_margins(table.reshape(n_raters, n_classes), matrix, seen.n.size)
-    if chance is None:
-        return undefined(name, of, "there is only one rater", seen.n_usable, seen.n_annotations)
-    p_ei = chance.p_e + rater_answers(dataset.case_ptr, dataset.rater, dataset.answer, chance.value)[seen.rated]
-
-    def least() -> float:
-        own = bool((seen.n == raters_used(dataset)).all()) and not repeats_of(dataset)
-        return least_beyond_chance(seen.n[seen.usable], chance.p_e, distance_of(matrix), own)
-
-    found = corrected(name, of, seen, level, chance.p_e, p_ei, chance.why_certain, least=least)
-    return mind_rare_classes(found, counts)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class OwnMargins:
-    """Chance where every rater guesses by their own shares of the classes.
-
-    Attributes
-    ----------
-    p_e : float
-    value : ndarray, shape (n_raters, n_classes)
-        What an annotation adds to what its case says of ``p_e``.
-    why_certain : str
-        The reason to give where ``p_e`` is 1.
-    """
-
-    p_e: float
-    value: np.ndarray
-    why_certain: str
+    table = table.reshape(n_raters, n_classes)
+    if seen.n_usable == 0 or raters_used(dataset) < 2:
+        why = NO_PAIR if seen.n_usable == 0 else "there is only one rater"
+        return undefined(name, called, why, seen.n_usable, seen.n_annotations)
+    chance, slope = margins(table, matrix)
+    to_chance = rater_answers(dataset.case_ptr, dataset.rater, dataset.answer, slope)[seen.rated]
+    cases = seen.features(to_chance)
+    sums = cases.sums(chance)
+    squares = partial(cases.squares, n_cases=sums.rated)
+    return of_margins(name, called, matrix, counts, table, sums, squares, n_repeats, level)
 
 
-def own_margins(table: np.ndarray, matrix: np.ndarray | None, n_rated: int) -> OwnMargins | None:
-    """Chance from how often each rater gave each class; None where fewer than two gave any.
+def margins(table: np.ndarray, matrix: np.ndarray | None) -> tuple[float, np.ndarray]:
+    """Chance where every rater guesses by their own shares of the classes, and what each annotation adds to it.
 
     Parameters
     ----------
     table : ndarray of int64, shape (n_raters, n_classes)
+        How often each rater gave each class.
     matrix : ndarray, shape (n_classes, n_classes), optional
         Weights of the classes.
-    n_rated : int
-        Cases with an annotation.
     """
-    n_g = table.sum(axis=1)
-    used = n_g > 0
-    n_used = int(used.sum())
-    if n_used < 2:
-        return None
-    share = table / np.maximum(n_g, 1)[:, None]
-    others = share.sum(axis=0) - share
-    if matrix is not None:
-        others = others @ matrix
-    others /= n_used * (n_used - 1)
-    own = (share * others).sum(axis=1)
-    n_classes_used = np.count_nonzero(table.any(axis=0))
-    p_e = 1.0 if n_classes_used < 2 else float(own[used].sum())
-    value = (others - own[:, None]) * (n_rated / np.maximum(n_g, 1))[:, None]
-    return OwnMargins(p_e, value, why_certain(n_classes_used))
+    chance, slope = slopes_of_raters(table[:, :, None], matrix)
+    return float(chance[0]), np.ascontiguousarray(slope[:, :, 0])
+
+
+def of_margins(
+    name: str,
+    called: str,
+    matrix: np.ndarray | None,
+    counts: ClassCounts,
+    table: np.ndarray,
+    sums: Sums,
+    squares: Callable[[Sums], float],
+    n_repeats: int,
+    level: float,
+) -> Coefficient:
+    """Cohen's or Conger's kappa from what was summed over cases.
+
+    Parameters
+    ----------
+    name, called : str
+        Of the coefficient and of its weights.
+    matrix, table
+        See `margins`.
+    counts : ClassCounts
+    sums : Sums
+    squares : callable
+        See `core.agreement.linearised.from_sums`.
+    n_repeats : int
+        Annotations that a rater repeated on a case.
+    level : float
+        Of the interval, 0 to 1.
+    """
+
+    def least() -> float:
+        n = counts.per_case()
+        own = bool((n[n > 0] == np.count_nonzero(table.any(axis=1))).all()) and not n_repeats
+        return least_beyond_chance(n[n > 1], sums.chance, distance_of(matrix), own)
+
+    why = why_certain(np.count_nonzero(table.any(axis=0)))
+    return warn_rare_classes(from_sums(name, called, _OWN_MARGINS, sums, squares, level, least, why), counts)
 
 
 def check_margins(n_raters: int, n_classes: int) -> None:
@@ -255,7 +263,7 @@ def identified(dataset: Dataset | None) -> int:
     return 0 if dataset is None or not dataset.raters_identified else raters_used(dataset)
 
 
-def _conger(asked: Asked) -> list[Coefficient]:
+def _conger(asked: CoefficientRequest) -> list[Coefficient]:
     if identified(asked.dataset) <= 2:
         return []
     try:
@@ -276,6 +284,7 @@ METHODS = (
         sources=("Cohen, Educational and Psychological Measurement 20 (1960), 37-46", GWET),
         needs=("overlap", "two raters"),
         assumes="two raters, each guessing by their own shares of the classes.",
+        formula=replace(_OWN_MARGINS, of_pairs=True),
         place=40,
         beyond_chance=True,
     ),
@@ -289,6 +298,7 @@ METHODS = (
         sources=("Conger, Psychological Bulletin 88 (1980), 322-328", GWET),
         needs=("overlap", "raters"),
         assumes="every rater guesses by their own shares of the classes.",
+        formula=_OWN_MARGINS,
         place=60,
         beyond_chance=True,
     ),

@@ -6,6 +6,7 @@ together, since their errors go together; sets that share no case are drawn inde
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -15,11 +16,10 @@ from ..options import check_level, check_whole
 from ..result_base import Columns, Result, rows
 from ..runtime.chunks import CancelToken
 from .bootstrap import BootstrapResult, percentiles
+from .bootstrap_sample import BootstrapSample, CoefficientOptions, chosen
 from .linearised import as_counts
 from .probability import SPA_WEIGHTINGS
-from .replicated_sides import Side, chosen
-from .replicates import How
-from .resampling import pool_of, resample, vector_numbers
+from .resampling import Pool, pool_of, resample, vector_numbers
 from .weights import Weights
 
 
@@ -136,73 +136,54 @@ def compare(
     check_whole(n_replicates, "n_replicates", 2)
     check_whole(seed, "The seed")
     check_level(level)
-    how = How(tuple(spa_weightings), weights, labels, metric)
+    how = CoefficientOptions(tuple(spa_weightings), weights, labels, metric)
     data = first, second
     counts = as_counts(first), as_counts(second)
     of_first, of_second = (chosen(one, names) for one in data)
     names = [name for name in of_first if name in of_second]
     case_of = _union(*data, *counts)
-    if case_of is not None:
-        sides, replicates = _drawn_together(data, counts, case_of, names, how, n_replicates, seed, token, progress)
-    else:
-        sides, replicates = _drawn_apart(data, counts, names, how, n_replicates, seed, token, progress)
+    pools = [_joint_pool(counts, case_of)] * 2 if case_of else [pool_of(vector_numbers(n)) for n in counts]
+    cases = case_of or [np.arange(n.n_cases) for n in counts]
+    sides = [BootstrapSample(data[k], counts[k], names, how, pools[k], cases[k]) for k in range(2)]
+    draw = partial(resample, n_replicates=n_replicates, seed=seed, token=token)
+    replicates = _replicates(sides, pools, draw, progress)
     return tuple(_at(place, sides, replicates, case_of is not None, level) for place in range(len(sides[0].labels)))
 
 
-def _at(place: int, sides: list[Side], replicates: list[np.ndarray], paired: bool, level: float) -> Difference:
+def _replicates(
+    sides: list[BootstrapSample],
+    pools: list[Pool],
+    draw: Callable[..., list[np.ndarray]],
+    progress: Callable[[float], None] | None,
+) -> list[np.ndarray]:
+    """Replicates of both sides, drawn at once where they are of one pool."""
+    statistics = [side.statistics for side in sides]
+    if pools[0] is pools[1]:
+        found = draw(pools[0], [*statistics[0], *statistics[1]], stream="agreement", progress=progress)
+        return [sides[0].in_order(found[: len(statistics[0])]), sides[1].in_order(found[len(statistics[0]) :])]
+    halves = [None if progress is None else lambda done, k=k: progress((k + done) / 2) for k in range(2)]
+    streams = "agreement of the first", "agreement of the second"
+    return [sides[k].in_order(draw(pools[k], statistics[k], stream=streams[k], progress=halves[k])) for k in range(2)]
+
+
+def _joint_pool(counts: tuple[ClassCounts, ClassCounts], case_of: tuple[np.ndarray, np.ndarray]) -> Pool:
+    """The cases of both sides, told apart by their count vectors on either."""
+    numbers = [_numbers(one, cases) for one, cases in zip(counts, case_of, strict=True)]
+    joint = numbers[0] * (numbers[1].max(initial=0) + 1) + numbers[1]
+    joint[(numbers[0] == 0) & (numbers[1] == 0)] = -1
+    _, joint[joint >= 0] = np.unique(joint[joint >= 0], return_inverse=True)
+    return pool_of(joint)
+
+
+def _at(
+    place: int, sides: list[BootstrapSample], replicates: list[np.ndarray], paired: bool, level: float
+) -> Difference:
     """The difference of the coefficient at one place in the order of both sides."""
     first, second = sides
     one, other = (None if np.isnan(side.observed[place]) else float(side.observed[place]) for side in sides)
     drawn = np.column_stack([drawn_of[:, place] for drawn_of in replicates])
     labels = first.labels[place], second.labels[place]
     return _difference(*labels, one, other, first.n_cases, second.n_cases, drawn, paired, level)
-
-
-def _drawn_together(
-    data: tuple[ClassCounts | Dataset, ClassCounts | Dataset],
-    counts: tuple[ClassCounts, ClassCounts],
-    case_of: tuple[np.ndarray, np.ndarray],
-    names: list[str],
-    how: How,
-    n_replicates: int,
-    seed: int,
-    token: CancelToken | None,
-    progress: Callable[[float], None] | None,
-) -> tuple[list[Side], list[np.ndarray]]:
-    """Both sides and their replicates, the cases of both drawn from one pool."""
-    numbers = [_numbers(one, cases) for one, cases in zip(counts, case_of, strict=True)]
-    joint = numbers[0] * (numbers[1].max(initial=0) + 1) + numbers[1]
-    joint[(numbers[0] == 0) & (numbers[1] == 0)] = -1
-    _, joint[joint >= 0] = np.unique(joint[joint >= 0], return_inverse=True)
-    pool = pool_of(joint)
-    sides = [Side(one, n, names, how, pool, cases) for one, n, cases in zip(data, counts, case_of, strict=True)]
-    both = [*sides[0].statistics, *sides[1].statistics]
-    found = resample(pool, both, n_replicates, seed, "agreement", token, progress)
-    of_first = len(sides[0].statistics)
-    return sides, [sides[0].in_order(found[:of_first]), sides[1].in_order(found[of_first:])]
-
-
-def _drawn_apart(
-    data: tuple[ClassCounts | Dataset, ClassCounts | Dataset],
-    counts: tuple[ClassCounts, ClassCounts],
-    names: list[str],
-    how: How,
-    n_replicates: int,
-    seed: int,
-    token: CancelToken | None,
-    progress: Callable[[float], None] | None,
-) -> tuple[list[Side], list[np.ndarray]]:
-    """Both sides and their replicates, each drawn from its own cases."""
-    sides, replicates = [], []
-    for number, (one, n) in enumerate(zip(data, counts, strict=True)):
-        pool = pool_of(vector_numbers(n))
-        side = Side(one, n, names, how, pool, np.arange(n.n_cases))
-        share = None if progress is None else lambda done, before=number: progress((before + done) / 2)
-        stream = f"agreement of {('the first', 'the second')[number]}"
-        found = resample(pool, side.statistics, n_replicates, seed, stream, token, share)
-        sides.append(side)
-        replicates.append(side.in_order(found))
-    return sides, replicates
 
 
 def _difference(

@@ -5,7 +5,8 @@ distances δ; agreement weights 1 − δ/max δ give the same alpha and the same
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -25,8 +26,9 @@ from ._kernels import (
     weighted_answers,
 )
 from .coefficient_methods import coefficient_method
-from .intervals import Coefficient, undefined, with_t_interval
-from .linearised import NO_PAIR, as_counts, mind_rare_classes, total_of
+from .formulas import Draws, Formula, alpha, alpha_of_many
+from .intervals import Coefficient, undefined
+from .linearised import NO_PAIR, Features, as_counts, warn_rare_classes, with_error
 from .ranges import distance_of, least_beyond_chance
 from .weights import Weights, class_labels, resolve_weights
 
@@ -34,23 +36,117 @@ METRICS = ("nominal", "ordinal", "interval", "ratio")
 MOST_RATIO_VALUES = 20_000
 
 
+def _distances(distance: np.ndarray | None) -> Draws:
+    """How two draws are compared by a distance of the classes, or by whether they are the same class."""
+    return Draws(1.0, -1.0) if distance is None else Draws(0.0, 1.0, distance, least=1e-12)
+
+
+_ALPHA = Formula(
+    alpha, lambda q, weights: _distances(distance_of(weights)), "annotations", alpha_of_many, of_pairs=True
+)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class Distances:
-    """What alpha needs of the cases with two annotations or more; arrays of shape (n_usable,).
+class Squares:
+    """Two draws are compared by (x − y)², in closed form.
 
     Attributes
     ----------
-    within : ndarray of float64
-        Sum of δ over the ordered pairs of a case.
-    across : ndarray of float64
-        Sum over the annotations of a case of the mean δ to all annotations.
-    expected : float
-        Mean δ of two draws, with replacement, from all annotations.
+    values : ndarray of float64, shape (n_classes,) or (n_classes, n_resamples)
     """
 
-    within: np.ndarray
-    across: np.ndarray
-    expected: float
+    values: np.ndarray
+
+    def mean(self, share: np.ndarray) -> Any:
+        """As `core.agreement.formulas.Draws.mean`: twice the variance."""
+        away = self._away(share)
+        return 2 * (share * away * away).sum(axis=0)
+
+    def to_all(self, share: np.ndarray) -> np.ndarray:
+        """As `core.agreement.formulas.Draws.to_all`: (x − μ)² + σ²."""
+        squares = np.square(self._away(share))
+        return squares + (share * squares).sum(axis=0)
+
+    def _away(self, share: np.ndarray) -> np.ndarray:
+        return self.values - (share * self.values).sum(axis=0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ratios:
+    """Two draws are compared by ((x − y)/(x + y))², which has no closed form: every two values, but no array of them.
+
+    Attributes
+    ----------
+    values : ndarray of float64, shape (n_classes,)
+    """
+
+    values: np.ndarray
+
+    def mean(self, share: np.ndarray) -> Any:
+        """As `core.agreement.formulas.Draws.mean`."""
+        return share @ self.to_all(share)
+
+    def to_all(self, share: np.ndarray) -> np.ndarray:
+        """As `core.agreement.formulas.Draws.to_all`."""
+        return ratio_expected(self.values, share)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Metric:
+    """How alpha compares two annotations.
+
+    Attributes
+    ----------
+    called : str
+        Metric or weights, as results name them.
+    metric : str
+        One of `METRICS`.
+    values : ndarray of float64, shape (n_classes,), or None
+        The numbers of the classes; None for "nominal".
+    distance : ndarray of float64, shape (n_classes, n_classes), or None
+        By weights, at most 1; None is 1 for any two classes that differ, or that of the values.
+    """
+
+    called: str
+    metric: str = "nominal"
+    values: np.ndarray | None = None
+    distance: np.ndarray | None = None
+
+    @property
+    def draws(self) -> Draws:
+        """How two draws are compared where classes have no numbers."""
+        return _distances(self.distance)
+
+    def alike(self, pooled: np.ndarray) -> bool:
+        """Whether all annotations are the same, by how many there are of each class."""
+        used = np.flatnonzero(pooled)
+        return used.size < 2 or (self.values is not None and bool(np.ptp(self.values[used]) == 0))
+
+    def on(self, pooled: np.ndarray) -> tuple["Metric", Draws | Squares | Ratios]:
+        """The metric with its values ranked or scaled for these annotations, and how two draws are compared by it."""
+        if self.values is None:
+            return self, self.draws
+        if self.metric == "ratio":
+            return self, Ratios(self.values)
+        values = midranks(np.argsort(self.values, kind="stable"), pooled) if self.metric == "ordinal" else self.values
+        values = scaled(values, pooled)
+        return replace(self, values=values), Squares(values)
+
+    def within(self, counts: ClassCounts, n: np.ndarray, pairs: np.ndarray) -> np.ndarray:
+        """Per case the sum over ordered pairs of its annotations of their distance, over their number less one.
+
+        Parameters
+        ----------
+        counts : ClassCounts
+        n, pairs : ndarray, shape (n_cases,)
+            Annotations of each, and ordered pairs of equal ones.
+        """
+        csr = counts.ptr, counts.class_code, counts.count
+        if self.values is not None:
+            total = (ratio_spread if self.metric == "ratio" else spread)(*csr, self.values)
+        else:
+            total = n * (n - 1) - pairs if self.distance is None else paired(*csr, self.distance)
+        return total / np.maximum(n - 1, 1)
 
 
 def krippendorff_alpha(
@@ -93,52 +189,50 @@ def krippendorff_alpha(
     depends on the data, adds a little that is left out. It is cut at 1 and at the least alpha
     (`core.agreement.ranges`).
     """
-    if metric not in METRICS:
-        raise OptionError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
-    values: np.ndarray | None
+    _check_metric(metric)
     if isinstance(data, Dataset) and data.kind == "score":
         if weights is not None or metric == "nominal":
             raise NotApplicableError(f"Scores are no classes: alpha of scores takes {', '.join(METRICS[1:])}.")
         counts, values = _scores(data, metric)
-        return _alpha(counts, values, f"{metric} metric", None, metric, level, "score")
+        return _alpha(counts, Metric(f"{metric} metric", metric, values), level, "score")
     counts = as_counts(data)
-    how, matrix, values = _metric_of_classes(counts.n_classes, metric, labels, weights)
-    return mind_rare_classes(_alpha(counts, values, how, matrix, metric, level, "class"), counts)
+    found = _alpha(counts, metric_of_classes(counts.n_classes, metric, labels, weights), level, "class")
+    return warn_rare_classes(found, counts)
 
 
-def _alpha(
-    counts: ClassCounts,
-    values: np.ndarray | None,
-    how: str,
-    matrix: np.ndarray | None,
-    metric: str,
-    level: float,
-    what: str,
-) -> Coefficient:
-    n, pairs = agreeing_pairs(counts.ptr, counts.count)
-    usable = n >= 2
-    times = counts.times[usable] if counts.times.size else counts.times
-    m, n_total = int(total_of(usable, counts.times)), int(total_of(n[usable], times))
-    if m == 0:
-        return undefined("krippendorff_alpha", how, NO_PAIR)
-    _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, n, 2, counts.n_classes, counts.times)
-    pi = pooled / n_total
-    if _all_alike(values, pooled):
-        why = f"only one {what} was used; raw agreement is 1"
-        return undefined("krippendorff_alpha", how, why, m, n_total)
-    if values is None:
-        found = _of_classes(counts, n, pairs, pi, matrix)
-    else:
-        found = _of_values(counts, n, values, pooled, pi, metric)
-    if found.expected <= 1e-12 and matrix is not None:
-        why = "the weights make all classes that were used agree"
-        return undefined("krippendorff_alpha", how, why, m, n_total)
-    value, variance = _linearised(n[usable], found.within[usable], found.across[usable], found.expected, times)
+def _alpha(counts: ClassCounts, metric: Metric, level: float, what: str) -> Coefficient:
+    cases, chance, alike = _cases(counts, metric)
+    if cases.n.size == 0:
+        return undefined("krippendorff_alpha", metric.called, NO_PAIR)
 
     def least() -> float:
-        return least_beyond_chance(n[usable], 1 - found.expected, distance_of(matrix), own=True)
+        return least_beyond_chance(cases.n, 1 - chance, metric.distance, own=True)
 
-    return with_t_interval("krippendorff_alpha", how, value, variance, m - 1, m, n_total, level, least)
+    why = (
+        f"only one {what} was used; raw agreement is 1"
+        if alike
+        else "the weights make all classes that were used agree"
+    )
+    return with_error("krippendorff_alpha", metric.called, _ALPHA, cases, chance, level, least, why)
+
+
+def _cases(counts: ClassCounts, metric: Metric) -> tuple[Features, float, bool]:
+    """What the cases of two annotations or more add to alpha, chance, and whether all annotations are alike."""
+    n, pairs = agreeing_pairs(counts.ptr, counts.count)
+    usable = n >= 2
+    n_paired, times = n[usable], counts.times[usable] if counts.times.size else counts.times
+    _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, n, 2, counts.n_classes, counts.times)
+    every = np.ones(n_paired.size, bool)
+    if metric.alike(pooled):
+        return Features(np.zeros(n_paired.size), n_paired, every, 0.0, times), 0.0, True
+    metric, draws = metric.on(pooled)
+    total = pooled.sum()
+    share = pooled / total
+    chance = float(draws.mean(share))
+    to_chance = weighted_answers(counts.ptr, counts.class_code, counts.count, draws.to_all(share))[usable]
+    to_chance -= chance * n_paired
+    to_chance *= 2 / total
+    return Features(metric.within(counts, n, pairs)[usable], n_paired, every, to_chance, times), chance, False
 
 
 def alpha_by_distance(
@@ -156,9 +250,7 @@ def alpha_by_distance(
     level : float
         Of the interval, 0 to 1.
     """
-    matrix = None if distance is None else 1.0 - distance
-    found = _alpha(counts, None, how, matrix, "nominal", level, what)
-    return mind_rare_classes(found, counts)
+    return warn_rare_classes(_alpha(counts, Metric(how, distance=distance), level, what), counts)
 
 
 def alpha_and_deviations(counts: ClassCounts) -> tuple[float, np.ndarray] | None:
@@ -174,103 +266,64 @@ def alpha_and_deviations(counts: ClassCounts) -> tuple[float, np.ndarray] | None
     deviation : ndarray of float64, shape (n_usable_cases,)
         The variance is the sum of their squares over m (m − 1).
     """
-    n, pairs = agreeing_pairs(counts.ptr, counts.count)
-    usable = n >= 2
-    _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, n, 2, counts.n_classes, counts.times)
-    if not usable.any() or np.count_nonzero(pooled) < 2:
+    cases, chance, alike = _cases(counts, Metric("nominal"))
+    if alike:
         return None
-    found = _of_classes(counts, n, pairs, pooled / n[usable].sum(), None)
-    return _deviations(n[usable], found.within[usable], found.across[usable], found.expected, counts.times)
+    sums = cases.sums(chance)
+    return float(_ALPHA(sums)), cases.adds(_ALPHA.derivatives(sums), sums.rated)
 
 
-def _metric_of_classes(
-    n_classes: int, metric: str, labels: Sequence[float] | None, weights: Weights
-) -> tuple[str, np.ndarray | None, np.ndarray | None]:
-    """How alpha of classes is called, its weights, None for identity, and the numbers of its classes, None for none."""
+def metric_of_classes(
+    n_classes: int, metric: str, labels: Sequence[float] | None = None, weights: Weights = None
+) -> Metric:
+    """The metric of classes, by its name or by weights.
+
+    Parameters
+    ----------
+    n_classes : int
+    metric, labels, weights
+        See `krippendorff_alpha`.
+    """
+    _check_metric(metric)
     name, matrix = resolve_weights(weights, n_classes, labels)
     if metric == "nominal":
-        return "nominal" if matrix is None else f"{name} weights", matrix, None
+        return Metric("nominal") if matrix is None else Metric(f"{name} weights", distance=distance_of(matrix))
     if weights is not None:
         raise OptionError("alpha takes a metric or weights, not both")
     values = class_labels(n_classes, labels, at_least_zero=metric == "ratio")
     if metric == "ratio":
         _check_ratio(values)
-    return f"{metric} metric", matrix, values
+    return Metric(f"{metric} metric", metric, values)
 
 
-def _linearised(
-    n: np.ndarray, within: np.ndarray, across: np.ndarray, expected: float, times: np.ndarray
-) -> tuple[float, float]:
-    """Alpha and its variance: with w = 1 − δ this is Gwet's, and every term of his is one of δ here."""
-    m = int(times.sum()) if times.size else n.size
-    alpha, deviation = _deviations(n, within, across, expected, times)
-    return alpha, total_of(np.square(deviation), times) / (m * (m - 1)) if m > 1 else 0.0
+def midranks(order: np.ndarray, pooled: np.ndarray) -> np.ndarray:
+    """Mean rank of the annotations of each class: squared differences of these are the ordinal metric.
 
-
-def _deviations(
-    n: np.ndarray, within: np.ndarray, across: np.ndarray, expected: float, times: np.ndarray
-) -> tuple[float, np.ndarray]:
-    """Alpha, and what each case adds to its variance before it is squared."""
-    m, total = int(times.sum()) if times.size else n.size, total_of(n, times)
-    mean_n = total / m
-    own = within / ((n - 1) * mean_n) / expected
-    observed = total_of(own, times) / m
-    alpha = 1 - (1 - 1 / total) * observed
-    excess = (n - mean_n) / mean_n
-    kappa_i = 1 - own + (1 - 1 / total) * observed * excess
-    influence = kappa_i - 2 * observed * (n - across / expected) / mean_n
-    return alpha, influence - (1 - observed)
-
-
-def _of_classes(
-    counts: ClassCounts, n: np.ndarray, pairs: np.ndarray, pi: np.ndarray, matrix: np.ndarray | None
-) -> Distances:
-    if matrix is None:
-        within, mean = n * (n - 1) - pairs, 1 - pi
-    else:
-        distance = 1 - matrix
-        within, mean = paired(counts.ptr, counts.class_code, counts.count, distance), distance @ pi
-    return Distances(within, weighted_answers(counts.ptr, counts.class_code, counts.count, mean), float(pi @ mean))
-
-
-def _of_values(
-    counts: ClassCounts, n: np.ndarray, values: np.ndarray, pooled: np.ndarray, pi: np.ndarray, metric: str
-) -> Distances:
-    if metric == "ratio":
-        return _ratio(counts, values, pi)
-    return _squared(counts, n, _midranks(values, pooled) if metric == "ordinal" else values, pi)
-
-
-def _squared(counts: ClassCounts, n: np.ndarray, values: np.ndarray, pi: np.ndarray) -> Distances:
-    """δ = (x − y)² in closed form: 2 n_i Σ (x − mean_i)² within a case, (x − μ)² + σ² to all, 2 σ² expected."""
-    values = values - values[np.argmax(pi)]  # exact for values close to each other
-    values = values - pi @ values
-    values = values / np.abs(values[pi > 0]).max()  # of no consequence for alpha; squares can then be taken
-    values[pi == 0] = 0.0
-    squares = values * values
-    variance = float(pi @ squares)
-    away = weighted_answers(counts.ptr, counts.class_code, counts.count, squares) + n * variance
-    return Distances(spread(counts.ptr, counts.class_code, counts.count, values), away, 2 * variance)
-
-
-def _ratio(counts: ClassCounts, values: np.ndarray, pi: np.ndarray) -> Distances:
-    """δ = ((x − y)/(x + y))², which has no closed form: every two values, but no array of them."""
-    mean = ratio_expected(values, pi)
-    away = weighted_answers(counts.ptr, counts.class_code, counts.count, mean)
-    return Distances(ratio_spread(counts.ptr, counts.class_code, counts.count, values), away, float(pi @ mean))
-
-
-def _midranks(values: np.ndarray, pooled: np.ndarray) -> np.ndarray:
-    """Mean rank of the annotations of each value: squared differences of these are the ordinal metric."""
-    order = np.argsort(values, kind="stable")
-    ranks = np.empty(values.size)
-    ranks[order] = np.cumsum(pooled[order]) - pooled[order] / 2
+    Parameters
+    ----------
+    order : ndarray of int64, shape (n_classes,)
+        The classes, ascending.
+    pooled : ndarray of float64, shape (n_classes,) or (n_classes, n_resamples)
+        Annotations of each.
+    """
+    ranks = np.empty(pooled.shape)
+    ranks[order] = np.cumsum(pooled[order], axis=0) - pooled[order] / 2
     return ranks
 
 
-def _all_alike(values: np.ndarray | None, pooled: np.ndarray) -> bool:
-    used = np.flatnonzero(pooled)
-    return used.size < 2 or (values is not None and values[used].min() == values[used].max())
+def scaled(values: np.ndarray, pooled: np.ndarray) -> np.ndarray:
+    """Values about their mean and at most 1, which is of no consequence for alpha; squares can then be taken."""
+    share = pooled / pooled.sum()
+    values = values - values[np.argmax(pooled)]  # exact for values close to each other
+    values = values - share @ values
+    values = values / max(float(np.abs(values[pooled > 0]).max(initial=0.0)), np.finfo(float).tiny)
+    values[pooled == 0] = 0.0
+    return values
+
+
+def _check_metric(metric: str) -> None:
+    if metric not in METRICS:
+        raise OptionError(f"metric must be one of {', '.join(METRICS)}, not {metric!r}")
 
 
 def _scores(data: Dataset, metric: str) -> tuple[ClassCounts, np.ndarray]:
@@ -317,6 +370,7 @@ METHOD = coefficient_method(
     sources=("Krippendorff, Content Analysis (2004)",),
     takes={**ONE_CLASS, "score": AS_IS},
     assumes="as Fleiss κ, with gaps; corrected for small samples.",
+    formula=_ALPHA,
     place=100,
     beyond_chance=True,
 )

@@ -3,23 +3,22 @@
 Gwet, Handbook of Inter-Rater Reliability (2014), chapters 5 and 6.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
-from ._disagreement_kernels import class_majorities
-from ._kernels import agreeing_pairs, paired
+from ._kernels import agreeing_pairs, class_majorities, class_shares, paired, weighted_answers
+from .formulas import FEW_OF_OTHERS, Formula, Sums
 from .intervals import EVERYTHING, Coefficient, undefined, with_t_interval
+from .ranges import distance_of, least_agreement, least_beyond_chance
+from .weights import Weights, resolve_weights
 
 NO_PAIR = "no case has two annotations"
 ONE_CLASS = "only one class was used; raw agreement is 1"
-ALL = 1 - 1e-12
-FEW_OF_OTHERS, FEW_OF_OTHERS_AC1 = 8, 5
-"""Where fewer cases are mostly of other classes than the commonest, 95% intervals of kappa and alpha, linearised or by
-percentiles of resamples, hold the truth in less than 93% of data sets (``tests/benchmarks/coverage.py``). AC1: 5."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,16 +61,13 @@ class Observed:
         return self.times[self.usable] if self.times.size else self.times
 
     @property
-    def agreement(self) -> float:
-        """Mean share of agreeing pairs over the usable cases."""
-        if self.times.size:
-            return total_of(self.p_ai, self.times) / self.n_usable
-        return float(self.p_ai[self.usable].mean())
-
-    @property
     def n_annotations(self) -> int:
         """Annotations of the usable cases."""
         return int(total_of(np.where(self.usable, self.n, 0.0), self.times))
+
+    def features(self, to_chance: np.ndarray | float) -> "Features":
+        """What the cases add to the sums of a coefficient, with what they add to its chance."""
+        return Features(self.p_ai, self.n, self.usable, to_chance, self.times)
 
 
 def as_counts(data: ClassCounts | Dataset) -> ClassCounts:
@@ -97,62 +93,180 @@ def total_of(values: np.ndarray, times: np.ndarray) -> float:
     return float(values @ times) if times.size else float(values.sum())
 
 
-def corrected(
+@dataclass(frozen=True, slots=True, eq=False)
+class Features:
+    """What each case adds to the sums of a coefficient; arrays of shape (n_rated,), of the cases that count at all.
+
+    Attributes
+    ----------
+    observed : ndarray of float64
+        See `core.agreement.formulas.Sums`.
+    n : ndarray of float64
+        Annotations.
+    paired : ndarray of bool
+        Two annotations or more.
+    to_chance : ndarray of float64, or 0
+        How agreement by chance moves with the case; 0 where chance is known.
+    times : ndarray of int64, shape (n_rated,) or (0,)
+        How many cases each stands for; empty for one each.
+    """
+
+    observed: np.ndarray
+    n: np.ndarray
+    paired: np.ndarray
+    to_chance: np.ndarray | float
+    times: np.ndarray
+
+    def sums(self, chance: float) -> Sums:
+        """The sums over all cases."""
+        if self.times.size:
+            rated, paired = float(self.times.sum()), total_of(self.paired, self.times)
+        else:
+            rated, paired = float(self.n.size), float(np.count_nonzero(self.paired))
+        alone = rated - paired  # cases of one annotation each
+        sums = total_of(self.observed, self.times), paired, rated, total_of(self.n, self.times) - alone, chance
+        return Sums(*map(np.float64, sums))
+
+    def adds(self, slope: Sums, n_cases: float) -> np.ndarray:
+        """What each case adds to a coefficient, times the number of all cases: ndarray of float64, shape (n_rated,).
+
+        Parameters
+        ----------
+        slope : Sums
+            Derivatives of the coefficient, as `core.agreement.formulas.Formula.derivatives` gives them.
+        n_cases : float
+            All cases that count, here or in other partitions.
+        """
+        adds = slope.observed * self.observed + (slope.rated + slope.chance * self.to_chance)
+        if slope.paired:
+            adds += slope.paired * self.paired
+        if slope.annotations:
+            adds += slope.annotations * self.n
+        adds *= n_cases
+        return adds
+
+    def squares(self, slope: Sums, n_cases: float) -> float:
+        """Sum over cases of the squares of `adds`."""
+        adds = self.adds(slope, n_cases)
+        return total_of(np.square(adds, out=adds), self.times)
+
+
+def estimate(
+    name: str,
+    formula: Formula,
+    data: ClassCounts | Dataset,
+    level: float = 0.95,
+    weights: Weights = None,
+    labels: Sequence[float] | None = None,
+) -> Coefficient:
+    """A coefficient whose chance is drawn from the class shares of all annotated cases, or that is not corrected.
+
+    Parameters
+    ----------
+    name : str
+    formula : Formula
+    data : ClassCounts or Dataset
+    level : float
+        Of the interval, 0 to 1.
+    weights, labels
+        See `core.agreement.weights.weight_matrix`.
+    """
+    counts = as_counts(data)
+    q = counts.n_classes
+    called, matrix = resolve_weights(weights, q, labels)
+    seen = observed(counts, matrix)
+    if seen.n_usable == 0:
+        return undefined(name, called, NO_PAIR)
+    if q < formula.needs_classes:
+        return undefined(name, called, "only one class is declared", seen.n_usable, seen.n_annotations)
+    chance, to_chance, n_used = 0.0, 0.0, q
+    if formula.chance is not None:
+        draws = formula.chance(q, matrix)
+        chance = draws.constant
+        if draws.factor:
+            share = _mean_shares(counts, seen)
+            chance, n_used = float(draws.mean(share)), int(np.count_nonzero(share))
+            to_chance = weighted_answers(counts.ptr, counts.class_code, counts.count, draws.to_all(share))[seen.rated]
+            to_chance /= seen.n
+            to_chance -= chance
+            to_chance *= 2 / seen.n_rated
+
+    def least() -> float:
+        n = seen.n[seen.usable]
+        if formula.highest_chance is None:
+            return least_beyond_chance(n, chance, distance_of(matrix), own=bool(seen.usable.all()))
+        highest = formula.highest_chance(q, matrix)
+        return (least_agreement(n, seen.usable_times, q, distance_of(matrix)) - highest) / (1 - highest)
+
+    why = why_certain(n_used if formula.highest_chance is None else q)
+    found = with_error(name, called, formula, seen.features(to_chance), chance, level, least, why)
+    return warn_rare_classes(found, counts, formula.few_of_others)
+
+
+def with_error(
     name: str,
     weights: str,
-    seen: Observed,
+    formula: Formula,
+    cases: Features,
+    chance: float,
     level: float,
-    p_e: float = 0.0,
-    p_ei: np.ndarray | None = None,
-    why_certain: str = ONE_CLASS,
-    *,
     least: Callable[[], float],
+    why: str,
 ) -> Coefficient:
-    """``(p_a − p_e)/(1 − p_e)`` with its linearised interval.
+    """A coefficient of cases with its linearised interval.
 
     Parameters
     ----------
     name, weights : str
-    seen : Observed
+        See `core.agreement.intervals.Coefficient`.
+    formula : Formula
+    cases : Features
+    chance : float
+        See `core.agreement.formulas.Sums`.
     level : float
         Of the interval, 0 to 1.
-    p_e : float
-        Agreement by chance.
-    p_ei : ndarray of float64, shape (n_rated,), optional
-        What each case says of it; without it chance is taken as known.
-    why_certain : str
-        The reason to give where chance alone would make all agree.
     least : callable
         See `core.agreement.intervals.with_t_interval`.
+    why : str
+        The reason to give where the coefficient is undefined.
     """
-    n_cases, m = seen.n_rated, seen.n_usable
-    if m == 0:
-        return undefined(name, weights, NO_PAIR)
-    if p_e >= ALL:
-        return undefined(name, weights, why_certain, m, seen.n_annotations)
-    kappa = (seen.agreement - p_e) / (1 - p_e)
-    squares = squares_about(kappa, seen, n_cases / m, p_e, p_ei)
-    variance = squares / (n_cases * (n_cases - 1)) if n_cases > 1 else 0.0
-    return with_t_interval(name, weights, kappa, variance, n_cases - 1, m, seen.n_annotations, level, least)
+    sums = cases.sums(chance)
+    return from_sums(name, weights, formula, sums, partial(cases.squares, n_cases=sums.rated), level, least, why)
 
 
-def squares_about(kappa: float, seen: Observed, by_usable: float, p_e: float, p_ei: np.ndarray | None) -> float:
-    """Sum over cases of the squared difference of what each says of a coefficient, and the coefficient.
+def from_sums(
+    name: str,
+    weights: str,
+    formula: Formula,
+    sums: Sums,
+    squares: Callable[[Sums], float],
+    level: float,
+    least: Callable[[], float],
+    why: str,
+) -> Coefficient:
+    """A coefficient with its linearised interval, of cases that are known by their sums alone.
 
     Parameters
     ----------
-    kappa : float
-    seen : Observed
-        Of all cases or of some of them.
-    by_usable : float
-        Annotated cases for each usable one, of all.
-    p_e, p_ei
-        See `corrected`.
+    name, weights, formula, level, least, why
+        See `with_error`.
+    sums : Sums
+    squares : callable
+        Given the derivatives, the sum over cases that `Features.squares` gives.
     """
-    influence = np.where(seen.usable, by_usable * (seen.p_ai - p_e) / (1 - p_e), 0.0)
-    if p_ei is not None:
-        influence -= 2 * (1 - kappa) * (p_ei - p_e) / (1 - p_e)
-    return total_of((influence - kappa) ** 2, seen.times)
+    n_cases, m, n_annotations = int(sums.rated), int(sums.paired), int(sums.annotations)
+    value = float(formula(sums))
+    if np.isnan(value):
+        return undefined(name, weights, why, m, n_annotations)
+    variance = squares(formula.derivatives(sums)) / (n_cases * (n_cases - 1)) if n_cases > 1 else 0.0
+    return with_t_interval(name, weights, value, variance, n_cases - 1, m, n_annotations, level, least)
+
+
+def _mean_shares(counts: ClassCounts, seen: Observed) -> np.ndarray:
+    n = np.zeros(counts.n_cases)
+    n[seen.rated] = seen.n
+    share, _ = class_shares(counts.ptr, counts.class_code, counts.count, n, 1, counts.n_classes, counts.times)
+    return share / seen.n_rated
 
 
 def why_certain(n_used: int | np.integer) -> str:
@@ -169,7 +283,7 @@ def mostly_of_others(counts: ClassCounts) -> tuple[int, int]:
     return usable, usable - int(half[total == total.max()].max())
 
 
-def mind_rare_classes(found: Coefficient, counts: ClassCounts, few: int = FEW_OF_OTHERS) -> Coefficient:
+def warn_rare_classes(found: Coefficient, counts: ClassCounts, few: int = FEW_OF_OTHERS) -> Coefficient:
     """The coefficient with a remark on its interval where the agreement beyond chance hangs on few cases.
 
     Parameters
@@ -179,7 +293,7 @@ def mind_rare_classes(found: Coefficient, counts: ClassCounts, few: int = FEW_OF
     few : int
         With fewer cases of other classes than the commonest the interval is too narrow.
     """
-    if found.ci_low is None:
+    if found.ci_low is None or not few:
         return found
     usable, others = mostly_of_others(counts)
     if others >= few or found.note == EVERYTHING:

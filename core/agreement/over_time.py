@@ -1,6 +1,6 @@
 """Agreement over time: windows of cases by the date of their first annotation."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -9,19 +9,13 @@ import numpy as np
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import MISSING_TIME, Dataset
 from ..errors import InputError, NotApplicableError, OptionError
+from ..methods import AS_IS, Method, methods
 from ..result_base import Columns, Result, rows
-from .coefficients import FLEISS_KAPPA, PERCENT, fleiss_kappa, percent_agreement
 from .intervals import Coefficient
-from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
-from .probability import SPA, spa
+from .krippendorff import KRIPPENDORFF_ALPHA
+from .probability import SPA
 
 PERIODS = ("week", "month", "quarter", "year")
-BY_NAME: dict[str, Callable[..., Coefficient]] = {
-    PERCENT: percent_agreement,
-    SPA: spa,
-    FLEISS_KAPPA: fleiss_kappa,
-    KRIPPENDORFF_ALPHA: krippendorff_alpha,
-}
 DAY = 86_400
 
 
@@ -98,7 +92,7 @@ def over_time(
     n_windows : int
         At least 1; for "cases".
     coefficients : sequence of str
-        Of `BY_NAME`.
+        Of single classes, whoever annotated.
     level : float
         Of the intervals, 0 to 1.
 
@@ -109,7 +103,8 @@ def over_time(
     InputError
         No annotation has a known time, or there is no window to make.
     """
-    unknown = [name for name in coefficients if name not in BY_NAME]
+    known = _of_classes()
+    unknown = [name for name in coefficients if name not in known]
     if unknown or by not in ("cases", "period", *PERIODS):
         raise OptionError(f"unknown: {unknown[0] if unknown else by!r}")
     if dataset.kind != "class":
@@ -132,10 +127,16 @@ def over_time(
     windows = []
     for low, high in pairwise(bounds):
         part = selected_counts(counts, np.sort(dated[low:high]))
-        found = tuple(BY_NAME[name](part, level=level) for name in coefficients)
+        found = tuple(known[name].make(part, level=level) for name in coefficients)
         start, stop = int(times[low]), int(times[high - 1])
         windows.append(Window(_label(start, stop, by), start, stop, int(high - low), found))
     return OverTime(by, tuple(windows), dataset.n_cases - int(dated.size))
+
+
+def _of_classes() -> dict[str, Method]:
+    """The coefficients of single classes that need not tell raters apart."""
+    known = methods("coefficient").items()
+    return {name: one for name, one in known if one.takes.get("class") == AS_IS and one.needs == ("overlap",)}
 
 
 def period_for(seconds: int) -> str:

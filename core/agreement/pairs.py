@@ -1,23 +1,26 @@
-"""Pairwise agreement of raters, and the cases where two of them disagree."""
+"""Pairwise agreement of raters, the cases where two of them disagree, and an order of raters by similarity.
 
+The order is by average linkage with optimal leaf ordering: Bar-Joseph et al. (2001), DOI
+10.1093/bioinformatics/17.suppl_1.S22.
+"""
+
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import LimitError, NotApplicableError, NotFoundError, OptionError
-from ..methods import ONE_CLASS, Method
+from ..methods import ONE_CLASS, Method, method_named, methods
 from ..result_base import Columns, Result, named
 from ..settings import current_settings
-from ._kernels import rater_pairs
-from ._pair_kernels import ALPHA, COHEN, GWET, SCOTT, pair_tables, table_coefficients
-from .coefficients import GWET_AC, PERCENT, SCOTT_PI
-from .cohen_conger import COHEN_KAPPA
+from ._kernels import pair_tables, rater_pairs, table_margins, table_squares
+from .coefficients import PERCENT
+from .formulas import Formula, Sums, slopes_of_raters
 from .intervals import wilson
-from .krippendorff import KRIPPENDORFF_ALPHA
 
-_KERNEL = {COHEN_KAPPA: COHEN, SCOTT_PI: SCOTT, GWET_AC: GWET, KRIPPENDORFF_ALPHA: ALPHA}
-PAIR_COEFFICIENTS = (PERCENT, *_KERNEL)
+SHRINKAGE = 5.0  # pairs of annotations at the mean that each cell is given
+MOST_FOR_OPTIMAL = 300
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -33,7 +36,7 @@ class PairMatrix(Result):
     agree : ndarray of int64
         How many of them are the same class.
     coefficient : str
-        One of `PAIR_COEFFICIENTS`.
+        One of `pair_coefficients`.
     value : ndarray of float64
         NaN where `why` says why it is undefined.
     se : ndarray of float64
@@ -115,6 +118,12 @@ class Disagreements:
     n: int
 
 
+def pair_coefficients() -> tuple[str, ...]:
+    """The coefficients that `pair_matrix` knows."""
+    known = methods("coefficient").values()
+    return PERCENT, *(method.name for method in known if method.formula is not None and method.formula.of_pairs)
+
+
 def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.95) -> PairMatrix:
     """Agreement of every two raters on the cases that both annotated.
 
@@ -125,7 +134,7 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
     dataset : Dataset
         Of single classes, with raters who are identified.
     coefficient : str
-        One of `PAIR_COEFFICIENTS`; all but percent agreement keep a table of classes for every two raters.
+        One of `pair_coefficients`; all but percent agreement keep a table of classes for every two raters.
     level : float
         Of the intervals, 0 to 1.
 
@@ -136,8 +145,8 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
     LimitError
         The matrix of raters × raters, or the tables, would not fit.
     """
-    if coefficient not in PAIR_COEFFICIENTS:
-        raise OptionError(f"coefficient must be one of {', '.join(PAIR_COEFFICIENTS)}, not {coefficient!r}")
+    if coefficient not in pair_coefficients():
+        raise OptionError(f"coefficient must be one of {', '.join(pair_coefficients())}, not {coefficient!r}")
     _check(dataset)
     n_raters, n_classes, limit = dataset.n_raters, dataset.n_classes, current_settings().max_model_cells
     if n_raters**2 > limit:
@@ -155,10 +164,10 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
             "percent agreement."
         )
     tables = pair_tables(dataset.case_ptr, dataset.rater, dataset.answer, n_raters, n_classes)
-    value, se = table_coefficients(tables, _KERNEL[coefficient])
-    n, agree = tables.sum(axis=(1, 2), dtype=np.int64), np.trace(tables, axis1=1, axis2=2, dtype=np.int64)
-    n, agree, value, se = (_symmetric(array, n_raters) for array in (n, agree, value, se))
-    least = -1 / (n_classes - 1) if coefficient == GWET_AC and n_classes > 1 else -1.0
+    formula = method_named("coefficient", coefficient).formula
+    n, agree, value, se = _symmetric(_of_tables(tables, formula), n_raters)
+    highest = formula.highest_chance(n_classes, None) if formula.highest_chance and n_classes > 1 else 0.5
+    least = -highest / (1 - highest)
     return PairMatrix(dataset.raters, n, agree, coefficient, value, se, level, least)
 
 
@@ -199,6 +208,39 @@ def cases_of_disagreement(dataset: Dataset, rater_a: str, rater_b: str) -> Disag
     )
 
 
+def _of_tables(tables: np.ndarray, formula: Formula) -> tuple[np.ndarray, ...]:
+    """Pairs of annotations, those that agree, value and linearised error of each table of two raters, shape (n_pairs,).
+
+    Value and error are NaN where they are undefined, the error also of one pair.
+
+    Parameters
+    ----------
+    tables : ndarray of int32, shape (n_pairs, n_classes, n_classes)
+        A pair of annotations counts as a case.
+    formula : Formula
+    """
+    n_classes = tables.shape[1]
+    of_rows, of_columns, agree = table_margins(tables)
+    n = of_rows.sum(axis=0)
+    apart = formula.of == "annotations"  # alpha observes distances
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if formula.chance is None:
+            chance, (to_row, to_column) = slopes_of_raters(np.stack([of_rows, of_columns]), None)
+        else:
+            draws, share = formula.chance(n_classes, None), (of_rows + of_columns) / (2 * n)
+            chance = draws.mean(share)
+            to_row = to_column = (draws.to_all(share) - chance) / n
+        sums = Sums(2 * (n - agree) if apart else agree, n, n, 2 * n, chance)
+        value, slope = formula(sums), formula.derivative(sums, chance=1.0)
+        each = formula.derivative(sums, observed=2.0 if apart else 0.0, paired=1.0, rated=1.0, annotations=2.0)
+        alike = formula.derivative(sums, observed=-2.0 if apart else 1.0)
+        squares = table_squares(tables, each, alike, slope * to_row, slope * to_column)
+        se = np.where(n > 1, np.sqrt(squares * n / (n - 1)), np.nan)
+    defined = ~np.isnan(value) & (n_classes >= max(2, formula.needs_classes))
+    counts = n.astype(np.int64), agree.astype(np.int64)
+    return *counts, np.where(defined, value, np.nan), np.where(defined, se, np.nan)
+
+
 def _check(dataset: Dataset) -> None:
     if dataset.kind != "class":
         raise NotApplicableError("Pairs of raters are compared on single classes.")
@@ -212,11 +254,47 @@ def _share(agree: np.ndarray, n: np.ndarray) -> np.ndarray:
     return share
 
 
-def _symmetric(upper: np.ndarray, n_raters: int) -> np.ndarray:
-    square = np.full((n_raters, n_raters), np.nan if upper.dtype.kind == "f" else 0, upper.dtype)
-    square[np.triu_indices(n_raters, 1)] = upper
-    square.T[np.triu_indices(n_raters, 1)] = upper
-    return square
+def _symmetric(uppers: Sequence[np.ndarray], n_raters: int) -> list[np.ndarray]:
+    squares = [np.full((n_raters, n_raters), np.nan if upper.dtype.kind == "f" else 0, upper.dtype) for upper in uppers]
+    row, column = np.triu_indices(n_raters, 1)
+    for square, upper in zip(squares, uppers, strict=True):
+        square[row, column] = square[column, row] = upper
+    return squares
+
+
+def similarity_order(matrix: PairMatrix) -> np.ndarray:
+    """Positions of the raters in an order by similarity, ndarray of int64, shape (n_raters,).
+
+    The distance of two raters is 1 less their coefficient, drawn to the mean of all pairs as if `SHRINKAGE` more pairs
+    of annotations had that mean: cells of few annotations, or none, say little. The end with more agreement comes
+    first; raters who never meet another stand last. Above `MOST_FOR_OPTIMAL` raters the leaves of the tree are not
+    turned.
+    """
+    met = (matrix.n > 0).any(axis=1)
+    found = ~np.isnan(matrix.value)
+    size = np.where(found, matrix.n, 0).astype(float)
+    value = np.where(found, matrix.value, 0.0)
+    mean = float((size * value).sum() / size.sum()) if size.sum() else 0.0
+    near = (size * value + SHRINKAGE * mean) / (size + SHRINKAGE)
+    inner, alone = np.flatnonzero(met), np.flatnonzero(~met)
+    if inner.size > 2:
+        inner = inner[_leaves(near[np.ix_(inner, inner)])]
+        # Neighbours weigh most at the ends, so that turning the matrix round does not turn the order round.
+        place = np.linspace(1, -1, inner.size)
+        own = (np.where(found, near, 0.0).sum(axis=1) / np.maximum(found.sum(axis=1), 1))[inner]
+        inner = inner[::-1] if place @ own < 0 else inner
+    return np.concatenate([inner, alone])
+
+
+def _leaves(near: np.ndarray) -> np.ndarray:
+    from scipy.cluster.hierarchy import leaves_list, linkage, optimal_leaf_ordering
+    from scipy.spatial.distance import squareform
+
+    distance = np.maximum(1 - near, 0.0)
+    np.fill_diagonal(distance, 0.0)
+    distance = squareform((distance + distance.T) / 2, checks=False)
+    tree = linkage(distance, "average")
+    return leaves_list(optimal_leaf_ordering(tree, distance) if len(near) <= MOST_FOR_OPTIMAL else tree)
 
 
 METHOD = Method(

@@ -16,11 +16,10 @@ from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError, OptionError
 from ..result_base import Columns, Result, rows
-from ._kernels import class_shares
-from ._precision_kernels import power_sums
+from ._kernels import power_sums
 from .intervals import wilson
 from .linearised import NO_PAIR, as_counts
-from .probability import SPA_WEIGHTINGS, agreement_variance, case_weights
+from .probability import SPA_WEIGHTINGS, case_weights, paired_shares, weights_of_sizes
 
 WAYS = ("new_cases", "present_cases")
 EXTRA = (0, 100, 250, 500, 1000, 2500, 5000)
@@ -115,7 +114,7 @@ class PrecisionCurve(Result):
 
 
 def agreement_moments(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0]) -> AgreementMoments:
-    """Moments by unbiased estimates per case (see `core.agreement._precision_kernels`), then held within their bounds.
+    """Moments by unbiased estimates per case (see `core.agreement._kernels`), then held within their bounds.
 
     ``PA²`` is estimated from pairs of different cases, so that it does not hold the error of PA.
 
@@ -232,7 +231,8 @@ def _point(
 ) -> PrecisionPoint:
     from scipy.special import stdtrit
 
-    weight = _weights(counts, n, weighting)
+    share = paired_shares(counts, counts.per_case().astype(float)) if weighting == "inv_var_class" else None
+    weight = weights_of_sizes(n, weighting, share)
     share = weight / float(weight @ cases)
     t = float(stdtrit(float(cases.sum()) - 1, (1 + level) / 2))
     p, se, width = moments.agreement, [], []
@@ -252,17 +252,6 @@ def _point(
         (se[0], se[1]),
         (width[0], width[1]),
     )
-
-
-def _weights(counts: ClassCounts, n: np.ndarray, weighting: str) -> np.ndarray:
-    """Weights by numbers of annotations alone; they need not be those of any case in the data."""
-    if weighting != "inv_var_class":
-        return case_weights(counts, n, weighting)
-    answers = counts.per_case().astype(float)
-    _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, answers, 2, counts.n_classes, counts.times)
-    if np.count_nonzero(pooled) < 2:
-        return case_weights(counts, n, "edges")
-    return np.asarray(1 / agreement_variance(n, pooled / pooled.sum()))
 
 
 def _filled(n: np.ndarray, cases: np.ndarray, added: int) -> tuple[np.ndarray, np.ndarray]:

@@ -1,7 +1,9 @@
 """Columns of text as codes into a vocabulary in natural order (R2 before R10), missing tokens apart."""
 
 import re
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,13 +13,80 @@ import pyarrow.compute as pc
 from .columns import as_numpy, as_texts, of_numpy, of_texts, text
 from .validation import Names
 
-MISSING_TOKENS = frozenset({"", "na", "n/a", ".", "nan", "null"})
+_FIRST_TOKENS = frozenset({"", "na", "n/a", ".", "nan", "null"})
+# What programs write for nothing, in any case of letters: Excel, pandas, MySQL, C.
+_LATER_TOKENS = frozenset({"#n/a", "#na", "#n/a n/a", "<na>", "\\n", "-nan", "1.#ind", "-1.#ind", "1.#qnan"})
+MISSING_TOKENS = _FIRST_TOKENS | _LATER_TOKENS
+_NOT_A_TIME = "NaT"  # as pandas spells it: Nat is the name of a person
 BLANKS = " \t\r\n\u00a0\ufeff"
 # Python's float() also takes 1_2, which is a label.
 _DIGITS = "0123456789"
 _MANY = 1_000  # values
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)", re.IGNORECASE)
 _COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
+_MINUS = "\u2212\u2013-"  # the hyphen last, as it stands in classes of patterns
+# A number with what says how it is meant: <5, >=90, \u22121.5, 1e-3, 90+, -2 (very negative).
+_VALUE = re.compile(
+    rf"(?P<relation><=|>=|[<>\u2264\u2265])?\s*(?P<sign>[+{_MINUS}])?(?P<number>[0-9]+(?:[.,][0-9]+)*|[.,][0-9]+)"
+    rf"(?P<exponent>[eE][+{_MINUS}]?[0-9]{{1,3}})?(?P<rest>\s*[+%]?|[\s:=(].*)",
+    re.DOTALL,
+)
+_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?")
+_POINTS_OF_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?:,[0-9]+)?")
+_MORE_THAN_DIGITS = f"^\\s*[.<>\u2264\u2265+{_MINUS}]|^[0-9.,]+[eE]|^[0-9]*,"
+_SIGNED = r"^-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?$"
+_MINUSES = tuple(_MINUS)
+_TO_MINUS = dict.fromkeys(map(ord, _MINUS), "-")
+_RELATIONS = {"<": -2, "<=": -1, "\u2264": -1, ">=": 1, "\u2265": 1, ">": 2}
+
+
+@dataclass(slots=True)
+class Rule:
+    """The rule by which text is read, and whether the earlier rule would have read it in another way.
+
+    Attributes
+    ----------
+    earlier : bool
+        Read as before numbers were put in order by value, with fewer tokens for what is missing.
+    matters : bool
+        Whether something was read since that the earlier rule reads in another way.
+    """
+
+    earlier: bool = False
+    matters: bool = False
+
+
+_rule: ContextVar[Rule | None] = ContextVar("rule", default=None)
+
+
+@contextmanager
+def reading_by(rule: Rule) -> Iterator[Rule]:
+    """Read by a rule for as long as the block lasts."""
+    before = _rule.set(rule)
+    try:
+        yield rule
+    finally:
+        _rule.reset(before)
+
+
+def _reads_earlier() -> bool:
+    rule = _rule.get()
+    return rule is not None and rule.earlier
+
+
+def _note_difference() -> None:
+    if (rule := _rule.get()) is not None:
+        rule.matters = True
+
+
+def is_missing(text: str) -> bool:
+    """Whether a trimmed cell is empty, or a token for that."""
+    return text.lower() in _FIRST_TOKENS or is_missing_now(text)
+
+
+def is_missing_now(text: str) -> bool:
+    """Whether a trimmed cell counts as missing, and did not by the earlier rule."""
+    return text.lower() in _LATER_TOKENS or text == _NOT_A_TIME
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +115,9 @@ def encode(column: pa.ChunkedArray) -> Coded:
         encoded = encoded.dictionary_decode().dictionary_encode()
     raw_code = as_numpy(encoded.indices).astype(np.int32, copy=False)
     trimmed = pc.utf8_trim(encoded.dictionary, characters=BLANKS)
-    is_missing = as_numpy(pc.is_in(pc.utf8_lower(trimmed), of_texts(sorted(MISSING_TOKENS))))
+    is_token = _missing_of(trimmed)
 
-    distinct = trimmed.filter(of_numpy(~is_missing)).unique()
+    distinct = trimmed.filter(of_numpy(~is_token)).unique()
     order = natural_order(distinct)
     values = distinct.take(order)
     if len(distinct) == len(trimmed):
@@ -56,15 +125,27 @@ def encode(column: pa.ChunkedArray) -> Coded:
         recode[as_numpy(order)] = np.arange(len(distinct), dtype=np.int32)
     else:
         recode = as_numpy(pc.fill_null(pc.index_in(trimmed, values), of_numpy(np.array([-1], np.int32))[0])).copy()
-        recode[is_missing] = -1
+        recode[is_token] = -1
     code = recode.take(raw_code, mode="clip") if raw_code.size else raw_code
     missing: dict[str, int] = {}
-    if is_missing.any():
+    if is_token.any():
         counts = np.bincount(raw_code, minlength=len(trimmed))
-        for place in np.flatnonzero(is_missing):
+        for place in np.flatnonzero(is_token):
             token = trimmed[int(place)].as_py()
             missing[token] = missing.get(token, 0) + int(counts[place])
     return Coded(code, Names(as_texts(values)), missing)  # distinct, of UTF-8, and "" is missing
+
+
+def _missing_of(trimmed: pa.Array) -> np.ndarray:
+    """Which texts are tokens for what is missing."""
+    lower = pc.utf8_lower(trimmed)
+    found = as_numpy(pc.is_in(lower, of_texts(sorted(_FIRST_TOKENS)))).copy()
+    later = as_numpy(pc.is_in(lower, of_texts(sorted(_LATER_TOKENS)))) | as_numpy(pc.equal(trimmed, text(_NOT_A_TIME)))
+    if later.any():
+        _note_difference()
+        if not _reads_earlier():
+            found |= later
+    return found
 
 
 def one_dictionary(column: pa.ChunkedArray) -> pa.DictionaryArray:
@@ -102,11 +183,76 @@ def compact(code: np.ndarray, values: tuple[str, ...]) -> tuple[np.ndarray, tupl
 
 
 def natural_order(values: pa.Array) -> pa.Array:
-    """Order of distinct strings by the text before the first number, then that number, then the rest."""
+    """Order of distinct strings: numbers by their value, other names by the text before a number, then that number.
+
+    Names are numbers where each begins with one that stands by itself, with whatever sign, decimal comma, exponent or
+    relation (``<5``, ``>=90``) it has.
+    """
     if len(values) and (numbers := _numbered_alike(values)) is not None:
         order = np.argsort(numbers, kind="stable")
         if (np.diff(numbers[order]) > 0).all():  # no 1 beside 01
             return of_numpy(order)
+    by_text = _order_of_text(values)
+    keys = _keys_by_value(values)
+    if keys is None:
+        return by_text
+    text_order = as_numpy(by_text)
+    value, relation = keys
+    order = text_order[np.lexsort((relation[text_order], value[text_order]))]
+    if (order == text_order).all():
+        return by_text
+    _note_difference()
+    return by_text if _reads_earlier() else of_numpy(order)
+
+
+def _keys_by_value(values: pa.Array) -> tuple[np.ndarray, np.ndarray] | None:
+    """Value and relation of each name; None where they are no numbers, or such as their text puts in order."""
+    if not pc.any(pc.match_substring_regex(values, _MORE_THAN_DIGITS)).as_py():
+        return None
+    if pc.all(pc.match_substring_regex(values, _SIGNED)).as_py():  # of many scores
+        return as_numpy(values.cast(pa.float64())), np.zeros(len(values), np.int8)
+    keys = values_of(as_texts(values)) if _VALUE.fullmatch(values[0].as_py()) else None
+    if keys is None:
+        return None
+    return np.array([value for value, _ in keys]), np.array([relation for _, relation in keys], np.int8)
+
+
+def values_of(names: Sequence[str]) -> list[tuple[float, int]] | None:
+    """The value of each name with the sign of its relation (below 0 for ``<``); None where one is no number.
+
+    Commas are decimal commas, unless every one of them has three digits behind it and none stands behind a zero.
+
+    Parameters
+    ----------
+    names : sequence of str
+
+    Returns
+    -------
+    list of (float, int) or None
+    """
+    found = []
+    for name in names:
+        if (match := _VALUE.fullmatch(name)) is None:
+            return None
+        found.append(match)
+    with_comma = [match["number"] for match in found if "," in match["number"]]
+    thousands = all(_THOUSANDS.fullmatch(number) for number in with_comma)
+    keys = []
+    for match in found:
+        number = match["number"]
+        if _POINTS_OF_THOUSANDS.fullmatch(number) and "," in number:
+            number = number.replace(".", "").replace(",", ".")
+        else:
+            number = number.replace(",", "" if thousands else ".")
+        if number.count(".") > 1:  # 1.2.3
+            return None
+        value = float(number + (match["exponent"] or "").translate(_TO_MINUS))
+        plus = 1 if match["rest"].strip() == "+" else 0
+        keys.append((-value if match["sign"] in _MINUSES else value, _RELATIONS.get(match["relation"], plus)))
+    return keys
+
+
+def _order_of_text(values: pa.Array) -> pa.Array:
     parts = pc.extract_regex(values, r"^(?s)(?P<prefix>\D*)(?P<number>\d{0,18})(?P<rest>.*)$")
     prefix, rest = pc.struct_field(parts, "prefix"), pc.struct_field(parts, "rest")
     number = pc.struct_field(parts, "number")
@@ -127,6 +273,8 @@ def _numbered_alike(values: pa.Array) -> np.ndarray | None:
     stems = pc.ascii_rtrim(values, characters=_DIGITS)
     stem = stems[0].as_py()
     if any(sign in stem for sign in _DIGITS) or not pc.all(pc.equal(stems, text(stem))).as_py():
+        return None
+    if stem.endswith((".", ",", *_MINUSES)) and _VALUE.fullmatch(f"{stem}1"):  # below 0, or behind the decimal point
         return None
     digits = pc.utf8_slice_codeunits(values, len(stem))
     length = pc.min_max(pc.binary_length(digits)).as_py()

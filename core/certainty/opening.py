@@ -22,10 +22,9 @@ from ..plausibility.prirn import PrIRN
 from ..plausibility.protocol import PlausibilityModel
 from ..result_base import Columns, Result, rows
 from ..text import number, plural, significant
+from ..thresholds import LEAST_GOLD
 from .held_out_readers import HeldOutCurve, reach
 from .truth_curve import TruthCurve
-
-LEAST_GOLD = 100
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -13,8 +13,8 @@ from ..errors import InputError
 from ..plausibility.gaussian import GaussianScores
 from ..result_base import Columns, Result
 from ..text import exact, plural
+from ..thresholds import INTERVAL_LEVEL
 
-LEVEL = 0.95  # of the intervals
 _POINTS = 201  # of a density
 _BEYOND = 0.35  # of the interval's width, drawn on both sides of it
 
@@ -101,7 +101,7 @@ def score_trust(
     if not points:
         raise InputError("No reliability was given.", "Give at least one.")
     found = [model.posterior(dataset, value, cases) for value in points]
-    low, high = zip(*(one.interval(LEVEL) for one in found), strict=True)
+    low, high = zip(*(one.interval(INTERVAL_LEVEL) for one in found), strict=True)
     above = None if model.threshold is None else np.array([one.above for one in found])
     m = np.array([one.m for one in found])
     return ScoreTrust(model.threshold, np.array(points), m, np.array(low), np.array(high), above)
@@ -164,7 +164,7 @@ def plausible_score(dataset: Dataset, model: GaussianScores, case: int, reliabil
         The reliability is out of range.
     """
     posterior = model.posterior(dataset, reliability, range(case, case + 1))
-    low, high = (float(end[0]) for end in posterior.interval(LEVEL))
+    low, high = (float(end[0]) for end in posterior.interval(INTERVAL_LEVEL))
     annotations = dataset.annotations_of(case)
     score = dataset.score[annotations.start : annotations.stop]
     order = np.argsort(score, kind="stable")

@@ -10,7 +10,8 @@ from ..errors import InputError, NotApplicableError
 from ..models.gold import gold_cases
 from ..result_base import Result
 from ..text import exact, number, percent, percent_with_interval, plural
-from .score_trust import LEVEL, ScoreTrust
+from ..thresholds import INTERVAL_LEVEL
+from .score_trust import ScoreTrust
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -61,7 +62,7 @@ class ScoresByGold(Result):
         off = f"{number(self.error[place], digits)}{ends}"
         return (
             f"At γ = {exact(self.reliability[place])} plausible scores are {off} off from gold on average, and {held} "
-            f"of their {percent(LEVEL)} intervals hold it; n = {plural(self.n, 'case')} with gold."
+            f"of their {percent(INTERVAL_LEVEL)} intervals hold it; n = {plural(self.n, 'case')} with gold."
         )
 
 
@@ -94,7 +95,7 @@ def scores_by_gold(dataset: Dataset, trust: ScoreTrust) -> ScoresByGold:
     off = np.abs(trust.m[:, told] - gold)
     error, half = off.mean(axis=1), np.full(len(off), np.nan)
     if n > 1:
-        half = stdtrit(n - 1, (1 + LEVEL) / 2) * off.std(axis=1, ddof=1) / np.sqrt(n)
+        half = stdtrit(n - 1, (1 + INTERVAL_LEVEL) / 2) * off.std(axis=1, ddof=1) / np.sqrt(n)
     held = ((trust.low[:, told] <= gold) & (gold <= trust.high[:, told])).mean(axis=1)
-    low, high = np.array([wilson(share, n, float(ndtri((1 + LEVEL) / 2))) for share in held]).T
+    low, high = np.array([wilson(share, n, float(ndtri((1 + INTERVAL_LEVEL) / 2))) for share in held]).T
     return ScoresByGold(n, trust.reliability, error, np.maximum(error - half, 0.0), error + half, held, low, high)

@@ -20,7 +20,6 @@ from ..runtime.identity_cache import cache_by_identity
 from ..text import shorten
 from .first_place import ExactTop, exact_top
 
-UNCERTAIN_BELOW = 0.9  # what pages, plans and reports call an uncertain case
 OTHERS = "any other class"  # that nobody named
 
 

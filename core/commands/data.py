@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..annotations.ordering import with_class_order
-from ..errors import InputError
+from ..errors import InputError, NotApplicableError
 from ..ingest.samples import SAMPLES
-from .inputs import read_file, read_warned, split, stamp
+from .inputs import read_file, read_warned, split, stamp, with_declared_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -78,11 +77,13 @@ def check_agreement(options) -> None:
 
 
 def agreement(options) -> tuple[dict, "pd.DataFrame"]:
-    """The coefficients of agreement that suit the annotations, or weighted ones of classes."""
+    """The coefficients of agreement that suit the annotations, weighted ones of classes, or another part."""
+    from ..agreement.applicable_coefficients import coefficients_for
     from ..agreement.coefficients import agreement_table
-    from ..agreement.suitable import coefficients_for
     from ..annotations.counts import class_counts
 
+    if options.part != "coefficients":
+        return _part(options)
     check_agreement(options)
     reading = read_warned(options)
     dataset = reading.dataset
@@ -92,13 +93,15 @@ def agreement(options) -> tuple[dict, "pd.DataFrame"]:
     )
     if options.weights is not None or split_in_two:
         dataset, more["left_out"] = dataset.as_classes(split(options))
+        if options.ordinal or options.weights not in (None, "identity"):
+            dataset = with_declared_order(dataset, options, asked=True)
         how = {"level": options.level, "spa_weightings": [options.spa_weights]}
         table = agreement_table(class_counts(dataset), weights=options.weights, dataset=dataset, **how)
     else:
         if dataset.kind == "ranking":
             more["left_out"] = dataset.as_classes()[1]
-        if options.ordinal and dataset.kind == "class":
-            dataset = with_class_order(dataset, dataset.classes)
+        if dataset.kind == "class":
+            dataset = with_declared_order(dataset, options)
         found = coefficients_for(dataset, options.level, spa_weightings=[options.spa_weights])
         table = list(found.coefficients)
         more |= {"kind": found.kind, "not_given": [{"what": one.what, "why": one.why} for one in found.left_out]}
@@ -106,6 +109,22 @@ def agreement(options) -> tuple[dict, "pd.DataFrame"]:
     rows = [fields_of(coefficient) for coefficient in table]
     answer = {"coefficients": rows, "level": options.level, **more, **stamp(options, dataset)}
     return answer, _frame(rows)
+
+
+def _part(options) -> tuple[dict, "pd.DataFrame"]:
+    """One of the other parts of the analysis, as its page and its downloads have it."""
+    from ..analyses.agreement import AGREEMENT
+
+    part = AGREEMENT.part(options.part)
+    dataset, left_out = read_warned(options).dataset.as_classes(split(options))
+    dataset = with_declared_order(dataset, options)
+    verdict = part.applicable(dataset)
+    if not verdict.possible:
+        raise NotApplicableError(f"“{part.title}” is not possible: {verdict.reason}.")
+    chosen = part.resolve(**part.given(options))
+    table = part.frame(part.answer(dataset, chosen), dataset, chosen)
+    rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    return {"part": part.name, "rows": rows, "left_out": left_out, **stamp(options, dataset)}, table
 
 
 def _frame(rows, **how) -> "pd.DataFrame":

@@ -2,23 +2,27 @@
 
 import re
 import sys
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from .. import library
 from ..annotations.dataset import Dataset, Kind
 from ..annotations.named_selection import Selection
-from ..annotations.ordering import with_class_order
+from ..annotations.ordering import order_by_name, order_in_words, with_class_order
 from ..errors import InputError
+from ..ingest.answer_rules import Treatment
 from ..ingest.build_dataset import ImportReport
-from ..ingest.column_mapping import Mapping
+from ..ingest.column_mapping import Mapping as Columns
+from ..ingest.formats.side_tables import read_class_list
 from ..ingest.read_files import Reading, read
 from ..ingest.samples import SAMPLES, read_sample
+from ..read_anew import as_read_now, differences, found_before
 from ..settings import current_settings
-from ..text import percent, plural
+from ..text import percent, plural, shorten
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,24 +30,35 @@ if TYPE_CHECKING:
     from ..runtime.executors import Executor
 
 PIPE = "-"
+_LISTED = 6
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 _WORTH_A_WORD = 60.0
 
 
-def read_file(options, kind: Kind | None = None) -> Reading:
+def read_file(options, kind: Kind | None = None, order: Sequence[str] | None = None) -> Reading:
     """The file, what comes through a pipe, or the sample or kept dataset of that name; only the selected annotations.
 
     A file of that name comes first. A kept dataset is named by its digest.
 
-    ``kind`` says what an annotation is where that is known. The digest of the whole goes into ``options.whole``.
+    The digest of the whole goes into ``options.whole``.
+
+    Parameters
+    ----------
+    options
+        Of the command line.
+    kind : Kind, optional
+        What an annotation is, where that is known.
+    order : sequence of str, optional
+        The classes from low to high, where their order means something.
     """
     is_file = Path(options.file).is_file()
     if any(sample.name == options.file for sample in SAMPLES) and not is_file:
-        reading = read_sample(options.file)
+        reading = _listed(read_sample(options.file), options)
     elif _DIGEST.fullmatch(options.file) and not is_file:
-        dataset = library.reopen(options.file)
+        dataset = library.reopen(library.present_digest(options.file))
         n = dataset.n_annotations
-        reading = Reading(dataset, ImportReport(n, n, (), {}, 0, ("A kept dataset.",), (), Mapping("long")))
+        report = ImportReport(n, n, (), {}, 0, ("A kept dataset.",), (), Columns("long"))
+        reading = _listed(Reading(dataset, report), options)
     else:
         reading = read(
             sys.stdin.buffer.read() if options.file == PIPE else options.file,
@@ -55,11 +70,63 @@ def read_file(options, kind: Kind | None = None) -> Reading:
             answer=options.answer,
             rank=options.rank,
             kind=kind or options.kind,
-            classes=class_list(options.classes),
+            classes=class_list(options.classes) if order is None else order,
+            ordinal=order is not None,
             empty="none" if options.empty_is_none else "unsaid",
+            treatment=_treatment(options),
+            most_columns=options.most_columns,
         )
     chosen, options.whole = Selection.from_text(options.select or ""), reading.dataset.digest
     return replace(reading, dataset=chosen.apply(reading.dataset))
+
+
+def _listed(reading: Reading, options) -> Reading:
+    """A sample or kept dataset with its classes in the order of ``--classes``, if any."""
+    if options.missing:
+        raise InputError("--missing is for files; these data have been read before.", "Read their file again.")
+    given = class_list(options.classes)
+    names = read_class_list(given.name, given.read_bytes()).names if isinstance(given, Path) else given
+    if names is None or tuple(names) == reading.dataset.classes:
+        return reading
+    return replace(reading, dataset=replace(with_class_order(reading.dataset, names), ordinal=reading.dataset.ordinal))
+
+
+def _treatment(options) -> Treatment | None:
+    """What ``--missing`` and ``--not-missing`` say of annotations."""
+    missing, kept = (
+        frozenset(name.strip() for name in (given or "").split(",") if name.strip())
+        for given in (options.missing, options.not_missing)
+    )
+    return Treatment(missing=missing, kept=kept) if missing or kept else None
+
+
+def kept_before(reading: Reading) -> list[str]:
+    """Sentences on a kept dataset that is read in another way now, and on earlier digests of a file."""
+    dataset = reading.dataset
+    if library.is_kept(dataset.digest) and (now := as_read_now(dataset)) is not None:
+        if library.is_left_apart(dataset.digest, now.digest):
+            return []
+        return [
+            f"This kept dataset is read in another way now. {differences(dataset, now)} Use the command bring-over to "
+            "change it."
+        ]
+    return [
+        f"Saved under the earlier digest {found.digest} of this file: {found.words}. Use the command bring-over to "
+        "continue with them."
+        for found in found_before(dataset.digest, reading.earlier)
+    ]
+
+
+def check_codes(codes: Mapping[str, int]) -> None:
+    """Raise `InputError` where codes may stand for missing annotations, and nobody has said whether they do."""
+    if not codes:
+        return
+    listed = ", ".join(f"{shorten(name, 24)!r} ({plural(n, 'annotation')})" for name, n in codes.items())
+    given = quote(",".join(codes))
+    raise InputError(
+        f"The data may have codes for missing annotations: {listed}.",
+        f"Use --missing={given} to leave them out, or --not-missing={given} to count them.",
+    )
 
 
 def class_list(given: str | None) -> list[str] | Path | None:
@@ -88,7 +155,9 @@ def read_warned(
     """
     reading = read_file(options, kind)
     if reading.report is not None:
+        check_codes(reading.report.codes)
         options.cautions.extend(reading.report.warnings)
+    options.cautions.extend(kept_before(reading))
     here = [name for name, *_ in reading.machines if name in reading.dataset.raters]
     if not here or machines_apart:
         return reading
@@ -113,7 +182,7 @@ def split(options) -> float | str | None:
 
 
 def with_declared_order(dataset: Dataset, options, *, asked: bool = False) -> Dataset:
-    """The data with the order of ``--classes`` where that means something.
+    """The data with the order of ``--classes``, or the one that their names have, where that means something.
 
     Parameters
     ----------
@@ -122,30 +191,45 @@ def with_declared_order(dataset: Dataset, options, *, asked: bool = False) -> Da
     options
         Of the command; with ``ordinal``.
     asked : bool
-        The command itself asks for an order: that of ``--classes`` will do, or of classes that are numbers.
+        The command itself needs an order.
 
     Raises
     ------
     InputError
-        An order is asked for and there is none.
+        An order is needed and there is none.
     """
-    if dataset.ordinal:
+    if dataset.ordinal or not (options.ordinal or asked):
         return dataset
-    if options.ordinal or (asked and options.classes):
-        return with_class_order(dataset, dataset.classes)
-    if not asked:
-        return dataset
-    try:
-        return with_class_order(dataset, sorted(dataset.classes, key=float))
-    except ValueError:
+    return with_class_order(dataset, declared_order(dataset.classes, options))
+
+
+def declared_order(classes: Sequence[str], options) -> Sequence[str]:
+    """The order of the classes from low to high: as ``--classes`` lists them, or by their names.
+
+    Raises
+    ------
+    InputError
+        Neither says it.
+    """
+    if options.classes:
+        return classes
+    order = order_by_name(classes)
+    if order is None and len(classes) < 3:  # the same either way round
+        order = tuple(classes)
+    if order is None:
+        listed = ", ".join(repr(shorten(name, 24)) for name in classes[:_LISTED]) + ", …" * (len(classes) > _LISTED)
         raise InputError(
-            "The order of the classes is not declared.", "Give it, lowest first: --classes low,middle,high."
-        ) from None
+            f"Cannot determine the order of the classes ({listed}): they are neither numbers nor a known scale.",
+            "List them from low to high: --classes low,middle,high.",
+        )
+    options.cautions.append(f"Order of the classes, low to high: {order_in_words(order)}.")
+    return order
 
 
 def stamp(options, dataset: Dataset) -> dict:
-    """What every result carries: seed and digest."""
-    return {"seed": options.seed, "digest": dataset.digest}
+    """What every result carries: seed and digest, and the order of the classes where it counts."""
+    order = {"order": list(dataset.classes)} if dataset.ordinal else {}
+    return {**order, "seed": options.seed, "digest": dataset.digest}
 
 
 def write_table(path: str | None, table: "pd.DataFrame") -> None:

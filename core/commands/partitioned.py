@@ -1,18 +1,21 @@
 """Commands on Parquet that does not fit into memory: the answers of the others, worked out in partitions on disk."""
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..ingest.formats.parquet import free_memory, memory_needed
 from ..ingest.formats.side_tables import read_class_list
+from ..ingest.missing_codes import codes_of
 from ..methods import method_named
 from ..text import number, significant
-from .inputs import PIPE, class_list, progress, runner_of, stamp
+from .inputs import PIPE, class_list, declared_order, progress, runner_of, stamp
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -87,6 +90,8 @@ def opened(options) -> Iterator["PartitionedDataset"]:
         "label",
         "gold",
         "ordinal",
+        "missing",
+        "not_missing",
         "risk",
         "predictions",
         "restarts",
@@ -112,6 +117,27 @@ def opened(options) -> Iterator["PartitionedDataset"]:
 
 def _stamp(options, data: "PartitionedDataset") -> dict:
     return {"partitions": len(data.partitions), **stamp(options, cast(Dataset, data))}
+
+
+def _warn(data: "PartitionedDataset", options) -> None:
+    """Keep the warnings of the report for standard error.
+
+    Raises
+    ------
+    InputError
+        Classes may be codes for missing annotations, and no list of classes says that they are none.
+    """
+    options.cautions.extend(data.report.warnings)
+    if options.classes:
+        return
+    counts = data.patterns
+    times = np.repeat(counts.times, np.diff(counts.ptr)) if counts.times.size else 1
+    found = codes_of(data.classes, np.bincount(counts.class_code, counts.count * times, data.n_classes).astype(int))
+    if found:
+        raise InputError(
+            f"The data may have codes for missing annotations: {', '.join(map(repr, found))}.",
+            "Partitions need the list of classes: use --classes, with the codes if they are classes.",
+        )
 
 
 def describe(options) -> Answer:
@@ -151,7 +177,10 @@ def agreement(options) -> Answer:
 
     check_agreement(options)
     with runner_of(options) as runner, opened(options) as data:
-        options.cautions.extend(data.report.warnings)
+        _warn(data, options)
+        order = {}
+        if options.weights not in (None, "identity"):
+            order["order"] = _checked_order(data.classes, options)
         how: dict[str, Any] = {"runner": runner, "spa_weightings": [options.spa_weights], "weights": options.weights}
         found = partitioned_agreement(data, options.level, **how)
         rows = [fields_of(one) for one in found.coefficients]
@@ -159,8 +188,22 @@ def agreement(options) -> Answer:
         if options.weights is None:
             more |= {"kind": found.kind, "not_given": [{"what": one.what, "why": one.why} for one in found.left_out]}
             more["quote"] = quote_of(found)
-        answer = {"coefficients": rows, "level": options.level, **more, **_stamp(options, data)}
+        answer = {"coefficients": rows, "level": options.level, **more, **order, **_stamp(options, data)}
         return answer, pd.DataFrame(rows)
+
+
+def _checked_order(classes: Sequence[str], options) -> list[str]:
+    """The classes of partitions from low to high, as weights need them.
+
+    Raises
+    ------
+    NotApplicableError
+        They are in another order.
+    """
+    order = declared_order(classes, options)
+    if tuple(order) != tuple(classes):
+        raise NotApplicableError(f"Partitions do not put classes in order. Use --classes {','.join(order)}.")
+    return list(order)
 
 
 def fit(options) -> Answer:
@@ -179,7 +222,7 @@ def fit(options) -> Answer:
     if asked.way != "em":
         raise NotApplicableError(f"{asked.title} by {asked.way} is not taken in partitions. Fit a model by em.")
     with runner_of(options) as runner, opened(options) as data:
-        options.cautions.extend(data.report.warnings)
+        _warn(data, options)
         found = fit_partitioned(em_model(asked), data, progress=progress, runner=runner)
         if options.cases_out:
             parts = class_probabilities(found, data, runner)
@@ -195,7 +238,7 @@ def choose(options) -> Answer:
     from .choices import answer_of
 
     with opened(options) as data:
-        options.cautions.extend(data.report.warnings)
+        _warn(data, options)
         dataset = sampled(data, MOST_CHOSEN_BY)
         if dataset.n_cases < data.n_cases:
             each, all_of_them = (significant(one.n_annotations / one.n_raters) for one in (dataset, data))
@@ -212,8 +255,10 @@ def certainty(options) -> Answer:
     """As `core.commands.plausibilities.certainty`; the table has a row, and ``--cases-out`` writes the cases."""
     import pandas as pd
 
-    from ..partitioned.certainty import LEVELS
+    from ..thresholds import CERTAIN_LEVELS
 
+    if options.reliability is None:
+        raise InputError("Data in partitions do not say where γ opens.", "Provide --reliability.")
     tops = range(1, options.top + 1)
     with runner_of(options) as runner, opened(options) as data:
         (found,) = _means(options, data, [options.reliability], runner)
@@ -221,7 +266,7 @@ def certainty(options) -> Answer:
             "model": options.model,
             "mean": {f"top{top}": found.mean(top) for top in tops},
             "se": {f"top{top}": found.mean_se(top) for top in tops},
-            "n_below": {str(level): found.below[level] for level in LEVELS},
+            "n_below": {str(level): found.below[level] for level in CERTAIN_LEVELS},
             "n_cases": found.n_cases,
             "reliability": options.reliability,
             "left_out": 0,
@@ -255,7 +300,7 @@ def _means(options, data: "PartitionedDataset", reliabilities: list[float], runn
 
     if method_named("plausibility", options.model).takes.get("class") is None:
         raise NotApplicableError(f"{options.model} takes no classes, which is what partitions hold.")
-    options.cautions.extend(data.report.warnings)
+    _warn(data, options)
     means = [MeanCertainty.of_none(options.top) for _ in reliabilities]
     how: dict[str, Any] = {"n_draws": options.draws, "max_top": options.top, "seed": options.seed, "progress": progress}
     found = certainties(chosen_model(options), data, reliabilities, **how, runner=runner)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..analysis_settings import AnalysisSettings, compute_settings
 from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..certainty.label_sets import label_set_certainty
 from ..certainty.score_trust import score_trust
@@ -31,10 +32,10 @@ from ..plausibility.gaussian_prior import fit_prior
 from ..plausibility.ordinal_truth import OrdinalTruth
 from ..plausibility.plackett_luce.trust import MixturePlackettLuce
 from ..plausibility.protocol import PlausibilityModel
+from ..thresholds import CERTAIN_LEVELS
 from .inputs import progress, read_warned, runner_of, split, stamp, with_declared_order, write_table
 from .labels import certainty_of_sets, counts_of_sets, of_all_labels
 
-LEVELS = (0.5, 0.9, 0.99)
 _METRIC_FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
 
 
@@ -42,8 +43,13 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
     """Annotation certainty and risk, their means over cases; the table is per case."""
     reading = None if _closed_form(options) else read_warned(options)
     if reading is not None and of_all_labels(options, reading.dataset):
-        return certainty_of_sets(options, reading.dataset, LEVELS)
+        if options.reliability is None:
+            raise InputError(
+                "Each label has a γ of its own.", "Provide --reliability, or choose a label (--label NAME)."
+            )
+        return certainty_of_sets(options, reading.dataset, CERTAIN_LEVELS)
     dataset, left_out = read_input(options, reading)
+    options.reliability = opened_reliability(options, dataset)
     if _closed_form(options):
         return _gaussian_certainty(options, dataset)
     model = chosen_model(options)
@@ -55,7 +61,7 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
         "model": options.model,
         "mean": {f"top{top}": result.mean(top) for top in tops},
         "se": {f"top{top}": result.mean_se(top) for top in tops},
-        "n_below": {str(level): result.n_below(level) for level in LEVELS},
+        "n_below": {str(level): result.n_below(level) for level in CERTAIN_LEVELS},
         "n_cases": dataset.n_cases,
         "reliability": options.reliability,
         **_undefined_tops(options, dataset),
@@ -176,6 +182,45 @@ def chosen_model(options) -> PlausibilityModel:
     return method.make(**method.checked(given), depth=options.top)
 
 
+def settings_of(options, dataset: Dataset, *, weighing: bool = True) -> AnalysisSettings:
+    """What the data open with, with the model, its prior and γ that the options name in place of these.
+
+    Parameters
+    ----------
+    options
+        Of the command.
+    dataset : Dataset
+    weighing : bool
+        As of `core.analysis_settings.compute_settings`.
+    """
+
+    def make(name: str) -> PlausibilityModel:
+        options.model = name
+        return model_for(options, dataset)
+
+    found = compute_settings(
+        dataset, split(options), name=options.model, make=make, weighing=weighing, progress=progress
+    )
+    return found if options.reliability is None else dataclasses.replace(found, reliability=options.reliability)
+
+
+def opened_reliability(options, dataset: Dataset) -> float:
+    """γ as it was given, or else as pages open with it.
+
+    Parameters
+    ----------
+    options
+        Of the command.
+    dataset : Dataset
+        As `read_input` gives it.
+    """
+    return (
+        settings_of(options, dataset, weighing=False).reliability
+        if options.reliability is None
+        else options.reliability
+    )
+
+
 def _closed_form(options) -> bool:
     """Whether the model's certainty needs no draws."""
     return method_named("plausibility", options.model).make is GaussianScores
@@ -213,7 +258,7 @@ def _gaussian_certainty(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
             "mean": {"top1": float(posterior.certainty.mean())},
             "se": {"top1": 0.0},
             "predictive_share": float(posterior.predictive.mean()),
-            "n_below": {str(level): int((posterior.certainty < level).sum()) for level in LEVELS},
+            "n_below": {str(level): int((posterior.certainty < level).sum()) for level in CERTAIN_LEVELS},
         }
     table = pd.DataFrame(columns | {"score": posterior.m, "ci_low": low, "ci_high": high})
     write_table(options.cases_out, table)
@@ -242,7 +287,7 @@ def _gaussian_sweep(options, dataset: Dataset, reliabilities: list[float]) -> tu
         if trust.above is not None:
             side = trust.certainty[place]
             row["mean"] = {"top1": float(side.mean())}
-            row["n_below"] = {str(level): int((side < level).sum()) for level in LEVELS}
+            row["n_below"] = {str(level): int((side < level).sum()) for level in CERTAIN_LEVELS}
         if by_gold is not None:
             row["gold"] = {"n": by_gold.n} | {name: float(getattr(by_gold, name)[place]) for name in _GOLD_PARTS}
         if predictors:
@@ -285,7 +330,7 @@ def _sweep_of_sets(options, dataset: Dataset, reliabilities: list[float]) -> tup
     parts = []
     for value in reliabilities:
         whole = label_set_certainty(dataset, model, reliability=value).whole
-        below = {str(level): int((whole < level).sum()) for level in LEVELS}
+        below = {str(level): int((whole < level).sum()) for level in CERTAIN_LEVELS}
         rows.append({"reliability": value, "mean": {"set": float(whole.mean())}, "n_below": below})
         if found:
             of_truths = set_metrics(dataset, found, reliability=value, **how)
@@ -421,7 +466,7 @@ def _scale(options, model: PlausibilityModel, dataset: Dataset, table: pd.DataFr
     table["median_class"], table["within_one"] = median_class(found) + 1, near
     return {
         "within_one": float(near.mean()),
-        "n_below_within_one": {str(level): int((near < level).sum()) for level in LEVELS},
+        "n_below_within_one": {str(level): int((near < level).sum()) for level in CERTAIN_LEVELS},
     }
 
 

@@ -2,11 +2,13 @@
 
 import pandas as pd
 
+from ..analysis_settings import SEED, can_choose, page_reliability, rests_on_beta
 from ..annotations.dataset import Dataset
 from ..certainty.held_out_readers import N_DRAWS, HeldOutCurve, held_out_curve
 from ..certainty.opening import opens_at
 from ..certainty.truth_curve import TruthCurve, truth_curve
 from ..errors import InputError, NotApplicableError
+from ..models.choose import choose
 from ..models.gold import gold_cases
 from ..plausibility.dirichlet import METHOD as DIRICHLET
 from ..plausibility.protocol import PlausibilityModel
@@ -31,7 +33,8 @@ def reliability(options) -> tuple[dict, pd.DataFrame]:
     model = model_for(options, dataset)
     truth = _truth(options, dataset, model)
     readers = _readers(options, dataset, model, truth)
-    opening = opens_at(dataset, model, beta=options.beta, truth=truth, readers=readers)
+    beta = _beta(dataset, model) if options.beta is None else options.beta
+    opening = opens_at(dataset, model, beta=beta, truth=truth, readers=readers)
     rows = [] if readers is None else _rows(readers, _HELD_OUT)
     answer = {
         "model": options.model,
@@ -39,9 +42,9 @@ def reliability(options) -> tuple[dict, pd.DataFrame]:
         "curve": rows,
         "n_held_out": 0 if readers is None else readers.n_held_out,
         "note": "" if readers is None else readers.note,
-        "beta": options.beta,
+        "beta": beta,
         **({} if truth is None else {"gold": _gold(truth)}),
-        "opens_at": opening.reliability,
+        "opens_at": page_reliability(model, opening.reliability),
         "reason": opening.reason,
         "marks": [
             {"mark": mark.name, "why": mark.sentence}
@@ -53,6 +56,14 @@ def reliability(options) -> tuple[dict, pd.DataFrame]:
         **stamp(options, dataset),
     }
     return answer, pd.DataFrame(rows, columns=list(_HELD_OUT))
+
+
+def _beta(dataset: Dataset, model: PlausibilityModel) -> float | None:
+    """How far raters share mistakes, by held-out annotations as on pages; None if γ does not rest on it."""
+    classes = dataset.as_classes()[0] if dataset.kind == "ranking" else dataset
+    if not (rests_on_beta(model) and can_choose(classes)):
+        return None
+    return choose(classes, seed=SEED, difficulty=False, progress=progress).dependence
 
 
 def _truth(options, dataset: Dataset, model: PlausibilityModel) -> TruthCurve | None:

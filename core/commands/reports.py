@@ -7,11 +7,11 @@ import pandas as pd
 from ..annotations.named_selection import Selection
 from ..errors import InputError
 from ..machines.marks import Machine
-from ..methods import as_taken, method_named, offered
+from ..methods import as_taken, method_named
 from ..report.build import SECTIONS, ReportRequest, build_report
 from ..review.store import head_of_reviews
 from .inputs import progress, read_file, read_warned, split, stamp, with_declared_order
-from .plausibilities import chosen_model, fitted_once, read_classifiers, read_predictors
+from .plausibilities import read_classifiers, read_predictors, settings_of
 
 
 def report(options) -> tuple[dict, pd.DataFrame]:
@@ -23,17 +23,14 @@ def report(options) -> tuple[dict, pd.DataFrame]:
         raise InputError("Sets of labels are reported label by label.", "Give --label NAME.")
     if dataset.kind == "class":
         dataset = with_declared_order(dataset, options)
-    if options.model is None:
-        options.model = offered("plausibility", dataset)[0].name
-    model = chosen_model(options)
+    settings = settings_of(options, dataset)
+    model = settings.plausibility
     view = as_taken(method_named("plausibility", model.name), dataset, split(options))[0]
-    model = fitted_once(model, view)
     sections = tuple(options.sections.split(",")) if options.sections else tuple(SECTIONS)
     request = ReportRequest(
         dataset=dataset,
         source=options.file,
-        model=model,
-        reliability=options.reliability or model.default_reliability,
+        settings=settings,
         report=reading.report,
         selection=Selection.from_text(options.select or ""),
         selected=options.select or "",
@@ -53,4 +50,5 @@ def report(options) -> tuple[dict, pd.DataFrame]:
         raise InputError(f"{options.out} cannot be written ({error.strerror}).", "Choose another file.") from None
     rows = [{"section": key, "title": SECTIONS[key]} for key in sections]
     answer = {"out": options.out, "bytes": len(content), "sections": rows, "model": model.name}
+    answer |= {"reliability": settings.reliability, "rater_model": settings.rater_model and settings.rater_model.model}
     return {**answer, **stamp(options, dataset)}, pd.DataFrame(rows)

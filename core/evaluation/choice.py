@@ -6,9 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..text import exact, percent, probability
+from ..thresholds import CLEARLY_AHEAD
 from .metrics import Evaluation
-
-SURE = 0.95  # probability from which one classifier is said to be better than another
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +43,9 @@ def leaders(evaluations: Sequence[Evaluation], metric: str) -> list[Leader]:
     return found
 
 
-def verdict(reliabilities: Sequence[float], evaluations: Sequence[Evaluation], metric: str, sure: float = SURE) -> str:
+def verdict(
+    reliabilities: Sequence[float], evaluations: Sequence[Evaluation], metric: str, sure: float = CLEARLY_AHEAD
+) -> str:
     """One sentence: who leads, whether always, and how surely.
 
     Parameters

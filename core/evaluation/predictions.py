@@ -22,6 +22,7 @@ from ..annotations.validation import (
 from ..annotations.vocabulary import Coded, encode, to_numbers
 from ..errors import InputError
 from ..ingest.column_mapping import guess_mapping
+from ..ingest.formats.budget import reading
 from ..ingest.formats.json_text import looks_like_json, open_json
 from ..ingest.formats.matrix import is_matrix, read_matrix
 from ..ingest.formats.raw_table import RawTable
@@ -244,13 +245,14 @@ def open_predictions(
     InputError
         See those functions.
     """
-    if is_matrix(content):
-        return (match_matrix(dataset, read_matrix(name, content), name, whole=whole),)
-    if looks_like_json(content):
-        with suppress(InputError):
-            return read_predictions(read_records([open_json(name, content)]), dataset, name)
-        return _of_answers(read_answers(content, name).dataset, dataset, name)
-    return read_predictions(open_table(content), dataset, name)
+    with reading(len(content)):
+        if is_matrix(content):
+            return (match_matrix(dataset, read_matrix(name, content), name, whole=whole),)
+        if looks_like_json(content):
+            with suppress(InputError):
+                return read_predictions(read_records([open_json(name, content)]), dataset, name)
+            return _of_answers(read_answers(content, name).dataset, dataset, name)
+        return read_predictions(open_table(content), dataset, name)
 
 
 def _of_answers(answers: Dataset, dataset: Dataset, name: str) -> tuple[Predictions, ...]:

@@ -19,13 +19,13 @@ from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
 from ..runtime.seeds import case_seeds
 from ..text import exact, number, probability
+from ..thresholds import CLEARLY_AHEAD
 from .score_predictions import ScorePredictions
 
 METRICS = ("absolute", "root_squared", "bias", "right_side")
 _STREAM = "score errors"
 _CHUNK = 256
 _ENDS = (0.025, 0.975)
-_LIKELY = 0.95
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -154,10 +154,10 @@ def errors_verdict(errors: Sequence[ScoreErrors]) -> str:
     ahead = [float(np.nanmin(np.append(each.better[one], np.inf))) for each, one in zip(errors, best, strict=True)]
     if not np.isfinite(ahead).any():
         return "No case is predicted by two predictors, so none errs least"
-    if len({one for one, sure in zip(best, ahead, strict=True) if sure >= _LIKELY}) > 1:
+    if len({one for one, sure in zip(best, ahead, strict=True) if sure >= CLEARLY_AHEAD}) > 1:
         return "Which predictor errs least depends on the trust"
     least, one = min(ahead), names[best[int(np.argmin(ahead))]]
-    if least < _LIKELY or len(set(best)) > 1:
+    if least < CLEARLY_AHEAD or len(set(best)) > 1:
         return f"No predictor clearly errs least: {one} is better with a probability down to {probability(least)}"
     always = "at every trust" if len(errors) > 1 else f"at γ = {exact(errors[0].reliability)}"
     return f"{one} errs least {always}, with a probability of {probability(least)} or more"

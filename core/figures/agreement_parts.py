@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from ..agreement.bands import Band
+from ..agreement.benchmark_labels import Band
 from ..agreement.intervals import Coefficient
 from ..agreement.over_time import OverTime
 from ..agreement.precision import PrecisionCurve, PrecisionPoint

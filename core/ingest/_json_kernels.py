@@ -6,14 +6,15 @@ from ..runtime.numba_setup import lazy_njit
 
 
 @lazy_njit(cache=True, nogil=True)
-def scan_records_of_json(data, wanted, deepest, long_number):  # noqa: C901 - one state machine over bytes
+def scan_records_of_json(data, wanted, deepest, long_number, most):  # noqa: C901 - one state machine over bytes
     """The values at nesting depth ``wanted``: 1 for the elements of one array, 0 for values one after another.
 
     Only strings and brackets are looked at; whether a value is sound is for the parser to say. ``long_number[0]``
     becomes true where 19 digits stand together outside strings: such a number may not fit into 64 bits.
 
     Returns start, stop and physical line of each value; then a byte where something is wrong (-1: nothing), its line,
-    and what: 1 nested deeper than ``deepest``, 2 a bracket too many, 3 the end inside a value, 4 text after the array.
+    and what: 1 nested deeper than ``deepest``, 2 a bracket too many, 3 the end inside a value, 4 text after the array,
+    5 more values than ``most``.
     """
     capacity = 1024
     starts = np.empty(capacity, np.int64)
@@ -44,6 +45,8 @@ def scan_records_of_json(data, wanted, deepest, long_number):  # noqa: C901 - on
         if done:
             return starts[:n_records], stops[:n_records], lines[:n_records], i, line, 4
         if depth == wanted and not record and c != 44 and not (wanted == 1 and c == 93):
+            if n_records == most:
+                return starts[:n_records], stops[:n_records], lines[:n_records], i, line, 5
             if n_records == capacity:
                 capacity *= 2
                 starts = np.concatenate((starts, np.empty(capacity - starts.size, np.int64)))

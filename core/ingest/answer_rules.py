@@ -35,10 +35,18 @@ class Treatment:
         New name by the name in the file; two with one new name are merged.
     missing : frozenset of str
         Annotations that count as no annotation.
+    kept : frozenset of str
+        Annotations that are classes or scores, though they look like codes for a missing one.
     """
 
     renamed: Mapped[str, str] = field(default_factory=dict)
     missing: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
+
+    @property
+    def decided(self) -> frozenset[str]:
+        """Annotations of which it is said whether they are missing."""
+        return self.missing | self.kept | frozenset(self.renamed)
 
 
 def cannot_tell(classes: Sequence[str]) -> tuple[str, ...]:

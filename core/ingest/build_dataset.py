@@ -4,7 +4,7 @@ Rows kept and rows dropped always add up to the rows of the file; each dropped r
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,10 +18,11 @@ from .aggregated_tables import contingency_rows, count_rows, pattern_rows
 from .answer_rules import AS_POSITIONS, Treatment, positions, take_apart, treat
 from .column_mapping import Mapping, Repeats, check_mapping
 from .companion_files import SideFiles, with_side_files
-from .data_warnings import cautions_about, of_several_files, repeated, unnamed, unsure
+from .data_warnings import cautions_about, of_several_files, perhaps_missing, repeated, unnamed, unsure
 from .formats.raw_table import Dropped, RawTable
 from .label_columns import annotation_of, drop_whole, label_rows, labels_apart, likely_sign, none_of
 from .long_rows import Rows, drop, long_rows, transposed_rows, wide_rows
+from .missing_codes import codes_of
 from .repeated_answers import entries_of_rankings, treat_repeats
 
 MAX_CLASSES_FROM_NUMBERS = 30
@@ -52,6 +53,8 @@ class ImportReport(Result):
         Annotations beyond the first of the same rater on the same case.
     n_same : int
         How many of those that are kept, where annotations are single classes, say again what was said before.
+    codes : dict
+        Annotations that may stand for a missing one and of which nobody has said so, and how often each occurs.
     notes, warnings : tuple of str
         What was found out, and what the user should look at.
     mapping : Mapping
@@ -66,6 +69,7 @@ class ImportReport(Result):
     warnings: tuple[str, ...]
     mapping: Mapping
     n_same: int = 0
+    codes: dict[str, int] = field(default_factory=dict)
 
     TABLES = ("dropped",)
 
@@ -129,20 +133,20 @@ def build_dataset(
     _check(raw, mapping, kind)
     tell = progress or (lambda share: None)
     rows, missing = _ROWS_OF[mapping.layout](raw, mapping, tell)
-    tell(0.5)
     rows.dropped.extend(raw.dropped)
-    notes, cautions = said = [*raw.notes, *rows.notes], list[str]()
-    kind = _understood(rows, raw, mapping, kind, classes is not None, treatment, said)
+    notes, cautions = [*raw.notes, *rows.notes], list[str]()
+    kind, codes = _understood(rows, raw, mapping, kind, classes is not None, treatment, (notes, cautions))
     numbers = _only_answers(rows, raw, kind, classes, cautions)
     first, entry_ptr, again, same = _repeats_treated(rows, raw, kind, repeats, cautions)
     tell(0.7)
     case_code, case_names = compact(rows.case_code, rows.case.values)
     side = _side(rows, raw, mapping, case_code, len(case_names), raters_identified, cautions) | {"ordinal": ordinal}
     dataset = _assembled(name, kind, rows, case_code, case_names, numbers, first, entry_ptr, classes is None, side)
-    tell(0.9)
     dataset = _finished(dataset, raw, mapping, rows, case_code, treatment, cautions)
     tell(1.0)
-    return dataset, ImportReport(*_accounted(rows, raw), missing, again, tuple(notes), tuple(cautions), mapping, same)
+    return dataset, ImportReport(
+        *_accounted(rows, raw), missing, again, tuple(notes), tuple(cautions), mapping, same, codes
+    )
 
 
 def _check(raw: RawTable, mapping: Mapping, kind: Kind | None) -> None:
@@ -159,23 +163,38 @@ def _understood(
     declared: bool,
     treatment: Treatment | None,
     said: tuple[list[str], list[str]],
-) -> Kind:
-    """Annotations taken apart and treated as was asked for; what kind they are of. ``said``: notes and cautions."""
+) -> tuple[Kind, dict[str, int]]:
+    """Annotations taken apart and treated as was asked for; their kind, and codes that may mean missing ones.
+
+    ``said`` are notes and cautions.
+    """
     notes, cautions = said
     several = kind == "set" or (kind is None and (mapping.label_sign is not None or mapping.layout == "labels"))
     if several:
         _take_labels_apart(rows, raw, mapping, said)
     if mapping.separators is not None and kind in (None, "ranking"):
         take_apart(rows, raw, mapping.separators)
+    codes = {} if declared or mapping.layout == "labels" else _codes(rows, treatment, several, cautions)
     if treatment is not None:
         notes += treat(rows, raw, treatment)
     if several:
-        return "set"
+        return "set", codes
     if rows.annotation is not None and kind == "class":
         _only_single(rows, raw, cautions)
     if declared and not mapping.ranked:
         kind = kind or "class"
-    return kind or _kind_of(rows, mapping, raw.decimal_comma)
+    return kind or _kind_of(rows, mapping, raw.decimal_comma), codes
+
+
+def _codes(rows: Rows, treatment: Treatment | None, of_sets: bool, cautions: list[str]) -> dict[str, int]:
+    """Codes that may stand for missing annotations and of which nothing was said; each is told."""
+    counts = np.bincount(rows.answer_code, minlength=len(rows.answer.values))
+    decided = treatment.decided if treatment is not None else frozenset[str]()
+    found = {
+        name: n for name, n in codes_of(rows.answer.values, counts, of_sets=of_sets).items() if name not in decided
+    }
+    cautions += perhaps_missing(found, rows.answer_code.size)
+    return found
 
 
 def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, said: tuple[list[str], list[str]]) -> None:

@@ -11,7 +11,7 @@ from ..annotations.none_of_these import label_of_none, says_none
 from ..annotations.validation import LARGEST_SCORE
 from ..annotations.vocabulary import to_numbers
 from ..errors import InputError
-from ..text import plural
+from ..text import first_twice, plural
 from .times import to_seconds
 
 
@@ -230,9 +230,9 @@ def _with_classes(dataset: Dataset, table: ClassTable, notes: list[str]) -> Data
     if table.display is not None:
         names = tuple(shown or name for name, shown in zip(table.names, table.display, strict=True)) + tuple(last)
         if len(set(names)) < len(names):
-            twice = next(name for name in names if names.count(name) > 1)
             raise InputError(
-                f"The class table shows two classes as {twice!r}.", "Merge them, or give each a name of its own."
+                f"The class table shows two classes as {first_twice(names)!r}.",
+                "Merge them, or give each a name of its own.",
             )
         dataset = replace(dataset, classes=names)
     return dataset

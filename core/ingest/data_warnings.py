@@ -1,5 +1,6 @@
 """What a user should look at before trusting a dataset."""
 
+from collections.abc import Mapping as Mapped
 from collections.abc import Sequence
 
 import numpy as np
@@ -125,6 +126,25 @@ def unsure(classes: Sequence[str]) -> list[str]:
     return [
         f"{', '.join(map(repr, found))} may mean that the rater could not tell; it counts as a class until you "
         "say that it is no annotation."
+    ]
+
+
+def perhaps_missing(codes: Mapped[str, int], n_annotations: int) -> list[str]:
+    """The sentence on codes that may stand for missing annotations, where there are some.
+
+    Parameters
+    ----------
+    codes : mapping of str to int
+        How often each occurs.
+    n_annotations : int
+        Of all kinds.
+    """
+    if not codes:
+        return []
+    listed = ", ".join(f"{shorten(name, 24)!r} ({n:,})" for name, n in codes.items())
+    return [
+        f"{sum(codes.values()):,} of {plural(n_annotations, 'annotation')} may be codes for a missing one: {listed}. "
+        "They count until you say that they are no annotations."
     ]
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..annotations.columns import as_numpy, as_texts, of_numpy, of_texts
+from ..annotations.columns import as_numpy, as_texts, of_numpy, of_texts, text
 from ..annotations.none_of_these import NONE_APPLIES, says_none
 from ..annotations.vocabulary import Coded, encode, one_dictionary, to_numbers
 from .column_mapping import Mapping
@@ -106,8 +106,9 @@ def no_annotation(text: str | None) -> str:
 
 def empty_cells(raw: RawTable, column: str) -> np.ndarray:
     """Which cells of a column hold nothing at all; a sign for what is missing, such as NA, is something."""
-    text = pc.fill_null(pc.cast(raw.table[column], pa.string()), "")
-    return pc.equal(pc.utf8_trim_whitespace(text), "").to_numpy()
+    coded = one_dictionary(raw.table[column])
+    is_empty = as_numpy(pc.equal(pc.utf8_trim_whitespace(coded.dictionary), text("")))
+    return is_empty[as_numpy(coded.indices)]
 
 
 def _none_where_empty(answer: Coded, empty: np.ndarray) -> Coded:
@@ -200,11 +201,12 @@ def drop(rows: Rows, raw: RawTable, bad: np.ndarray, reason: str) -> None:
 
 
 def stacked(raw: RawTable, columns: Sequence[str]) -> pa.ChunkedArray:
-    """Columns one below the other."""
+    """Columns one below the other; of dictionaries, no text is written out for each cell."""
     parts = [raw.table[column] for column in columns]
-    plain = {part.type for part in parts} != {parts[0].type} or not pa.types.is_string(parts[0].type)
-    chunks = [chunk for part in parts for chunk in (part.cast(pa.string()) if plain else part).chunks]
-    return pa.chunked_array(chunks, pa.string())
+    if {part.type for part in parts} == {pa.string()}:
+        return pa.chunked_array([chunk for part in parts for chunk in part.chunks], pa.string())
+    coded = [one_dictionary(part) for part in parts]
+    return pa.chunked_array([part.cast(pa.dictionary(pa.int32(), pa.string())) for part in coded])
 
 
 def names_as_codes(names: Sequence[str]) -> Coded:

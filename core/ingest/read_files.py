@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..annotations.dataset import Dataset, Kind
+from ..annotations.vocabulary import Rule, reading_by
 from ..errors import InputError
 from ..result_base import Columns, Result
 from ..text import plural
@@ -17,6 +18,8 @@ from .case_content_columns import shown_beside
 from .case_facts import CaseFacts
 from .column_mapping import LAYOUTS, Empty, Layout, Mapping, Repeats
 from .companion_files import SideFiles, with_side_files
+from .earlier_reading import earlier_digests
+from .formats.budget import MOST_COLUMNS, reading
 from .formats.detect import open_frame, open_source
 from .formats.frames import is_frame
 from .formats.parquet import open_parquet_folder
@@ -42,12 +45,15 @@ class Reading(Result):
         Texts and pictures; they do not count for the digest.
     machines : tuple of (str, str, str)
         Raters that a column of the file says are machines, each with family and version, empty where none is told.
+    earlier : tuple of str
+        Digests that the dataset had by the rules of earlier versions, see `core.ingest.earlier_reading`.
     """
 
     dataset: Dataset
     report: ImportReport | None
     facts: CaseFacts | None = None
     machines: tuple[tuple[str, str, str], ...] = ()
+    earlier: tuple[str, ...] = ()
 
     TABLES = Dataset.TABLES
 
@@ -79,6 +85,7 @@ def read(
     treatment: Treatment | None = None,
     has_header: bool | None = None,
     empty: Empty = "unsaid",
+    most_columns: int = MOST_COLUMNS,
     progress: Callable[[float], None] | None = None,
 ) -> Reading:
     """Read annotations from a file of any known format, several that belong together, or a DataFrame.
@@ -96,7 +103,7 @@ def read(
         Which question or sheet, where the file holds several.
     separators : (str, str), optional
         Of whole rankings in a cell: the sign between places, and that between tied classes.
-    kind, ordinal, repeats, treatment, has_header, empty, progress
+    kind, ordinal, repeats, treatment, has_header, empty, most_columns, progress
         See `core.ingest.build_dataset.build_dataset`, `core.ingest.formats.detect.open_source` and, of sets of labels,
         `core.ingest.column_mapping.Mapping`.
     classes : sequence of str or Path, optional
@@ -107,7 +114,7 @@ def read(
     InputError
         With line or column, what was found, and what to do.
     """
-    found, title, layout = _opened(source, name, has_header, format, layout, progress)
+    found, title, layout = _opened(source, name, has_header, format, layout, most_columns, progress)
     if isinstance(classes, Path):
         found, classes = _with_class_list(found, classes)
     asked = _with_given(choose_question(found, question), (case, rater, answer, rank), layout, separators)
@@ -115,8 +122,7 @@ def read(
         found,
         replace(asked, mapping=replace(asked.mapping, empty=empty)),
         title,
-        kind=kind,
-        classes=classes,
+        kind=kind, classes=classes,
         ordinal=ordinal, repeats=repeats, treatment=treatment,
         progress=(lambda share: progress(_OPENING + (1 - _OPENING) * share)) if progress else None,
     )  # fmt: skip
@@ -180,20 +186,14 @@ def build_question(
     InputError
         See `core.ingest.build_dataset.build_dataset` and `core.ingest.companion_files.with_side_files`.
     """
-    dataset, report = build_dataset(
-        question.raw,
-        question.mapping,
-        name,
-        kind=kind or question.kind,
-        classes=classes if classes is not None else question.classes,
-        ordinal=ordinal or question.ordinal,
-        repeats=repeats,
-        treatment=treatment,
-        raters_identified=question.raters_identified,
-        progress=progress,
-    )
-    side = _gold_as_classes(source.side.joined(SideFiles(gold=question.gold)), dataset, report, treatment)
-    dataset, remarks = with_side_files(dataset, side)
+    how: dict[str, Any] = {"kind": kind, "ordinal": ordinal, "repeats": repeats}
+    with reading_by(Rule()) as rule:
+        dataset, report, side, remarks = _built(source, question, name, classes, treatment, how, progress)
+
+    def build(treatment: Treatment | None, classes: Sequence[str] | None) -> Dataset:
+        return _built(source, question, name, classes, treatment, how, None)[0]
+
+    earlier = earlier_digests(build, rule, treatment, classes, dataset.digest)
     pictured: list[str] = []
     beside = shown_beside(question.raw, question.mapping)
     table = beside.joined(side.cases) if beside is not None and side.cases is not None else side.cases or beside
@@ -205,7 +205,34 @@ def build_question(
         notes=(*source.notes, *report.notes, *others, *pictured, *of_machines),
         warnings=(*report.warnings, *_in_doubt(question.mapping), *remarks),
     )
-    return Reading(dataset, report, facts, machines)
+    return Reading(dataset, report, facts, machines, earlier)
+
+
+def _built(
+    source: Source,
+    question: Question,
+    name: str,
+    classes: Sequence[str] | None,
+    treatment: Treatment | None,
+    how: dict[str, Any],
+    progress: Callable[[float], None] | None,
+) -> tuple[Dataset, ImportReport, SideFiles, Sequence[str]]:
+    """The dataset of a question with its side files, the account, the side files, and remarks on these."""
+    dataset, report = build_dataset(
+        question.raw,
+        question.mapping,
+        name,
+        kind=how["kind"] or question.kind,
+        classes=classes if classes is not None else question.classes,
+        ordinal=how["ordinal"] or question.ordinal,
+        repeats=how["repeats"],
+        treatment=treatment,
+        raters_identified=question.raters_identified,
+        progress=progress,
+    )
+    side = _gold_as_classes(source.side.joined(SideFiles(gold=question.gold)), dataset, report, treatment)
+    dataset, remarks = with_side_files(dataset, side)
+    return dataset, report, side, remarks
 
 
 def _in_doubt(mapping: Mapping) -> list[str]:
@@ -326,19 +353,24 @@ def _opened(
     has_header: bool | None,
     format: str | None,
     layout: str | None,
+    most_columns: int,
     progress: Callable[[float], None] | None,
 ) -> tuple[Source, str, str | None]:
     """What the files or a frame hold, what they are called, and the layout of a plain table; no bytes are kept."""
     format, layout = _format_and_layout(format, layout)
     opening = (lambda share: progress(_OPENING * share)) if progress else None
     if not isinstance(source, str | bytes | Path | list | tuple) and is_frame(source):
-        return open_frame("The frame", source, format=format, progress=opening), name or "data", layout
+        found = open_frame("The frame", source, format=format, most_columns=most_columns, progress=opening)
+        return found, name or "data", layout
     if isinstance(source, str | Path) and os.path.isdir(source):
         folder = Path(source).resolve()
-        table = open_parquet_folder(folder)
-        return open_frame(folder.name, table, format=format, progress=opening), name or folder.name, layout
+        with reading(sum(path.stat().st_size for path in folder.rglob("*.parquet")), most_columns):
+            table = open_parquet_folder(folder)
+            found = open_frame(folder.name, table, format=format, most_columns=most_columns, progress=opening)
+        return found, name or folder.name, layout
     files, title = _files_of(source, name)
-    return open_source(files, has_header=has_header, format=format, progress=opening), title, layout
+    found = open_source(files, has_header=has_header, format=format, most_columns=most_columns, progress=opening)
+    return found, title, layout
 
 
 def _files_of(source: str | Path | bytes | Sequence[str | Path], name: str | None) -> tuple[list, str]:

@@ -2,7 +2,7 @@
 
 from itertools import chain
 
-from ..annotations.vocabulary import BLANKS, MISSING_TOKENS
+from ..annotations.vocabulary import BLANKS, is_missing
 from ..text import number, plural, shorten
 from .column_mapping import Mapping
 from .formats.raw_table import RawTable
@@ -44,7 +44,7 @@ class _Row:
 
     def __getitem__(self, column: str) -> str:
         cell = (self.raw.table[column][self.row].as_py() or "").strip(BLANKS)
-        return "" if cell.lower() in MISSING_TOKENS else cell
+        return "" if is_missing(cell) else cell
 
     def named(self, column: str | None, what: str) -> str:
         """``case “c1”``, or by its number where no column names it."""

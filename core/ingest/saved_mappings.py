@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from ..annotations.dataset import Kind
+from ..annotations.ordering import sorted_as_now
 from ..errors import InputError
 from ..runtime.files import write_whole
 from ..settings import current_settings
@@ -59,6 +60,7 @@ def remember(source: Source, question: Question, choices: Choices, whose: str = 
         "repeats": choices.repeats,
         "renamed": dict(choices.treatment.renamed),
         "missing": sorted(choices.treatment.missing),
+        "kept": sorted(choices.treatment.kept),
     }
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,13 +90,16 @@ def recall(source: Source, question: Question, whose: str = "") -> Choices | Non
         told = content["mapping"]
         tuples = {name: tuple(told[name]) for name in ("raters", "across")}
         signs = tuple(told["separators"]) if told["separators"] is not None else None
+        classes, ordinal = content["classes"], bool(content["ordinal"])
         choices = Choices(
             Mapping(**{**told, **tuples, "separators": signs}),
             kind=content["kind"],
-            classes=tuple(content["classes"]) if content["classes"] is not None else None,
-            ordinal=bool(content["ordinal"]),
+            classes=None if classes is None else sorted_as_now(classes, ordinal=ordinal),
+            ordinal=ordinal,
             repeats=content["repeats"],
-            treatment=Treatment(dict(content["renamed"]), frozenset(content["missing"])),
+            treatment=Treatment(
+                dict(content["renamed"]), frozenset(content["missing"]), frozenset(content.get("kept", ()))
+            ),
         )
         check_mapping(choices.mapping, question.raw.columns)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, InputError):

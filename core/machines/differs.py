@@ -11,9 +11,9 @@ from ..certainty.first_place import exact_first_place
 from ..errors import NotApplicableError
 from ..plausibility.dirichlet import DirichletCounts
 from ..result_base import Columns, Result
+from ..thresholds import PANEL_DECIDED
 from .alternative_test import first_of_each
 
-DECIDED = 0.80
 QUARTILES = ("least certain quarter", "second", "third", "most certain quarter")
 
 
@@ -109,7 +109,7 @@ def differences_from_panel(
     people: tuple[str, ...],
     *,
     reliability: float = 1.0,
-    level: float = DECIDED,
+    level: float = PANEL_DECIDED,
 ) -> Differences:
     """A machine against the people of each case, under Dirichlet counts of their annotations.
 

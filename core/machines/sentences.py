@@ -7,19 +7,19 @@ import numpy as np
 from ..annotations.counts import rater_case_pairs
 from ..annotations.dataset import Dataset
 from ..text import exact, number, percent, plural, with_interval
+from ..thresholds import CLEARLY_AHEAD
 from .alternative_test import PASSES, AlternativeTest, MachineStanding
 
 _MOST_NAMED = 3
-SURE = 0.95  # share of resamples in which a machine passes, from which it is said that it does
 
 
 def outcome(one: MachineStanding) -> str:
     """Whether a machine "passes", "fails", or the cases leave it "open"; "untested" where nobody could be compared."""
     if one.passes is None or one.pass_share is None:
         return "untested"
-    if one.passes and one.pass_share >= SURE:
+    if one.passes and one.pass_share >= CLEARLY_AHEAD:
         return "passes"
-    return "fails" if not one.passes and one.pass_share <= 1 - SURE else "open"
+    return "fails" if not one.passes and one.pass_share <= 1 - CLEARLY_AHEAD else "open"
 
 
 def verdict(found: AlternativeTest) -> str:

@@ -9,13 +9,13 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..result_base import Result
 from ..runtime.chunks import CancelToken, chunk_ranges, map_chunks
+from ..thresholds import INTERVAL_LEVEL
 from ._check_kernels import count_statistics, tally
 from .loo import psis_loo
 from .nuts.density import Density
 
 __all__ = ["PredictiveCheck", "predictive_checks", "psis_loo", "replicates_for"]
 
-LEVEL = 0.95
 PER_STATISTIC = 40  # replicates that resolve .025 / S: below it a statistic fails only if none of them goes beyond
 BAND_REPLICATES = 2_000  # of which bands and medians are taken; all replicates count for p
 MOST_ANSWERS = 400_000_000
@@ -164,7 +164,7 @@ def _compared(
     parts = list(map_chunks(replicate, chunk_ranges(n_made, CHUNK), token=token, progress=progress))
     above, tied = (sum((part[place] for part in parts[1:]), parts[0][place]) for place in (0, 1))
     p = (above + 0.5 * tied) / n_made
-    tail = (1 - LEVEL) / 2
+    tail = (1 - INTERVAL_LEVEL) / 2
     band = np.quantile(np.concatenate([part[2] for part in parts]), [tail, 0.5, 1 - tail], axis=0)
     return p, band
 

@@ -16,6 +16,7 @@ from ..methods import Method, methods
 from ..result_base import Columns, Result, rows
 from ..runtime.chunks import CancelToken
 from ..text import number, percent, plural
+from ..thresholds import ONE_CLASS_ONLY
 from .catalogue import Request, em_model, fit_request, request
 from .choice_cost import check_cost
 from .design import Repeats
@@ -23,7 +24,7 @@ from .difficulty.names import switches
 from .families import members
 from .held_out import HeldOut, HeldOutData, held_out, held_out_difficulty, held_out_shares, held_out_votes, prepare
 from .majority import METHOD as MAJORITY
-from .one_class_raters import FEWEST, ONLY, one_class_raters
+from .one_class_raters import FEWEST, one_class_raters
 from .redrawn import by_confusion, independent_beta
 from .result import RaterModelFit
 from .smoothed_vote import METHOD as SMOOTHED
@@ -135,6 +136,10 @@ class Choice(Result):
         Raters who say the same as if they copied each other, the largest family first (`core.models.families`).
     n_unanimous : int
         Cases on which two raters or more agree completely, see `core.models.unanimous`.
+    dependence : float or None
+        `HeldOut.fullest_beta` of the best model by expectation-maximisation: n annotations of a case are worth βn. None
+        if no such model has a held-out score. A case's difficulty is part of the dependence, and a model that has one
+        leaves less of it to β; so it is the same whether models with case difficulty were scored or not.
     """
 
     standings: tuple[Standing, ...]
@@ -144,6 +149,7 @@ class Choice(Result):
     seed: int
     families: tuple[tuple[str, ...], ...] = ()
     n_unanimous: int = 0
+    dependence: float | None = None
 
     TABLES = ("models",)
 
@@ -172,20 +178,6 @@ class Choice(Result):
             return ""
         title, cases = self.best.candidate.title, plural(self.n_unanimous, "unanimous case")
         return f"{title} gives {flipped:,} of {cases} another class."
-
-    @property
-    def dependence(self) -> float | None:
-        """`HeldOut.fullest_beta` of the best model without case difficulty: n annotations of a case are worth βn.
-
-        None where no such model has a held-out score. A case's difficulty is part of the dependence, and a model that
-        has one leaves less of it to β.
-        """
-        able = [
-            each.held
-            for each in self.standings
-            if each.held is not None and "em" in each.candidate.ways and not each.excluded
-        ]
-        return max(able, key=lambda held: held.score).fullest_beta if able else None
 
     def request(self, *, use_gold: bool = False) -> Request:
         """How to fit the model that opens, at its β; see `Standing.request`."""
@@ -445,7 +437,7 @@ def _nothing(dataset: Dataset, reference: Standing, why: str, seed: int) -> Choi
 
 
 def _ranked(dataset: Dataset, standings: list[Standing], data: HeldOutData, seed: int, shares: HeldOut) -> Choice:
-    standings = _losing_no_class(dataset, standings)
+    before, standings = standings, _losing_no_class(dataset, standings)
     if all(each.excluded for each in standings):
         standings = [replace(each, excluded="") if each.candidate is SMOOTHED else each for each in standings]
     held = [(each, each.held) for each in standings if each.held is not None]
@@ -458,7 +450,8 @@ def _ranked(dataset: Dataset, standings: list[Standing], data: HeldOutData, seed
         scored.append(replace(each, diff=diff, diff_se=error))
     rest = [each for each in standings if each.held is None]
     alike = tuple(tuple(dataset.raters[rater] for rater in each.tolist()) for each in members(data.family))
-    found = Choice((*scored, *rest), best.candidate.name, "", int(data.n_of_case.sum()), seed, alike)
+    n_hidden, beta = int(data.n_of_case.sum()), _dependence(dataset, before)
+    found = Choice((*scored, *rest), best.candidate.name, "", n_hidden, seed, alike, dependence=beta)
     if best.by_vote:
         told = _why_votes(dataset, found)
     else:
@@ -472,8 +465,8 @@ def _why_votes(dataset: Dataset, choice: Choice) -> str:
     if found.most:
         return (
             f"{SMOOTHED.title} opens, because {found.n:,} of {plural(found.n_enough, 'rater')} with {FEWEST} "
-            f"annotations or more give one class on at least {percent(ONLY)} of them: which cases they annotate is the "
-            "information, and no rater model uses it."
+            f"annotations or more give one class on at least {percent(ONE_CLASS_ONLY)} of them: which cases they "
+            "annotate is the information, and no rater model uses it."
         )
     first = next(each for each in choice.standings if not each.by_vote)
     why = first.excluded[0].lower() + first.excluded[1:].removesuffix(".")
@@ -501,6 +494,13 @@ def _simplest_of_the_best(able: list[tuple[Standing, HeldOut]], few: bool) -> tu
         (pair for pair in able if same(pair[1])),
         key=lambda pair: (pair[0].n_parameters, -round(pair[1].score / SAME_SCORE), pair[0].candidate.place),
     )
+
+
+def _dependence(dataset: Dataset, standings: list[Standing]) -> float | None:
+    """`Choice.dependence`, of the models by expectation-maximisation alone."""
+    quick = _losing_no_class(dataset, [each for each in standings if "em" in each.candidate.ways])
+    able = [each.held for each in quick if each.held is not None and not each.excluded]
+    return max(able, key=lambda held: held.score).fullest_beta if able else None
 
 
 def _no_better(best: HeldOut, shares: HeldOut) -> str:

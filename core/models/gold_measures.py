@@ -10,6 +10,7 @@ from ..errors import NotApplicableError
 from ..result_base import Columns, Result, rows
 from ..runtime.chunks import CancelToken
 from ..runtime.seeds import case_seeds
+from ..thresholds import NEARLY_CERTAIN
 from .comparison import FLOOR, top_shares
 from .expected_class import absolute_error
 from .gold import judging_gold
@@ -17,7 +18,6 @@ from .held_out import BETAS
 from .result import RaterModelFit
 from .tempering import tempered
 
-CERTAIN = 0.99
 N_BINS = 10
 FEWEST_FOR_BETA = 100
 N_FOLDS = 5
@@ -123,7 +123,7 @@ def gold_measures(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0) -> Gol
     place = np.minimum((top * N_BINS).astype(np.int64), N_BINS - 1)
     away = absolute_error(probability, truth)
     resampled = _resampled(np.stack([loss, brier, away]), right - top, place, seed)
-    certain = top >= CERTAIN
+    certain = top >= NEARLY_CERTAIN
     return GoldMeasures(
         cases.size,
         _share(right),

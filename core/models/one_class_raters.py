@@ -12,8 +12,8 @@ from ..agreement.intervals import Z95, wilson
 from ..annotations.dataset import Dataset
 from ..annotations.validation import frozen
 from ..runtime.identity_cache import cache_by_identity
+from ..thresholds import ONE_CLASS_ONLY
 
-ONLY = 0.95
 FEWEST = 10
 _OTHERS_AGREE = 0.9
 _SECOND_CLASS = 0.1
@@ -21,7 +21,7 @@ _SECOND_CLASS = 0.1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneClassRaters:
-    """Raters who give one class on `ONLY` of at least `FEWEST` annotations.
+    """Raters who give one class on `ONE_CLASS_ONLY` of at least `FEWEST` annotations.
 
     Attributes
     ----------
@@ -76,7 +76,7 @@ def one_class_raters(dataset: Dataset) -> OneClassRaters:
         return OneClassRaters(frozen(favourite), frozen(favourite >= 0), 0)
     key, n_named = np.unique(dataset.rater * np.int64(dataset.n_classes) + dataset.answer, return_counts=True)
     rater, answer = np.divmod(key, dataset.n_classes)
-    only = (n_of_rater[rater] >= FEWEST) & (n_named >= ONLY * n_of_rater[rater])
+    only = (n_of_rater[rater] >= FEWEST) & (n_named >= ONE_CLASS_ONLY * n_of_rater[rater])
     favourite[rater[only]] = answer[only]
     whatever = _whatever(dataset, favourite)
     return OneClassRaters(frozen(favourite), frozen(whatever), int((n_of_rater >= FEWEST).sum()))

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..text import plural
+from ..thresholds import TIE_DECIDED
 from .classifier_evidence import CLASSIFIER
 from .result import RaterModelFit
-
-DECIDED = 0.9
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +19,7 @@ class VoteChanges:
     n_changed : int
         Cases with a majority whose most probable class is another one.
     n_decided : int
-        Tied cases whose most probable class has a probability of `DECIDED` or more.
+        Tied cases whose most probable class has a probability of `core.thresholds.TIE_DECIDED` or more.
     n_tied, n_cases : int
         Tied cases, and cases with an annotation.
     classifier : str
@@ -57,7 +56,7 @@ def vote_changes(fit: RaterModelFit, vote: RaterModelFit, answered: np.ndarray) 
     """
     by_vote, by_model = vote.top_class(), fit.top_class()
     tied = (by_vote < 0) & answered
-    sure = (fit.class_probability.max(axis=1) >= DECIDED) & (by_model >= 0)
+    sure = (fit.class_probability.max(axis=1) >= TIE_DECIDED) & (by_model >= 0)
     changed = (by_vote >= 0) & (by_model >= 0) & (by_vote != by_model) & answered
     n_changed, n_decided, n_tied, n_cases = (int(each.sum()) for each in (changed, tied & sure, tied, answered))
     return VoteChanges(n_changed, n_decided, n_tied, n_cases, str(fit.settings.get(CLASSIFIER, "")))

@@ -7,12 +7,20 @@ from typing import cast
 import numpy as np
 
 from ..agreement._kernels import rater_answers
+from ..agreement.applicable_coefficients import ApplicableCoefficients, left_out_of
 from ..agreement.coefficients import SCOTT_PI, agreement_table, scott_pi
-from ..agreement.cohen_conger import COHEN_KAPPA, CONGER_KAPPA, REPEATS, check_margins, mind_repeats, own_margins
-from ..agreement.intervals import Coefficient, undefined, with_t_interval
-from ..agreement.linearised import ALL, NO_PAIR, mind_rare_classes, observed, squares_about
-from ..agreement.ranges import distance_of, least_beyond_chance
-from ..agreement.suitable import Suitable, left_out_of
+from ..agreement.cohen_conger import (
+    COHEN_KAPPA,
+    CONGER_KAPPA,
+    REPEATS,
+    check_margins,
+    margins,
+    of_margins,
+    warn_repeated,
+)
+from ..agreement.formulas import Sums
+from ..agreement.intervals import Coefficient, undefined
+from ..agreement.linearised import NO_PAIR, observed
 from ..agreement.weights import resolve_weights
 from ..annotations._kernels import count_classes
 from ..annotations.counts import ClassCounts
@@ -30,8 +38,8 @@ def partitioned_agreement(
     spa_weightings: Sequence[str] = ("annotations_m1",),
     weights: str | None = None,
     runner: Executor | None = None,
-) -> Suitable:
-    """The coefficients of `core.agreement.suitable.coefficients_for` that single classes without an order allow.
+) -> ApplicableCoefficients:
+    """The coefficients that single classes without an order allow, as `coefficients_for` gives them of data in memory.
 
     Parameters
     ----------
@@ -48,7 +56,7 @@ def partitioned_agreement(
     found += _of_raters(data, level, weights, runner or LocalExecutor())
     place = {name: method.place for name, method in methods("coefficient").items()}
     found.sort(key=lambda one: place[one.name])  # stable: forms of one stay in their order
-    return Suitable("nominal", tuple(found), left_out_of(cast(Dataset, data)))
+    return ApplicableCoefficients("nominal", tuple(found), left_out_of(cast(Dataset, data)))
 
 
 def _of_raters(data: PartitionedDataset, level: float, weights: str | None, runner: Executor) -> list[Coefficient]:
@@ -56,7 +64,7 @@ def _of_raters(data: PartitionedDataset, level: float, weights: str | None, runn
     if n_used < 2:
         return []
     if n_used > 2:
-        return [mind_repeats(_own_margins(CONGER_KAPPA, data, level, weights, runner), data.report.n_repeats)]
+        return [warn_repeated(_own_margins(CONGER_KAPPA, data, level, weights, runner), data.report.n_repeats)]
     if data.report.n_repeats:
         name = resolve_weights(weights, data.n_classes, None)[0]
         return [undefined(COHEN_KAPPA, name, REPEATS), undefined(SCOTT_PI, name, REPEATS)]
@@ -73,27 +81,19 @@ def _own_margins(
     except LimitError as error:
         return undefined(name, of, str(error))
     seen = observed(data.patterns, matrix)
-    m, n = seen.n_usable, seen.n_rated
-    if m == 0:
+    if seen.n_usable == 0:
         return undefined(name, of, NO_PAIR)
     parts = [part for part in data.partitions if part.n_cases]
     (table,) = runner.total(partial(_margins, data.n_raters * data.n_classes), parts)
-    chance = own_margins(table.reshape(data.n_raters, data.n_classes), matrix, n)
-    if chance is None:
-        return undefined(name, of, "there is only one rater", m, seen.n_annotations)
-    if chance.p_e >= ALL:
-        return undefined(name, of, chance.why_certain, m, seen.n_annotations)
-    kappa = (seen.agreement - chance.p_e) / (1 - chance.p_e)
-    work = partial(_squares, kappa, n / m, chance.p_e, matrix)
-    (squares,) = runner.total(work, parts, (chance.value,))
-    variance = squares / (n * (n - 1)) if n > 1 else 0.0
+    table = table.reshape(data.n_raters, data.n_classes)
+    chance, slope = margins(table, matrix)
+    sums = seen.features(0.0).sums(chance)
 
-    def least() -> float:
-        own = bool((seen.n == np.count_nonzero(data.annotations_of_raters)).all()) and not data.report.n_repeats
-        return least_beyond_chance(seen.n[seen.usable], chance.p_e, distance_of(matrix), own)
+    def squares(derivatives: Sums) -> float:
+        (total,) = runner.total(partial(_squares, derivatives, sums.rated, matrix), parts, (slope,))
+        return total
 
-    found = with_t_interval(name, of, kappa, variance, n - 1, m, seen.n_annotations, level, least)
-    return mind_rare_classes(found, data.patterns)
+    return of_margins(name, of, matrix, data.patterns, table, sums, squares, data.report.n_repeats, level)
 
 
 def _margins(n_cells: int, part: Partition) -> tuple[np.ndarray]:
@@ -102,14 +102,13 @@ def _margins(n_cells: int, part: Partition) -> tuple[np.ndarray]:
 
 
 def _squares(
-    kappa: float, by_usable: float, p_e: float, matrix: np.ndarray | None, part: Partition, value: np.ndarray
+    derivatives: Sums, n_cases: float, matrix: np.ndarray | None, part: Partition, slope: np.ndarray
 ) -> tuple[float]:
-    """`core.agreement.linearised.squares_about` of the cases of a partition."""
-    n_classes = value.shape[1]
+    """`core.agreement.linearised.Features.squares` of the cases of a partition."""
+    n_classes = slope.shape[1]
     case_ptr, cell = part.arrays()
     rater, answer = np.divmod(cell, np.int32(n_classes))
     ptr, class_code, count = count_classes(case_ptr, answer, n_classes)
-    counts = ClassCounts(ptr, class_code, count, n_classes)
-    seen = observed(counts, matrix)
-    p_ei = p_e + rater_answers(case_ptr, rater, answer, value)[seen.rated]
-    return (squares_about(kappa, seen, by_usable, p_e, p_ei),)
+    seen = observed(ClassCounts(ptr, class_code, count, n_classes), matrix)
+    to_chance = rater_answers(case_ptr, rater, answer, slope)[seen.rated]
+    return (seen.features(to_chance).squares(derivatives, n_cases),)

@@ -13,9 +13,8 @@ from ..plausibility.plackett_luce.trust import MixturePlackettLuce
 from ..plausibility.protocol import PlausibilityModel
 from ..runtime.chunks import CancelToken
 from ..runtime.executors import Executor, LocalExecutor
+from ..thresholds import CERTAIN_LEVELS
 from .dataset import Partition, PartitionedDataset
-
-LEVELS = (0.5, 0.9, 0.99)
 
 
 @dataclass(slots=True)
@@ -39,7 +38,7 @@ class MeanCertainty:
     below: dict[float, int]
 
     @classmethod
-    def of_none(cls, max_top: int, levels: Sequence[float] = LEVELS) -> "MeanCertainty":
+    def of_none(cls, max_top: int, levels: Sequence[float] = CERTAIN_LEVELS) -> "MeanCertainty":
         """Before any partition is added."""
         return cls(max_top, 0, np.zeros(max_top), np.zeros(max_top), dict.fromkeys(levels, 0))
 

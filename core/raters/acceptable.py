@@ -23,7 +23,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ..agreement.bands import perhaps_chance
+from ..agreement.benchmark_labels import perhaps_chance
 from ..agreement.intervals import Z95, wilson
 from ..agreement.krippendorff import krippendorff_alpha
 from ..annotations.counts import raters_per_case

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..result_base import Result
+from ..thresholds import CLEAR_CASE
 from .leave_one_rater_out import Panel
 
-CERTAIN = 0.9
 FAR = 0.05
 _FEW = 10  # clear annotations of others on a class, below which nothing is far off
 _WEIGHT = 2.0  # pseudo-answers behind each row of a rater's table
@@ -77,7 +77,7 @@ class Carelessness(Result):
         return np.minimum(1.0, np.exp(-np.maximum(np.nan_to_num(self.log_factor), 0)))
 
 
-def carelessness(panel: Panel, certain: float = CERTAIN) -> Carelessness:
+def carelessness(panel: Panel, certain: float = CLEAR_CASE) -> Carelessness:
     """Far-off annotations, favourites, and the probability that annotations do not depend on the case."""
     dataset = panel.dataset
     n_raters, n_classes = dataset.n_raters, dataset.n_classes

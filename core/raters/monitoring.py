@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ..agreement.by_rater import by_rater
+from ..agreement.by_rater import by_rater, intra_rater
 from ..agreement.coefficients import PERCENT
-from ..agreement.intra_rater import intra_rater
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..models._kernels import first_answers
@@ -22,9 +21,10 @@ from ..models.result import RaterModelFit
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken, beside
 from ..text import number, significant
+from ..thresholds import CLEAR_CASE
 from .accuracy import Accuracies, accuracies_of
 from .blind import BlindReads, agreement_with_blind
-from .carelessness import CERTAIN, Carelessness, carelessness
+from .carelessness import Carelessness, carelessness
 from .distance import distances_of
 from .drift import drift_chances, drift_of
 from .flags import (
@@ -155,7 +155,7 @@ def monitor(
     blind_reads: BlindReads | None = None,
     level: float = 0.95,
     false_alarms: float = FALSE_ALARMS,
-    certain: float = CERTAIN,
+    certain: float = CLEAR_CASE,
     sitting: int = SITTING,
     seed: int = 0,
     token: CancelToken | None = None,

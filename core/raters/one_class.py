@@ -6,9 +6,9 @@ share of all annotations of the others, and ``s = (1 − α) / α`` with Krippen
 the case as closely as raters agree on k. The count would be a Poisson-binomial variable. The tail of the class that the
 rater names most counts as often as there are classes, and over raters the false discovery rate is held [Benjamini &
 Hochberg (1995), DOI 10.1111/j.2517-6161.1995.tb02031.x]. What is significant need not be large: somebody is called so
-only who names the class on `ONLY` of the annotations. Nor is everybody blind who is strict: whoever names other classes
-where the others do, beyond chance (``1 − p_i`` on these cases against as many drawn from all of the rater's, by a
-normal tail of `_FOLLOWS`), follows the cases.
+only who names the class on `ONE_CLASS_FLAGGED` of the annotations. Nor is everybody blind who is strict: whoever names
+other classes where the others do, beyond chance (``1 − p_i`` on these cases against as many drawn from all of the
+rater's, by a normal tail of `_FOLLOWS`), follows the cases.
 
 No model takes part, so whether raters can be judged by a model may be asked without those who are found here.
 """
@@ -22,9 +22,9 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..multiplicity import benjamini_hochberg
 from ..runtime.identity_cache import cache_by_identity
+from ..thresholds import ONE_CLASS_FLAGGED
 from ._acceptable_kernels import at_most
 
-ONLY = 0.9
 FEWEST = 10
 FALSE_DISCOVERIES = 0.05
 _FOLLOWS = 1.645  # standard deviations
@@ -44,10 +44,12 @@ class OneClass:
     n, n_named : ndarray of int64
         Annotations on such cases, and how many name the favourite.
     expected : ndarray
-        How many of them other raters would name so; NaN where the favourite stands on fewer than `ONLY` of them.
+        How many of them other raters would name so; NaN where the favourite stands on fewer than `ONE_CLASS_FLAGGED`
+        of them.
     p : ndarray
-        P(as many or more), times the number of classes, at most 1; 1 if the favourite has fewer than `ONLY` of the
-        annotations, and if the others of them follow the cases; NaN below `FEWEST` annotations.
+        P(as many or more), times the number of classes, at most 1; 1 if the favourite has fewer than
+        `ONE_CLASS_FLAGGED` of the annotations, and if the others of them follow the cases; NaN below
+        `FEWEST` annotations.
     """
 
     favourite: np.ndarray
@@ -76,7 +78,7 @@ def one_class(dataset: Dataset) -> OneClass:
     favourite, n, n_named = _favourites(dataset, shared)
     expected, p = np.full(dataset.n_raters, np.nan), np.where(n >= FEWEST, 1.0, np.nan)
     ptr, order = counting_sort(dataset.rater, dataset.n_raters)
-    candidates = np.flatnonzero((n >= FEWEST) & (n_named >= ONLY * n))
+    candidates = np.flatnonzero((n >= FEWEST) & (n_named >= ONE_CLASS_FLAGGED * n))
     for k in np.unique(favourite[candidates]).tolist():
         named = dataset.answer == k
         on_case = np.bincount(case, named, dataset.n_cases)

@@ -14,13 +14,13 @@ from typing import Any
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..certainty.top_sets import UNCERTAIN_BELOW
 from ..errors import InputError, LimitError, NotApplicableError
 from ..models.design import design
 from ..models.result import RaterModelFit
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken, map_chunks
 from ..text import plural
+from ..thresholds import UNCERTAIN_BELOW
 from .plan_cases import CountsCache
 from .plan_quantities import Measure
 from .plan_world import ExtendedData, World, counts_of, drawn_world, fitted_posterior

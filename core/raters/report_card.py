@@ -6,7 +6,7 @@ import numpy as np
 
 from ..annotations.dataset import MISSING_TIME
 from ..errors import NotApplicableError, NotFoundError
-from .carelessness import CERTAIN
+from ..thresholds import CLEAR_CASE
 from .drift import Chart, Drift, drift_of
 from .leave_one_rater_out import Panel
 from .monitoring import RaterTable
@@ -129,7 +129,7 @@ def report_card(
     found: ToActOn,
     rater: str,
     *,
-    certain: float = CERTAIN,
+    certain: float = CLEAR_CASE,
     most: int = 50,
     chart: Chart = "cusum",
     false_alarm: float = 0.05,

@@ -6,7 +6,7 @@ import numpy as np
 
 from ..annotations.dataset import MISSING_TIME
 from ..result_base import Result
-from .carelessness import CERTAIN
+from ..thresholds import CLEAR_CASE
 from .leave_one_rater_out import Panel
 
 SITTING = 1800  # seconds without an annotation that end a sitting
@@ -61,7 +61,7 @@ class Tempo(Result):
     )
 
 
-def tempo(panel: Panel, sitting: int = SITTING, certain: float = CERTAIN) -> Tempo:
+def tempo(panel: Panel, sitting: int = SITTING, certain: float = CLEAR_CASE) -> Tempo:
     """Speed and streaks of every rater.
 
     Parameters

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field, replace
 
 import pandas as pd
 
+from ..analyses.blocks import Block, Grid, Section, Words
+from ..analysis_settings import AnalysisSettings
 from ..annotations.dataset import Dataset
 from ..annotations.named_selection import Selection
 from ..errors import InputError
@@ -20,7 +22,6 @@ from ..review.states import CaseReview
 from ..runtime.chunks import CancelToken
 from ..text import exact, plural
 from . import data_sections, gold_section, machine_section, review_section, score_section, truth_sections
-from .blocks import Block, Grid, Section, Words
 from .page import to_html
 
 _SECTIONS: dict[str, tuple[str, Callable]] = {
@@ -59,9 +60,8 @@ class ReportRequest:
         The same in words; empty where everything counts.
     threshold : float, str or None
         That scores become classes by, none where they stay scores; the label that sets become classes by.
-    model : PlausibilityModel
-    reliability : float
-        Of the section on cases.
+    settings : AnalysisSettings
+        The plausibility model, γ of the section on cases, and the model that weighs raters.
     reliabilities : tuple of float
         Of the section on classifiers.
     classifiers : tuple of Predictions, or of ScorePredictions
@@ -90,8 +90,7 @@ class ReportRequest:
 
     dataset: Dataset
     source: str
-    model: PlausibilityModel
-    reliability: float
+    settings: AnalysisSettings
     reliabilities: tuple[float, ...] = (1.0, 2.0, 3.0, 5.0, 10.0)
     report: ImportReport | None = None
     selection: Selection = _EVERYTHING
@@ -109,6 +108,16 @@ class ReportRequest:
     part: Callable[[float, CancelToken, Callable[[float], None] | None], SweepPart] | None = None
     assigned: "pd.DataFrame | None" = None
     reviewed: ReviewedBy | None = None
+
+    @property
+    def model(self) -> PlausibilityModel:
+        """The plausibility model of the settings."""
+        return self.settings.plausibility
+
+    @property
+    def reliability(self) -> float:
+        """γ of the settings."""
+        return self.settings.reliability
 
     @property
     def no_classes(self) -> bool:
@@ -193,7 +202,7 @@ def _is_todo(block: Block) -> bool:
 
 def _answer(section: Section) -> tuple[str, str] | None:
     """What a section asks, and its most important sentence."""
-    leads = [block.text for block in section.blocks if isinstance(block, Words) and block.kind == "lead"]
+    leads = [block.plain for block in section.blocks if isinstance(block, Words) and block.kind == "lead"]
     return (section.title, leads[0]) if leads else None
 
 

@@ -6,23 +6,22 @@ from shlex import quote
 import numpy as np
 import pandas as pd
 
-from ..agreement.probability import case_agreement
-from ..agreement.suitable import coefficients_for
-from ..annotations.counts import class_counts
+from ..analyses.agreement import AGREEMENT
+from ..analyses.blocks import Figure, Grid, Words
 from ..annotations.dataset import Dataset
-from ..figures import agreement as agreement_figures
+from ..annotations.ordering import order_in_words
 from ..figures import models as model_figures
-from ..methods import any_of, can_use, method_named
+from ..methods import can_use
+from ..models.catalogue import command_of
 from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..models.majority import MajorityVote
 from ..models.result import RaterModelFit
 from ..models.vote_changes import vote_changes
 from ..raters.following import Following
-from ..raters.monitoring import RaterTable, monitor
+from ..raters.monitoring import monitor
 from ..raters.to_act_on import ToActOn, raters_to_act_on
 from ..text import exact, percent, plotly, plural, shorten, typed
 from ..version import __version__
-from .blocks import Figure, Grid, Words
 
 _FIRST = 6  # names that a sentence lists
 _OPTIONS = ("alpha", "ties", "epsilon")
@@ -41,43 +40,21 @@ def agreement(request, sections, token, progress) -> list:
     token, progress
         See `core.runtime.chunks.map_chunks`; not used here.
     """
-    scored = request.dataset.kind == "score"  # how far scores agree is asked of the scores
-    view, words = (request.dataset, []) if scored else _classes(request)
-    verdict = any_of("coefficient", view)
+    part, dataset = AGREEMENT.part("coefficients"), request.dataset
+    verdict = part.applicable(dataset)
     if not verdict.possible:
         return [Words(f"Not possible: {verdict.reason}.")]
-    found = coefficients_for(view)
-    table = list(found.coefficients)
-    fields = ("value", "se", "ci_low", "ci_high", "n_cases", "note")
-    frame = pd.DataFrame(
-        [
-            {"coefficient": agreement_figures.title_of(row)} | {name: getattr(row, name) for name in fields}
-            for row in table
-        ]
-    )
-    for name in fields[:4]:
-        frame[name] = frame[name].astype(float)
-    return [
+    found = part.answer(dataset)
+    blocks = [
         Words(f"{found.words()}.", "lead"),
         Words(f"These are the ones to quote: {found.reason}."),
-        *words,
-        Figure(
-            lambda theme: agreement_figures.forest(table, theme, "Agreement with its 95% interval"),
-            "Coefficients of agreement with their intervals",
-        ),
-        Grid(frame, "Coefficients of agreement; intervals of 95%."),
-        *([] if scored else [_by_case(view)]),
+        *part.blocks(found, dataset),
     ]
-
-
-def _by_case(view: Dataset) -> Figure:
-    per_case = case_agreement(class_counts(view))[0]
-    usable = np.isfinite(per_case)
-    full = f"All raters agree in {int((per_case[usable] == 1).sum()):,} of {plural(int(usable.sum()), 'case')}"
-    return Figure(
-        lambda theme: agreement_figures.case_agreement_histogram(per_case, theme, full),
-        "Histogram of the agreement of cases",
-    )
+    if dataset.kind == "score" or (dataset.kind == "set" and request.threshold is None):
+        return blocks
+    view, words = _classes(request)
+    part = AGREEMENT.part("cases")
+    return [*blocks, *words, *part.blocks(part.answer(view), view)]
 
 
 def raters(request, sections, token, progress) -> list:
@@ -105,14 +82,18 @@ def raters(request, sections, token, progress) -> list:
         *_look_at([found.raters[rater] for rater in found.flagged()]),
         *words,
         *(Words(note) for note in table.notes),
-        *(_by_model(view, vote, table) if found.acceptable.own_classes else [_votes_alone(vote)]),
+        *_weighed(request, view, vote, token, found.acceptable.own_classes),
         Grid(_rows(found), _caption(found), 40),
     ]
 
 
-def _by_model(view: Dataset, vote: RaterModelFit, table: RaterTable) -> list:
-    """What weighing raters changes of the vote, by a model whose classes are those that raters name."""
-    fit, title = table.panel.fit, method_named("rater model", table.model).title
+def _weighed(request, view: Dataset, vote: RaterModelFit, token, own_classes: bool) -> list:
+    """What weighing raters changes of the vote, by the rater model of the settings; the vote where that is all."""
+    model = request.settings.rater_model
+    fit = request.settings.weigh(view, token) if own_classes and model is not None and model.way != "vote" else None
+    if fit is None:
+        return [_votes_alone(vote)]
+    title = model.title
     most = int(np.abs(fit.prevalence - vote.prevalence).argmax())
     moved = (
         f"{plotly(shorten(fit.classes[most], 24))}: {percent(vote.prevalence[most], 1)} of cases by majority vote, "
@@ -194,6 +175,7 @@ def provenance(request, sections, token, progress) -> list:
         ("digest of the content", dataset.digest),
         ("cases, raters, annotations", f"{dataset.n_cases:,}, {raters}, {dataset.n_annotations:,}"),
         ("selection", request.selected or "all annotations"),
+        *([("order of classes, low to high", order_in_words(dataset.classes))] if dataset.ordinal else []),
         ("version", __version__),
         ("seed", str(request.seed)),
     ]
@@ -203,11 +185,13 @@ def provenance(request, sections, token, progress) -> list:
     if request.report is not None:
         rows.append(("rows of the file used", f"{request.report.n_kept:,} of {request.report.n_rows:,}"))
         blocks += _left_out(request.report)
+    rater_model = request.settings.rater_model
     settings = {
         "digest": dataset.digest,
         "model": request.model.name,
         **request.model.settings(),
         "reliability": request.reliability,
+        "rater model": None if rater_model is None else rater_model.model,
         "reliabilities": list(request.reliabilities),
         "draws": request.n_draws,
         "seed": request.seed,
@@ -241,11 +225,13 @@ def _commands(request) -> list[str]:
     more = f" --threshold {typed(request.threshold)}" if isinstance(request.threshold, float) else ""
     if isinstance(request.threshold, str):
         more = f" --label {quote(request.threshold)}"
+    ordinal = f" --ordinal --classes {quote(','.join(request.dataset.classes))}" if request.dataset.ordinal else ""
     if not request.selection.everything:
         more += f" --select {quote(request.selection.to_text())}"
     sweep = ",".join(typed(value) for value in request.reliabilities)
     prior = "".join(f" --{key} {value}" for key, value in request.model.settings().items() if key in _OPTIONS)
     model = f"{request.model.name} {source}{more}{prior} --draws {request.n_draws:d} --seed {request.seed}"
+    weighing = request.settings.rater_model
     if request.no_classes:
         return [
             f"python -m core agreement {source}{more}",
@@ -253,8 +239,8 @@ def _commands(request) -> list[str]:
             f"python -m core certainty {request.model.name} {source}{more} --reliability {typed(request.reliability)}",
         ]
     return [
-        f"python -m core agreement {source}{more}",
-        f"python -m core fit dawid-skene {source}{more}",
+        f"python -m core agreement {source}{more}{ordinal}",
+        *([] if weighing is None else [f"python -m core {command_of(weighing).replace('FILE', source + more)}"]),
         f"python -m core certainty {model} --reliability {typed(request.reliability)}",
         f"python -m core sweep {model} --reliabilities {sweep}",
     ]

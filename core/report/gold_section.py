@@ -1,24 +1,19 @@
-"""The section on gold: the model that opens judged by gold classes, and how sure it was against how often right."""
+"""The section on gold: the rater model judged by gold classes, and how sure it was against how often right."""
 
 import numpy as np
 import pandas as pd
 
+from ..analyses.blocks import Figure, Grid, Words
 from ..figures import models as model_figures
-from ..methods import can_use
-from ..models.choose import choose
 from ..models.comparison import against_gold
-from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..models.gold import gold_cases
 from ..models.gold_measures import GoldMeasure, gold_measures
 from ..raters.acceptable import gold_rates
 from ..text import plotly, plural, with_interval
-from .blocks import Figure, Grid, Words
-
-MOST_ANNOTATIONS = 200_000
 
 
 def gold(request, sections, token, progress) -> list:
-    """Accuracy, log loss, Brier, ECE and share right at .99 or more of the model that opens, and raters by gold.
+    """Accuracy, log loss, Brier, ECE and share right at .99 or more of the rater model, and raters by gold.
 
     Parameters
     ----------
@@ -30,14 +25,12 @@ def gold(request, sections, token, progress) -> list:
     if not n:
         return []
     blocks = [_raters(view)] if view.raters_identified else []
-    if not can_use(DAWID_SKENE, view).possible or view.n_annotations > MOST_ANNOTATIONS or view.n_classes < 2:
+    model = request.settings.rater_model
+    fit = request.settings.weigh(view, token) if view.n_classes > 1 else None
+    if model is None or fit is None:
         return [Words(f"Gold is known for {plural(n, 'case')}.", "lead"), *blocks]
-    found = choose(view, seed=request.seed, token=token, progress=progress)
-    opened = next((one for one in found.standings if one.candidate.name == found.chosen), None)
-    if opened is None or opened.fit is None:
-        return [Words(f"Gold is known for {plural(n, 'case')}.", "lead"), *blocks]
-    title, measured = opened.candidate.title, gold_measures(view, opened.fit, seed=request.seed)
-    curve = against_gold(view, opened.fit).calibration
+    title, measured = model.title, gold_measures(view, fit, seed=request.seed)
+    curve = against_gold(view, fit).calibration
     rows = [
         ("accuracy", measured.accuracy, n),
         ("log loss", measured.log_loss, n),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from ..analyses.blocks import Figure, Grid, Words
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError, PluralityError
 from ..figures import machines as figures
@@ -15,7 +16,6 @@ from ..machines.sentences import in_detail, silences, verdict
 from ..machines.versions import version_drift
 from ..machines.worth import worth_readers
 from ..text import number, plural, with_interval
-from .blocks import Figure, Grid, Words
 
 MOST_RATES = 12  # classes
 

@@ -7,7 +7,7 @@ script but those that were put in, so that a name that slipped through could do 
 
 import base64
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -18,9 +18,9 @@ import pandas as pd
 from plotly.offline import get_plotlyjs
 from plotly.utils import PlotlyJSONEncoder
 
+from ..analyses.blocks import Block, Details, Figure, Grid, Heading, Row, Section, Selector, Words
 from ..figures.theme import DARK, LIGHT, title_in_lines
 from ..text import number, without_controls
-from .blocks import Block, Figure, Grid, Section, Words
 
 _SHORT = 24
 _HEADS = {
@@ -54,7 +54,7 @@ def to_html(title: str, sections: list[Section], footer: str, kind: str = "repor
     """
     figures: list[dict] = []
     shown = [
-        {"key": one.key, "title": one.title, "blocks": [_block(block, figures) for block in one.blocks]}
+        {"key": one.key, "title": one.title, "blocks": [_block(block, figures) for block in printed(one.blocks)]}
         for one in sections
     ]
     scripts = [get_plotlyjs(), _text("script.js")]
@@ -109,10 +109,28 @@ def _policy(scripts: Iterable[str]) -> str:
     return "; ".join(f"{name} {value}" for name, value in rules.items())
 
 
-def _block(block: Block, figures: list[dict]) -> dict:
+def printed(blocks: Iterable[Block]) -> Iterator[Words | Figure | Grid]:
+    """Blocks as paper has them: one below the other, without what is folded away and what a page alone can do."""
+    for block in blocks:
+        match block:
+            case Row():
+                for stack in block.stacks:
+                    yield from printed(stack.blocks)
+            case Details():
+                if block.printed:
+                    yield from printed(block.blocks)
+            case Selector():
+                yield from printed(block.then(*(one.values[one.first] for one in block.controls)))
+            case Heading():
+                yield Words(block.text)
+            case Words() | Figure() | Grid():
+                yield block
+
+
+def _block(block: Words | Figure | Grid, figures: list[dict]) -> dict:
     """What the template of a block prints; a figure's data are added to the list."""
     if isinstance(block, Words):
-        return {"template": "words.html", "kind": block.kind, "text": block.text}
+        return {"template": "words.html", "kind": block.kind, "text": block.plain}
     if isinstance(block, Figure):
         both = {name: block.draw(theme).to_plotly_json() for name, theme in (("light", LIGHT), ("dark", DARK))}
         for spec in both.values():
@@ -125,6 +143,9 @@ def _block(block: Block, figures: list[dict]) -> dict:
 
 def _grid(grid: Grid) -> dict:
     table = grid.table.iloc[: grid.most]
+    if grid.columns:
+        shown = {column.name: column.shown for column in grid.columns if not column.hidden}
+        table = table[list(shown)].rename(columns=shown)
     caption = grid.caption
     if len(grid.table) > grid.most:
         caption += f" The first {grid.most:,} of {len(grid.table):,}."

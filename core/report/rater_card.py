@@ -3,10 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from ..analyses.blocks import Block, Figure, Grid, Section, Words
 from ..figures.raters import rater_over_time
 from ..raters.report_card import ReportCard
 from ..text import UNKNOWN, number, percent, plural, probability, with_interval
-from .blocks import Block, Figure, Grid, Section, Words
 from .page import to_html
 
 _LISTED = 8  # cases and classes, as many as fit on the one page

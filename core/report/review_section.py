@@ -3,10 +3,10 @@
 import pandas as pd
 
 from ..agreement.intervals import Coefficient
+from ..analyses.blocks import Grid, Words
 from ..review.decisions import QUICK, decision_table, decisions, n_quick
 from ..review.summary import summarise_reviews
 from ..text import exact, percent, plural, with_interval
-from .blocks import Grid, Words
 
 _LISTED = 60
 

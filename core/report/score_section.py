@@ -3,7 +3,8 @@
 import numpy as np
 import pandas as pd
 
-from ..certainty.score_trust import LEVEL, score_digits, score_trust
+from ..analyses.blocks import Figure, Grid, Words
+from ..certainty.score_trust import score_digits, score_trust
 from ..certainty.scores_by_gold import scores_by_gold
 from ..errors import PluralityError
 from ..evaluation.score_errors import errors_verdict, score_errors
@@ -16,7 +17,7 @@ from ..raters.following import following_of
 from ..raters.score_gold import score_gold
 from ..raters.score_raters import score_raters
 from ..text import exact, number, percent, plural
-from .blocks import Figure, Grid, Words
+from ..thresholds import INTERVAL_LEVEL
 
 _MOST = 20
 
@@ -95,7 +96,7 @@ def _cases(request, token) -> list:
     )
     if trust.above is not None:
         table[f"P(above {exact(trust.threshold)})"] = trust.above[0, order]
-    at = f"{percent(LEVEL)}, γ = {exact(reliability)}"
+    at = f"{percent(INTERVAL_LEVEL)}, γ = {exact(reliability)}"
     said = f"Half of the cases have a score known to ± {number(half, digits)} or better ({at})."
     shown = f"{plural(len(order), 'case')} of {dataset.n_cases:,}, the widest interval first."
     gold = [Words(scores_by_gold(dataset, trust).words(0, digits + 1))] if len(gold_cases(dataset)) else []

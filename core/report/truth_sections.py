@@ -5,8 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pandas as pd
 
-from ..agreement.bands import before_opinions
-from ..agreement.suitable import coefficients_for
+from ..agreement.applicable_coefficients import coefficients_for
+from ..agreement.benchmark_labels import before_opinions
+from ..analyses.blocks import Figure, Grid, Words
 from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..certainty.explain import why
 from ..certainty.top_sets import most_plausible
@@ -26,14 +27,12 @@ from ..evaluation.sweep_table import (
 from ..figures import classifiers as classifier_figures
 from ..figures import reliability as figures
 from ..methods import any_of, as_taken, method_named
-from ..models.dawid_skene import METHOD as DAWID_SKENE
 from ..order import lowest_first
 from ..reducers.top_draws import can_keep
 from ..text import exact, number, plural, probability, shorten
-from .blocks import Figure, Grid, Words
+from ..thresholds import UNCERTAIN_BELOW
 from .methods import methods_text
 
-LEVEL = 0.9
 _LISTED, _FIRST, _TOP = 25, 6, 3
 
 
@@ -51,10 +50,10 @@ def certainty(request, sections, token, progress) -> list:
     view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
     sweep = _sweep(request, view, (request.reliability,), (), token, progress)
     result = sweep.certainty[0]
-    below = result.n_below(LEVEL)
+    below = result.n_below(UNCERTAIN_BELOW)
     lead = (
         f"{below:,} of {plural(len(result.cases), 'case')} {'is' if below == 1 else 'are'} less certain than "
-        f"{number(LEVEL, 1)} "
+        f"{number(UNCERTAIN_BELOW, 1)} "
         f"at γ = {exact(request.reliability)}; the mean certainty is {probability(result.mean())}."
     )
     listed = lowest_first(result.certainty[:, 0])[:_LISTED].tolist()
@@ -207,7 +206,7 @@ def methods(request, sections, token, progress) -> list:
     if "agreement" in sections:
         parts.append("agreement")
     if "raters" in sections:
-        parts += [DAWID_SKENE.name, "monitoring"]
+        parts += ["rater models", "monitoring"]
     if "machines" in sections and (request.machines or (request.classifiers and request.dataset.kind == "class")):
         parts.append("machines")
     if {"certainty", "classifiers", "sets"} & set(sections):

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .events import ERASED
+from .events import BROUGHT, ERASED
 
 BEGINNING = "0" * 64
 HASHED = (
@@ -118,6 +118,16 @@ def erased_of_people(rows: Iterable[Mapping[str, object]]) -> dict[int, str]:
     return found
 
 
+def _copied(rows: Iterable[Mapping[str, object]]) -> frozenset[int]:
+    """Numbers of events that were brought over from another chain, and bear the times that they have there."""
+    found: set[int] = set()
+    for row in rows:
+        if row["kind"] == BROUGHT:
+            first, last = json.loads(str(row["settings"]))["copies"]
+            found.update(range(int(first), int(last) + 1))
+    return frozenset(found)
+
+
 def check_chain(
     dataset: str, rows: Sequence[Mapping[str, object]], erased: Sequence[Head]
 ) -> tuple[Head, list[Fault], list[Fault]]:
@@ -140,9 +150,9 @@ def check_chain(
     head = erased[-1] if erased else Head()
     faults, backwards, latest = [], [], None
     try:
-        now = erased_of_people(rows)
-    except (ValueError, TypeError, LookupError):  # the event of the erasure was changed, and is named below
-        now = {}
+        now, copied = erased_of_people(rows), _copied(rows)
+    except (ValueError, TypeError, LookupError):  # the event that says so was changed, and is named below
+        now, copied = {}, frozenset[int]()
     for row in rows:
         number, said, at = int(str(row["number"])), str(row["hash"]), int(str(row["at"]))
         of = f"case {row['case_id']!r}, step {row['version']}" if row["case_id"] else row["kind"]
@@ -159,7 +169,7 @@ def check_chain(
             faults.append(Fault(dataset, number, f"{where} does not follow the event before it: put in another order"))
         if event_hash(row) != now.get(number, said):
             faults.append(Fault(dataset, number, f"{where} was changed"))
-        if latest is not None and at < latest:
+        if latest is not None and at < latest and number not in copied:
             backwards.append(Fault(dataset, number, f"{where} bears an earlier time than the event before it"))
         head, latest = Head(number, said), at
     return head, faults, backwards

@@ -21,7 +21,11 @@ Kind = Literal[
     "reopen",
 ]
 Visible = Literal["blind", "open"]
-ASSIGNED, WITHDRAWN, ERASED = OF_DATASETS = ("assignment", "withdrawal", "erasure")  # kinds of events of no case
+# Kinds of events of no case.
+ASSIGNED, WITHDRAWN, ERASED, BROUGHT, CONTINUED = OF_DATASETS = (
+    *("assignment", "withdrawal", "erasure"),
+    *("brought_over", "continued"),  # of data that were read anew: at the end of what was copied, and of where it was
+)
 LONGEST_NAME, LONGEST_NOTE = 200, 10_000
 
 

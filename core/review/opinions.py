@@ -38,7 +38,7 @@ class Opinion:
     is_set : bool
         The one block is a set of labels that all apply, and no tie.
     plausible : tuple of str, or tuple of float, or None
-        Of an undecided panel: its plausible set (`core.review.panel_answer.PLAUSIBLE`), classes or labels by name, of
+        Of an undecided panel: its plausible set (`core.thresholds.PLAUSIBLE_SET`), classes or labels by name, of
         scores the lowest and the highest. None if unknown, as in records of earlier versions. Equal opinions may differ
         in it.
     """

@@ -1,13 +1,14 @@
 """What the panel says of a case, for a reviewer to be compared with: no more than its annotations can tell.
 
-A class is the panel's class only where it is the most plausible one with a certainty of `DECIDED` at the reliability
-shown, and two readers or more have annotated. That is exact for Dirichlet counts and PrIRN; otherwise draws are added
-until two Monte Carlo standard errors do not reach `DECIDED`, and where that is not to be had the panel is undecided.
+A class is the panel's class only where it is the most plausible one with a certainty of `PANEL_DECIDED` at the
+reliability shown, and two readers or more have annotated. That is exact for Dirichlet counts and PrIRN; otherwise draws
+are added until two Monte Carlo standard errors do not reach `PANEL_DECIDED`, and where that is not to be had the panel
+is undecided.
 
 An undecided panel has a plausible set: the fewest of the named classes that are together first with probability
-`PLAUSIBLE`, classes that are equally probable together, and all named classes if these do not reach it. A class that
-nobody named is never in it: its probability is that of the prior. Of labels these are the named labels that apply with
-more than 1 − `PLAUSIBLE`, of scores it is the interval of a colleague's score.
+`PLAUSIBLE_SET`, classes that are equally probable together, and all named classes if these do not reach it. A class
+that nobody named is never in it: its probability is that of the prior. Of labels these are the named labels that apply
+with more than 1 − `PLAUSIBLE_SET`, of scores it is the interval of a colleague's score.
 """
 
 from dataclasses import dataclass, replace
@@ -23,10 +24,9 @@ from ..plausibility.gaussian import GaussianScores
 from ..plausibility.ordinal_truth import OrdinalTruth
 from ..plausibility.protocol import PlausibilityModel, check_sampling
 from ..text import percent
+from ..thresholds import PANEL_DECIDED, PLAUSIBLE_SET
 from .opinions import UNDETERMINED, Opinion
 
-DECIDED = 0.80
-PLAUSIBLE = 0.95
 FEWEST_READERS = 2
 STANDARD_ERRORS = 2.0
 MOST_DRAWS = 64_000
@@ -75,7 +75,7 @@ def panel_word(
     reliability: float,
     n_draws: int = 1000,
     seed: int = 0,
-    level: float = DECIDED,
+    level: float = PANEL_DECIDED,
 ) -> PanelWord:
     """What the panel says of a case under a plausibility model.
 
@@ -160,7 +160,7 @@ def panel_set(
     *,
     reliability: float,
     model: DirichletCounts | None = None,
-    level: float = DECIDED,
+    level: float = PANEL_DECIDED,
 ) -> PanelWord:
     """What the panel says of a case whose annotations are sets of labels: the likeliest set, where all is certain.
 
@@ -229,12 +229,12 @@ def _error(chance: float, ess: float, level: float) -> float:
 
 
 def _plausible(named: np.ndarray, ess: float) -> list[int]:
-    """Places of the fewest classes that are together first with `PLAUSIBLE`; all if they do not reach it.
+    """Places of the fewest classes that are together first with `PLAUSIBLE_SET`; all if they do not reach it.
 
     Classes that only simulation error sets apart from the last of them come along.
     """
     order = np.argsort(-named, kind="stable")
-    n = int(np.searchsorted(np.cumsum(named[order]), PLAUSIBLE - _EQUAL)) + 1
+    n = int(np.searchsorted(np.cumsum(named[order]), PLAUSIBLE_SET - _EQUAL)) + 1
     least = float(named[order[:n]].min())
     slack = _EQUAL + STANDARD_ERRORS * np.sqrt(least * (1 - least) / ess)
     return [int(place) for place in order if named[place] >= least - slack]
@@ -251,7 +251,7 @@ def _plausible_labels(
     chance = np.where(found.applies[0], found.certainty[0], 1 - found.certainty[0])
     rows = dataset.annotations_of(case)
     named = dataset.entry_class[dataset.entry_ptr[rows[0]] : dataset.entry_ptr[rows[-1] + 1]]
-    return tuple(dataset.classes[code] for code in np.unique(named) if chance[code] > 1 - PLAUSIBLE)
+    return tuple(dataset.classes[code] for code in np.unique(named) if chance[code] > 1 - PLAUSIBLE_SET)
 
 
 def _undecided(chance: np.ndarray, names: list[str], level: float) -> Opinion:

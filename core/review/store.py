@@ -17,6 +17,7 @@ from ..errors import InputError, NotFoundError
 from ..runtime.files import write_whole
 from ..settings import current_settings
 from .assignments import Assignment, assignments_of
+from .brought_over import copies, named_otherwise
 from .chain import Fault, Head, RecordCheck, check_chain, erased_of_people, event_hash, not_held
 from .database import (
     PATIENCE,
@@ -29,9 +30,20 @@ from .database import (
     store_url,
     transaction,
 )
-from .events import ASSIGNED, ERASED, OF_DATASETS, WITHDRAWN, Draft, Event, check_name, check_text
+from .events import (
+    ASSIGNED,
+    BROUGHT,
+    CONTINUED,
+    ERASED,
+    OF_DATASETS,
+    WITHDRAWN,
+    Draft,
+    Event,
+    check_name,
+    check_text,
+)
 from .opinions import Opinion
-from .review_errors import ConflictError, StoreError
+from .review_errors import ConflictError, NotAllowedError, StoreError
 from .rules import admit
 from .schema import erasures, events, session_cases, sessions
 from .sessions import Queued, Session, SessionLine, lines_of
@@ -104,6 +116,7 @@ class ReviewStore:
                 _in_turn(connection, draft.dataset)
                 if known := _of_token(connection, token):
                     return _same(known, draft)
+                _check_not_continued(connection, draft.dataset)
                 _check_session(connection, draft)
                 trail = _trail(connection, draft.dataset, draft.case_id)
                 review = review_of(draft.case_id, trail)
@@ -182,13 +195,13 @@ class ReviewStore:
         """Digests of data in which a person, or one of their groups, was ever asked for something; sorted."""
         mine = (events.c.whom == person) | (events.c.kind == ASSIGNED) & events.c.whom.in_(sorted(groups))
         with transaction(self.engine) as connection:
-            return list(connection.scalars(sa.select(events.c.dataset).distinct().where(mine).order_by("dataset")))
+            return _in_force(connection, mine)
 
     def datasets_assigned_by(self, person: str) -> list[str]:
         """Digests of data in which a person ever gave cases to others; sorted."""
         theirs = (events.c.kind == ASSIGNED) & (events.c.reviewer == person)
         with transaction(self.engine) as connection:
-            return list(connection.scalars(sa.select(events.c.dataset).distinct().where(theirs).order_by("dataset")))
+            return _in_force(connection, theirs)
 
     def _add_to_dataset(self, dataset: str, token: str, said: dict[str, str], settings: Mapping[str, Any]) -> Event:
         """Add an event that is of no case."""
@@ -199,6 +212,7 @@ class ReviewStore:
                 if (known.dataset, known.kind, known.reviewer) != (dataset, said["kind"], said["reviewer"]):
                     raise InputError("This submission was used for something else.", "Open the page again.")
                 return known
+            _check_not_continued(connection, dataset)
             return self._append(connection, dataset, token, said, settings)
 
     def _append(
@@ -332,22 +346,103 @@ class ReviewStore:
             connection.execute(sessions.update().where(mine).values(reviewer=pseudonym))
         return len(rows)
 
+    def bring_over(
+        self, before: str, after: str, by: str, cases: Collection[str], classes: Collection[str]
+    ) -> tuple[int, int]:
+        """Copy the steps of a dataset that was read anew to what it is now; how many, and how many stay behind.
+
+        A second call copies nothing. The steps stay in the chain in which they were recorded, too. Both chains hold
+        what was done, when and by whom.
+
+        Parameters
+        ----------
+        before, after : str
+            Digests of the dataset as it was read then, and as it is now.
+        by : str
+            Who brings them over.
+        cases, classes : collection of str
+            Of the dataset as it is now. Steps of other cases stay behind, and so do those of cases on which another
+            class was named, or that have steps of their own by now.
+
+        Raises
+        ------
+        StoreError
+            The database failed; nothing was brought over.
+        """
+        check_name(by, "person who brings reviews over")
+        with transaction(self.engine, writes=True) as connection:
+            for dataset in sorted((before, after)):
+                _in_turn(connection, dataset)
+            query = sa.select(events).where(events.c.dataset == before).order_by(events.c.number)
+            rows = [dict(row) for row in connection.execute(query).mappings()]
+            if not rows or _is_continued(connection, before):
+                return 0, 0
+            stay = named_otherwise(rows, classes)
+            stay |= set(connection.scalars(sa.select(events.c.case_id).where(events.c.dataset == after)))
+            head, n_of_dataset = _head(connection, after), len(_of_dataset(connection, after))
+            copied = self._copy_sessions(connection, before, after, set(cases))
+            found = copies(rows, after, head, n_of_dataset, set(cases) - stay, copied)
+            for row in found.rows:  # one by one: the guard of the chain asks for the one before
+                connection.execute(events.insert().values(row))
+            said, last = {"reviewer": by, "whom": ""}, rows[-1]
+            told = {"of": before, "number": last["number"], "head": last["hash"], "left": found.n_left}
+            told |= {"copies": [head.number + 1, found.head.number]}
+            self._append(connection, after, uuid.uuid4().hex, {"kind": BROUGHT, **said}, told)
+            self._append(connection, before, uuid.uuid4().hex, {"kind": CONTINUED, **said}, {"as": after})
+        return len(found.rows), found.n_left
+
+    def n_to_bring_over(self, dataset: str) -> int:
+        """Number of events of a dataset that was read anew; 0 where they were brought over."""
+        with transaction(self.engine) as connection:
+            return 0 if _is_continued(connection, dataset) else _count(connection, dataset)
+
+    def _copy_sessions(
+        self, connection: sa.Connection, before: str, after: str, cases: Collection[str]
+    ) -> dict[str, str]:
+        """Copy sessions to the dataset as it is now, without cases that it does not have; new ids by the old ones.
+
+        The sessions themselves stay: the role of a server may not change them, and the events of before name them.
+        """
+        found: dict[str, str] = {}
+        theirs = sa.select(sessions).where(sessions.c.dataset == before).order_by(sessions.c.id)
+        for session in connection.execute(theirs).mappings().all():
+            query = sa.select(session_cases.c.case_id, session_cases.c.why).where(
+                session_cases.c.session == session["id"]
+            )
+            queued = connection.execute(query.order_by(session_cases.c.place)).all()
+            left = [(case_id, why) for case_id, why in queued if case_id in cases]
+            if not left:
+                continue
+            new = found[session["id"]] = uuid.uuid4().hex
+            connection.execute(sessions.insert().values(**{**session, "id": new, "dataset": after}))
+            rows = [
+                {"session": new, "place": place, "case_id": case_id, "why": why}
+                for place, (case_id, why) in enumerate(left)
+            ]
+            connection.execute(session_cases.insert(), rows)
+        return found
+
     def forget(self, dataset: str) -> int:
-        """Erase all events and sessions of a dataset; how many events there were.
+        """Erase all events and sessions of a dataset, also as it was read before; how many events it had.
 
         How many there were, and the last hash, stay.
         """
         with transaction(self.engine, writes=True) as connection:
-            _in_turn(connection, dataset)
-            n_events = _count(connection, dataset)
-            if n_events:
-                head = _head(connection, dataset)
-                values = {"dataset": dataset, "number": head.number, "hash": head.hash, "at": self._clock()}
-                connection.execute(erasures.insert().values(values))
-            connection.execute(events.delete().where(events.c.dataset == dataset))
-            connection.execute(sessions.delete().where(sessions.c.dataset == dataset))
+            all_of_it = [dataset]
+            for one in all_of_it:  # grows by the ones that were brought over to it
+                query = sa.select(events.c.settings).where(events.c.dataset == one, events.c.kind == BROUGHT)
+                all_of_it += [str(json.loads(settings)["of"]) for settings in connection.scalars(query)]
+            n_events = {one: _count(connection, one) for one in all_of_it}
+            for one in sorted(all_of_it):
+                _in_turn(connection, one)
+                if n_events[one]:
+                    head = _head(connection, one)
+                    values = {"dataset": one, "number": head.number, "hash": head.hash, "at": self._clock()}
+                    connection.execute(erasures.insert().values(values))
+                connection.execute(events.delete().where(events.c.dataset == one))
+            connection.execute(sessions.delete().where(sessions.c.dataset.in_(all_of_it)))
         empty_log(self.engine)
-        return n_events
+        return n_events[dataset]
 
     def start_session(self, dataset: str, reviewer: str, title: str, cases: Sequence[Queued]) -> Session:
         """A finite batch of cases for one reviewer, in their order.
@@ -379,6 +474,7 @@ class ReviewStore:
             for place, case in enumerate(cases)
         ]
         with transaction(self.engine, writes=True) as connection:
+            _check_not_continued(connection, dataset)
             connection.execute(sessions.insert().values(values))
             connection.execute(session_cases.insert(), rows)
         return session
@@ -617,6 +713,24 @@ def _same(known: Event, draft: Draft) -> Event:
     if not same or (draft.kind in ("opinion", "change", "adjudication") and known.opinion != draft.opinion):
         raise InputError("This submission was used for something else.", "Open the page again.")
     return known
+
+
+def _is_continued(connection: sa.Connection, dataset: str) -> bool:
+    """Whether the reviews of a dataset go on with what it is since it was read anew."""
+    query = sa.select(events.c.number).where(events.c.dataset == dataset, events.c.kind == CONTINUED)
+    return connection.execute(query.limit(1)).first() is not None
+
+
+def _check_not_continued(connection: sa.Connection, dataset: str) -> None:
+    if _is_continued(connection, dataset):
+        raise NotAllowedError("These data were read again, and their reviews continue there. Open the data again.")
+
+
+def _in_force(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> list[str]:
+    """Digests of data with such events, but for those whose reviews continue elsewhere."""
+    gone = sa.select(events.c.dataset).where(events.c.kind == CONTINUED)
+    query = sa.select(events.c.dataset).distinct().where(condition, events.c.dataset.not_in(gone))
+    return list(connection.scalars(query.order_by("dataset")))
 
 
 def _count(connection: sa.Connection, dataset: str) -> int:

@@ -13,10 +13,10 @@ from ..errors import InputError
 from ..evaluation.predictions import Predictions
 from ..order import lowest_first
 from ..text import exact, number, percent, plural
+from ..thresholds import UNCERTAIN_BELOW
 from .panel_answer import FEWEST_READERS
 from .sessions import Queued
 
-CERTAIN = 0.9
 MOST_RISK = len(RISK_LEVELS) - 1
 
 
@@ -172,7 +172,7 @@ def classifier_against_panel(
     top_class: np.ndarray,
     predictions: Predictions,
     classes: Sequence[str],
-    certain: float = CERTAIN,
+    certain: float = UNCERTAIN_BELOW,
     n_readers: np.ndarray | None = None,
 ) -> Queue:
     """Cases where a classifier's first class is not the panel's, though the panel is certain; the most certain first.

@@ -1,6 +1,7 @@
 """Results as bytes and back, without pickles: a zip file of arrays (.npy) and one JSON that says how they belong.
 
-Written are texts, numbers, arrays, tuples, lists, dicts, sets, dataclasses of this package, and methods by their names.
+Written are texts, numbers, arrays, Arrow tables, tuples, lists, dicts, sets, dataclasses of this package, and methods
+by name.
 What a result shares with the data that it is of (case ids, classes, arrays) is taken from the data when it is read.
 """
 
@@ -15,6 +16,7 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from ..annotations.dataset import Dataset
 from ..annotations.validation import Names, Texts
@@ -26,6 +28,8 @@ _PACKAGE = __package__.rpartition(".")[0]
 _TREE = "result.json"
 # Of a large array this much is tried; it is compressed where at most this share of it is left.
 _TRIED_BYTES, _MOST_LEFT = 1 << 16, 0.8
+_LONG = 1 << 16  # bytes that are written as an array, not as text
+_MANY = 1_000  # named tuples that are written as a table, not one by one
 _PLAIN = (str, int, float, bool, type(None))
 _SEQUENCES: dict[str, type] = {
     "tuple": tuple, "list": list, "set": set, "frozenset": frozenset, "texts": Texts, "names": Names,
@@ -58,7 +62,15 @@ def to_bytes(result: Any, dataset: Dataset, *, compress: bool = True) -> bytes:
     tree = writing.tree(result)
     buffer, how = io.BytesIO(), zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
     with zipfile.ZipFile(buffer, "w", how, compresslevel=1) as archive:
-        archive.writestr(_TREE, json.dumps(tree, ensure_ascii=False, separators=(",", ":")))
+        said = json.dumps(tree, ensure_ascii=False, separators=(",", ":"))
+        archive.writestr(_TREE, said.encode("utf-8", "surrogatepass"))  # files may hold halves of letters
+        for number, table in enumerate(writing.tables):
+            archive.compression = zipfile.ZIP_STORED
+            with (
+                archive.open(f"{number}.arrow", "w", force_zip64=True) as place,
+                pa.ipc.new_stream(place, table.schema) as stream,
+            ):
+                stream.write_table(table)
         for number, array in enumerate(writing.arrays):
             worth = compress and _is_smaller_compressed(array)  # not tried where nothing is compressed
             archive.compression = how if worth else zipfile.ZIP_STORED
@@ -91,6 +103,7 @@ def from_bytes(content: bytes, dataset: Dataset) -> Any:
 class _Writing:
     def __init__(self, dataset: Dataset):
         self.arrays: list[np.ndarray] = []
+        self.tables: list[pa.Table] = []
         self._known: dict[int, int] = {}
         self._of_data: dict[int, str] = {id(dataset): ""}
         for name, value in vars(dataset).items():
@@ -105,11 +118,13 @@ class _Writing:
             return {"data": self._of_data[id(value)]}
         if isinstance(value, np.ndarray | np.generic):
             return self._array(value)
-        if isinstance(value, bytes):
-            return {"bytes": base64.b64encode(value).decode()}
+        if isinstance(value, pa.Table | bytes):
+            return self._content(value)
         if type(value) is dict:
             return {"dict": [[self.tree(key), self.tree(inner)] for key, inner in value.items()]}
         kind = next((name for name, one in _SEQUENCES.items() if type(value) is one), None)
+        if kind == "tuple" and len(value) >= _MANY and (table := _table_of(value)) is not None:
+            return {"rows": [name_of(type(value[0])), self.tree(table)]}
         if kind is not None:
             return {kind: [self.tree(one) for one in value]}
         if isinstance(value, tuple) and hasattr(value, "_fields"):
@@ -119,6 +134,14 @@ class _Writing:
         if is_dataclass(value) and not isinstance(value, type):
             return self._instance(value)
         raise NotStorableError(f"{type(value).__name__} is not written.")
+
+    def _content(self, value: pa.Table | bytes) -> Any:
+        if isinstance(value, pa.Table):
+            self.tables.append(value)
+            return {"table": len(self.tables) - 1}
+        if len(value) > _LONG:
+            return {"long bytes": self._array(np.frombuffer(value, np.uint8))}
+        return {"bytes": base64.b64encode(value).decode()}
 
     def _array(self, value: Any) -> Any:
         if value.dtype.hasobject:
@@ -156,6 +179,27 @@ def kind_of(name: str) -> Any:
     return kind
 
 
+def _table_of(rows: tuple) -> pa.Table | None:
+    """Named tuples of one kind, whose fields are all whole numbers or all texts, as a table; None for other tuples."""
+    kind = type(rows[0])
+    if not hasattr(kind, "_fields") or any(type(row) is not kind for row in rows):
+        return None
+    columns = list(zip(*rows, strict=True))
+    if any({type(value) for value in column} not in ({int}, {str}) for column in columns):
+        return None
+    try:
+        return pa.table([pa.array(column) for column in columns], names=kind._fields)
+    except (pa.ArrowException, OverflowError, UnicodeEncodeError):  # what Arrow does not hold is written one by one
+        return None
+
+
+def _named_tuple(name: str) -> type:
+    kind = kind_of(name)
+    if not (isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")):
+        raise TypeError(f"{kind} is no named tuple")
+    return kind
+
+
 class _Reading:
     def __init__(self, archive: zipfile.ZipFile, dataset: Dataset):
         self._archive, self._dataset = archive, dataset
@@ -180,17 +224,24 @@ class _Reading:
             np.place(found, np.ones(shape, bool), list(self.value(listed)))
             return found
         if kind == "named":
-            named = kind_of(inner[0])
-            if not (isinstance(named, type) and issubclass(named, tuple) and hasattr(named, "_fields")):
-                raise TypeError(f"{named} is no named tuple")
-            return named(*map(self.value, inner[1]))
+            return _named_tuple(inner[0])(*map(self.value, inner[1]))
+        if kind == "rows":
+            columns = (column.to_pylist() for column in self.value(inner[1]).columns)
+            return tuple(map(_named_tuple(inner[0]), *columns))
         if kind == "method":
             return method_named(*inner)
-        if kind == "bytes":
-            return base64.b64decode(inner)
         if kind == "dict":
             return {self.value(key): self.value(one) for key, one in inner}
-        return _SEQUENCES[kind](map(self.value, inner))
+        if kind in _SEQUENCES:
+            return _SEQUENCES[kind](map(self.value, inner))
+        return self._content(kind, inner)
+
+    def _content(self, kind: str, inner: Any) -> Any:
+        """A table or bytes."""
+        if kind == "table":
+            with self._archive.open(f"{inner}.arrow") as place, pa.ipc.open_stream(place) as stream:
+                return stream.read_all()
+        return self.value(inner).tobytes() if kind == "long bytes" else base64.b64decode(inner)
 
     def _array(self, number: int) -> np.ndarray:
         if number not in self._arrays:

@@ -39,6 +39,7 @@ _LONGEST_LINE = 65_536
 _NICE = 10
 _SESSION_NICE, _FAR = 2, 10
 _TRIES = 5
+_RESERVED = 1 << 28
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -70,6 +71,20 @@ def stand_back(*, far: bool = False) -> None:
         os.nice(_NICE)
         if os.getsid(0) == os.getpid():
             _come_after(_FAR if far else _SESSION_NICE)
+
+
+def limit_memory(most: int) -> None:
+    """Let this process take ``most`` bytes more than it has, on Linux: beyond, what asks for more is refused it.
+
+    Reserved memory counts, even if nobody ever writes to it, as that of Arrow's heaps: there is some room for it.
+    """
+    if sys.platform == "linux":
+        import resource
+
+        import psutil
+
+        limit = psutil.Process().memory_info().data + most + _RESERVED
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
 
 def _come_after(niceness: int) -> None:

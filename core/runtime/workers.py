@@ -12,14 +12,17 @@ import threading
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
+
 from .. import errors
 from ..annotations.dataset import Dataset
-from ..errors import Cancelled, PluralityError
+from ..errors import Cancelled, InputError, PluralityError
+from ..settings import MEGABYTE, current_settings
 from ..text import number
 from .chunks import CancelToken
 from .encoding import DAMAGED, from_bytes, name_of, to_bytes
@@ -33,6 +36,10 @@ LOADED = ("draws", "summaries", "others")  # parts of `core.warmup` that a worke
 _BACKGROUND = getattr(subprocess, "BELOW_NORMAL_PRIORITY_CLASS", 0)  # of Windows; elsewhere the child is nice by itself
 _POLL = 0.05
 _GRACE = 0.5  # seconds that cancelled work has to say so
+# What reading an upload may take beside `Settings.reading_mb`: bytes for each byte, up to a half of the computer's
+# memory, and seconds of the processor.
+_BYTES_PER_BYTE, _PART_OF_MEMORY, _SECONDS, _SECONDS_PER_MB = 40, 2, 30.0, 2.0
+_SMALLER = "Open a part of the file, save it as CSV or Parquet, or set PLURALITY_READING_MB higher."
 
 
 class WorkerPool:
@@ -49,14 +56,22 @@ class WorkerPool:
     wanted : callable, optional
         Whether somebody is there who may ask for work at any time: then one worker stays, or is started in the place of
         one whose work was given up.
+    preparing : callable, optional
+        A function of this package that a worker calls as it starts, in the place of loading kernels.
     """
 
     def __init__(
-        self, most: int, folder: Callable[[], Path], idle: float = IDLE, wanted: Callable[[], bool] = lambda: False
+        self,
+        most: int,
+        folder: Callable[[], Path],
+        idle: float = IDLE,
+        wanted: Callable[[], bool] = lambda: False,
+        preparing: Callable[[], object] | None = None,
     ):
-        self._most, self._folder, self._idle, self._wanted = most, folder, idle, wanted
+        self._most, self._folder, self._idle, self._wanted, self._preparing = most, folder, idle, wanted, preparing
         self._lock = threading.Lock()
         self._workers: list[_Worker] = []
+        self._apart: set[_Worker] = set()  # those that read an upload
         self._data: OrderedDict[str, Path] = OrderedDict()
         self._ending: threading.Thread | None = None
         self._closed = False
@@ -103,14 +118,94 @@ class WorkerPool:
             finally:
                 self._release(call, keep=call.answered.is_set() and not getattr(token, "paused", False))
 
+    def read(
+        self,
+        function: Callable[..., Any],
+        files: Sequence[tuple[str, bytes]],
+        *arguments: Any,
+        token: CancelToken | None = None,
+        progress: Callable[..., None] | None = None,
+        **options: Any,
+    ) -> Any:
+        """What a function of this package gives for files that somebody uploaded, computed by a process for it alone.
+
+        The process is watched for its memory and time, which may grow with the size of the files, and ends with the
+        call.
+
+        Parameters
+        ----------
+        function : callable
+            Found by its name; is called with the paths and the names of the files, ``arguments``, ``options``, and a
+            token and a progress of its own.
+        files : sequence of (str, bytes)
+            Name and content of each.
+        *arguments, **options
+            Of kinds that results are stored of.
+        token, progress
+            As of `call`.
+
+        Raises
+        ------
+        InputError
+            The process took more than a limit, or died; the message says which limit and what to do.
+        """
+        token = token or CancelToken()
+        paths = [self._folder() / f"{uuid.uuid4().hex}.upload" for _ in files]
+        try:
+            for path, (_, content) in zip(paths, files, strict=True):
+                _write(path, content)
+            names = [name for name, _ in files]
+            given = ([str(path) for path in paths], names, *arguments)
+            asked = to_bytes((name_of(function), given, options), NO_DATA, compress=False)
+            n_bytes, ended = sum(len(content) for _, content in files), False
+            while not ended:
+                token.check()
+                ended, found = self._read_once(asked, token, progress, n_bytes)
+            return found
+        finally:
+            for path in paths:
+                discard(path)
+
+    def _read_once(
+        self, asked: bytes, token: CancelToken, progress: Callable[..., None] | None, n_bytes: int
+    ) -> tuple[bool, Any]:
+        """Whether a process came to the end of the work, and its result; the process is ended either way."""
+        with self._lock:
+            if self._closed:
+                raise Cancelled("Cancelled. Nothing was changed.")
+            worker = next((each for each in self._workers if each.alive()), None) or self._started()
+            self._workers = [each for each in self._workers if each is not worker and each.alive()]
+            self._apart.add(worker)
+        try:
+            limits = _Limits(worker, n_bytes, token)
+            call = worker.begin(None, asked, token.priority, limits.most_bytes)
+            ended = _followed(call, token, progress, limits.check)
+            return ended, call.result(NO_DATA) if ended else None
+        except WorkerError as error:
+            raise InputError(f"Could not read the file: the process that reads it ended. {error}", _SMALLER) from error
+        finally:
+            for call in tuple(worker.calls.values()):
+                worker.drop(call)
+            worker.end()
+            with self._lock:
+                self._apart.discard(worker)
+            if self._wanted():
+                self.prepare()
+
+    def _started(self) -> "_Worker":
+        worker = _Worker(self._folder(), near=self._preparing is not None)
+        if self._preparing is not None:
+            worker.say(prepare=name_of(self._preparing))
+        return worker
+
     def prepare(self) -> None:
         """See that a worker with its kernels is there or starts, so that the next call need not wait for it."""
         with self._lock:
             if self._closed or any(worker.alive() for worker in self._workers):
                 return
             with suppress(WorkerError):  # said where there is work for it
-                self._workers = [_Worker(self._folder())]
-                if compiled():
+                self._workers = [self._started()]
+                if compiled() and self._preparing is None:
                     self._workers[0].say(load=LOADED)
                 self._let_idle_end()
 
@@ -134,7 +229,7 @@ class WorkerPool:
         """End all workers; what is called from now on counts as cancelled."""
         with self._lock:
             self._closed = True
-            workers, self._workers = self._workers, []
+            workers, self._workers = [*self._workers, *self._apart], []
         for worker in workers:
             worker.end()
 
@@ -146,7 +241,7 @@ class WorkerPool:
             self._workers = [worker for worker in self._workers if worker.alive()]
             worker = min(self._workers, key=lambda worker: len(worker.calls), default=None)
             if worker is None or (worker.calls and len(self._workers) < self._most):
-                worker = _Worker(self._folder())
+                worker = self._started()
                 self._workers.append(worker)
             return worker.begin(data, asked, token.priority)
 
@@ -155,7 +250,7 @@ class WorkerPool:
         content = dataset.digest
         path = self._data.get(content, self._folder() / f"{content}.data")
         if not path.exists():
-            _write(path, to_bytes(_fields(dataset), _NO_DATA, compress=False))
+            _write(path, to_bytes(_fields(dataset), NO_DATA, compress=False))
         self._data[content] = path
         self._data.move_to_end(content)
         while len(self._data) > KEPT_DATA:
@@ -220,7 +315,50 @@ class _Call:
             raise WorkerError(f"The result of the work cannot be read: {error}. Start again.") from error
 
 
-def _followed(call: _Call, token: Any, progress: Callable[..., None] | None) -> bool:
+class _Limits:
+    """What a process that reads an upload may take, by the size of the upload: memory above what it had, and time.
+
+    Waits until the process is prepared.
+    """
+
+    def __init__(self, worker: "_Worker", n_bytes: int, token: CancelToken):
+        while not worker.prepared.wait(_POLL):
+            token.check()
+            worker.check()
+        self._n_bytes = n_bytes
+        least = current_settings().reading_mb * MEGABYTE
+        of_computer = psutil.virtual_memory().total // _PART_OF_MEMORY
+        self.most_bytes = max(least, min(least + _BYTES_PER_BYTE * n_bytes, of_computer))
+        self._most_seconds = _SECONDS + _SECONDS_PER_MB * n_bytes / MEGABYTE
+        self._worker = worker
+        try:
+            self._process = psutil.Process(worker.process.pid)
+            self._idle, self._spent = self._process.memory_info().rss, self._seconds()
+        except psutil.Error as error:  # it ended just now
+            raise WorkerError(what_happened(worker.process.wait(), "")) from error
+
+    def check(self) -> None:
+        """End the process and raise where it is beyond a limit, or gone."""
+        self._worker.check()
+        with suppress(psutil.Error):  # it ended just now, which the next look finds
+            if self._process.memory_info().rss - self._idle > self.most_bytes:
+                self._end(f"{self.most_bytes // MEGABYTE:,} MB of memory")
+            if self._seconds() - self._spent > self._most_seconds:
+                self._end(f"{number(self._most_seconds, 0)} seconds of processor time")
+
+    def _seconds(self) -> float:
+        times = self._process.cpu_times()
+        return times.user + times.system
+
+    def _end(self, limit: str) -> None:
+        self._worker.process.kill()
+        size = number(self._n_bytes / MEGABYTE, 1)
+        raise InputError(f"Reading was stopped: it took more than {limit}, the limit for {size} MB.", _SMALLER)
+
+
+def _followed(
+    call: _Call, token: Any, progress: Callable[..., None] | None, check: Callable[[], None] | None = None
+) -> bool:
     """Wait for the answer; False where the work was given up because nobody looks at it.
 
     Raises
@@ -244,16 +382,17 @@ def _followed(call: _Call, token: Any, progress: Callable[..., None] | None) -> 
             if token.cancelled:
                 raise Cancelled("Cancelled. Nothing was changed.")
             return False
-        call.worker.check()
+        (check or call.worker.check)()
 
 
 class _Worker:
     """One process, the thread that reads what it says, and the calls that it has."""
 
-    def __init__(self, folder: Path):
+    def __init__(self, folder: Path, *, near: bool = False):
         self.calls: dict[str, _Call] = {}
         self.data: set[str] = set()
         self.since = time.monotonic()
+        self.prepared = threading.Event()
         self._heard = time.monotonic()
         self._folder = folder
         self._writing = threading.Lock()
@@ -262,12 +401,12 @@ class _Worker:
             folder.mkdir(parents=True, exist_ok=True)
             with open(self._errors, "wb") as said:
                 self.process = subprocess.Popen(
-                    [*COMMAND[:-1], f"{__package__}._lasting_worker"],
+                    [*COMMAND[:-1], f"{__package__}._lasting_worker", *["near"] * near],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     stderr=said,
                     env=environment(one_thread=False),
-                    creationflags=NO_WINDOW | _BACKGROUND,
+                    creationflags=NO_WINDOW | (0 if near else _BACKGROUND),
                     start_new_session=True,  # see `stand_back`
                 )
         except OSError as error:
@@ -280,15 +419,17 @@ class _Worker:
         """Whether it can take calls."""
         return self.process.poll() is None
 
-    def begin(self, data: Path, asked: bytes, priority: float) -> _Call:
-        """Hand it a call."""
+    def begin(self, data: Path | None, asked: bytes, priority: float, most: int | None = None) -> _Call:
+        """Hand it a call; with ``most`` it may take so many bytes more than it has."""
         call = _Call(self, self._folder)
         _write(call.asked, asked)
         if not self.calls:
             self._heard = time.monotonic()
         self.calls[call.id] = call
-        self.data.add(data.name)
-        self.say(call=call.id, data=str(data), asked=str(call.asked), given=str(call.given), priority=priority)
+        if data is not None:
+            self.data.add(data.name)
+        told = {"data": str(data or ""), "asked": str(call.asked), "given": str(call.given), "most": most}
+        self.say(call=call.id, priority=priority, **told)
         return call
 
     def drop(self, call: _Call) -> None:
@@ -337,6 +478,8 @@ class _Worker:
             for line in pipe:
                 self._heard = time.monotonic()
                 message = json.loads(line)
+                if "prepared" in message:
+                    self.prepared.set()
                 call = self.calls.get(message.get("call", ""))
                 if call is None:
                     continue
@@ -355,7 +498,7 @@ def _write(path: Path, content: bytes) -> None:
         raise WorkerError(full_disk_words("What the work needs", error, path.parent)) from error
 
 
-_NO_DATA: Any = type("NoData", (), {})()
+NO_DATA: Any = type("NoData", (), {})()
 
 
 def _fields(dataset: Dataset) -> dict[str, Any]:
@@ -364,7 +507,7 @@ def _fields(dataset: Dataset) -> dict[str, Any]:
 
 def read_dataset(content: bytes) -> Dataset:
     """The data that were handed over."""
-    return Dataset(**from_bytes(content, _NO_DATA))
+    return Dataset(**from_bytes(content, NO_DATA))
 
 
 def error_as(error: PluralityError) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from .u_statistics import compute_u_statistics, moments_of
 
 Method = Literal["automatic", "obuchowski-rockette", "u-statistics"]
 METHODS: tuple[Method, ...] = get_args(Method)
-Truth = Literal["gold", "majority", "drawn"]
+Truth = Literal["gold", "panel_majority", "drawn"]
 TABLES = ("differences", "modalities", "readers")
 READER_COLUMNS = ("modality", "reader", "value", "se", "low", "high")
 MODALITY_COLUMNS = ("modality", "value", "se", "df", "low", "high")
@@ -86,7 +86,7 @@ class StudyEstimate(Result):
 
     Attributes
     ----------
-    truth : {"gold", "majority", "drawn"}
+    truth : {"gold", "panel_majority", "drawn"}
         What was taken as truth.
     modality : str
     other_modality : str
@@ -119,7 +119,7 @@ class StudyEstimates(Result):
     Attributes
     ----------
     measure : {"auc", "sensitivity", "specificity"}
-    truth : {"gold", "majority", "drawn"}
+    truth : {"gold", "panel_majority", "drawn"}
     method : {"obuchowski-rockette", "u-statistics"}
     level : float
         Of the intervals.
@@ -216,7 +216,7 @@ def compute(
         raise NotApplicableError(
             "Cannot compare modalities: the truth is unknown.", "Add the truth of each case, or opinions of a panel."
         )
-    taken = _estimates(study, options, "majority", majority_truth(study.panel)[None])
+    taken = _estimates(study, options, "panel_majority", majority_truth(study.panel)[None])
     fit, truths, n_redrawn = draw_truths(study, options.n_draws, options.seed, progress)
     drawn = _estimates(study, options, "drawn", truths, n_redrawn)
     return StudyAnalysis((taken, drawn), fit.probability, n_redrawn)
@@ -378,9 +378,9 @@ def two_sided_p(value: np.ndarray, se: np.ndarray, df: np.ndarray) -> np.ndarray
 def _notes(
     truth: Truth, truths: np.ndarray, moments: list[StudyMoments], without_variance: bool, n_redrawn: int
 ) -> tuple[str, ...]:
-    notes = [MAJORITY] if truth == "majority" else [ASSUMED_PANEL] if truth == "drawn" else []
+    notes = [MAJORITY] if truth == "panel_majority" else [ASSUMED_PANEL] if truth == "drawn" else []
     if unknown := int((truths[0] == UNKNOWN_TRUTH).sum()):
-        why = "the panel is tied or gave no opinion" if truth == "majority" else "the truth is unknown"
+        why = "the panel is tied or gave no opinion" if truth == "panel_majority" else "the truth is unknown"
         notes.append(f"{plural(unknown, 'case')} left out: {why}.")
     if n_redrawn:
         notes.append(f"{plural(n_redrawn, 'draw')} of the truth drawn again: the study could not be analysed with it.")

@@ -17,10 +17,9 @@ import numpy as np
 
 from core.agreement.bootstrap import bootstrap
 from core.agreement.coefficients import fleiss_kappa, gwet_ac
-from core.agreement.corrected_spa import _disagreements, _fieller, spa_corrected
 from core.agreement.intervals import Coefficient
 from core.agreement.linearised import mostly_of_others
-from core.agreement.probability import spa
+from core.agreement.probability import _disagreements, _fieller, spa, spa_corrected
 from core.agreement.tables import from_count_table
 from core.annotations.counts import ClassCounts
 

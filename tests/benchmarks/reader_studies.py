@@ -38,7 +38,7 @@ def coverage(n_repeats: int, accuracy: float, n_draws: int = 50) -> dict[str, np
     """By truth: bias and coverage of the difference and of both modalities, (2, 3)."""
     auc = true_auc(SHIFTS)
     true = np.array([auc[0] - auc[1], *auc])
-    found: dict[str, list] = {"gold": [], "majority": [], "drawn": []}
+    found: dict[str, list] = {"gold": [], "panel_majority": [], "drawn": []}
     for repeat in range(n_repeats):
         rng = np.random.default_rng((2, repeat))
         scores, truth = roe_metz(rng, shifts=SHIFTS)

@@ -6,6 +6,7 @@ from threading import Thread
 import pytest
 
 from core import load_sample, read
+from core.analysis_settings import AnalysisSettings
 from core.methods import offered
 from core.report.build import ReportRequest, build_report
 
@@ -22,7 +23,8 @@ HOSTILE = "case,rater,class\n" + "".join(
 def report_of(dataset) -> bytes:
     """With few draws."""
     model = offered("plausibility", dataset)[0].make()
-    return build_report(ReportRequest(dataset, dataset.name, model, model.default_reliability, (1.0, 3.0), n_draws=20))
+    settings = AnalysisSettings(model, model.default_reliability)
+    return build_report(ReportRequest(dataset, dataset.name, settings, (1.0, 3.0), n_draws=20))
 
 
 @pytest.fixture

@@ -23,11 +23,13 @@ LAYERS = (
     ("warmup",),
     ("runtime.jobs", "runtime.work"),
     ("report",),
+    ("analyses",),
     ("story",),
     ("figures",),
-    ("backup", "deployment", "erasure"),
+    ("backup", "deployment", "erasure", "read_anew"),
     ("belongings", "changes"),
     ("library",),
+    ("analysis_settings",),
     ("machines",),
     ("review",),
     ("raters",),
@@ -63,7 +65,7 @@ LAYERS = (
     ("options", "logs"),
     ("text", "glossary", "version"),
     ("settings",),
-    ("errors", "runtime"),
+    ("errors", "thresholds", "runtime"),
 )
 # The dashboard, upward as well. Rooms of one line do not import each other; a review shows a case as its page does.
 PAGE_LAYERS = (

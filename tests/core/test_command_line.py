@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.coefficients import agreement_table
-from core.agreement.suitable import coefficients_for
 from core.annotations.counts import class_counts
 from core.annotations.named_selection import Selection
 from core.certainty.top_sets import annotation_certainty
@@ -422,7 +422,7 @@ BAD = {
     "no such command": (["explode"], "No such command 'explode'"),
     "no command": ([], "Missing command"),
     "no file": (["describe"], "Missing argument 'FILE'"),
-    "no reliability": (["certainty", "dirichlet", "FILE"], "--reliability"),
+    "no reliability": (["sweep", "dirichlet", "FILE"], "--reliabilities"),
     "no number": (["certainty", "dirichlet", "FILE", "--reliability", "much"], "not a valid float"),
     "reliability zero": (["certainty", "dirichlet", "FILE", "--reliability", "0"], "reliability γ is 0"),
     "reliability nan": (["sweep", "dirichlet", "FILE", "--reliabilities", "1,nan"], "reliability γ is nan"),

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from core.agreement.coefficient_methods import asked_of
-from core.agreement.suitable import coefficients_for
+from core.agreement.applicable_coefficients import coefficients_for
+from core.agreement.coefficient_methods import request_of
 from core.annotations.ordering import with_class_order
 from core.command_line import main
 from core.errors import InputError, PluralityError
@@ -198,7 +198,7 @@ def test_a_coefficient_alone_is_what_it_is_among_the_others(method):
     among = [one for one in coefficients_for(dataset).coefficients if one.name == method.name]
     assert among
     if dataset.kind != "ranking" or method.name != "leave_one_out_top1":
-        assert [one.value for one in method.fit(asked_of(dataset))] == [one.value for one in among]
+        assert [one.value for one in method.fit(request_of(dataset))] == [one.value for one in among]
 
 
 def test_what_is_possible_is_said_by_family():

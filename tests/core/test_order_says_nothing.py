@@ -5,10 +5,11 @@ import pandas as pd
 import pytest
 
 import core
-from core.agreement.by_rater import by_rater
-from core.agreement.intra_rater import intra_rater
+from core.agreement.by_rater import by_rater, intra_rater
 from core.agreement.pairs import pair_matrix
 from core.agreement.specific import specific_agreement
+from core.analyses.blocks import Figure, Grid, Words
+from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
 from core.certainty.explain import why
 from core.figures import agreement_parts, rater_models
@@ -22,11 +23,10 @@ from core.models.gold_measures import gold_measures
 from core.models.rater_summary import rater_summary
 from core.models.vote_changes import vote_changes
 from core.raters.coverage import coverage
-from core.raters.left_out import left_out
+from core.raters.influence import influence
 from core.raters.monitoring import monitor
 from core.raters.to_act_on import raters_to_act_on
 from core.report import data_sections, gold_section
-from core.report.blocks import Figure, Grid, Words
 from core.report.build import ReportRequest
 
 RATERS = ("eve", "ann", "dan", "bob", "cem", "gpt")
@@ -106,7 +106,7 @@ def frames(known: Known) -> dict[str, pd.DataFrame]:
     results = {
         "coefficients": core.coefficients_for(data), "pairs": matrix, "by rater": by_rater(data), "fit": fit,
         "vote": known.vote, "monitor": known.table, "to act on": known.act, "gold": gold_measures(data, fit),
-        "left out": left_out(data, fit, ["bob", "dan"]), "differs": differences_from_panel(data, MACHINE, PEOPLE),
+        "left out": influence(data, fit, ["bob", "dan"]), "differs": differences_from_panel(data, MACHINE, PEOPLE),
         "rates": machine_rates(data, MACHINE, labels),
     }  # fmt: skip
     found = {f"{name}, {table}": result.to_frame(table) for name, result in results.items() for table in result.TABLES}
@@ -201,7 +201,7 @@ def test_figures_are_the_same(lists):
 def test_sections_of_a_report_are_the_same(lists):
     told = []
     for known in lists:
-        request = ReportRequest(known.data, "data", core.DirichletCounts(), 1.0, (1.0,), n_draws=50)
+        request = ReportRequest(known.data, "data", AnalysisSettings(core.DirichletCounts(), 1.0), (1.0,), n_draws=50)
         parts = [section(request, (), None, None) for section in (data_sections.agreement, data_sections.raters)]
         told.append([*parts[0], *parts[1], gold_section._raters(known.data)])
     for one, other in zip(*told, strict=True):

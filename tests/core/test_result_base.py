@@ -58,7 +58,7 @@ from core.plausibility.plackett_luce.point import plackett_luce_mode
 from core.raters.carelessness import carelessness
 from core.raters.drift import drift_of
 from core.raters.following import following_of
-from core.raters.left_out import left_out
+from core.raters.influence import influence
 from core.raters.monitoring import monitor
 from core.raters.plan_outcomes import Plan, plan_outcomes
 from core.raters.planning import Goal, forecast
@@ -173,7 +173,7 @@ def _of_raters(dataset):
     table = monitor(dataset)
     yield from (table, table.accuracies, raters_to_act_on(table, acceptable=0.99))
     yield from (drift_of(table.panel, 0), carelessness(table.panel), tempo(table.panel))
-    yield left_out(dataset, fit, RATERS[:1])
+    yield influence(dataset, fit, RATERS[:1])
     yield shared_errors(dataset, n_replicates=20)
     yield forecast(dataset, fit, Goal("certainty", 0.9), policy="new_cases", budget=12, n_steps=2, n_worlds=20)
     yield plan_outcomes(dataset, fit, [Plan("new_raters", 1)], n_worlds=20)
@@ -323,7 +323,7 @@ COLUMNS = {
     },
     "BayesianFit": {"quantities": "quantity place mean sd low high rhat ess"},
     "Coefficient": {"coefficient": "name weights value se ci_low ci_high n_cases n_annotations note"},
-    "Suitable": {"left_out": "what why"},
+    "ApplicableCoefficients": {"left_out": "what why"},
     "BootstrapResult": {"replicates": "replicate name weights value"},
     "PairMatrix": {"pairs": "rater other_rater n agree value se ci_low ci_high note"},
     "CertaintyResult": {"cases": "case class top1 top1_se top2 top2_se top3 top3_se"},

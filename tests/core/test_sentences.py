@@ -10,8 +10,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.agreement.bands import before_opinions
-from core.agreement.suitable import coefficients_for
+from core.agreement.applicable_coefficients import coefficients_for
+from core.agreement.benchmark_labels import before_opinions
+from core.analysis_settings import AnalysisSettings, compute_settings
 from core.annotations.dataset import Dataset
 from core.certainty.opening import opens_at
 from core.certainty.top_sets import annotation_certainty
@@ -241,7 +242,7 @@ def test_a_report_says_of_machines_and_sets_and_cases_no_more_than_the_data_tell
         _predicted("tosses", data, guess),
     )
     model = offered("plausibility", data)[0].make()
-    request = ReportRequest(data, "data", model, 1.0, (1.0,), n_draws=50, classifiers=classifiers)
+    request = ReportRequest(data, "data", AnalysisSettings(model, 1.0), (1.0,), n_draws=50, classifiers=classifiers)
     answers = {}
     content = build_report(
         request, ["machines", "certainty", "sets"], answered=lambda title, answer: answers.update({title: answer})
@@ -270,8 +271,8 @@ def test_a_report_says_of_machines_and_sets_and_cases_no_more_than_the_data_tell
 
 def test_a_report_of_any_data_has_no_number_that_is_none(case):
     name, data = case
-    model = offered("plausibility", data)[0].make()
-    content = build_report(ReportRequest(data, "data", model, 1.0, (1.0,), n_draws=50), ["agreement", "raters", "gold"])
+    request = ReportRequest(data, "data", compute_settings(data), (1.0,), n_draws=50)
+    content = build_report(request, ["agreement", "raters", "gold"])
     text = re.sub(r"<script.*?</script>|<style.*?</style>", " ", content.decode(), flags=re.S)
     text = re.sub(r"<[^>]+>", " ", text)
     assert not re.search(r"\b(nan|NaN|None|inf)\b", text)

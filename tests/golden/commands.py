@@ -89,6 +89,9 @@ def _agreements() -> dict[str, Command]:
         for sample in SAMPLES
         for words, more in options.items()
     }
+    for sample in ("skin", "dermatology"):  # words of no known scale
+        line = ("agreement", sample, "--weights", "quadratic", "--classes", f"{{samples}}/{sample}/classes.csv")
+        found[f"agreement {sample}, quadratic"] = Command(line, "closed")
     found["agreement street"] = Command(("agreement", "street"), "closed")
     found["agreement street, bus"] = Command(("agreement", "street", "--label", "bus"), "closed")
     scores = ("agreement", "{inputs}/scores.csv")

@@ -30,7 +30,7 @@ _VALUES = {
     "rater_answers": "share",
     "coefficients": "value",
     "selections_table": "difference",
-    "by_rater_table": "with the others",
+    "by_rater_table": "with_the_others",
     "gold_accuracy": "right_by_gold",
     "gold_table": "accuracy",
     "pair_agreement": "difference",

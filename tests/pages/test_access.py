@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core import belongings, library, people
+from core import belongings, library, people, read_anew
 from core.annotations.dataset import Dataset
 from core.errors import NotFoundError
 from core.ingest.read_files import Reading
@@ -109,6 +109,10 @@ def doings(digest):
         "rename": lambda: cached.rename(digest, "x"),
         "forget": lambda: cached.forget(digest),
         "keep no more": lambda: cached.keep_no_more(digest),
+        "bring over": lambda: cached.bring_over(digest, Reading(dataset_of("0" * 32), None, None)),
+        "leave apart": lambda: cached.leave_apart(digest, "0" * 32),
+        "bring over in the store": lambda: store.bring_over(digest, "0" * 32, ANN.name, (), ()),
+        "to bring over": lambda: store.n_to_bring_over(digest),
         "erase reviews": lambda: access.forget_reviews(digest),
         "share": lambda: access.share(digest, ["x"]),
         "shared with": lambda: access.shared_with(digest),
@@ -119,6 +123,35 @@ def doings(digest):
         "withdraw": lambda: store.withdraw(digest, 1, ANN.name, token="t"),
     }
     return looks, changes
+
+
+def test_an_earlier_reading_is_brought_to_nobody_else_s_data(as_):
+    case, rater, answer = [0, 0, 1, 1, 2, 2], [0, 1, 0, 1, 0, 1], [0, 1, 1, 1, 2, 0]
+    before = Dataset.from_classes("before", ["a", "b", "c"], ["r", "s"], ["1", "-1", "-2"], case, rater, answer)
+    now = read_anew.as_read_now(before)
+    assert now is not None
+    for person, dataset in ((ANN, before), (BOB, now)):
+        as_(person)
+        cached.bring(Reading(dataset, None, None))
+        cached.keep(Reading(dataset, None, None))
+    access.WriteRight(now.digest).set_link("https://viewer.example/{case}")
+    as_(ANN)
+    asked = cached.read_now(cached.open_dataset(before.digest))
+    assert asked is not None
+    for change in (
+        lambda: cached.bring_over(before.digest, asked),
+        lambda: cached.leave_apart(before.digest, now.digest),
+    ):
+        with pytest.raises(NotFoundError):
+            change()
+    as_(BOB)
+    with pytest.raises(NotFoundError):
+        cached.bring_over(before.digest, asked)
+    assert belongings.owners_of(now.digest) == (BOB.name,)
+    assert library.is_kept(before.digest)
+    as_(ADA)
+    cached.bring_over(before.digest, asked)
+    assert belongings.owners_of(now.digest) == (BOB.name, ANN.name)
 
 
 def test_a_stranger_gets_the_same_answer_as_for_data_that_are_not_there(anns, as_):
@@ -494,7 +527,12 @@ def test_a_right_to_read_has_no_way_to_write():
     public = {name for name, value in vars(belongings).items() if inspect.isfunction(value) and name[0] != "_"}
     public &= {name for name in public if getattr(belongings, name).__module__ == "core.belongings"}
     of_door = {"owners_of", "shared_with", "groups_with", "set_people", "move_belongings", "forget_belongings"}
-    of_door |= {"forget_person", "changed_at", "case_link"}  # asked by functions of the door, or of the command line
+    of_door |= {
+        "bring_over",
+        "forget_person",
+        "changed_at",
+        "case_link",
+    }  # asked by functions of the door, or of the command line
     writes = {"add_predictions", "remove_predictions", "add_selection", "mark_machines", "choose", "set_link"}
     reads = {"predictions_of", "selections_of", "machines_of", "has_marks", "chosen_for", "link_of"}
     assert public == of_door | writes | reads, "a new function: is it a read or a write?"

@@ -6,7 +6,7 @@ import re
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.agreement.suitable import coefficients_for
+from core.agreement.applicable_coefficients import coefficients_for
 from core.annotations.ordering import with_class_order
 from core.ingest.samples import read_sample
 from tests.pages.opened import at, kept, opened, settle, words

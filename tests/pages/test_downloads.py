@@ -11,16 +11,15 @@ import pandas as pd
 import pytest
 
 from core import read
+from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.bootstrap import bootstrap
-from core.agreement.by_rater import by_rater
+from core.agreement.by_rater import by_rater, intra_rater
 from core.agreement.differences import compare
-from core.agreement.intra_rater import intra_rater
 from core.agreement.over_time import over_time
 from core.agreement.pairs import pair_matrix
 from core.agreement.precision import WAYS, precision_curve
 from core.agreement.probability import SPA_WEIGHTINGS
 from core.agreement.specific import specific_agreement
-from core.agreement.suitable import coefficients_for
 from core.annotations.named_selection import Selection, days_of
 from core.certainty.top_sets import annotation_certainty
 from core.evaluation.sweep_table import reliability_sweep
@@ -168,7 +167,7 @@ def test_plausibilities_of_a_case_are_those_of_its_own_draws(cases, data):
 # Agreement
 
 ENDS = {"ci_low": "ci_low", "ci_high": "ci_high"}
-COUNTS = {"cases": "n_cases", "answers": "n_annotations"}
+COUNTS = {name: name for name in ("n_cases", "n_annotations")}
 
 
 HALVES = ("Earlier", "Later")
@@ -209,9 +208,9 @@ def test_pairs_of_raters_have_their_own_value_and_interval(agreement, data):
     frame, matrix = agreement["pairs"], pair_matrix(data, "cohen_kappa")
     assert len(frame) == 10 and frame["n"].nunique() > 3
     for _, row in frame.iterrows():
-        i, j = data.raters.index(row["rater"]), data.raters.index(row["other rater"])
+        i, j = data.raters.index(row["rater"]), data.raters.index(row["other_rater"])
         assert i < j and row["n"] == matrix.n[i, j]
-        same([row["cohen_kappa"], row["ci_low"], row["ci_high"]], [matrix.value[i, j], *matrix.interval(i, j)])
+        same([row["value"], row["ci_low"], row["ci_high"]], [matrix.value[i, j], *matrix.interval(i, j)])
 
 
 def test_each_rater_stands_beside_their_agreement_with_the_others_and_with_themselves(tables):
@@ -220,18 +219,18 @@ def test_each_rater_stands_beside_their_agreement_with_the_others_and_with_thems
     frames, _ = tables("agreement", repeated, {"agreement_tabs": "By rater", "without_coefficient": "percent"})
     frame, found, own = frames["by_rater_table"], by_rater(data, "percent"), intra_rater(data)
     assert list(frame["rater"]) == list(found.raters) == list(data.raters)
-    for column, name in (ENDS | COUNTS | {"with the others": "value"}).items():
+    for column, name in (ENDS | COUNTS | {"with_the_others": "value"}).items():
         same(frame[column], [getattr(one, name) for one in found.each])
-    same(frame["without this rater"], found.without)
+    same(frame["without"], found.without)
     same(frame["difference"], found.difference)
-    same(frame["with themselves"], [one.value for one in own.each])
-    same(frame["cases repeated"], [one.n_cases for one in own.each])
+    same(frame["with_themselves"], [one.value for one in own.each])
+    same(frame["n_cases_repeated"], [one.n_cases for one in own.each])
 
 
 def test_each_class_has_its_own_agreement(agreement, data):
     frame, found = agreement["by_class_table"], specific_agreement(data)
     assert list(frame["class"]) == list(data.classes)
-    for column, name in (ENDS | COUNTS | {"agreement": "value"}).items():
+    for column, name in (ENDS | COUNTS | {"value": "value"}).items():
         same(frame[column], [getattr(one, name) for one in found])
 
 
@@ -242,7 +241,7 @@ def test_each_case_has_its_own_agreement_and_number_of_answers(agreement, data):
         answers = data.answer[data.case_ptr[case] : data.case_ptr[case + 1]]
         n = len(answers)
         alike = sum(answers[i] == answers[j] for i in range(n) for j in range(i))
-        assert row["annotations"] == n
+        assert row["n_annotations"] == n
         same([row["agreement"]], [alike / (n * (n - 1) / 2)])
 
 
@@ -261,8 +260,8 @@ def test_precision_holds_both_ends_of_every_width_and_error(agreement, data):
     assert list(frame["on"]) == [how for how, _ in points]
     for column, value in {
         "added": lambda p: p.extra,
-        "cases": lambda p: p.n_cases,
-        "annotations": lambda p: p.n_annotations,
+        "n_cases": lambda p: p.n_cases,
+        "n_annotations": lambda p: p.n_annotations,
         "se_low": lambda p: p.se_range[0],
         "se_high": lambda p: p.se_range[1],
         "width_low": lambda p: p.width_range[0],

@@ -8,9 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import library
+from core.analysis_settings import compute_settings
 from core.ingest.samples import SAMPLES, load_sample
 from core.methods import method_named
-from core.models.dawid_skene import DawidSkene
 from core.settings import current_settings
 from pages.shared.home import known as home_known
 from tests.core.models.rows import rules
@@ -88,7 +88,7 @@ def test_where_raters_contradict_each_other_home_says_so_and_no_model_gives_the_
     ]
     said = words(home(kept("\n".join(["case,rater,class", *rows, ""]))))
     assert "**Raters contradict each other**" in said and "may be chance" not in said
-    assert "by a model of raters" not in said and "by majority vote; n = 120 cases" in said
+    assert "Dawid-Skene" not in said and "by majority vote; n = 120 cases" in said
 
 
 @pytest.mark.parametrize("sample", ["skin", "anaesthesia"])
@@ -139,7 +139,7 @@ def test_with_predictions_the_best_classifier_stands_there_and_without_them_the_
     assert any("classifier" in label for label in figures(home("skin")))
     app = home("anaesthesia")
     assert any(label.startswith("Prevalence of ") for label in figures(app))
-    assert "by a model of raters" in words(app)
+    assert "by Dawid-Skene, empirical Bayes" in words(app)
     assert "there are no predictions" in words(app)
 
 
@@ -152,12 +152,12 @@ def test_what_is_not_available_has_a_heading_only_where_there_is_any(sample, lac
 
 
 def test_of_two_classes_the_rarer_is_told_by_the_model_that_home_names():
-    """Shrunk by empirical Bayes, .1955; towards the pool it is .1947, which would be shown as 19%."""
-    app = home("caries")
-    share = DawidSkene("empirical").fit(load_sample("caries")).prevalence.min()
+    """The rater model of the settings, as on Models: the majority vote has 13%."""
+    app, caries = home("caries"), load_sample("caries")
+    share = compute_settings(caries).weigh(caries).prevalence.min()
     (said,) = [value for label, value in figures(app).items() if label.startswith("Prevalence of ")]
     assert said == f"{share:.0%}" == "20%"
-    assert "by a model of raters" in words(app)
+    assert "No interval by Difficulty AB; n = 3,869 cases" in words(app)  # a posterior mode
 
 
 def test_with_one_answer_a_case_home_says_that_nothing_can_be_compared():

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from scipy.stats import binomtest
 
+from core.analyses.agreement import AGREEMENT
 from core.certainty.top_sets import annotation_certainty
 from core.evaluation.sweep_table import reliability_sweep
 from core.methods import any_of, offered
-from pages.shared.cache import agreement as cached_agreement
+from core.thresholds import UNCERTAIN_BELOW
+from pages.shared.cache import analyses
 from pages.shared.cache import home as cached_home
 from pages.shared.home import doors, numbers
 from pages.shared.reliability.headline import over_trust
@@ -29,9 +31,9 @@ def case(request):
 def test_home_says_that_raters_agree_on_everything_and_that_every_case_is_certain_only_where_it_is_so(case):
     _, data, certain = case
     same, total = pairs_of(data)
-    found = cached_agreement.suitable(data) if any_of("coefficient", data).possible else None
+    found = analyses.result(AGREEMENT.part("coefficients"), data) if any_of("coefficient", data).possible else None
     said = numbers.sentence(data, found, certain)
-    below = int((certain.certainty[:, 0] < numbers.UNCERTAIN_BELOW).sum())
+    below = int((certain.certainty[:, 0] < UNCERTAIN_BELOW).sum())
     assert ("agree on everything" in said) == (total > 0 and same == total)
     assert "100%" not in said
     assert ("over 99%" in said) == (0 < same < total and round(100 * same / total) == 100)

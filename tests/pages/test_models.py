@@ -63,15 +63,18 @@ def test_the_model_with_the_best_held_out_score_opens_with_its_reason_and_its_be
     assert back.session_state["models_chosen"] == ["dawid-skene-empirical"]
 
 
-def test_models_by_em_open_before_those_with_case_difficulty_are_scored(monkeypatch):
+def test_no_headline_stands_while_rater_models_are_scored(monkeypatch):
+    """The model that stands in until then says nothing that may change; afterwards all pages say it."""
     with monkeypatch.context() as patched:
-        patched.setattr(opening, "whole_choice_job", lambda view: Job("Still at work"))
-        said = words(opened("models", "anaesthesia"))
-    assert "Models with case difficulty are still being scored" in said
-    assert "Dawid-Skene, empirical Bayes opens: of the rater models it predicts" in said
+        patched.setattr(opening, "choice_job", lambda view: Job("Still at work"))
+        app = opened("models", "anaesthesia")
+        assert title(app) == "Who is right, and which raters are accurate?" and opening.CHOOSING_RATERS in words(app)
+        home, report = words(opened("home", "anaesthesia")), words(opened("report", "anaesthesia"))
+    assert "stay uncertain" not in home and home.count("Being worked out") >= 2
+    assert "Which cases are uncertain?" not in report and opening.CHOOSING in report
     app = opened("models", "anaesthesia")
     scores = next(frame.value for frame in compared(app).dataframe if "score" in frame.value.columns)
-    assert "still being scored" not in words(app) and "GLAD" in set(scores["model"])
+    assert title(app).startswith("Weighing raters") and "GLAD" in set(scores["model"])
 
 
 def test_several_models_are_titled_by_what_they_agree_and_differ_on():
@@ -81,8 +84,8 @@ def test_several_models_are_titled_by_what_they_agree_and_differ_on():
 
 def test_the_second_half_of_the_question_is_answered_with_intervals():
     said = words(opened("models", "caries"))
-    assert "By the confusion matrices of this model most often right: **dentist 3**, " in said
-    assert "; least often right: **dentist 5**, " in said
+    assert "Most often right: **dentist " in said and "; least often right: **dentist 5**, " in said
+    assert "as on the Raters page." in said
 
 
 def test_every_model_by_expectation_maximisation_has_an_interval_whichever_is_in_detail():

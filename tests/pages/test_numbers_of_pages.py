@@ -34,6 +34,7 @@ from core.models.soft_labels import soft_labels
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.plackett_luce.rater_trust import RaterTrust
+from core.raters.following import following_of
 from core.raters.plan_outcomes import QUANTITIES, Plan, PlanOutcomes
 from core.raters.planning import Forecast, Goal
 from core.raters.score_raters import score_raters
@@ -81,7 +82,7 @@ def outcomes(gain_right=(0.04, 0.05, 0.01), sure=(True, True, False)) -> PlanOut
 @pytest.mark.parametrize("cost", [None, 0.5])
 def test_plans_leave_with_their_cost_which_is_that_of_their_annotations(shown, left, said, cost):
     found = outcomes()
-    raters_plans._result(found, cost)
+    raters_plans._result(found, cost, right=True)
     frame, table = left["plans_download"], shown["plans_table"]
     assert frame["annotations"].tolist() == [0, 60, 200, 30] and frame["cases"].tolist() == [60, 60, 110, 60]
     for of in (frame, table):
@@ -463,7 +464,8 @@ def test_held_out_scores_leave_with_what_gold_says_of_each(said, shown, left):
     standings = [
         SimpleNamespace(candidate=SimpleNamespace(name=name, title=name.upper(), reference=False), excluded=why,
                         held=SimpleNamespace(score=-n, beta=0.5 + n / 10, temper_prevalence=bool(n)),
-                        diff=-0.1 * n, diff_se=0.01 * n, n_parameters=10 + n, beta=0.8 + n / 10)
+                        diff=-0.1 * n, diff_se=0.01 * n, n_parameters=10 + n, beta=0.8 + n / 10, by_vote=False,
+                        flipped=n, fit=None)
         for n, (name, why) in enumerate((("a", ""), ("b", "too slow")))
     ]  # fmt: skip
     of = dict(
@@ -475,7 +477,7 @@ def test_held_out_scores_leave_with_what_gold_says_of_each(said, shown, left):
     )
     gold = {"b": SimpleNamespace(**of, n=70, n_certain=33)}
     twins = ("r*1", "r2"), tuple(f"s{n}" for n in range(12))
-    found = SimpleNamespace(standings=standings, chosen="a", n_hidden=1234, families=twins)
+    found = SimpleNamespace(standings=standings, chosen="a", n_hidden=1234, families=twins, n_unanimous=5)
     models_scores.show(None, found, gold)
     assert left["families_download"].groupby("family")["rater"].agg(tuple).tolist() == list(twins)
     named = models_scores.who_says_the_same(found)
@@ -496,9 +498,12 @@ def test_held_out_scores_leave_with_what_gold_says_of_each(said, shown, left):
 def test_raters_of_scores_leave_with_what_is_clear_of_each(said, shown, left):
     found = score_raters(load_sample("essays"))
     found = replace(found, severe=np.arange(9) < 2, erratic=np.arange(9) % 2 == 1)
-    raters_scores._numbers(found, 2)
+    following = following_of(load_sample("essays"))
+    raters_scores._numbers(found, following, 2)
     frame = left["score_raters_file"]
-    assert frame.drop(columns="clear").equals(found.to_frame()) and frame.equals(shown["score_raters"])
+    assert frame[list(found.to_frame())].equals(found.to_frame())
+    assert frame["follows"].equals(pd.Series(following.rates.value)) and frame["lost"].equals(pd.Series(following.lost))
+    assert shown["score_raters"].equals(frame.iloc[following.order()])
     assert frame["clear"].tolist() == ["severity", "severity and spread", "", "spread", "", "spread", "", "spread", ""]
 
 

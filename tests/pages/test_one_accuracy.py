@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.analysis_settings import compute_settings
 from core.command_line import main
 from core.extremes import clearly_least
 from core.figures.home import MOST_LINES
 from core.ingest.samples import load_sample
 from core.library import keep
-from core.methods import offered
 from core.raters.acceptable import acceptable_of
 from core.raters.monitoring import monitor
 from core.raters.to_act_on import raters_to_act_on
@@ -172,10 +172,7 @@ def test_flags_the_tab_and_the_card_of_one_rater_say_it(said):
 
 def test_the_report_has_it_in_three_digits(said):
     dataset, found, *_ = said
-    model = offered("plausibility", dataset)[0].make()
-    content = build_report(
-        ReportRequest(dataset, "made", model, model.default_reliability), ["raters", "gold"]
-    ).decode()
+    content = build_report(ReportRequest(dataset, "made", compute_settings(dataset)), ["raters", "gold"]).decode()
     parser = Tables()
     parser.feed(content)
     rows, *by_gold = [table for table in parser.tables if table[0][:1] == ["rater"]]

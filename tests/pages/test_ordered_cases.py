@@ -68,16 +68,16 @@ def test_home_is_drawn_anew_when_what_moves_its_count_of_uncertain_cases_is_ther
     assert "Held-out scores of rater models" in waited
     settle(app)
     settled = app.title[0].value
-    assert "uncertain" in settled and "provisional" not in words(app)
+    assert "uncertain" in settled and opening.CHOOSING not in words(app)
     work = Job("still scored")
-    monkeypatch.setattr(opening, "at_work", lambda *_: [work])
+    monkeypatch.setattr(opening, "choice_job", lambda *_: work)
     app.run()
     assert settled.startswith(app.title[0].value) and "uncertain" not in app.title[0].value
-    assert "provisional: model and γ are still being chosen from the data" in words(app)
+    assert opening.CHOOSING in words(app)
     assert "another opinion, the least certain first" not in words(app)
     app.session_state["reliability"] = 2.0  # somebody's choice moves no more
     app.run()
-    assert "uncertain" in app.title[0].value and "provisional" not in words(app)
+    assert "uncertain" in app.title[0].value and opening.CHOOSING not in words(app)
     work._ended.set()
 
 

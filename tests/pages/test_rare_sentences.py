@@ -8,6 +8,7 @@ import pytest
 import streamlit as st
 
 from core import read
+from core.analyses.agreement import AGREEMENT
 from core.annotations.named_selection import Selection
 from core.certainty.score_trust import ScoreTrust, score_trust
 from core.errors import InputError
@@ -20,14 +21,13 @@ from core.plausibility.gaussian import GaussianScores
 from core.rankings.leave_one_out import leave_one_out
 from core.review.sessions import Queued
 from pages.shared.agreement import compare as agreement_compare
-from pages.shared.agreement import raters as agreement_raters
 from pages.shared.ai_rater import marking as ai_marking
 from pages.shared.ai_rater import rates as ai_rates
 from pages.shared.cache import home as cached_home
 from pages.shared.cases import label_table, score_cases
 from pages.shared.home import limits, waiting
 from pages.shared.home import scores as home_scores
-from pages.shared.kit import evidence
+from pages.shared.kit import blocks, evidence
 from pages.shared.kit import scores as kit_scores
 from pages.shared.kit import selection as kit_selection
 from pages.shared.models import checks as models_checks
@@ -361,19 +361,14 @@ def test_halves_of_the_days_meet_in_the_middle_and_share_none(monkeypatch):
     }
 
 
-def test_pairs_of_many_raters_are_of_the_busiest(monkeypatch, said):
+def test_pairs_of_many_raters_are_of_the_busiest(said, drawn, left):
     """45 raters, of whom r00 to r04 gave one annotation and the others two."""
     rows = [f"c{k % 4},r{k:02d},x" for k in range(45)] + [f"d{k % 4},r{k:02d},y" for k in range(5, 45)]
     view = read("\n".join(["case,rater,class", *rows]).encode()).dataset
-    asked = []
-
-    def pairs(shown, coefficient):
-        asked.append(shown)
-        raise agreement_raters.LimitError("Too many.", "Choose fewer.")
-
-    monkeypatch.setattr(agreement_raters.cached_agreement, "pairs", pairs)
-    agreement_raters.pairs(view, None)
-    assert asked[0].raters == tuple(f"r{k:02d}" for k in range(5, 45))
+    part = AGREEMENT.part("pairs")
+    found = part.answer(view)
+    assert found.matrix.raters == tuple(f"r{k:02d}" for k in range(5, 45))
+    blocks.show(part.blocks(found, view))
     assert said[0] == "The 40 raters with most annotations, of 45."
 
 
@@ -627,7 +622,7 @@ def test_what_was_said_last_time_is_told_in_its_parts():
     assert "3 columns" in upload_last._differences(Choices(old), Choices(new))
     ranking = Mapping("wide", case="id", raters=("a", "b"), separators=(">", "="))
     assert "rankings such as A > B = C" in _plain(upload_last._differences(Choices(old), Choices(ranking)))
-    renamed = SimpleNamespace(renamed={f"k{n}": f"K{n}" for n in range(3)}, missing={"q", "p", "r"})
+    renamed = SimpleNamespace(renamed={f"k{n}": f"K{n}" for n in range(3)}, missing={"q", "p", "r"}, kept=set())
     told = SimpleNamespace(mapping=old, treatment=renamed, kind=None, repeats="keep", classes=None, ordinal=False)
     words = _plain(upload_last._differences(Choices(old), told))
     assert words[-5:] == ["“k0” is “K0”", "“k1” is “K1”", "“k2” is “K2”", "“p” is no annotation", "2 more classes"]

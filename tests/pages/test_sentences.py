@@ -16,7 +16,15 @@ from streamlit.delta_generator import DeltaGenerator
 from core.agreement.adaptive import AdaptiveCheck
 from core.agreement.differences import Difference
 from core.agreement.intervals import Coefficient
+from core.agreement.pairs import pair_matrix
 from core.agreement.precision import PrecisionCurve, PrecisionPoint
+from core.analyses.agreement import cases as by_case
+from core.analyses.agreement import classes as by_class
+from core.analyses.agreement import coefficients
+from core.analyses.agreement import pairs as by_pair
+from core.analyses.agreement import precision as how_precise
+from core.analyses.agreement import raters as by_rater
+from core.analyses.agreement import time as over_time
 from core.annotations.dataset import Dataset
 from core.certainty.explain import BelowPeers
 from core.certainty.risk import RiskResult
@@ -26,6 +34,7 @@ from core.evaluation.prediction_sets import CALIBRATION, LEFT_OUT, TEST, Covered
 from core.evaluation.predictions import open_predictions
 from core.evaluation.sweep_table import reliability_sweep
 from core.figures.theme import LIGHT
+from core.ingest.answer_rules import Treatment
 from core.ingest.samples import load_sample
 from core.ingest.saved_mappings import Choices
 from core.machines.alternative_test import AgainstRater, MachineDifference, MachineStanding
@@ -40,24 +49,24 @@ from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian import GaussianScores
 from core.raters.coverage import Coverage
 from core.raters.flags import Flag
-from core.raters.left_out import Influence
+from core.raters.influence import Influence
 from core.raters.report_card import Answers
 from core.review.decisions import Decision
 from core.review.events import Event
 from core.review.opinions import Opinion
 from core.review.summary import Minds, Reviewer, Settled, WithOpinions
 from core.text import markdown
+from core.thresholds import LEAST_GOLD
 from pages.shared.agreement import compare
-from pages.shared.agreement import parts as agreement_parts
-from pages.shared.agreement import raters as agreement_raters
-from pages.shared.agreement import top as agreement_top
+from pages.shared.agreement import pairs as agreement_pairs
 from pages.shared.ai_rater import parts as ai_parts
+from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cases import class_scale, one_case, review_status
 from pages.shared.home import doors as home_doors
 from pages.shared.home import next_steps
 from pages.shared.home import numbers as home_numbers
 from pages.shared.home import waiting as home_waiting
-from pages.shared.kit import job_progress, trusted_raters, widgets
+from pages.shared.kit import blocks, job_progress, own_predictions, trusted_raters, widgets
 from pages.shared.models import compare as models_compare
 from pages.shared.models import fit as models_fit
 from pages.shared.models import parts as models_parts
@@ -206,11 +215,12 @@ def test_the_model_that_opens_and_the_majority_vote_have_each_their_own_accuracy
         SimpleNamespace(accuracy=home_numbers.cached_home.Share(value, value - 0.1, value + 0.05, n), n=n)
         for value, n in ((0.71, 1234), (0.86, 1200))
     )
-    chosen = SimpleNamespace(chosen="em", best=SimpleNamespace(candidate=SimpleNamespace(title="Dawid-Skene")))
+    chosen, of = SimpleNamespace(), SimpleNamespace(model="em", title="Dawid-Skene")
+    settings = SimpleNamespace(rater_model_open=False, rater_model=of)
     monkeypatch.setattr(home_numbers.cached_home, "vote_by_gold", lambda view: vote)
     for judged in (None, (chosen, {"other": model}), (chosen, {"em": model})):
         monkeypatch.setattr(home_numbers.opening, "choice", lambda view, judged=judged: judged)
-        home_numbers.by_gold(SimpleNamespace(classes=None))
+        home_numbers.by_gold(SimpleNamespace(classes=None, settings=settings))
     by_vote = ["Right by gold: 71%", "61% to 76%, by majority vote; n = 1,234 cases with gold"]
     assert said[:4] == by_vote * 2
     assert said[4:] == [
@@ -346,7 +356,7 @@ def test_the_best_trust_of_held_out_readers_has_its_range_or_lies_at_an_end(
 
 @pytest.mark.parametrize("few", [True, False])
 def test_certainty_against_gold_has_its_range_and_says_from_how_many_cases_it_decides(monkeypatch, said, drawn, few):
-    least = anchors.LEAST_GOLD
+    least = LEAST_GOLD
     n = least - few
     ends = {name: np.ones(3) for name in ("log_loss", "log_loss_low", "log_loss_high", "ece")}
     curve = SimpleNamespace(
@@ -364,8 +374,10 @@ def test_predictions_that_are_added_are_counted_with_their_ties_and_gaps(monkeyp
         name="net", predicted=np.array([True, True, False, True]), n_tied=lambda top: 11 * top,
         n_short=lambda top: 7 * top, notes=("A note.",),
     )  # fmt: skip
-    file = SimpleNamespace(name="net.v2.csv", getvalue=lambda: b"")
+    file = SimpleNamespace(name="net.v2.csv", file_id="f", getvalue=lambda: b"")
+    monkeypatch.setattr(st, "session_state", {"data": "caries"})
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: file)
+    monkeypatch.setattr(own_predictions, "tried", lambda upload: True)
     monkeypatch.setattr(classifiers.predictions, "unusable", lambda view: ["too long"])
     monkeypatch.setattr(classifiers.predictions, "matched", lambda *_: [one])
     added = []
@@ -408,7 +420,7 @@ GUESSES = {
 @pytest.mark.parametrize("n_repeats", [0, 1, 12])
 def test_repeated_annotations_are_counted_among_all(monkeypatch, said, n_repeats):
     page = functions_of("agreement")
-    monkeypatch.setattr(agreement_parts.cached_agreement, "n_repeats", lambda data: n_repeats)
+    monkeypatch.setattr(cached_agreement, "n_repeats", lambda data: n_repeats)
     page._repeats(SimpleNamespace(kind="class", n_annotations=345))
     plural = "12 annotations" if n_repeats > 1 else "1 annotation"
     assert [words.split(" repeat an")[0] for words in said] == [f":material/repeat: {plural} of 345"] * bool(n_repeats)
@@ -430,13 +442,14 @@ BOTH = {"percent": 0.8, "gwet_ac": 0.7, "fleiss_kappa": 0.45}
 
 def test_a_sentence_that_begins_with_a_greek_letter_keeps_it(said):
     quoted = coefficient(0.45, 0.4, 0.5, 41, 93, "fleiss_kappa")
-    agreement_top._quote(SimpleNamespace(quoted=quoted, percentage=None, reason="α takes any number"))
+    blocks.show(coefficients._quote(SimpleNamespace(quoted=quoted, percentage=None, reason="α takes any number")))
     assert said[0].endswith("93 annotations. α takes any number.")
 
 
 def test_the_coefficient_to_quote_has_its_own_interval_and_n_and_the_percentage_beside_it(said):
     quoted = coefficient(0.45, 0.4, 0.5, 41, 93, "fleiss_kappa")
-    agreement_top._quote(SimpleNamespace(quoted=quoted, percentage=coefficient(0.8, 0.7, 0.85), reason="it suits"))
+    found = SimpleNamespace(quoted=quoted, percentage=coefficient(0.8, 0.7, 0.85), reason="it suits")
+    blocks.show(coefficients._quote(found))
     assert said == [
         "**To quote:** Fleiss κ .45 (.40 to .50), 41 cases, 93 annotations; "
         "percent agreement .80 (.70 to .85). It suits."
@@ -452,9 +465,9 @@ def test_the_coefficient_to_quote_has_its_own_interval_and_n_and_the_percentage_
 )
 def test_kappa_and_ac1_are_told_apart_with_their_own_numbers(shares, words):
     both = [coefficient(value, 0, 1, name=name) for name, value in BOTH.items()]
-    said = agreement_top._apart(both, shares)
+    said = blocks.said(coefficients._apart(both, shares))
     assert said.startswith(f"Fleiss κ (.45) and Gwet AC1 (.70) differ because {words}")
-    assert agreement_top._apart([replace(one, value=0.6) for one in both], shares) is None
+    assert not coefficients._apart([replace(one, value=0.6) for one in both], shares)
 
 
 CHECK = AdaptiveCheck(
@@ -470,13 +483,11 @@ CHECK = AdaptiveCheck(
         (replace(CHECK, difference=-0.65), "were less often given a third annotation (75% against 10%)"),
     ],
 )
-def test_shares_of_third_answers_are_of_the_cases_that_began_alike(monkeypatch, said, check, words):
-    monkeypatch.setattr(compare.cached_agreement, "adaptive", lambda view: check)
-    compare.warn_of_adaptive_collection(None)
+def test_shares_of_third_answers_are_of_the_cases_that_began_alike(said, check, words):
+    blocks.show(how_precise.adaptive_warning(check))
     assert words in said[0]
     assert "alone, α is .61 (.50 to .70), from all .42 (.30 to .55): quote the first." in said[0]
-    monkeypatch.setattr(compare.cached_agreement, "adaptive", lambda view: replace(check, warn=False))
-    compare.warn_of_adaptive_collection(None)
+    blocks.show(how_precise.adaptive_warning(replace(check, warn=False)))
     assert len(said) == 1
 
 
@@ -529,9 +540,7 @@ def test_what_annotations_buy_is_said_for_new_and_for_present_cases(monkeypatch,
         curve("present_cases", (0.18, 0.21), (0.152, 0.163)),
     )
     check = replace(CHECK, warn=False)
-    monkeypatch.setattr(compare.cached_agreement, "precision", lambda view: curves)
-    monkeypatch.setattr(compare.cached_agreement, "adaptive", lambda view: check)
-    compare.precision(None, LIGHT)
+    blocks.show(how_precise.present(how_precise.AgreementPrecision(curves, check), None, None))
     assert said[1] == (
         "The 95% interval of SPA is **.210** wide. 500 more annotations make it **.111** on new cases, "
         "**between .152 and .163** on the present ones."
@@ -547,10 +556,10 @@ def test_what_annotations_buy_is_said_for_new_and_for_present_cases(monkeypatch,
 def test_cases_in_which_all_agree_are_counted_among_those_with_two_annotations(monkeypatch, said, drawn, left):
     agreement = np.array([1.0, 0.5, np.nan, 1.0, 0.2])
     per_case = np.array([2, 3, 1, 2, 4])
-    monkeypatch.setattr(agreement_parts.cached_agreement, "agreement", lambda view: (None, agreement, per_case))
     tables = []
     monkeypatch.setattr(widgets, "open_case_table", lambda frame, *_, **__: tables.append(frame))
-    agreement_parts.cases(SimpleNamespace(cases=tuple("abcde")), LIGHT)
+    found = by_case.CaseAgreement(agreement, per_case)
+    blocks.show(by_case.present(found, SimpleNamespace(cases=tuple("abcde")), None))
     assert drawn["case_agreement"].layout.title.text == "All raters agree in 2 of 4 cases"
     assert drawn["per_case"].layout.title.text == "2.4 annotations a case on average"
     assert tables[0].values.tolist() == [["e", 0.2, 4], ["b", 0.5, 3], ["a", 1.0, 2], ["d", 1.0, 2]]
@@ -563,14 +572,12 @@ def test_agreement_over_time_is_said_of_the_first_and_the_last_window_that_have_
         for place, value in enumerate(values)
     ]
     found = SimpleNamespace(windows=tuple(windows), n_undated=3)
-    monkeypatch.setattr(agreement_parts.cached_agreement, "over_time", lambda view, by: found)
-    monkeypatch.setattr(st, "segmented_control", lambda *_, default, **__: default)
-    agreement_parts.over_time(SimpleNamespace(time=np.zeros(3)), LIGHT)
+    blocks.show(over_time.present(found, None, None))
     title = drawn["over_time"].layout.title.text.replace("<br>", " ")
     assert title == "SPA was .50 (.40 to .52) in week 1 and is .62 (.52 to .64) in week 3"
     assert said[0].startswith("3 cases without a date ")
     table = left["over_time_table"]  # of the cases with two answers, not of all that began
-    assert list(table["cases"]) == [40] * 5 and list(table["answers"]) == [90] * 5
+    assert list(table["n_cases"]) == [40] * 5 and list(table["n_annotations"]) == [90] * 5
 
 
 WINDOW = {
@@ -579,22 +586,23 @@ WINDOW = {
 }
 
 
-def test_the_class_least_agreed_on_stands_in_the_title_with_its_own_interval(monkeypatch, drawn, left):
+def test_the_class_least_agreed_on_stands_in_the_title_with_its_own_interval(drawn, left):
     found = (coefficient(0.5, 0.4, 0.58), coefficient(0.2, 0.1, 0.35), coefficient(None, None, None))
-    monkeypatch.setattr(agreement_parts.cached_agreement, "by_class", lambda view: found)
-    agreement_parts.by_class(SimpleNamespace(classes=("x", "y", "z")), LIGHT)
+    blocks.show(by_class.present(found, SimpleNamespace(classes=("x", "y", "z")), None))
     assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "Least agreed on: y, .20 (.10 to .35)"
     close = (coefficient(0.5, 0.3, 0.58), coefficient(0.4, 0.3, 0.55), coefficient(None, None, None))
-    monkeypatch.setattr(agreement_parts.cached_agreement, "by_class", lambda view: close)
-    agreement_parts.by_class(SimpleNamespace(classes=("x", "y", "z")), LIGHT)
+    blocks.show(by_class.present(close, SimpleNamespace(classes=("x", "y", "z")), None))
     assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "No class is clearly the least agreed on"
 
 
-def test_pairs_that_met_too_seldom_are_counted_among_all_pairs(said):
+def test_pairs_that_met_too_seldom_are_counted_among_all_pairs(said, drawn, left):
+    view = Dataset.from_classes("made", ("a",), tuple("rstu"), ("x", "y"), [0] * 4, range(4), [0, 1, 0, 1])
+    matrix = pair_matrix(view)
     n = np.array([[0, 5, 4, 9], [5, 0, 0, 7], [4, 0, 0, 6], [9, 7, 6, 0]])
-    agreement_raters._say_what_is_shown(SimpleNamespace(n=n, raters=tuple("abcd")))
+    for counts in (n, n + 5):
+        found = by_pair.RaterPairs(replace(matrix, n=counts), np.arange(4), 4)
+        blocks.show(by_pair.present(found, view, None))
     assert " 2 of 6 pairs of raters share fewer than 5 annotations and have no colour." in said[0]
-    agreement_raters._say_what_is_shown(SimpleNamespace(n=n + 5, raters=tuple("abcd")))
     assert said[1].endswith("the interval stands in the hover.")
 
 
@@ -605,7 +613,7 @@ def test_two_raters_differ_on_some_of_their_pairs_of_answers(monkeypatch, said):
     view = Dataset.from_classes("made", tuple("abcde"), ("r", "s"), ("x", "y"), *codes)
     monkeypatch.setattr(DeltaGenerator, "selectbox", lambda *a, key, **_: a[2][key == "pair_second"])
     monkeypatch.setattr(widgets, "open_case_table", lambda frame, *_, **__: said.append(frame.values.tolist()))
-    agreement_raters._two(view, SimpleNamespace(raters=view.raters))
+    agreement_pairs.two(view, view.raters)
     assert said[0] == "**r** and **s** differ on 4 of 6 pairs of annotations (3 cases). Choose a row to open the case."
     assert said[1] == [["a", "y", "x"], ["b", "y", "x"], ["e", "y", "x"], ["e", "y", "x"]]
 
@@ -622,37 +630,19 @@ def test_raters_agree_with_the_others_and_with_themselves_each_with_its_own_inte
     own = SimpleNamespace(
         each=(coefficient(None, None, None), coefficient(0.9, 0.8, 0.95)), overall=coefficient(0.92, 0.83, 0.97)
     )
-    monkeypatch.setattr(st, "selectbox", lambda label, options, **_: "fleiss_kappa")
-    monkeypatch.setattr(agreement_raters.cached_agreement, "by_rater", lambda *_: (found, own))
-    agreement_raters.each(view, LIGHT)
+    asked = SimpleNamespace(coefficient="fleiss_kappa")
+    blocks.show(by_rater.present(by_rater.RaterAgreement(found, own), view, asked))
     assert said[0].startswith("Fleiss κ of all raters is .50 (.41 to .58).")
     assert said[1] == "Where raters annotated a case again they agree with themselves on .92 (.83 to .97) of pairs."
     assert drawn["by_rater"].layout.title.text == "bob agrees least with the others"
     assert shown["by_rater_table"]["rater"].tolist() == ["bob", "ann"]
-    assert left["by_rater_table"].drop(columns=["with themselves", "cases repeated"]).values.tolist() == [
+    assert left["by_rater_table"].drop(columns=["with_themselves", "n_cases_repeated"]).values.tolist() == [
         ["ann", 90, 40, 0.6, 0.5, 0.7, 0.1, -0.1], ["bob", 90, 40, 0.4, 0.3, 0.5, 0.2, 0.05]
     ]  # fmt: skip
-    assert left["by_rater_table"]["with themselves"].iloc[1] == 0.9
-    monkeypatch.setattr(agreement_raters, "MOST_LISTED", 1)
-    agreement_raters.each(view, LIGHT)
+    assert left["by_rater_table"]["with_themselves"].iloc[1] == 0.9
+    monkeypatch.setattr(by_rater, "MOST_LISTED", 1)
+    blocks.show(by_rater.present(by_rater.RaterAgreement(found, own), view, asked))
     assert shown["by_rater_table"]["rater"].tolist() == ["bob"]
-
-
-def test_pairs_of_raters_leave_with_the_n_of_both(monkeypatch, left, drawn):
-    view = Dataset.from_classes(
-        "made", ("a",), ("r", "s", "t"), ("x",), np.zeros(3, int), np.arange(3), np.zeros(3, int)
-    )
-    n = np.array([[90, 7, 8], [7, 91, 9], [8, 9, 92]])
-    matrix = SimpleNamespace(
-        raters=view.raters, n=n, value=n / 100, interval=lambda i, j: None if j == 2 else (0.01 * i, 0.5 + 0.1 * j)
-    )
-    monkeypatch.setattr(agreement_raters, "can_use", lambda *_: SimpleNamespace(possible=True))
-    monkeypatch.setattr(agreement_raters.cached_agreement, "pairs", lambda *_: (matrix, np.arange(3)))
-    monkeypatch.setattr(agreement_raters, "_heatmap", lambda *_: None)
-    monkeypatch.setattr(agreement_raters, "_two", lambda *_: None)
-    agreement_raters.pairs(view, LIGHT)
-    rows = left["pairs"].astype(object).where(left["pairs"].notna(), None).values.tolist()
-    assert rows == [["r", "s", 0.07, 0.0, 0.6, 7], ["r", "t", 0.08, None, None, 8], ["s", "t", 0.09, None, None, 9]]
 
 
 # Upload
@@ -667,7 +657,7 @@ def test_rows_that_are_discarded_are_counted_on_the_part_that_lists_them(labels,
 def test_the_part_on_classes_counts_them(said, labels):
     codes = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([0, 1, 2, 0])
     data = Dataset.from_classes("made", ("a", "b"), ("r", "s"), ("mole", "acne", "wart"), *codes)
-    assert upload_classes.treatment_of(data, Choices(None), "stamp") == (None, None, False)
+    assert upload_classes.treatment_of(data, Choices(None), "stamp", None, Treatment()) == (None, None, False)
     assert labels[0].startswith("Classes in the annotations: 3")
 
 
@@ -1561,8 +1551,8 @@ def test_the_table_of_raters_says_how_many_of_all_it_shows(monkeypatch, said, sh
 def test_a_word_of_a_scale_has_its_own_probability(monkeypatch, said, drawn):
     one = coefficient(0.45, 0.4, 0.5, 41, 93, "fleiss_kappa")
     found = [SimpleNamespace(name=name, low=0, high=1, probability=p, note="") for name, p in BANDS.items()]
-    monkeypatch.setattr(agreement_top, "bands", lambda one, scale: found)
-    agreement_top._benchmarks([one], one, LIGHT)
+    monkeypatch.setattr(coefficients, "benchmark_labels", lambda one, scale: found)
+    blocks.show(coefficients._benchmarks([one], one))
     assert drawn["bands"].layout.title.text == "Fleiss κ is fair with 62% probability"
 
 

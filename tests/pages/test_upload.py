@@ -399,3 +399,41 @@ def test_files_that_were_let_go_do_not_come_back_and_others_join_those_that_stay
     emptied = dropped(("pairs.csv", PAIRS))
     emptied.file_uploader[0].set_value([]).run()
     assert "Not used yet" not in texts(elsewhere_and_back(done(emptied)))
+
+
+SCALE = b"img,A,B\n1,mild,mild\n2,severe,moderate\n3,none,none\n4,moderate,severe\n5,none,mild\n"
+PYTHON_NONE = b"item,rater1,rater2,rater3\n0,1,1,None\n1,1,1,1\n2,2,None,2\n"
+
+
+def test_codes_for_missing_annotations_are_asked_about_before_anything_can_be_used():
+    app = dropped(("placeholder.csv", PYTHON_NONE))
+    asked = widget(app, "radio", "codes-")
+    assert "Of 9 annotations: “None” (2)." in asked.label
+    assert asked.value is None
+    assert asked.options == ["Yes, leave them out", "No, count them"]
+    assert not [button for button in app.button if button.key == "use"]
+    left_out = use(done(asked.set_value(True).run()))
+    reading = cached.registry().get(left_out.session_state["upload_done"])
+    assert (reading.dataset.classes, reading.dataset.n_annotations) == (("1", "2"), 7)
+    assert not any("may be codes" in words for words in reading.report.warnings)
+
+
+def test_codes_that_are_counted_are_classes_and_no_longer_warned_of():
+    app = dropped(("placeholder.csv", PYTHON_NONE))
+    counted = use(done(widget(app, "radio", "codes-").set_value(False).run()))
+    reading = cached.registry().get(counted.session_state["upload_done"])
+    assert reading.dataset.classes == ("1", "2", "None")
+    assert reading.report.codes == {}
+    assert not any("may be codes" in words for words in reading.report.warnings)
+
+
+def test_a_scale_in_words_is_proposed_from_low_to_high_and_used_once_the_order_means_something():
+    app = dropped(("scale.csv", SCALE))
+    asked = widget(app, "toggle", "ordinal-")
+    assert "now “none” to “severe”" in asked.label
+    plain = use(app).session_state["upload_done"]
+    assert cached.registry().get(plain).dataset.classes == ("mild", "moderate", "none", "severe")
+    again = dropped(("scale.csv", SCALE))
+    ordered = use(done(widget(again, "toggle", "ordinal-").set_value(True).run())).session_state["upload_done"]
+    dataset = cached.registry().get(ordered).dataset
+    assert (dataset.classes, dataset.ordinal) == (("none", "mild", "moderate", "severe"), True)

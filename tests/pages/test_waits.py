@@ -76,7 +76,7 @@ def looks_at_once(app: AppTest, looked: list, least: int) -> None:
 def test_home_looks_at_all_that_it_waits_for_with_one_part(looked):
     app = AppTest.from_file(APP, default_timeout=300)
     app.session_state["data"] = kept(ROWS, "waits")
-    looks_at_once(app, looked, 3)
+    looks_at_once(app, looked, 2)  # what rests on the settings is asked for once these are chosen
 
 
 def framed(page: str, rows: str = ROWS) -> AppTest:
@@ -347,6 +347,7 @@ def test_a_browser_keeps_what_it_may_be_referred_to_for_many_runs():
 def test_home_has_one_cancel_for_all_that_it_computes():
     app = AppTest.from_file(APP, default_timeout=300)
     app.session_state["data"] = kept(ROWS, "waits")
+    app.session_state["reliability"] = 2.0  # chosen, so that nothing waits for the settings
     app.run()
     assert cancels(app) == ["cancel-home"]
     assert len([job for job in jobs().unfinished() if job.title in HOME]) == 2
@@ -446,7 +447,7 @@ def test_while_a_step_of_the_story_is_read_the_next_ones_are_computed(monkeypatc
     asked.clear()  # Home asks for them by itself
     next(button for button in app.button if button.label == "Story in seven steps").click().run()
     assert not app.exception and "Step 1 of 7" in " ".join(text.value for text in app.markdown)
-    later = ("Sweep over reliabilities", "Certainty of all cases", "What a model learns of the raters")
+    later = ("Sweep over reliabilities", "Certainty of all cases", "Held-out scores of rater models")
     assert {(title, True) for title in later} <= {*asked}
     for one in jobs().unfinished():
         jobs().remove(one.key)
@@ -629,3 +630,14 @@ def test_what_draws_figures_is_loaded_with_the_first_page_and_once(page, first):
         charts = app.get("plotly_chart")
         assert not app.exception and [json.loads(chart.proto.spec)["data"] for chart in charts] == [[]] * n
         app.run()
+
+
+@pytest.mark.usefixtures("nothing_starts")
+@pytest.mark.parametrize("page", ["agreement", "settings", "upload"])
+def test_settings_are_chosen_whichever_page_is_open(page):
+    """Each session that has the data open asks for the scores of rater models, so that the work is not held."""
+    address = kept(f"{ROWS}42,0,x\n", f"open on {page}")
+    app = AppTest.from_file(APP, default_timeout=300)
+    app.session_state["data"] = address
+    app.switch_page(f"pages/{page}.py").run()
+    assert "Held-out scores of rater models" in {job.title for job in jobs().unfinished()}

@@ -9,6 +9,7 @@ import zlib
 from ...errors import InputError
 from ...settings import MEGABYTE, current_settings
 from ...text import number, shorten
+from .budget import reading, spend
 
 MAGIC = b"PK\x03\x04"
 _EMPTY_MAGIC = b"PK\x05\x06"
@@ -52,6 +53,11 @@ def unpack(name: str, content: bytes, *, nested: bool = False) -> list[tuple[str
         Broken or encrypted; a path that leads out of the archive, a link, an archive inside; too many files; or larger
         unpacked than the limit, or than 200 times what it is packed.
     """
+    with reading(len(content)):
+        return _unpacked(name, content, nested)
+
+
+def _unpacked(name: str, content: bytes, nested: bool) -> list[tuple[str, bytes]]:
     check_archive(name, content)
     limit = current_settings().max_upload_mb * MEGABYTE
     found, total = [], 0
@@ -97,6 +103,7 @@ def check_archive(name: str, content: bytes) -> None:
         )
     if size > _SMALL and size > _LARGEST_RATIO * len(content):
         raise InputError(f"{name} unpacks to {size // max(1, len(content)):,} times its size.", _REMEDY)
+    spend(characters=size)
 
 
 def _read(name: str, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, room: int) -> bytes:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from ..companion_files import SideFiles
+from .budget import spend_as_objects
 from .content_columns import CaseTexts
 from .json_text import JsonFile, Progress, all_records, most_are
 from .label_studio_values import Answer
@@ -145,7 +146,9 @@ def read_parquet(name: str, content: bytes) -> Source | None:
         return None
     if not any(column.endswith(".responses") for column in names):
         return None
-    rows = open_parquet(content).to_pylist()
+    table = open_parquet(content)
+    spend_as_objects(table)
+    rows = table.to_pylist()
     return source_of_records(
         ((0, number, number, row) for number, row in enumerate(rows, 1)),
         [name],

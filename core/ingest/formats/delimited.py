@@ -15,6 +15,7 @@ from ...runtime.numba_setup import pick_backend
 from ...text import plural
 from ..column_mapping import is_known_column
 from .arrow_bytes import arrow_bytes
+from .budget import spend, spend_table
 from .encoding import to_utf8
 from .headers import column_names, knows_columns, looks_like_header, repeats_header
 from .raw_table import Dropped, RawTable
@@ -73,7 +74,7 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
     records, plain = _records(content, data, dialect)
 
     rows, n_columns = _rows_of_table(content, dialect, records, declared is not None, notes)
-    indices = _places(rows)
+    spend_table((indices := _places(rows)).size, n_columns)  # before their names are looked at
     if has_header is not False and (n_above := _lines_above_header(content, dialect, records, indices, n_columns)):
         notes.append(f"{plural(n_above, 'line')} above the header skipped.")
         indices = indices[n_above:]
@@ -223,6 +224,7 @@ def _commonest(numbers: np.ndarray) -> int:
 def _records(content: bytes, data: np.ndarray, dialect: Dialect) -> tuple[_Records, bool]:
     """The records of a file, and whether each of them is a line."""
     n = content.count(b"\n") + bool(data.size and data[-1] != _NEWLINE)
+    spend(cells=n)
     places = np.int32 if data.size < 1 << 31 else np.int64
     first, last = np.empty(n, places), np.empty(n, places)
     n_fields, flags = np.empty(n, np.int32), np.empty(n, np.uint8)

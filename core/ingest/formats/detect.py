@@ -13,6 +13,7 @@ from ..images import is_picture
 from . import plain_table
 from .archive import is_archive, is_workbook, unpack
 from .binary import what_document, what_is
+from .budget import MOST_COLUMNS, check_looked_at, reading
 from .frames import read_frame
 from .json_text import JsonFile, looks_like_json, oddities, open_json
 from .matrix import is_matrix
@@ -24,6 +25,7 @@ from .side_tables import recognise_side
 from .source import Source
 from .tables import check_file_size, open_tables
 
+_IN_MEMORY = 1 << 40  # bytes that a frame is taken to have: what is in memory needs no bound of its size
 _MOST_PICTURES = 512 * MEGABYTE  # they stay in memory as long as their dataset is open
 Progress = Callable[[float], None]
 
@@ -44,6 +46,7 @@ def open_source(
     *,
     has_header: bool | None = None,
     format: str | None = None,
+    most_columns: int = MOST_COLUMNS,
     progress: Progress | None = None,
 ) -> Source:
     """One or several files, or a zip archive of them, as the questions that they hold answers to.
@@ -56,6 +59,8 @@ def open_source(
         Tables: whether the first row names the columns; guessed where not given.
     format : str, optional
         One of `formats`; detected where not given. The names of layouts read the files as a plain table.
+    most_columns : int
+        Columns that a table may have.
     progress : callable, optional
         Told the share done, 0 to 1.
 
@@ -68,6 +73,13 @@ def open_source(
         raise InputError(f"There is no format {format!r}.", f"Use one of {', '.join(formats())}.")
     if not files:
         raise InputError("No file was given.", "Choose at least one.")
+    with reading(sum(len(content) for _, content in files), most_columns):
+        return _opened(files, has_header, format, progress)
+
+
+def _opened(
+    files: Sequence[tuple[str, bytes]], has_header: bool | None, format: str | None, progress: Progress | None
+) -> Source:
     if progress is not None:
         progress(0.0)
     flat = _unpacked(files)
@@ -140,6 +152,7 @@ def _all_tables(
     of_json: list[tuple[str, RawTable]] = []
     if jsons:
         of_json.append((jsons[0].name, read_lists(jsons) or read_records(jsons, progress)))
+        check_looked_at(of_json[0][1].table)
 
     def opened(cases: bool, notes: list[str]) -> tuple[list[tuple[str, RawTable]], SideFiles]:
         tables, beside = [*of_json], side
@@ -155,7 +168,14 @@ def _all_tables(
     return tables, beside, notes
 
 
-def open_frame(name: str, frame: Any, *, format: str | None = None, progress: Progress | None = None) -> Source:
+def open_frame(
+    name: str,
+    frame: Any,
+    *,
+    format: str | None = None,
+    most_columns: int = MOST_COLUMNS,
+    progress: Progress | None = None,
+) -> Source:
     """A table in memory as the question that it holds answers to, as `open_source` a file of it.
 
     Parameters
@@ -166,6 +186,8 @@ def open_frame(name: str, frame: Any, *, format: str | None = None, progress: Pr
         A table of any library that narwhals knows, such as pandas, Polars or PyArrow.
     format : str, optional
         Found by the names of the columns where it is not given.
+    most_columns : int
+        Columns that the table may have.
     progress : callable, optional
         Told the share done, 0 to 1.
 
@@ -177,7 +199,9 @@ def open_frame(name: str, frame: Any, *, format: str | None = None, progress: Pr
     if format is not None and format not in formats():
         raise InputError(f"There is no format {format!r}.", f"Use one of {', '.join(formats())}.")
     wanted = None if format in LAYOUTS or format == plain_table.NAME else format
-    return _from_tables([(name, read_frame(frame, progress))], SideFiles(), wanted, format is not None and not wanted)
+    with reading(_IN_MEMORY, most_columns):
+        tables = [(name, read_frame(frame, progress))]
+        return _from_tables(tables, SideFiles(), wanted, format is not None and not wanted)
 
 
 def _unpacked(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:

@@ -12,8 +12,9 @@ import numpy as np
 import orjson
 
 from ...errors import InputError
-from ...text import plural, shorten
+from ...text import first_twice, plural, shorten
 from .._json_kernels import scan_records_of_json
+from .budget import rows_left, spend_as_values
 from .encoding import to_utf8
 
 DEEPEST = 64
@@ -97,20 +98,21 @@ def open_json(name: str, content: bytes) -> JsonFile:
     is_array = content[:4096].lstrip()[:1] == b"["
     shape: Literal["array", "lines", "object"] = "array" if is_array else "lines"
     long_number = np.zeros(1, np.bool_)
-    *found, _, line, wrong = scan_records_of_json(data, 1 if is_array else 0, DEEPEST, long_number)
+    most = most_records()
+    *found, _, line, wrong = scan_records_of_json(data, 1 if is_array else 0, DEEPEST, long_number, most)
     if wrong == 4:  # arrays one after another
         shape = "lines"
-        *found, _, line, wrong = scan_records_of_json(data, 0, DEEPEST, long_number)
+        *found, _, line, wrong = scan_records_of_json(data, 0, DEEPEST, long_number, most)
     broken: frozenset[int] = frozenset()
     if shape == "lines" and len(content) <= _SMALL and b"\n" in content:
         found, broken, wrong = _line_by_line(content, found, wrong)
+    if wrong == 5:
+        raise InputError(f"{name} holds more than {most:,} records, the limit for its size.", "Use Parquet.")
     if wrong:
         raise InputError(f"{name}: {_WRONG[wrong]}", _REMEDY[wrong], line=int(line))
     start, stop, lines = found
     if len(start) == 0:
         raise InputError(f"{name} holds JSON without any record.", "Export again with the annotations in it.")
-    if len(start) > MOST_RECORDS:
-        raise InputError(f"{name} holds {len(start):,} records, the limit is {MOST_RECORDS:,}.", "Use Parquet.")
     if shape == "lines" and len(start) == 1:
         shape = "object"
     largest = int(np.argmax(stop - start))
@@ -123,6 +125,7 @@ def open_json(name: str, content: bytes) -> JsonFile:
     looked_at = np.unique(
         np.append(np.arange(min(len(start), _HEAD)), np.linspace(0, len(start) - 1, _HEAD).astype(int))
     )
+    spend_as_values(*(content[start[i] : stop[i]] for i in looked_at), content[start[largest] : stop[largest]])
     long_numbers = bool(long_number[0])
     head = tuple(
         _value(name, content[start[i] : stop[i]], int(lines[i]), long_numbers)
@@ -130,6 +133,12 @@ def open_json(name: str, content: bytes) -> JsonFile:
         if int(lines[i]) not in broken
     )
     return JsonFile(name, content, start, stop, lines, shape, head, long_numbers, broken)
+
+
+def most_records() -> int:
+    """Records that a file may hold: each is a row, and has its places before it is read."""
+    left = rows_left()
+    return MOST_RECORDS if left is None else min(MOST_RECORDS, left)
 
 
 def _line_by_line(content: bytes, found: list, wrong: int) -> tuple[list, frozenset[int], int]:
@@ -205,6 +214,18 @@ def _value(name: str, record: bytes, line: int, long_numbers: bool) -> object:
         ) from None
 
 
+def value_of_cell(cell: str) -> object:
+    """What JSON in a cell holds.
+
+    Raises
+    ------
+    ValueError, RecursionError
+        It is no JSON.
+    """
+    spend_as_values(cell.encode("utf-8", "replace"))
+    return json.loads(cell)
+
+
 def oddities(file: JsonFile) -> list[str]:
     """What a reader of JSON passes over in silence: a name twice in one object, and halves of letters.
 
@@ -224,7 +245,7 @@ def oddities(file: JsonFile) -> list[str]:
         def pairs(found: list[tuple[str, object]], twice: list[str] = twice) -> dict:
             if len(made := dict(found)) < len(found):
                 names = [name for name, _ in found]
-                twice.append(next(name for name in names if names.count(name) > 1))
+                twice.append(first_twice(names) or "")
             return made
 
         try:

@@ -1,8 +1,8 @@
 """What a value of Label Studio says: choices, rating, taxonomy, ranker, number, pairwise."""
 
-import json
 from collections.abc import Sequence
 
+from .json_text import value_of_cell
 from .questionnaire import AnswerType, text_of
 
 Answer = tuple[Sequence[Sequence[str]], AnswerType]
@@ -35,7 +35,7 @@ def answer_in_cell(cell: str) -> Answer | None:
     if cell[:1] not in "[{":
         return _tied([cell]), "class"
     try:
-        value = json.loads(cell)
+        value = value_of_cell(cell)
     except (ValueError, RecursionError):
         return _tied([cell]), "class"
     if isinstance(value, list):

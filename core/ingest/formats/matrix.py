@@ -8,6 +8,7 @@ import orjson
 from ...errors import InputError
 from ...runtime.files import load_any
 from ...text import shorten
+from .budget import spend_as_values
 from .encoding import to_utf8
 
 NUMPY = b"\x93NUMPY"
@@ -100,6 +101,7 @@ def _begins_as_lists(content: bytes) -> bool:
 
 def _lists(content: bytes) -> list | None:
     """What JSON holds; None where it cannot be read, or is no list of lists of as many numbers each."""
+    spend_as_values(content)
     try:
         rows = orjson.loads(content.removeprefix(b"\xef\xbb\xbf"))
     except orjson.JSONDecodeError:

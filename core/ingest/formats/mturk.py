@@ -1,12 +1,12 @@
 """Mechanical Turk, CSV of a batch: one row per assignment, what was shown in `Input.*` and said in `Answer.*`."""
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 
 from ...errors import InputError
 from ..companion_files import SideFiles
 from .content_columns import CaseTexts
+from .json_text import value_of_cell
 from .questionnaire import Questionnaire, text_of
 from .raw_table import RawTable
 from .reader import Reader, reader_method
@@ -96,7 +96,7 @@ def _boxes(columns: dict[str, list[str]]) -> dict[str, list[tuple[str, str]]]:
 def _task_answers(cell: str) -> Iterator[tuple[str, list[str]]]:
     """Question and classes in the JSON that crowd forms send: ``[{"mood": {"happy": true, "sad": false}}]``."""
     try:
-        value = json.loads(cell) if cell.strip() else []
+        value = value_of_cell(cell) if cell.strip() else []
     except (ValueError, RecursionError):
         value = []
     for part in value if isinstance(value, list) else [value]:

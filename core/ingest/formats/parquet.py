@@ -1,5 +1,6 @@
 """Parquet tables, every column as text; lists of equal length in a row are taken apart into rows."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -13,11 +14,11 @@ from ...errors import InputError
 from ...text import number
 from ..column_mapping import guess_mapping
 from .arrow_bytes import arrow_bytes
+from .budget import check_columns, reading, spend, spend_table
 from .raw_table import Dropped, RawTable, RowLocations
 
 MAGIC = b"PAR1"
 _MOST_BYTES, _MOST_CELLS = 4 << 30, 1_000_000_000
-_SMALL_CELLS, _LARGEST_RATIO = 50_000_000, 100
 # Measured at 10,000,000 rows of three columns, five to a case: names of cases are a half of it.
 _BYTES_A_ROW, _MANY_ROWS = 100, 5_000_000
 
@@ -33,9 +34,10 @@ def open_parquet(content: bytes) -> pa.Table:
     try:
         held = pa.BufferReader(arrow_bytes(content))
         file = parquet.ParquetFile(held)
-        _check_unpacked([file.metadata], len(content))
-        return parquet.ParquetFile(held, read_dictionary=_texts(file.schema_arrow)).read()
-    except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
+        _check_unpacked([file])
+        texts = _texts(file.schema_arrow) + _nested_texts(file.schema)
+        return parquet.ParquetFile(held, read_dictionary=texts).read()
+    except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"This Parquet file cannot be read ({error}).", "Write it again and open that.") from None
 
 
@@ -59,7 +61,7 @@ def open_parquet_folder(folder: Path) -> pa.Table:
 
     try:
         parts, found = parquet_parts(folder)
-        _check_unpacked([file.metadata for file in found], sum(path.stat().st_size for path in parts))
+        _check_unpacked(found)
         as_dictionaries = dataset.ParquetReadOptions(dictionary_columns=_texts(found[0].schema_arrow))
         return dataset.dataset(
             [path.as_posix() for path in parts],
@@ -107,15 +109,24 @@ def _texts(schema: pa.Schema) -> list[str]:
     return [field.name for field in schema if pa.types.is_string(field.type) or pa.types.is_large_string(field.type)]
 
 
-def _check_unpacked(parts: Sequence[parquet.FileMetaData], n_bytes: int) -> None:
-    """Raise where the parts of a table, ``n_bytes`` together, unpack to more than fits."""
-    n_rows = sum(part.num_rows for part in parts)
-    n_columns = parts[0].num_columns
+def _nested_texts(schema: parquet.ParquetSchema) -> list[str]:
+    """Paths of the texts in lists and structs: a text that repeats would be written out for each entry."""
+    leaves = map(schema.column, range(len(schema)))
+    return [leaf.path for leaf in leaves if leaf.logical_type.type == "STRING" and leaf.path != leaf.name]
+
+
+def _check_unpacked(files: Sequence[parquet.ParquetFile]) -> None:
+    """Raise where the parts of a table unpack to more than fits, or than the budget of the reading has."""
+    parts = [file.metadata for file in files]
+    n_rows, n_columns = sum(part.num_rows for part in parts), parts[0].num_columns
+    spend_table(n_rows, n_columns)
     groups = (part.row_group(group) for part in parts for group in range(part.num_row_groups))
-    # Repeats take hardly any room in the file, and all of it in memory.
-    swollen = n_rows * n_columns > _SMALL_CELLS and n_rows * n_columns > _LARGEST_RATIO * n_bytes
     unpacked = sum(max(0, group.total_byte_size) for group in groups)
-    if swollen or n_rows * n_columns > _MOST_CELLS or unpacked > _MOST_BYTES:
+    # Repeats take hardly any room in the file, and all of it in memory. How many entries lists have is not asked: of a
+    # damaged file pyarrow ends the process there.
+    widths = [field.type.byte_width for field in files[0].schema_arrow if pa.types.is_fixed_size_binary(field.type)]
+    spend(characters=unpacked + n_rows * sum(widths))
+    if n_rows * n_columns > _MOST_CELLS or unpacked > _MOST_BYTES:
         raise InputError(
             f"This Parquet file unpacks to {n_rows:,} rows of {n_columns:,} columns.",
             "Leave out columns that are not needed, or open a part of it.",
@@ -146,11 +157,13 @@ def read_parquet(content: bytes, progress: Callable[[float], None] | None = None
     InputError
         The file is broken, has fewer than two columns of plain values, or no rows.
     """
-    return as_text(open_parquet(content), progress)
+    with reading(len(content)):
+        return as_text(open_parquet(content), progress)
 
 
 def as_text(table: pa.Table, progress: Callable[[float], None] | None = None) -> RawTable:
     """A table of any types as one of text; lists are taken apart where they hold annotations. See `read_parquet`."""
+    check_columns(table.num_columns)
     if len(set(table.column_names)) < table.num_columns:
         raise InputError("Two columns have the same name.", "Give each column a name of its own.")
     if table.num_rows == 0:
@@ -201,6 +214,11 @@ def _values_as_text(values: pa.Array) -> pa.Array:
     return pc.fill_null(values.cast(pa.string()), "")
 
 
+def _coded(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column with texts as a dictionary, so that none is written again for each row that repeats it."""
+    return column.dictionary_encode() if pa.types.is_string(column.type) else column
+
+
 def _is_list(type_: pa.DataType) -> bool:
     return _is_any_list(type_) and not pa.types.is_nested(type_.value_type)
 
@@ -220,27 +238,29 @@ def _without_structs(table: pa.Table) -> pa.Table:
     for name in table.column_names:
         column = table[name]
         if pa.types.is_struct(column.type):
-            fields += [(name, part.name, pc.struct_field(column, part.name)) for part in column.type]
+            fields += [(name, part.name, values) for part, values in zip(column.type, column.flatten(), strict=True)]
         elif _is_any_list(column.type) and pa.types.is_struct(column.type.value_type):
-            fields += [(name, part.name, _in_lists(column, part.name)) for part in column.type.value_type]
+            parts = column.type.value_type
+            fields += [(name, part.name, lists) for part, lists in zip(parts, _in_lists(column), strict=True)]
         else:
             columns[name] = column
-    own = [part for _, part, _ in fields]
+    times = Counter(part for _, part, _ in fields)
     for name, part, column in fields:
-        alone = own.count(part) == 1 and part not in columns
+        alone = times[part] == 1 and part not in columns
         columns[part if alone else f"{name}.{part}"] = column
     return pa.table(columns) if fields else table
 
 
-def _in_lists(column: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
-    """One field of the structs in the lists of a column, as lists of the same lengths."""
-    chunks = []
+def _in_lists(column: pa.ChunkedArray) -> list[pa.ChunkedArray]:
+    """Each field of the structs in the lists of a column, as lists of the same lengths."""
+    parts = column.type.value_type
+    chunks: list[list[pa.Array]] = [[] for _ in parts]
     for chunk in column.chunks:
-        chunk = chunk.cast(pa.large_list(chunk.type.value_type))
-        values = pc.struct_field(chunk.flatten(), field)
+        chunk = chunk.cast(pa.large_list(parts))
         ends = np.concatenate([[0], np.cumsum(pc.fill_null(pc.list_value_length(chunk), 0).to_numpy())])
-        chunks.append(pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values))
-    return pa.chunked_array(chunks, pa.large_list(column.type.value_type.field(field).type))
+        for found, values in zip(chunks, chunk.flatten().flatten(), strict=True):
+            found.append(pa.LargeListArray.from_arrays(pa.array(ends, pa.int64()), values))
+    return [pa.chunked_array(found, pa.large_list(part.type)) for part, found in zip(parts, chunks, strict=True)]
 
 
 def _without_lists(
@@ -272,7 +292,8 @@ def _without_lists(
         )
     table, line, lengths = table.filter(pa.array(sound)), line[sound], lengths[sound]
     row = np.repeat(np.arange(len(lengths)), lengths)
-    columns = {name: table[name].take(pa.array(row)) for name in plain}
+    spend_table(row.size, len(plain) + len(together))
+    columns = {name: _coded(table[name]).take(pa.array(row)) for name in plain}
     columns |= {name: pc.list_flatten(table[name]) for name in together}
     number = np.arange(row.size) - np.repeat(np.cumsum(lengths) - lengths, lengths) + 1
     places = RowLocations(("row", "entry"), (line[row], number))

@@ -10,6 +10,7 @@ import pyarrow as pa
 from ..column_mapping import LAYOUTS, Mapping
 from ..companion_files import SideFiles
 from ..guess_mapping import likeliest_mapping
+from .budget import plain_text
 from .raw_table import Dropped, RawTable, RowLocations
 from .source import Question, Source
 
@@ -68,7 +69,7 @@ def _together(tables: Sequence[tuple[str, RawTable]]) -> RawTable:
     names = tuple(name for name, _ in tables)
     for name, raw in tables:
         table = raw.table
-        plain = pa.table({column: table[column].cast(pa.string()) for column in table.column_names})
+        plain = pa.table({column: plain_text(table[column]) for column in table.column_names})
         if per_file:
             stem = name.replace("\\", "/").rsplit("/", 1)[-1].rsplit(".", 1)[0]
             plain = plain.append_column(RATER_OF_FILE, pa.array([stem] * plain.num_rows, pa.string()))

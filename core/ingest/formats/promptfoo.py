@@ -80,13 +80,14 @@ def _row(log: Log, row: object, file: int, line: int, numbers: tuple[int, int], 
     maker = row["provider"]
     provider = called(maker.get("label") or maker.get("id")) if isinstance(maker, dict) else called(maker)
     prompt = row.get("promptIdx") if isinstance(row.get("promptIdx"), int) and row["promptIdx"] else ""
-    test = row.get("testIdx", numbers[1])
+    test = row["testIdx"] if isinstance(row.get("testIdx"), int) else numbers[1]
     case = called(named.get(test) or f"test {test}", f"prompt {prompt}" if prompt else "")
     log.shown.add(case, as_object(row.get("vars")))
     response = as_object(row.get("response"))
     log.said.append(Said(file, line, numbers, case, provider, ANSWER, response.get("output")))
     grading = as_object(row.get("gradingResult"))
-    parts = [part for part in grading.get("componentResults") or [] if isinstance(part, dict)]
+    judged = grading.get("componentResults")
+    parts = [part for part in judged if isinstance(part, dict)] if isinstance(judged, list) else []
     whose = called(case, provider)
     if not parts:
         log.said.append(

@@ -48,6 +48,11 @@ class TextCodes:
         """One more row."""
         self.codes.append(self._code.setdefault(text, len(self._code)))
 
+    def fill(self, n_rows: int) -> None:
+        """Empty rows up to a number of rows."""
+        if len(self.codes) < n_rows:
+            self.codes.extend(array("i", [self._code.setdefault("", len(self._code))]) * (n_rows - len(self.codes)))
+
     def taken(self, rows: np.ndarray | None = None) -> pa.ChunkedArray:
         """The rows, or some of them, as dictionary of strings."""
         codes = np.frombuffer(self.codes, np.int32) if self.codes else np.empty(0, np.int32)

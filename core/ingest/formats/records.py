@@ -7,13 +7,12 @@ import numpy as np
 import pyarrow as pa
 
 from ...errors import InputError
+from ...text import first_twice
+from .budget import check_columns, spend
 from .json_text import JsonFile, Progress, all_heads, all_records
 from .parquet import as_text
 from .questionnaire import TextCodes, text_of
 from .raw_table import Dropped, RawTable, RowLocations
-
-_MOST_COLUMNS = 2_000
-_MOST_CELLS = 100_000_000
 
 
 def read_records(files: Sequence[JsonFile], progress: Progress | None = None) -> RawTable:
@@ -26,7 +25,7 @@ def read_records(files: Sequence[JsonFile], progress: Progress | None = None) ->
     """
     columns: dict[str, TextCodes] = {}
     lines, numbers, of_file = array("q"), array("q"), array("i")
-    dropped = []
+    dropped, ragged = [], False
     if not any(isinstance(record, dict) and record for record in all_heads(files)):
         raise InputError("This JSON holds no records that could be read as a table.", _REMEDY)
     for file, number, line, record in all_records(files, progress):
@@ -34,35 +33,43 @@ def read_records(files: Sequence[JsonFile], progress: Progress | None = None) ->
             dropped.append(Dropped(line, f"record {number:,}: no object of names and values"))
             continue
         if record.keys() == columns.keys():
+            if ragged:
+                _fill_up(columns, len(lines))
+                ragged = False
             for key, value in record.items():
                 columns[key].add(value if type(value) is str else text_of(value))
         else:
-            _add_odd(record, columns, len(lines), line)
+            _add_odd(record, columns, len(lines))
+            ragged = True
         lines.append(line)
         numbers.append(number)
         of_file.append(file)
     if len(columns) < 2:
         raise InputError(f"The records have only one name ({next(iter(columns))!r}).", _REMEDY)
+    _fill_up(columns, len(lines))
     names = _distinct(columns)
     places = RowLocations(("record",), (np.array(numbers),), tuple(file.name for file in files), np.array(of_file))
     table = pa.table([column.taken() for column in columns.values()], names=names)
     return RawTable(table, np.array(lines, np.int64), tuple(dropped), (), places=places)
 
 
-def _add_odd(record: dict, columns: dict[str, TextCodes], n_rows: int, line: int) -> None:
-    """A record with other names than those before it: what it lacks is empty, and so is what they lack."""
+def _add_odd(record: dict, columns: dict[str, TextCodes], n_rows: int) -> None:
+    """Add a record with other names than those before it; `_fill_up` makes empty what it lacks and what they lack."""
     for key, value in record.items():
         column = columns.get(key)
         if column is None:
-            if len(columns) == _MOST_COLUMNS or len(columns) * n_rows > _MOST_CELLS:
-                raise InputError(f"The records have more than {len(columns):,} different names.", _REMEDY, line=line)
+            check_columns(len(columns) + 1)
+            spend(cells=n_rows)
             column = columns[key] = TextCodes()
-        while len(column.codes) < n_rows:
-            column.add("")
+        column.fill(n_rows)
         column.add(text_of(value))
+    spend(cells=len(columns))
+
+
+def _fill_up(columns: dict[str, TextCodes], n_rows: int) -> None:
+    """Empty cells where columns have fewer rows than there are."""
     for column in columns.values():
-        if len(column.codes) == n_rows:
-            column.add("")
+        column.fill(n_rows)
 
 
 _REMEDY = "Write an array of objects, or one object a line, with the case, the rater and the annotation by name."
@@ -86,7 +93,7 @@ def read_lists(files: Sequence[JsonFile], progress: Progress | None = None) -> R
 def _distinct(columns: dict[str, TextCodes]) -> list[str]:
     """Names of columns, trimmed; empty ones are numbered, and doubled ones refused."""
     names = [key.strip().encode("utf-8", "replace").decode() or f"column {n}" for n, key in enumerate(columns, 1)]
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = first_twice(names)
     if twice is not None:
         raise InputError(f"The records have two names that read {twice!r}.", "Give each part a name of its own.")
     return names

@@ -7,6 +7,7 @@ import numpy as np
 
 from ...annotations.vocabulary import encode, to_numbers
 from ...errors import InputError
+from ...text import first_twice
 from ..column_mapping import guess_mapping, likeness
 from ..companion_files import CaseTable, ClassTable, SideFiles
 from ..images import is_picture
@@ -56,7 +57,7 @@ def read_side_file(name: str, content: bytes, kind: SideKind) -> SideFiles:
         It is no table, or has no column of what is wanted.
     """
     (_, raw), *_ = open_tables(name, content)
-    side = {"cases": _cases, "classes": _classes, "gold": _gold}[kind](raw)
+    side = side_of_table(raw, kind)
     if side is None:
         needs = {
             "cases": "a case and a text, image, group or date",
@@ -67,6 +68,11 @@ def read_side_file(name: str, content: bytes, kind: SideKind) -> SideFiles:
             f"{name} has no columns for this ({', '.join(map(repr, raw.columns[:8]))}).", f"It needs {needs}."
         )
     return side
+
+
+def side_of_table(raw: RawTable, kind: SideKind) -> SideFiles | None:
+    """What a table says of cases, classes or gold; None if it has no columns for that."""
+    return {"cases": _cases, "classes": _classes, "gold": _gold}[kind](raw)
 
 
 def read_class_list(name: str, content: bytes) -> ClassTable:
@@ -88,7 +94,7 @@ def read_class_list(name: str, content: bytes) -> ClassTable:
     if names and likeness(names[0], "answer") == 2 and len(names) > 1:
         names = names[1:]  # the head of a column
     if not names or len(set(names)) < len(names):
-        twice = next((one for one in names if names.count(one) > 1), None)
+        twice = first_twice(names)
         what = f"names the class {twice!r} twice" if twice else "holds no name of a class"
         raise InputError(f"{name} {what}.", "Write a class a line, each once.")
     return ClassTable(tuple(names))

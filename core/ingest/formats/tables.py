@@ -9,6 +9,7 @@ from ...settings import MEGABYTE, current_settings
 from ...text import number
 from .archive import is_archive, is_workbook
 from .binary import what_is
+from .budget import check_looked_at, plain_text, reading
 from .delimited import read_delimited
 from .parquet import MAGIC as PARQUET
 from .parquet import read_parquet
@@ -46,6 +47,16 @@ def open_tables(
     InputError
         The file is no table; the message says where and what to do.
     """
+    with reading(len(content)):
+        tables = _tables(name, content, has_header, progress)
+        for _, raw in tables:
+            check_looked_at(raw.table)
+        return tables
+
+
+def _tables(
+    name: str, content: bytes, has_header: bool | None, progress: Callable[[float], None] | None
+) -> list[tuple[str, RawTable]]:
     if content.startswith(PARQUET):
         return [(name, read_parquet(content, progress))]
     if is_workbook(content):
@@ -66,7 +77,8 @@ def open_table(content: bytes, *, has_header: bool | None = None) -> RawTable:
         The file is over the limit or cannot be read; the message says where and what to do.
     """
     check_file_size("The file", len(content))
-    (_, raw), *others = open_tables("The file", content, has_header=has_header)
-    plain = pa.table({name: raw.table[name].cast(pa.string()) for name in raw.columns})
+    with reading(len(content)):
+        (_, raw), *others = open_tables("The file", content, has_header=has_header)
+        plain = pa.table({name: plain_text(raw.table[name]) for name in raw.columns})
     notes = raw.notes + (f"Only the first of {len(others) + 1} sheets was read.",) * bool(others)
     return RawTable(plain, raw.line, raw.dropped, notes, raw.has_header, raw.decimal_comma, raw.places)

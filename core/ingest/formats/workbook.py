@@ -3,6 +3,7 @@
 import datetime
 import io
 import re
+import zipfile
 from typing import Any
 
 import numpy as np
@@ -12,15 +13,21 @@ from ...errors import InputError, PluralityError
 from ...tables import SETTINGS_HEADER, SETTINGS_SHEET
 from ...text import plural
 from .archive import check_archive
+from .budget import OBJECT, check_columns, spend
 from .headers import column_names, looks_like_header
 from .questionnaire import strings, text_of
 from .raw_table import Dropped, RawTable
 
-_MOST_CELLS = 30_000_000
+_MOST_ROWS = 1_048_576  # Excel has no more
 _CHUNK = 1 << 20
 # Merged cells in one column; of a range over several columns the first is filled.
-_MERGED = re.compile(rb'<mergeCell [^>]*?ref="([A-Z]{1,3})(\d{1,7}):(?:[A-Z]{1,3})(\d{1,7})"')
+_MERGED = re.compile(rb'<mergeCell [^<>]*?ref="([A-Z]{1,3})(\d{1,7}):(?:[A-Z]{1,3})(\d{1,7})"')
 _LONGEST_REFERENCE = 80
+# What openpyxl takes for a part of a workbook, in cells: a cell of a sheet has four tags or more.
+_TAG, _TAG_OF_STYLE, _MERGED_RANGE = OBJECT // 4, 5 * OBJECT, 4 * OBJECT
+_IN_BULK = ("worksheets/", "sharedStrings")
+_EMPTY_ROW: list[str] = []
+_SAVE_AGAIN = "Save it again as .xlsx without a password, or as CSV."
 
 
 def read_workbook(name: str, content: bytes, *, has_header: bool | None = None) -> list[tuple[str, RawTable]]:
@@ -44,20 +51,10 @@ def read_workbook(name: str, content: bytes, *, has_header: bool | None = None) 
     check_archive(name, content)
     found, reasons = [], []
     try:
+        _check_parts(name, content)
         book = openpyxl.load_workbook(io.BytesIO(content), read_only=True, data_only=True, keep_links=False)
-        n_cells = 0
         for sheet in book.worksheets:
-            rows = []
-            if hasattr(sheet, "reset_dimensions"):
-                sheet.reset_dimensions()  # what the file says of its size may be wrong
-            for cells in sheet.iter_rows(values_only=True):
-                n_cells += len(cells) + 1
-                if n_cells > _MOST_CELLS:
-                    raise InputError(
-                        f"{name} has more than {_MOST_CELLS:,} cells.",
-                        "Save the sheet as CSV or Parquet and open that.",
-                    )
-                rows.append([_cell(value) for value in cells])
+            rows = _rows(name, sheet)
             n_filled = _fill_merged(rows, book, sheet)
             if sheet.title == SETTINGS_SHEET and rows and tuple(rows[0]) == SETTINGS_HEADER:
                 continue  # a table of our own, exported with its settings
@@ -66,18 +63,61 @@ def read_workbook(name: str, content: bytes, *, has_header: bool | None = None) 
             except InputError as error:
                 reasons.append(f"Sheet {sheet.title!r}: {error.message}")
         book.close()
-    except PluralityError:
+    except (PluralityError, MemoryError):
         raise
     except Exception as error:  # the library raises whatever it stumbles over
         raise InputError(
             f"{name} cannot be read as an Excel workbook ({type(error).__name__}).",
-            "Save it again as .xlsx without a password, or as CSV.",
+            _SAVE_AGAIN,
         ) from None
     if not found:
         raise InputError(
             f"{name}: no sheet holds a table. {' '.join(reasons[:3])}", "A table needs a case and an annotation."
         )
     return found
+
+
+def _check_parts(name: str, content: bytes) -> None:
+    """Spend what openpyxl will take for the tags of every part, before it reads any; entities are refused."""
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        for entry in archive.infolist():
+            if not entry.filename.endswith((".xml", ".rels", ".vml")):
+                continue
+            weight = _TAG if any(part in entry.filename for part in _IN_BULK) else _TAG_OF_STYLE
+            rest = b""
+            with archive.open(entry) as part:
+                while chunk := part.read(_CHUNK):
+                    text = rest + chunk
+                    if b"<!DOCTYPE" in text or b"<!ENTITY" in text:
+                        raise InputError(f"{name} declares XML entities, which no workbook needs.", _SAVE_AGAIN)
+                    merged = text.count(b"<mergeCell ") * _MERGED_RANGE
+                    spend(cells=chunk.count(b"<") * weight + merged)
+                    rest = text[-len(b"<mergeCell") :]
+
+
+def _rows(name: str, sheet: Any) -> list[list[str]]:
+    """The cells of a sheet as text, row by row."""
+    rows: list[list[str]] = []
+    if hasattr(sheet, "reset_dimensions"):
+        sheet.reset_dimensions()  # what the file says of its size may be wrong
+    for cells in sheet.iter_rows(values_only=True):
+        if len(rows) == _MOST_ROWS:
+            raise InputError(f"{name} has a sheet of more than {_MOST_ROWS:,} rows.", _SAVE_AGAIN)
+        if not cells:
+            rows.append(_EMPTY_ROW)
+            continue
+        check_columns(_last_filled(cells))
+        texts = [_cell(value) for value in cells]
+        spend(cells=OBJECT * len(texts), characters=sum(map(len, texts)))
+        rows.append(texts)
+    return rows
+
+
+def _last_filled(cells: tuple) -> int:
+    """Place of the last cell of a row that is not empty, from 1."""
+    if cells[-1] is not None:
+        return len(cells)
+    return next((place for place in range(len(cells), 0, -1) if cells[place - 1] is not None), 0)
 
 
 def _fill_merged(rows: list[list[str]], book: Any, sheet: Any) -> int:
@@ -91,26 +131,41 @@ def _fill_merged(rows: list[list[str]], book: Any, sheet: Any) -> int:
         return 0
     from openpyxl.utils import column_index_from_string
 
-    n_filled, rest = 0, b""
+    ranges: set[tuple[int, int, int]] = set()
+    rest = b""
     with archive.open(path) as part:
         while chunk := part.read(_CHUNK):
             text = rest + chunk
             for letters, first, last in _MERGED.findall(text):
-                n_filled += _filled(rows, column_index_from_string(letters.decode()) - 1, int(first), int(last))
+                if int(last) > int(first):
+                    ranges.add((column_index_from_string(letters.decode()) - 1, int(first), int(last)))
             rest = text[-_LONGEST_REFERENCE:]
+    if not ranges:
+        return 0
+    filled = [any(cell.strip() for cell in row) for row in rows]
+    n_filled, column, done = 0, -1, 0
+    for of_column, first, last in sorted(ranges):
+        column, done = of_column, done if of_column == column else 0
+        n_filled += _filled(rows, filled, column, first, max(first, done), last)
+        done = max(done, last)
     return n_filled
 
 
-def _filled(rows: list[list[str]], column: int, first: int, last: int) -> int:
-    """The same for one merged range, rows from 1."""
+def _filled(rows: list[list[str]], filled: list[bool], column: int, first: int, above: int, last: int) -> int:
+    """The same for the rows from ``above`` to ``last`` of one merged range, rows from 1: each row is visited once."""
     if not 0 < first <= len(rows) or column >= len(rows[first - 1]) or not rows[first - 1][column].strip():
         return 0
-    n_filled = 0
-    for row in rows[first : min(last, len(rows))]:
-        if any(cell.strip() for cell in row):
-            row.extend([""] * (column + 1 - len(row)))
-            n_filled += not row[column].strip()
-            row[column] = row[column] if row[column].strip() else rows[first - 1][column]
+    n_filled, value = 0, rows[first - 1][column]
+    for place in range(above, min(last, len(rows))):
+        row = rows[place]
+        if filled[place]:
+            if len(row) <= column:
+                spend(cells=OBJECT * (column + 1 - len(row)))
+                row.extend([""] * (column + 1 - len(row)))
+            if not row[column].strip():
+                spend(characters=len(value))
+                row[column] = value
+                n_filled += 1
     return n_filled
 
 
@@ -131,6 +186,8 @@ def _table(rows: list[list[str]], has_header: bool | None, n_filled: int = 0) ->
     width = max(max(place for place, cell in enumerate(row, 1) if cell.strip()) for _, row in numbered)
     if width < 2:
         raise InputError("It has only one column.")
+    check_columns(width)
+    spend(cells=OBJECT * max(0, len(numbered) * width - sum(len(row) for _, row in numbered)))
     notes = []
     if n_filled:
         notes.append(f"{plural(n_filled, 'merged cell')} filled with the value above.")

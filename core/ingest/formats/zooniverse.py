@@ -1,6 +1,5 @@
 """Zooniverse, CSV of classifications: one row a volunteer and subject, with annotations of every task as JSON."""
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -8,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from ...text import shorten
 from ..companion_files import SideFiles
 from .content_columns import CaseTexts
+from .json_text import value_of_cell
 from .questionnaire import Questionnaire, text_of
 from .raw_table import RawTable
 from .reader import Reader, reader_method
@@ -114,7 +114,7 @@ def _facts(cell: str, subject: str) -> dict[str, str]:
 
 def _parsed(cell: str) -> object:
     try:
-        return json.loads(cell) if cell.strip() else None
+        return value_of_cell(cell) if cell.strip() else None
     except (ValueError, RecursionError):
         return None
 

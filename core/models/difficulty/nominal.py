@@ -19,6 +19,7 @@ from ...errors import InputError, NotApplicableError
 from ...methods import ONE_CLASS, Method
 from ...options import check_choice, check_flag
 from ...runtime.chunks import CancelToken, map_chunks
+from ...thresholds import INTERVAL_LEVEL
 from ..design import Design, Repeats, design
 from ..held_out import BETAS, FLOOR, HeldOut, HeldOutData
 from ..nuts.fitting import fit_by_nuts
@@ -50,7 +51,6 @@ from .nominal_density import (
 )
 from .nominal_summary import FAR_APART, confusion_of, mistakes_of, summarise
 
-LEVEL = 0.95
 _STOP, _REFIT = StoppingRule(2000, 1e-8), StoppingRule(200, 1e-7)
 _WIDEST, _FINE = 5.0, 101
 _SOME_SPREAD = 0.25
@@ -177,7 +177,7 @@ class NominalDifficulty:
         n_tune: int = 1000,
         n_chains: int = 4,
         seed: int = 0,
-        level: float = LEVEL,
+        level: float = INTERVAL_LEVEL,
         token: CancelToken | None = None,
         progress: Progress | None = None,
     ) -> BayesianFit:
@@ -632,7 +632,7 @@ def _difficulty(data: Design, place: Place, token: CancelToken | None) -> CaseEf
     value, weight = max(place.spread, 1e-6) * standard, np.exp(-0.5 * standard**2)
     tables = _tables(place, np.exp(value), weight / weight.sum())
     found = np.empty((4, dataset.n_cases))
-    arguments = (dataset.case_ptr, dataset.rater, dataset.answer, *tables, data.known, value, (1 - LEVEL) / 2)
+    arguments = (dataset.case_ptr, dataset.rater, dataset.answer, *tables, data.known, value, (1 - INTERVAL_LEVEL) / 2)
 
     def work(chunk: tuple[int, int]) -> None:
         difficulty_of_cases(*arguments, *chunk, found)
@@ -664,7 +664,7 @@ def _uncertainty(
     diagonal = np.eye(len(prevalence), dtype=bool)
     return Uncertainty(
         "observed information",
-        LEVEL,
+        INTERVAL_LEVEL,
         Spread(own * on_logit, *ends),
         Spread(half, low, high),
         Spread(

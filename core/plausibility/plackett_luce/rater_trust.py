@@ -7,8 +7,8 @@ import numpy as np
 from ...models.nuts.mixing import ess_bulk, r_hat
 from ...result_base import Columns, Result
 from ...text import exact, number
+from ...thresholds import INTERVAL_LEVEL
 
-LEVEL = 0.95
 LEAST_DRAWS = 20
 MAX_RHAT = 1.05
 MIN_ESS = 100.0
@@ -54,7 +54,7 @@ class RaterTrust(Result):
     prior: tuple[float, float]
     reliability: float
     held: bool
-    level: float = LEVEL
+    level: float = INTERVAL_LEVEL
 
     TABLES = ("raters",)
 
@@ -111,7 +111,7 @@ def rater_trust(
         Whether they are held at their means while plausibilities are drawn at another γ.
     """
     flat = draws.reshape(-1, draws.shape[2])
-    tails = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+    tails = [(1 - INTERVAL_LEVEL) / 2, (1 + INTERVAL_LEVEL) / 2]
     low, high = np.quantile(flat, tails, axis=0)
     places = 1 + np.argsort(np.argsort(-flat, axis=1, kind="stable"), axis=1)
     place_low, place_high = np.quantile(places, tails, axis=0, method="nearest")

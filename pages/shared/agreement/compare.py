@@ -1,4 +1,4 @@
-"""What the agreement rests on: selections side by side, how precise it is, and how the annotations were collected."""
+"""Two selections side by side, and two coefficients on the same cases."""
 
 import json
 from dataclasses import fields
@@ -12,16 +12,13 @@ from core.agreement.differences import Difference, compare, difference
 from core.agreement.krippendorff import KRIPPENDORFF_ALPHA
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection, days_of
-from core.errors import NotApplicableError, PluralityError
+from core.errors import PluralityError
 from core.figures import agreement as titles
-from core.figures import agreement_parts as figures
 from core.methods import method_named
-from core.text import markdown, number, percent, plural, with_interval
-from pages.shared.cache import agreement as cached_agreement
+from core.text import markdown, number, with_interval
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import columns, expected, job_progress, selection, state, widgets
 
-_BUYS = 500
 _MOST_GROUPS = 30
 _RATERS, _PERIOD = "Some raters …", "A period …"
 _LAST = "_compared_last"
@@ -36,24 +33,6 @@ _RESPECTS = {
 }
 _REPLICATES = 1000
 _SEED = 0
-
-
-def warn_of_adaptive_collection(view: Dataset) -> None:
-    """Where cases that disagreed early were given more annotations, all agreement is off, and the first two are not."""
-    found = cached_agreement.adaptive(view)
-    if not found.warn:
-        return
-    more = "more" if found.difference > 0 else "less"
-    first, every = found.first_two[1], found.everything[1]
-    st.warning(
-        f"Cases whose first two annotations disagreed were {more} often given a third annotation "
-        f"({percent(found.more_disagree / found.n_disagree)} against {percent(found.more_agree / found.n_agree)}). "
-        "Agreement of "
-        "all annotations is then that of a mixture of cases nobody chose. From the first two annotations of each case "
-        f"alone, α is {with_interval(first.value, first.ci_low, first.ci_high)}, from all "
-        f"{with_interval(every.value, every.ci_low, every.ci_high)}: quote the first.",
-        icon=":material/warning:",
-    )
 
 
 def selections(view: Dataset, threshold: float | str | None) -> None:
@@ -288,58 +267,3 @@ def _coefficients(result: BootstrapResult) -> None:
         key="bootstrap_table",
     )
     widgets.download(frame, "Bootstrap", "bootstrap", "bootstrap_download")
-
-
-def _range(low: float, high: float) -> str:
-    ends = number(low, 3), number(high, 3)
-    return ends[0] if ends[0] == ends[1] else f"between {ends[0]} and {ends[1]}"
-
-
-def precision(view: Dataset, theme) -> None:
-    """What precision there is, and what more annotations would buy."""
-    widgets.heading("What more annotations would buy", "precision")
-    try:
-        curves = cached_agreement.precision(view)
-    except NotApplicableError as error:
-        st.info(markdown(error), icon=":material/block:")
-        return
-    now = curves[0].points[0]
-    bought = {curve.how: point for curve in curves for point in curve.points if point.extra == _BUYS}
-    words = {how: _range(*point.width_range) for how, point in bought.items()}
-    st.markdown(
-        f"The 95% interval of SPA is **{number(now.width_range[1], 3)}** wide. {_BUYS} more annotations make it "
-        f"**{words['new_cases']}** on new cases, **{words['present_cases']}** on the present ones."
-    )
-    widgets.plot(
-        figures.precision_figure(curves, theme, "Width of the interval of SPA"),
-        "precision",
-        "Width of the interval against annotations added",
-    )
-    for note in dict.fromkeys(curve.note for curve in curves if curve.note):
-        st.caption(markdown(note[0].upper() + note[1:] + "."))
-    st.caption(
-        "Raters are taken as interchangeable and new cases as like the present ones. More annotations on the present "
-        "cases cannot make up for having seen few cases."
-    )
-    rows = [
-        {
-            "on": curve.how,
-            "added": point.extra,
-            "cases": point.n_cases,
-            "annotations": point.n_annotations,
-            "se_low": point.se_range[0],
-            "se_high": point.se_range[1],
-            "width_low": point.width_range[0],
-            "width_high": point.width_range[1],
-        }
-        for curve in curves
-        for point in curve.points
-    ]
-    widgets.download(pd.DataFrame(rows), "Precision", "precision", "precision_table")
-    found = cached_agreement.adaptive(view)
-    if found.difference is not None and not found.warn:
-        st.caption(
-            f"Cases whose first two annotations agreed and disagreed were given a third one about equally often "
-            f"({found.more_agree:,} of {found.n_agree:,}, {found.more_disagree:,} of "
-            f"{plural(found.n_disagree, 'case')}), so the annotations that are missing do no harm."
-        )

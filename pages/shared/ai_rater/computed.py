@@ -12,7 +12,7 @@ from core.evaluation.predictions import Predictions
 from core.evaluation.score_predictions import ScorePredictions
 from core.machines.alternative_test import AlternativeTest, MachineStanding, alternative_test, people_in_its_place
 from core.machines.annotation_scores import Score
-from core.machines.differs import DECIDED, Differences
+from core.machines.differs import Differences
 from core.machines.joined import joined, of_predictions
 from core.machines.leads import Lead
 from core.machines.marks import Machine
@@ -22,6 +22,7 @@ from core.machines.worth import Worth, worth_readers
 from core.plausibility.dirichlet import DirichletCounts
 from core.runtime.jobs import Job
 from core.text import markdown
+from core.thresholds import PANEL_DECIDED
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.machines import differs as cached_differs
 from pages.shared.cache.machines import leads as cached_leads
@@ -127,13 +128,13 @@ def reliability(dataset: Dataset, people: tuple[str, ...]) -> float:
     view = cached.class_view(dataset.select(raters=people), None)[0]
     for job in opening.at_work(view, DirichletCounts(), view):
         job_progress.redraw_after(job)
-    return opening.reliability(view, DirichletCounts(), view)[0]
+    return opening.settings(view, DirichletCounts(), view).reliability
 
 
 def may_move(dataset: Dataset, people: tuple[str, ...]) -> bool:
     """Whether that γ is still being chosen from the data."""
     view = cached.class_view(dataset.select(raters=people), None)[0]
-    return bool(opening.at_work(view, DirichletCounts(), view))
+    return opening.settings(view, DirichletCounts(), view).reliability_open
 
 
 def of(machines: Machines, epsilon: float, score: Score) -> Computed | None:
@@ -175,7 +176,7 @@ def _work(machines: Machines, epsilon: float, score: Score) -> tuple[tuple, Call
     return (machines.dataset.content_digest, "machines", m, p, machines.stamp, epsilon, score, SEED), work
 
 
-def differs(machines: Machines, gamma: float, level: float = DECIDED) -> tuple[Differences | str, ...]:
+def differs(machines: Machines, gamma: float, level: float = PANEL_DECIDED) -> tuple[Differences | str, ...]:
     """Where each machine differs from a decided panel at a γ, or why that cannot be said.
 
     Parameters

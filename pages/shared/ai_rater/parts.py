@@ -8,18 +8,19 @@ import streamlit as st
 
 from core.figures import machines as figures
 from core.machines.alternative_test import CURVE, AlternativeTest
-from core.machines.differs import DECIDED, Differences
+from core.machines.differs import Differences
 from core.machines.leads import Lead
 from core.machines.pair_agreement import PairAgreement
 from core.machines.sentences import outcome
 from core.machines.worth import Worth
 from core.text import exact, markdown, number, plural, shorten, with_interval
+from core.thresholds import PANEL_DECIDED
 from pages.shared.ai_rater.computed import MOST_PEOPLE, Computed, Machines
 from pages.shared.ai_rater.computed import differs as computed_differs
 from pages.shared.kit import columns, seen_cases, state, widgets
 
 MOST_DIFFERENCES = 500
-LEVELS = (0.5, 0.65, DECIDED, 0.95)  # certainty from which a panel may be called decided
+LEVELS = (0.5, 0.65, PANEL_DECIDED, 0.95)  # certainty from which a panel may be called decided
 MOST_SILENT = 4
 _WIDTH = 120  # of pictures, where three stand in a row
 COMPARED = {"agreement": "agreement", "log": "log score of its probabilities", "squared": "squared distance"}
@@ -344,7 +345,7 @@ def differs(machines: Machines, gamma: float) -> None:
     gamma : float
         Of the panel's certainty.
     """
-    level = st.session_state.get("differs_level", DECIDED)
+    level = st.session_state.get("differs_level", PANEL_DECIDED)
     found = computed_differs(machines, gamma, level)
     known = [one for one in found if isinstance(one, Differences)]
     if not known:
@@ -381,7 +382,7 @@ def _which(known: Sequence[Differences]) -> Differences:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         name = names[0] if len(names) == 1 else st.selectbox("Machine", names, key="differs_machine", width=320)
         st.segmented_control(
-            "Panel decided from certainty", LEVELS, default=DECIDED, required=True, key="differs_level",
+            "Panel decided from certainty", LEVELS, default=PANEL_DECIDED, required=True, key="differs_level",
             format_func=number, width="content",
         )  # fmt: skip
     return known[names.index(name)]

@@ -13,6 +13,7 @@ import streamlit as st
 
 from core import belongings, library
 from core.changes import erase_details, record_change
+from core.erasure import ADMINISTRATOR
 from core.errors import InputError, NotFoundError, PluralityError
 from core.ingest.samples import SAMPLES
 from core.machines.marks import Machine
@@ -247,6 +248,24 @@ def share(address: str, names: list[str], groups: list[str] | None = None) -> No
         belongings.set_people(address, owners=belongings.owners_of(address), shared=people, groups=shared)
 
 
+def ask_to_bring_over(earlier: str, present: str) -> None:
+    """Raise unless who is here may bring what is kept under an earlier digest of data to what they are now.
+
+    Raises
+    ------
+    NotFoundError, NotYoursError, SignedOutError
+        As of `ask`, of either digest; the present one may have no owner yet.
+    """
+    ask(earlier, change=True)
+    if belongings.owners_of(present):
+        ask(present, change=True)
+
+
+def name_for_record() -> str:
+    """The name of who is here, for the record of reviews."""
+    return sign_in.name() or st.session_state.get("reviewer") or ADMINISTRATOR
+
+
 def recipients(address: str) -> tuple[list[str], list[str]]:
     """People and groups to whom cases of the data can be assigned; both empty where anybody may open them."""
     ask(address, change=True)
@@ -412,6 +431,17 @@ class _Asking(ReviewStore):
     def forget(self, dataset: str) -> int:
         WriteRight(dataset).record("delete the reviews")
         return super().forget(dataset)
+
+    def bring_over(
+        self, before: str, after: str, by: str, cases: Collection[str], classes: Collection[str]
+    ) -> tuple[int, int]:
+        ask_to_bring_over(before, after)
+        _own_name(by)
+        return super().bring_over(before, after, by, cases, classes)
+
+    def n_to_bring_over(self, dataset: str) -> int:
+        ask(dataset, change=True)
+        return super().n_to_bring_over(dataset)
 
     def assign(self, assignment: Assignment, *, token: str) -> Assignment:
         ask(assignment.dataset, change=True)

@@ -11,7 +11,7 @@ import inspect
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -21,13 +21,17 @@ import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core import belongings, library
+from core import belongings, library, read_anew
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.annotations.rater_codes import with_names
 from core.errors import NotFoundError, PluralityError
-from core.ingest import samples
+from core.ingest import samples, uploads
 from core.ingest.case_facts import joined
+from core.ingest.companion_files import SideFiles
+from core.ingest.formats.detect import open_source
+from core.ingest.formats.side_tables import SideKind, read_pictures, read_side_file
+from core.ingest.formats.source import Source
 from core.ingest.read_files import Reading
 from core.runtime.encoding import NotStorableError
 from core.runtime.files import running_folder
@@ -52,6 +56,7 @@ MOST_WIDE_CELLS = 2_000_000
 LANES = {"pages": 1, "opening": 2, "samplers": 3}  # how heavy the work of each is
 # Seconds of work from which it goes to a process, and where none runs yet.
 WORTH_A_PROCESS, WORTH_A_START = 1.0, 3.0
+_READER_IDLE = 1_800.0  # seconds for which a process waits for the next upload
 _WARM_UP_DELAY = 1.0
 _pools: list[WorkerPool] = []
 _loaded = threading.Event()  # the kernels, before the first session
@@ -172,16 +177,70 @@ def jobs() -> JobBoard:
     return JobBoard(is_connected=_is_connected)
 
 
+def _serves() -> bool:
+    """Whether this is a server: a test has no runtime, or one of another kind."""
+    return runtime.exists() and type(runtime.get_instance()) is runtime.Runtime
+
+
 @st.cache_resource(show_spinner=False)
 def workers() -> WorkerPool | None:
     """The processes of heavy work; None where there is no server, as in a test, and where the settings want none."""
     most = current_settings().workers
-    if not most or not runtime.exists() or type(runtime.get_instance()) is not runtime.Runtime:  # a test has another
+    if not most or not _serves():
         return None
     pool = WorkerPool(most, lambda: running_folder() / "work", wanted=lambda: streamlit_private.count_connected() > 0)
     atexit.register(pool.close)  # before the folder goes
     _pools.append(pool)
     return pool
+
+
+@st.cache_resource(show_spinner=False)
+def readers() -> WorkerPool | None:
+    """The processes that read what people upload, each for one reading; None where there is no server, as in a test."""
+    if not _serves():
+        return None
+    pool = WorkerPool(1, lambda: running_folder() / "uploads", idle=_READER_IDLE, preparing=uploads.prepare)
+    atexit.register(pool.close)  # before the folder goes
+    _pools.append(pool)
+    return pool
+
+
+def prepare_reading() -> None:
+    """Have a process started that reads the next upload, so that a small file need not wait for it."""
+    if (pool := readers()) is not None:
+        pool.prepare()
+
+
+def open_upload(job: Job, files: Sequence[Any], has_header: bool | None, format: str | None) -> Source:
+    """What uploaded files hold, read by a process of their own; see `core.ingest.formats.detect.open_source`.
+
+    Parameters
+    ----------
+    job : Job
+        Whose token and progress the reading has.
+    files : sequence of UploadedFile
+    has_header, format
+        As of `open_source`.
+    """
+    named, asked = [(file.name, file.getvalue()) for file in files], {"has_header": has_header, "format": format}
+    if (pool := readers()) is None:
+        return open_source(named, **asked, progress=job.report)
+    return pool.read(uploads.open_files, named, **asked, token=job.token, progress=job.report)
+
+
+def open_side_upload(job: Job, file: Any, kind: SideKind | None) -> SideFiles:
+    """The same for a file beside the annotations; pictures without a ``kind``."""
+    name, content = file.name, file.getvalue()
+    if (pool := readers()) is not None:
+        return pool.read(uploads.open_side_file, [(name, content)], kind, token=job.token, progress=job.report)
+    return read_pictures(name, content) if kind is None else read_side_file(name, content, kind)
+
+
+def try_predictions(job: Job, file: Any) -> bool:
+    """Raise where reading an uploaded file of predictions takes more than it may, tried by a process of its own."""
+    if (pool := readers()) is None:
+        return True
+    return pool.read(uploads.try_predictions, [(file.name, file.getvalue())], token=job.token, progress=job.report)
 
 
 def prepare() -> None:
@@ -223,7 +282,7 @@ def give_back_memory() -> None:
 
 def _of_upload(job: Job) -> bool:
     """Whether it reads files that a session uploaded, under names that no other session has for them."""
-    return isinstance(job.key, tuple) and job.key[0] in ("open", "build")
+    return isinstance(job.key, tuple) and job.key[0] in ("open", "build", "side")
 
 
 def end() -> None:
@@ -474,6 +533,54 @@ def forget(digest: str) -> None:
     belongings.forget_belongings(digest)
     registry().remove(digest)
     _let_go(digest)
+
+
+def kept_before(reading: Reading) -> list[read_anew.Earlier]:
+    """What is kept under earlier digests of a dataset, and who is here may bring over; not what was left apart."""
+    if not reading.earlier:
+        return []
+    found = read_anew.found_before(reading.dataset.digest, reading.earlier)
+    return [one for one in found if access.may(one.digest, change=True)]
+
+
+def read_now(reading: Reading) -> Reading | None:
+    """A kept dataset as its file would be read now; None if that is the same, or if it was to stay as it is."""
+    digest = reading.dataset.digest
+    if not library.is_kept(digest) or not access.may(digest, change=True):
+        return None
+    dataset = _as_read_now(digest, reading.dataset.names_digest, __version__, reading.dataset)
+    if dataset is None or library.is_left_apart(digest, dataset.digest):
+        return None
+    return replace(reading, dataset=dataset, report=None, earlier=())
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _as_read_now(digest: str, names: str, version: str, _dataset: Dataset) -> Dataset | None:
+    return read_anew.as_read_now(_dataset)
+
+
+def leave_apart(earlier: str, present: str) -> None:
+    """Save that what is kept under an earlier digest of a dataset stays there."""
+    access.ask_to_bring_over(earlier, present)
+    library.leave_apart(earlier, present)
+
+
+def bring_over(earlier: str, reading: Reading) -> tuple[int, int]:
+    """Bring what is kept under an earlier digest to a dataset as it is now, and open it.
+
+    Returns how many steps of review were brought over, and how many were left in the earlier record.
+    """
+    digest = reading.dataset.digest
+    access.ask_to_bring_over(earlier, digest)
+    steps = read_anew.bring_over(earlier, reading.dataset, reading.facts, access.name_for_record())
+    registry().remove(earlier)
+    _let_go(earlier)
+    if library.is_kept(digest):  # under the name that it has there
+        reading = replace(reading, dataset=reading.dataset.renamed(library.name_of(digest)))
+    registry().add(reading)
+    if current_settings().several_processes:
+        registry().restamp(digest)
+    return steps
 
 
 def _let_go(digest: str) -> None:

@@ -4,10 +4,9 @@ import numpy as np
 
 from core.agreement.intervals import Share, share_of
 from core.annotations.dataset import Dataset
+from core.thresholds import INTERVAL_LEVEL
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.remembered import remembered
-
-LEVEL = 0.95
 
 
 @remembered
@@ -35,5 +34,5 @@ def score_mean(dataset: Dataset) -> tuple[float, float, float]:
     mean = np.bincount(dataset.case_of_annotation, dataset.score, dataset.n_cases)[rated] / n[rated]
     if mean.size < 2:
         return float(mean.mean()), np.nan, np.nan
-    half = float(stdtrit(mean.size - 1, (1 + LEVEL) / 2)) * float(mean.std(ddof=1)) / np.sqrt(mean.size)
+    half = float(stdtrit(mean.size - 1, (1 + INTERVAL_LEVEL) / 2)) * float(mean.std(ddof=1)) / np.sqrt(mean.size)
     return float(mean.mean()), float(mean.mean()) - half, float(mean.mean()) + half

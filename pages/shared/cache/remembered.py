@@ -49,20 +49,6 @@ def remembered(work: Callable[..., Any]) -> Callable[..., Any]:
     return found
 
 
-def known_of(found: Callable[..., Any], dataset: Dataset, *options: Any, **more: Any) -> Any:
-    """What a remembered function gave of the same before; None where it has not been asked, and it is not now.
-
-    Parameters
-    ----------
-    found : callable
-        Made by `remembered`.
-    dataset : Dataset
-    *options, **more
-        As it takes them.
-    """
-    return known_of_content(dataset, _asked(found.__wrapped__, options, more))  # type: ignore[attr-defined]
-
-
 def _asked(work: Callable[..., Any], options: tuple, more: dict[str, Any]) -> tuple:
     return (f"{work.__module__}.{work.__name__}", options, tuple(sorted(more.items())))
 

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
 from core.ingest.read_files import Reading
 from core.version import __version__
@@ -24,17 +25,17 @@ def without_names(reading: Reading, machines: tuple[str, ...] = ()) -> Reading:
     return replace(reading, dataset=veiled)
 
 
-def weighs(view: Dataset):
+def weighs(view: Dataset, settings: AnalysisSettings):
     """Step three of the story, of data by raters without names."""
     from core import story
-    from core.models.catalogue import fit_request, request
+    from core.models.catalogue import fit_request
     from core.raters.acceptable import acceptable_of
     from core.raters.leave_one_rater_out import panel_of
     from core.raters.monitoring import default_request
 
     judging = fit_request(default_request(view), view).fit
-    shown = fit_request(request(story.MODEL), view).fit
-    return story.weighs(view, shown, acceptable_of(panel_of(view, judging)))
+    shown = fit_request(settings.rater_model, view)
+    return story.weighs(view, shown.title, shown.fit, acceptable_of(panel_of(view, judging)))
 
 
 def torn(dataset: Dataset, certainty, model, reliability: float, n_draws: int, seed: int):

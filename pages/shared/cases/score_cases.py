@@ -8,11 +8,11 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.certainty.score_trust import ScoreTrust, plausible_score, score_digits, score_trust, scores_in_words
-from core.certainty.top_sets import UNCERTAIN_BELOW
 from core.figures import scores as figures
 from core.order import lowest_first
 from core.plausibility.gaussian import METHOD, GaussianScores
 from core.text import exact, markdown, plotly, plural, probability, shorten
+from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cases import content, moves, review_status
 from pages.shared.kit import gold_of_reviews, provenance, reliability_slider, scores, state, widgets
 from pages.shared.kit import style as look

@@ -3,9 +3,9 @@
 import numpy as np
 import streamlit as st
 
+from core.agreement.applicable_coefficients import ApplicableCoefficients
 from core.agreement.intervals import Z95, Share
 from core.agreement.pairs import METHOD as PAIRS
-from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.choice import verdict
@@ -18,15 +18,16 @@ from core.order import highest_first, lowest_first
 from core.raters.monitoring import RaterTable
 from core.raters.to_act_on import ToActOn
 from core.text import markdown, number, percent, plural, probability, shorten, with_interval
+from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.home import numbers as home_numbers
-from pages.shared.kit import columns
+from pages.shared.kit import columns, opening
 
 _STILL = {"staticPlot": True, "displayModeBar": False}
 
 
-def agreement(found: Suitable | None, why: str, theme) -> None:
+def agreement(found: ApplicableCoefficients | None, why: str, theme) -> None:
     """The forest of coefficients → Agreement."""
     figure = figures.agreement(found.coefficients, theme, found.quoted) if found else None
     if figure is None:
@@ -50,13 +51,15 @@ def cases(views: home_known.Views, theme) -> CertaintyResult | None:
     with place:
         if certain is None:
             _title("How certain each case is")
-            if not views.plausible.n_annotations:
+            if views.settings.reliability_open:
+                st.caption(opening.CHOOSING)
+            elif not views.plausible.n_annotations:
                 st.write("In every ranking the first choice is tied, so no single class can be used.")
         else:
             value = certain.certainty[:, 0]
             _title(least_certain(certain))
-            alt = f"Number of cases by certainty; {certain.n_below(home_numbers.UNCERTAIN_BELOW):,} are uncertain"
-            plot_still(figures.certainties(value, home_numbers.UNCERTAIN_BELOW, theme), "home_cases", alt)
+            alt = f"Number of cases by certainty; {certain.n_below(UNCERTAIN_BELOW):,} are uncertain"
+            plot_still(figures.certainties(value, UNCERTAIN_BELOW, theme), "home_cases", alt)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link("pages/cases.py", label="See the cases", icon=":material/view_list:", width="content")
         if certain is not None:
@@ -88,6 +91,8 @@ def classifiers(views: home_known.Views, theme) -> SweepTable | None:
     with place:
         if sweep is None:
             _title("How good classifiers are when the truth is uncertain")
+            if views.settings.reliability_open:
+                st.caption(opening.CHOOSING)
         else:
             _title(markdown(verdict(sweep.reliabilities, sweep.evaluation, metric)))
             plot_still(

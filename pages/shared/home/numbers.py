@@ -3,11 +3,11 @@
 import numpy as np
 import streamlit as st
 
+from core.agreement.applicable_coefficients import ApplicableCoefficients
 from core.agreement.intervals import Coefficient, share_of
-from core.agreement.suitable import Suitable
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import UNCERTAIN_BELOW, CertaintyResult
-from core.evaluation.choice import SURE, at_least, leaders
+from core.certainty.top_sets import CertaintyResult
+from core.evaluation.choice import at_least, leaders
 from core.evaluation.gold_accuracy import gold_accuracy
 from core.evaluation.metrics import first_metric, metric_names
 from core.evaluation.sweep_table import SweepTable
@@ -16,12 +16,13 @@ from core.figures.classifiers import metric_title
 from core.models.gold import gold_cases
 from core.order import FITTED, highest_first, lowest_first
 from core.text import as_name, exact, markdown, number, percent, percent_range, plural, shorten, with_interval
+from core.thresholds import CLEARLY_AHEAD, UNCERTAIN_BELOW
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.kit import opening, plausibility_models, predictions, state, widgets
 
 
-def sentence(dataset: Dataset, found: Suitable | None, certain: CertaintyResult | None) -> str:
+def sentence(dataset: Dataset, found: ApplicableCoefficients | None, certain: CertaintyResult | None) -> str:
     """The most important thing: how far raters agree, and how many cases stay open."""
     name = markdown(shorten(dataset.name, 44))
     uncertain = ""
@@ -62,7 +63,7 @@ def cases(dataset: Dataset) -> None:
     st.caption(f"{spread} each, {plural(dataset.n_annotations, 'annotation')} in all")
 
 
-def agreement(found: Suitable | None, why: str) -> None:
+def agreement(found: ApplicableCoefficients | None, why: str) -> None:
     """Agreement with its interval, and beyond chance."""
     if found is None:
         st.metric("Raters agree on", "–")
@@ -86,12 +87,13 @@ def agreement(found: Suitable | None, why: str) -> None:
     st.caption(_ends(main, in_percent=True) + beyond)
 
 
-def uncertain(views: home_known.Views, certain: CertaintyResult | None, *, provisional: bool = False) -> None:
-    """Share of cases whose certainty stays low, with an interval over cases; ``provisional`` while γ may still move."""
+def uncertain(views: home_known.Views, certain: CertaintyResult | None) -> None:
+    """Share of cases whose certainty stays low, with an interval over cases; no number while γ is being chosen."""
     help_sign = widgets.explained("annotation certainty")
     if certain is None:
         st.metric("Uncertain cases", "–", help=help_sign)
-        st.caption("Not computed yet." if views.plausible.n_annotations else "No annotation can be used.")
+        not_yet = opening.CHOOSING if views.settings.reliability_open else "Not computed yet."
+        st.caption(not_yet if views.plausible.n_annotations else "No annotation can be used.")
         return
     below = certain.n_below(UNCERTAIN_BELOW)
     share = share_of(below, len(certain.cases))
@@ -100,7 +102,6 @@ def uncertain(views: home_known.Views, certain: CertaintyResult | None, *, provi
         f"{percent_range(share.low, share.high)}; {below:,} of {share.n:,} below certainty "
         f"{number(UNCERTAIN_BELOW, 1)} "
         f"({plausibility_models.method(views.model.name).title}, γ = {exact(views.reliability)})"
-        + ("; provisional: model and γ are still being chosen from the data" if provisional else "")
     )
 
 
@@ -110,11 +111,18 @@ def metric_of(views: home_known.Views) -> str:
 
 
 def by_gold(views: home_known.Views) -> None:
-    """How often the most probable class is right by gold: of the model that opens, of the vote until that is known."""
-    vote, judged = cached_home.vote_by_gold(views.classes), opening.choice(views.classes)
+    """How often the most probable class is right by gold: of the rater model, of the vote if there is none."""
+    if views.settings.rater_model_open:
+        _awaited("Right by gold", "gold")
+        return
+    vote, judged, asked = (
+        cached_home.vote_by_gold(views.classes),
+        opening.choice(views.classes),
+        views.settings.rater_model,
+    )
     measures, title = vote, "majority vote"
-    if judged is not None and judged[0].chosen in judged[1]:
-        measures, title = judged[1][judged[0].chosen], judged[0].best.candidate.title
+    if judged is not None and asked is not None and asked.model in judged[1]:
+        measures, title = judged[1][asked.model], asked.title
     right = measures.accuracy
     st.metric("Right by gold", percent(right.value), help=widgets.explained("gold"))
     beside = "" if measures is vote else f"; majority vote {percent(vote.accuracy.value)}"
@@ -125,9 +133,14 @@ def by_gold(views: home_known.Views) -> None:
 
 def flips(views: home_known.Views) -> None:
     """How many unanimous cases the model that opens gives another class; nothing until it is known."""
-    judged = opening.choice(views.classes)
-    if judged is not None and judged[0].flips:
-        st.caption(markdown(judged[0].flips))
+    if views.settings.choice is not None and views.settings.choice.flips:
+        st.caption(markdown(views.settings.choice.flips))
+
+
+def _awaited(label: str, term: str) -> None:
+    """The place of a number that rests on the rater model, until that is chosen."""
+    st.metric(label, "–", help=widgets.explained(term))
+    st.caption(opening.CHOOSING_RATERS)
 
 
 def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
@@ -141,11 +154,12 @@ def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
         leader = next(iter(leaders([evaluation], metric)), None)
     if leader is None:
         st.metric(title, "–", help=widgets.explained("top3 accuracy"))
-        st.caption("Not computed yet." if sweep is None else "No classifier predicts a case of these data.")
+        not_yet = opening.CHOOSING if views.settings.reliability_open else "Not computed yet."
+        st.caption(not_yet if sweep is None else "No classifier predicts a case of these data.")
         return
     if len(evaluation.values) < 2:
         title = f"Classifier, {metric_title(metric)}"
-    elif leader.p is None or leader.p < SURE:
+    elif leader.p is None or leader.p < CLEARLY_AHEAD:
         title = f"Highest of {len(evaluation.values)} classifiers, {metric_title(metric)}"
     value = evaluation.values[leader.name][metric]
     st.metric(title, number(value.mean), help=widgets.explained("top3 accuracy"))
@@ -177,14 +191,20 @@ def prevalence(views: home_known.Views) -> None:
         st.caption("No annotation puts one class first.")
         return
     place = st.container()
-    shares, source = home_known.prevalence(views)
+    found = home_known.prevalence(views)
+    if found is None:
+        with place:
+            _awaited("Prevalence", "prevalence")
+        return
+    shares, source = found
     order = lowest_first if view.n_classes == 2 else highest_first
     code = int(order(np.round([share.value for share in shares], FITTED))[0])
     share = shares[code]
     with place:
         name = markdown(as_name(shorten(view.classes[code], 28)))
         st.metric(f"Prevalence of {name}", percent(share.value), help=widgets.explained("prevalence"))
-        st.caption(f"{percent_range(share.low, share.high)} by {source}; n = {plural(share.n, 'case')}")
+        ends = "no interval" if np.isnan(share.low) else percent_range(share.low, share.high)
+        st.caption(f"{ends[0].upper()}{ends[1:]} by {source}; n = {plural(share.n, 'case')}")
 
 
 def mean_score(dataset: Dataset) -> None:
@@ -194,7 +214,7 @@ def mean_score(dataset: Dataset) -> None:
     st.caption("No interval: one case." if np.isnan(low) else f"{number(low)} to {number(high)}, over cases")
 
 
-def _main(found: Suitable) -> Coefficient:
+def _main(found: ApplicableCoefficients) -> Coefficient:
     return found.percentage or found.quoted
 
 

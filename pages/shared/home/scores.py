@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from core.agreement.suitable import Suitable
+from core.agreement.applicable_coefficients import ApplicableCoefficients
 from core.annotations.dataset import Dataset
 from core.certainty.score_trust import ScoreTrust, plausible_score, score_digits, score_trust
 from core.certainty.scores_by_gold import scores_by_gold
@@ -12,11 +12,12 @@ from core.models.gold import gold_cases
 from core.order import lowest_first
 from core.plausibility.gaussian import METHOD
 from core.text import exact, markdown, number, percent, plural, shorten
+from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.home import doors, limits, numbers
 from pages.shared.kit import predictions, reliability_slider, scores, widgets
 
 
-def show(dataset: Dataset, found: Suitable | None, why: str, title, theme) -> None:
+def show(dataset: Dataset, found: ApplicableCoefficients | None, why: str, title, theme) -> None:
     """The dashboard. ``title`` is the place of its first sentence."""
     title.title(numbers.sentence(dataset, found, None))
     at = scores.threshold()
@@ -54,12 +55,12 @@ def _least_known(dataset: Dataset, model, cards, theme) -> None:
             st.metric("Half of the cases are known to", f"± {half}", help=widgets.explained(METHOD))
             st.caption(f"95% interval of the plausible score or better, γ = {exact(reliability)}")
         else:
-            below = int((trust.certainty[0] < numbers.UNCERTAIN_BELOW).sum())
+            below = int((trust.certainty[0] < UNCERTAIN_BELOW).sum())
             st.metric(
                 "Uncertain cases", percent(below / dataset.n_cases), help=widgets.explained("annotation certainty")
             )
             st.caption(
-                f"{below:,} of {plural(dataset.n_cases, 'case')} below certainty {number(numbers.UNCERTAIN_BELOW, 1)} "
+                f"{below:,} of {plural(dataset.n_cases, 'case')} below certainty {number(UNCERTAIN_BELOW, 1)} "
                 f"of lying above {exact(trust.threshold)} or not, γ = {exact(reliability)}"
             )
     known = -trust.width[0] if trust.above is None else trust.certainty[0]

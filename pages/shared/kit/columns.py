@@ -5,14 +5,12 @@ tables are alike in that. Only ``accounting`` separates thousands by a comma wha
 sentences do; in steps of 1 it has no digits after the point.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.certainty.top_sets import UNCERTAIN_BELOW
 from core.figures import cells
+from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.kit import style
 
 TWO, THREE = "%.2f", "%.3f"
@@ -108,8 +106,3 @@ def short_of_certain(certainty: np.ndarray) -> np.ndarray:
     """
     least = UNCERTAIN_BELOW - 0.01
     return np.where((certainty < UNCERTAIN_BELOW) & (certainty > least), least, certainty)
-
-
-def as_numbers(frame: pd.DataFrame, names: Sequence[str]) -> pd.DataFrame:
-    """The table with these columns as numbers, so that what is undefined stays empty and the rest is sorted as such."""
-    return frame.astype(dict.fromkeys(names, float))

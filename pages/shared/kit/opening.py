@@ -1,62 +1,48 @@
-"""What opens, and why: the rater model with the best held-out score, and the trust γ that data or gold suggest."""
+"""The settings that a dataset opens with, computed in the background: `core.analysis_settings` decides.
 
+Rater models are scored on held-out annotations, and certainty is compared with gold.
+"""
+
+from contextlib import suppress
+
+from core.analysis_settings import SEED, AnalysisSettings, can_choose, decide, has_truth
 from core.annotations.dataset import Dataset
 from core.certainty.held_out_readers import HeldOutCurve, held_out_curve
-from core.certainty.opening import Opening, opens_at
 from core.certainty.truth_curve import TruthCurve, truth_curve
 from core.errors import PluralityError
-from core.methods import any_of, method_named
 from core.models.choose import Choice, choose
 from core.models.gold import gold_cases
 from core.models.gold_measures import GoldMeasures, gold_measures
-from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian import GaussianScores
-from core.plausibility.ordinal_truth import OrdinalTruth
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.protocol import PlausibilityModel
 from core.runtime.jobs import Job
 from core.settings import current_settings
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import expected, plausibility_models, trusted_raters
+from pages.shared.kit import expected, gold_of_reviews, plausibility_models, state, trusted_raters
 
-SEED = plausibility_models.SEED
 LANE = "opening"
 READERS = "Held-out readers"
-MOST_ANNOTATIONS = 1_000_000
-MOST_TRUTH_CASES = 5_000
+CHOOSING = "Being worked out: the model and γ are still being chosen from the data."
+CHOOSING_RATERS = "Being worked out: rater models are still being compared on held-out annotations."
 _OF_TRUTH = 4e-3  # seconds of a case with gold
-MOST_TRUSTED_CASES = 500  # a model with a trust in each rater draws chains for it
 Judged = tuple[Choice, dict[str, GoldMeasures]]
 
 
 def choice_job(view: Dataset) -> Job | None:
-    """Held-out scores of the models by EM in the background, and what gold says; None where nothing can be compared.
+    """Held-out scores of rater models in the background, and what gold says; None where nothing can be compared.
 
-    ``view`` has one class an annotation.
+    Models by expectation-maximisation are scored first, which settles how far raters share mistakes: they are the
+    job's partial result. ``view`` has one class per annotation.
     """
-    if not any_of("rater model", view).possible or view.n_classes < 2 or view.n_annotations > MOST_ANNOTATIONS:
+    if not can_choose(view):
         return None
 
     def work(job: Job) -> Judged:
         cached.preparation().wait(("models",))  # compiling here too would take twice as long
-        told = {"seed": SEED, "difficulty": False, "seconds": expected.of_choice(view)}
-        found = cached.run(job, choose, view.coded, view.coded, **told)
-        return found, _by_gold(view.coded, found)
-
-    key = (view.content_digest, "choose by EM", SEED)
-    return cached.job(key, "Held-out scores of rater models", work, LANE, view, background=True)
-
-
-def whole_choice_job(view: Dataset) -> Job | None:
-    """The same of all models, those with case difficulty or an order after the others; None until these are done."""
-    first = choice_job(view)
-    if first is None or first.state != "done":
-        return None
-    known: Choice = cached.result(first, view.coded)[0]
-
-    def work(job: Job) -> Judged:
-        told = {"seed": SEED, "known": known, "seconds": expected.of_choice(view)}
-        found = cached.run(job, choose, view.coded, view.coded, **told)
+        how = {"seed": SEED, "seconds": expected.of_choice(view)}
+        job.partial = first = cached.run(job, choose, view.coded, view.coded, difficulty=False, **how)
+        found = cached.run(job, choose, view.coded, view.coded, known=first, **how)
         return found, _by_gold(view.coded, found)
 
     key, title = plausibility_models.choice_key(view), plausibility_models.CHOICE
@@ -64,15 +50,26 @@ def whole_choice_job(view: Dataset) -> Job | None:
 
 
 def choice(view: Dataset) -> Judged | None:
-    """The scores that are done: of all models, else of those by EM if one of these can open."""
-    first, whole = choice_job(view), whole_choice_job(view)
-    if whole is not None and whole.state == "done":
-        return cached.result(whole, view)
-    if first is None or first.state != "done":
-        return None
-    judged: Judged = cached.result(first, view)
-    by_vote = judged[0].best.by_vote
-    return None if by_vote and whole is not None and not whole.finished else judged
+    """The scores of all models; None until they are done."""
+    job = choice_job(view)
+    return cached.result(job, view) if job is not None and job.state == "done" else None
+
+
+def is_known(view: Dataset) -> bool:
+    """Whether the scores of all models are known; nothing is started."""
+    return cached.known_result(plausibility_models.choice_key(view), plausibility_models.CHOICE, view) is not None
+
+
+def begin() -> None:
+    """Have the settings of the dataset in use chosen, whatever page somebody looks at.
+
+    The work goes on as long as any session has the dataset open, for each asks for it with every run.
+    """
+    if (reading := state.current()) is None:
+        return
+    with suppress(PluralityError):  # said by the page that needs it
+        dataset = gold_of_reviews.applied(reading.dataset)
+        choice_job(cached.class_view(dataset, state.split(dataset))[0])
 
 
 def _by_gold(view: Dataset, found: Choice) -> dict[str, GoldMeasures]:
@@ -85,35 +82,32 @@ def _by_gold(view: Dataset, found: Choice) -> dict[str, GoldMeasures]:
     }
 
 
-def opening(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> Opening | None:
-    """Where γ opens for a model, and its marks; None where nothing can be said of these data.
+def settings(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> AnalysisSettings:
+    """The settings of a dataset as far as they are known, whatever somebody chose in this session.
 
     Parameters
     ----------
     dataset : Dataset
         What the model takes.
+    model : PlausibilityModel
     view : Dataset
-        The same as single classes, whose dependence β says how much annotations count together.
+        The same as single classes.
     """
-    judged = choice(view)
-    try:
-        return opens_at(
-            dataset,
-            model,
-            beta=None if judged is None else judged[0].dependence,
-            truth=truth(dataset, model),
-            readers=readers(dataset, model),
-        )
-    except PluralityError:  # nothing anchors γ here: the page opens at the published value, as without any data
-        return None
-
-
-def reliability(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> tuple[float, Opening | None]:
-    """The γ that a page opens at, as its slider takes it, and why."""
-    found = opening(dataset, model, view)
-    scale = method_named("plausibility", model.name).reliability
-    value = scale.default if found is None else found.reliability
-    return float(min(max(round(value, 1), scale.low), scale.high)), found
+    job, scored = choice_job(view), None
+    scoring = job is not None and not job.finished
+    if job is not None and (scoring or job.state == "done"):
+        scored = cached.partial(job, view) if scoring else cached.result(job, view)[0]
+    awaited = truth_job(dataset, model)
+    return decide(
+        dataset,
+        model,
+        view,
+        choice=scored,
+        scoring=scoring,
+        truth=truth(dataset, model),
+        awaits_truth=awaited is not None and not awaited.finished,
+        readers=readers(dataset, model),
+    )
 
 
 def readers_key(dataset: Dataset, model: PlausibilityModel) -> tuple:
@@ -154,13 +148,8 @@ def readers_work(dataset: Dataset, model: PlausibilityModel):
 
 
 def at_work(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> list[Job]:
-    """What is still being computed that may move γ, or the model; not the readers' mark. Arguments as of `opening`."""
-    jobs = [truth_job(dataset, model)]
-    if isinstance(model, DirichletCounts | OrdinalTruth):
-        jobs.append(choice_job(view))
-    if view.ordinal:  # what it chooses says whether the order counts
-        jobs.append(whole_choice_job(view))
-    return [job for job in jobs if job is not None and not job.finished]
+    """What is still being computed that may change the settings; arguments as of `settings`."""
+    return [job for job in (truth_job(dataset, model), choice_job(view)) if job is not None and not job.finished]
 
 
 def truth(dataset: Dataset, model: PlausibilityModel) -> TruthCurve | None:
@@ -171,18 +160,20 @@ def truth(dataset: Dataset, model: PlausibilityModel) -> TruthCurve | None:
 
 def truth_job(dataset: Dataset, model: PlausibilityModel) -> Job | None:
     """The same in the background; None where there is nothing to compute."""
-    n_gold = len(gold_cases(dataset))
-    if dataset.kind == "score" or n_gold < 2 or n_gold > MOST_TRUTH_CASES:
-        return None
-    known = trusted_raters.in_hand(dataset, model)
-    if known is None or (trusted_raters.is_asked_for(model) and n_gold > MOST_TRUSTED_CASES):
+    if not has_truth(dataset, model) or (known := trusted_raters.in_hand(dataset, model)) is None:
         return None
     key = (dataset.content_digest, "truth curve", model.name, tuple(sorted(model.settings().items())), SEED)
     return cached.job(
         key,
         "Certainty against gold",
         lambda job: cached.run(
-            job, truth_curve, dataset.coded, dataset.coded, known, seed=SEED, seconds=_OF_TRUTH * n_gold
+            job,
+            truth_curve,
+            dataset.coded,
+            dataset.coded,
+            known,
+            seed=SEED,
+            seconds=_OF_TRUTH * len(gold_cases(dataset)),
         ),
         LANE,
         dataset,

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable
 from contextlib import suppress
+from typing import Any
 
 import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
-from core.text import markdown
+from core.text import markdown, shorten
 from pages.shared.cache import access
-from pages.shared.kit import predictions
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import job_progress, predictions
 
 
 def add(
@@ -42,6 +44,8 @@ def add(
         return
     with st.expander(title if may_change else "Predictions in use"):
         upload = st.file_uploader(what, key="predictions_file") if may_change else None
+        if upload is not None and not tried(upload):
+            return
         if upload is None:
             if own := predictions.own_names():
                 st.markdown(f"In use: {markdown(', '.join(own))}.")
@@ -57,6 +61,13 @@ def add(
             return
         if predictions.add(name, upload.getvalue()):
             st.rerun()  # what stands above does not know of the file
+
+
+def tried(upload: Any) -> bool:
+    """Whether an uploaded file of predictions may be read; while that is tried, or if not, the screen says so."""
+    key = ("side", upload.file_id, "predictions")
+    title = f"Reading {shorten(upload.name, 60)}"  # of its own: a session has one job under each title
+    return bool(job_progress.result_of(key, title, lambda job: cached.try_predictions(job, upload)))
 
 
 def _said_again(view: Dataset, remark: Callable[..., str], otherwise: Callable[[str, bytes], str] | None) -> None:

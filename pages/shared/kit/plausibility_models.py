@@ -2,13 +2,12 @@
 
 import streamlit as st
 
+from core.analysis_settings import plausibility_names
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult, annotation_certainty
-from core.methods import AS_IS, Method, Option, can_use, method_named
-from core.methods import offered as methods_offered
-from core.models.choose import FEWEST_TO_TELL
+from core.methods import AS_IS, Method, Option, method_named
+from core.models.choose import FEWEST_TO_TELL, Choice
 from core.models.ordinal import METHOD as ORDINAL
-from core.plausibility.ordinal_truth import OrdinalTruth
 from core.plausibility.protocol import PlausibilityModel
 from core.runtime.jobs import Job
 from pages.shared.cache import access
@@ -18,9 +17,9 @@ from pages.shared.kit import expected, job_progress, state, widgets
 N_DRAWS = 1000
 SEED = 0
 SAMPLING = {"draws": N_DRAWS, "seed": SEED}
-CHOICE = "Held-out scores of models with case difficulty"
+CHOICE = "Held-out scores of rater models"
 _CERTAINTY = "Certainty of all cases"
-_OPENED = "_model_opened"
+_OPENED, _SAID = "_model_opened", "_settings_said"
 
 
 def method(name: str) -> Method:
@@ -35,9 +34,7 @@ def made(name: str) -> PlausibilityModel:
 
 def offered(dataset: Dataset) -> list[str]:
     """Names of the models for a dataset, the one that a page opens with first."""
-    names = [one.name for one in methods_offered("plausibility", dataset) if can_use(one, dataset).possible]
-    first = OrdinalTruth.name
-    return sorted(names, key=first.__ne__) if first in names and order_counts(dataset) else names
+    return plausibility_names(dataset, _choice(dataset))
 
 
 def choice_key(view: Dataset) -> tuple:
@@ -45,16 +42,22 @@ def choice_key(view: Dataset) -> tuple:
     return (view.content_digest, "choose", SEED)
 
 
+def _choice(dataset: Dataset) -> Choice | None:
+    """The held-out scores of all rater models; None until they are known."""
+    judged = cached.known_result(choice_key(dataset), CHOICE, dataset)
+    return None if judged is None else judged[0]
+
+
 def order_counts(dataset: Dataset) -> bool:
     """Whether held-out annotations have chosen the ordinal model of raters; False until they are scored."""
-    judged = cached.known_result(choice_key(dataset), CHOICE, dataset)
-    return judged is not None and judged[0].chosen == ORDINAL.name
+    found = _choice(dataset)
+    return found is not None and found.chosen == ORDINAL.name
 
 
 def too_few_to_tell(dataset: Dataset) -> int:
     """How many annotations were held out, where they hardly tell models apart; else 0."""
-    judged = cached.known_result(choice_key(dataset), CHOICE, dataset)
-    return 0 if judged is None or judged[0].n_hidden >= FEWEST_TO_TELL else judged[0].n_hidden
+    found = _choice(dataset)
+    return 0 if found is None or found.n_hidden >= FEWEST_TO_TELL else found.n_hidden
 
 
 def choose_model(place, dataset: Dataset) -> str:
@@ -98,11 +101,19 @@ def remember_choice() -> None:
 
     Whoever may not change the data keeps them for the session alone.
     """
+    _say_once()
     if not access.may_change(st.session_state["data"]):
         return
     chosen = {part: st.session_state.get(part) for part in ("model", "reliability")}
     told = {part: value for part, value in chosen.items() if value is not None}
     access.WriteRight(st.session_state["data"]).choose(told)
+
+
+def _say_once() -> None:
+    """Once in a session: that what was changed here counts on every page."""
+    if not st.session_state.get(_SAID):
+        st.session_state[_SAID] = True
+        st.toast("The model and γ that you choose count on every page and in the report.")
 
 
 def choose_prior(place, name: str) -> PlausibilityModel:

@@ -97,6 +97,8 @@ def of_data() -> dict:
         found["threshold"] = threshold
     if reading.dataset.kind == "set":
         found["label"] = state.split(reading.dataset)
+    if reading.dataset.ordinal:
+        found["order"] = list(reading.dataset.classes)
     return found
 
 

@@ -4,8 +4,11 @@ Marks come from the data in the background, and nothing waits for them: what mov
 there, any other mark stands there from the next run.
 """
 
+from dataclasses import replace
+
 import streamlit as st
 
+from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
 from core.certainty.held_out_readers import reach
 from core.certainty.opening import Mark, Opening
@@ -16,6 +19,7 @@ from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, opening, plausibility_models, state, widgets
 
 _OPENED = "_reliability_opened"
+RATER_MODEL = "_rater_model"  # of which content, and which rater model somebody chose on Models
 SIGNS = {"gold": "◆", "readers": "●", "beta": "■", "published": "▲", "default": "▲"}
 NAMES = {"gold": "gold", "readers": "readers", "beta": "β", "published": "published", "default": "default"}
 _STEP = 0.1
@@ -25,7 +29,8 @@ _SAME = 0.02  # as a share: nearer values read the same
 def choose(place, below, dataset: Dataset, model: PlausibilityModel) -> float:
     """The slider with its signs in one place, what they say and the reason below; the choice stays on all pages."""
     offer = plausibility_models.method(model.name).reliability
-    opened, found = _opening(dataset, model, waits=True)
+    settings = _opening(dataset, model, waits=True)
+    opened, found = settings.reliability, settings.opening
     wanted = st.session_state.get("reliability")
     if wanted is None or wanted == st.session_state.get(_OPENED):
         wanted = st.session_state[_OPENED] = opened
@@ -52,24 +57,22 @@ def choose(place, below, dataset: Dataset, model: PlausibilityModel) -> float:
 
 def opens(dataset: Dataset, model: PlausibilityModel) -> float:
     """Where sliders open."""
-    return _opening(dataset, model)[0]
+    return _opening(dataset, model).reliability
 
 
-def in_use(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False) -> float:
-    """The trust of pages that do not ask for it: as it was chosen on another, else where sliders open.
+def in_use(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False) -> AnalysisSettings:
+    """The settings of pages that do not ask for them: γ and rater model as chosen on another page, else as they open.
 
-    A page that ``waits`` is drawn anew when what moves it, or the model, is there.
+    A page that ``waits`` is drawn anew when what may change them is there.
     """
-    opened, wanted = _opening(dataset, model, waits=waits)[0], st.session_state.get("reliability")
-    if not _is_chosen():
-        return opened
-    offer = plausibility_models.method(model.name).reliability
-    return min(max(float(wanted), offer.low), offer.high)
-
-
-def may_move(dataset: Dataset, model: PlausibilityModel) -> bool:
-    """Whether what pages open with, the trust or the model itself, is still being chosen from the data."""
-    return not _is_chosen() and bool(opening.at_work(*_views(dataset, model)))
+    found, wanted = _opening(dataset, model, waits=waits), st.session_state.get("reliability")
+    if _is_chosen():
+        offer = plausibility_models.method(model.name).reliability
+        found = replace(found, reliability=min(max(float(wanted), offer.low), offer.high), reliability_open=False)
+    of, mine = st.session_state.get(RATER_MODEL) or ("", None)
+    if mine is None or of != _views(dataset, model)[2].content_digest:
+        return found
+    return replace(found, rater_model=mine, rater_model_open=False)
 
 
 def _is_chosen() -> bool:
@@ -79,9 +82,9 @@ def _is_chosen() -> bool:
 
 def marks(dataset: Dataset, model: PlausibilityModel) -> None:
     """The marks alone, where γ is not chosen by a slider."""
-    opened, found = _opening(dataset, model, waits=True)
-    if found is not None:
-        _said(_words(found, opened), found)
+    settings = _opening(dataset, model, waits=True)
+    if settings.opening is not None:
+        _said(_words(settings.opening, settings.reliability), settings.opening)
 
 
 def _words(found: Opening, opened: float) -> str:
@@ -93,16 +96,14 @@ def _words(found: Opening, opened: float) -> str:
 
 def _views(dataset: Dataset, model: PlausibilityModel) -> tuple[Dataset, PlausibilityModel, Dataset]:
     view = plausibility_models.data_for(model.name, dataset, quietly=True)
-    # Scores have no classes, and so no β.
-    return view, model, view if view.kind == "score" else cached.class_view(dataset, state.split(dataset))[0]
+    return view, model, cached.class_view(dataset, state.split(dataset))[0]
 
 
-def _opening(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False) -> tuple[float, Opening | None]:
-    view, _, classes = _views(dataset, model)
-    opened, found = opening.reliability(view, model, classes)
-    for job in opening.at_work(view, model, classes) if waits else ():
+def _opening(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False) -> AnalysisSettings:
+    views = _views(dataset, model)
+    for job in opening.at_work(*views) if waits else ():
         job_progress.redraw_after(job)
-    return opened, found
+    return opening.settings(*views)
 
 
 def _said(words: str, found: Opening) -> None:

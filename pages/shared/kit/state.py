@@ -15,6 +15,7 @@ import numpy as np
 import streamlit as st
 from streamlit.runtime.scriptrunner import RerunException, StopException
 
+from core import library
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.errors import PluralityError
@@ -39,6 +40,8 @@ def adopt_address() -> None:
     """
     written = st.session_state.get(_WRITTEN, {})
     said = _said()
+    if "data" in said:
+        said["data"] = library.present_digest(said["data"])
     if said == written:
         st.session_state[_LEFT] = []
     elif said in st.session_state.get(_LEFT, []) and not streamlit_private.is_history_navigation():

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.analysis_settings import rater_request, shown_at
 from core.annotations.dataset import Dataset
 from core.errors import InputError
 from core.figures import effects as figures
@@ -14,12 +15,10 @@ from core.models.difficulty.names import Switches, switches, tag_of
 from core.models.gold import gold_cases
 from core.models.rater_methods import BETA, DOUBT
 from core.text import exact, markdown, plural
-from pages.shared.kit import evidence, job_progress, opening, widgets
+from pages.shared.kit import evidence, job_progress, opening, reliability_slider, widgets
 from pages.shared.models import scores
 
 RESTARTS = (0, 20, 100, 200)
-# Where held-out scores do not say how far the annotations of a case are independent, they are not taken for it.
-_UNTIL_KNOWN = {"beta": 0.6, "doubt": 0.02}
 FIRST, FULL = "Posterior mode (quick)", "Full posterior"
 _CHOSEN, _OPENED = "models_chosen", "_models_opened"
 _SWITCHES = {
@@ -69,23 +68,40 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
     for name in chosen:
         ways = known[name].ways
         way = "nuts" if how == FULL and "nuts" in ways else ways[0]
-        shown_at = {} if way == "nuts" else _shown_at(name, judged)  # chains have no β
-        requests.append(request(name, way, **_taken(known[name], way, asked | shown_at)))
+        at = {} if way == "nuts" else shown_at(name, judged and judged[0])  # chains have no β
+        requests.append(request(name, way, **_taken(known[name], way, asked | at)))
     _why(view, judged)
     return requests, restarts
 
 
 def _opened_with(view: Dataset) -> opening.Judged | None:
-    """The model with the best held-out score, until the user chooses; Dawid-Skene until the scores are done.
-
-    None is chosen where the majority vote opens.
-    """
+    """The rater model of the settings, until the user chooses. None is chosen where the majority vote opens."""
     judged = opening.choice(view)
     now = st.session_state.get(_CHOSEN)
     if now is None or now == st.session_state.get(_OPENED):
-        best = DAWID_SKENE if judged is None else judged[0].best.candidate
+        best = rater_request(None if judged is None else judged[0], view).method
         st.session_state[_CHOSEN] = st.session_state[_OPENED] = [] if best.reference else [best.name]
     return judged
+
+
+def keep_choice(view: Dataset, shown: Request) -> None:
+    """Let the rater model that the user chose count on all pages; one that only opened is that of the data.
+
+    Parameters
+    ----------
+    view : Dataset
+    shown : Request
+        Of the model that the page is about.
+    """
+    mine = st.session_state[_CHOSEN] != st.session_state.get(_OPENED)
+    st.session_state[reliability_slider.RATER_MODEL] = (view.content_digest, shown) if mine else None
+
+
+def is_open(view: Dataset) -> bool:
+    """Whether the model that the page shows is one until rater models are compared."""
+    job = opening.choice_job(view)
+    at_work = job is not None and not job.finished
+    return at_work and st.session_state[_CHOSEN] == st.session_state.get(_OPENED)
 
 
 def vote_opens(view: Dataset) -> bool:
@@ -94,34 +110,24 @@ def vote_opens(view: Dataset) -> bool:
     return judged is not None and judged[0].best.candidate.reference and not st.session_state[_CHOSEN]
 
 
-def _shown_at(name: str, judged: opening.Judged | None) -> dict:
-    """The β and the doubt at which a model's class probabilities are shown."""
-    if judged is None:
-        return _UNTIL_KNOWN
-    standing = next((one for one in judged[0].standings if one.candidate.name == name), None)
-    return {} if standing is None else standing.shown_at
-
-
 def _why(view: Dataset, judged: opening.Judged | None) -> None:
     """Why this model opened, or that the user chose; the scores are one click away."""
     if judged is None:
-        job = opening.whole_choice_job(view) or opening.choice_job(view)
+        job = opening.choice_job(view)
         if job is not None and not job.finished:
+            beta = exact(shown_at("", None)["beta"])
             st.caption(
                 "Held-out scores of all models are being computed; the one that predicts best will open here. "
-                f"Until then each annotation counts as {exact(_UNTIL_KNOWN['beta'])} of an independent one."
+                f"Until then each annotation counts as {beta} of an independent one."
             )
             job_progress.redraw_after(job)
         return
-    found, rest, more = judged[0], opening.whole_choice_job(view), ""
-    if rest is not None and not rest.finished:
-        more = " Models with case difficulty are still being scored; one of them may open then."
-        job_progress.redraw_after(rest)
+    found = judged[0]
     mine = st.session_state[_CHOSEN] != st.session_state.get(_OPENED)
     reason = f"Chosen by you. By held-out scores: {found.reason}" if mine else found.reason
     left, right = st.columns([5, 1.4], vertical_alignment="center")
     who = scores.who_says_the_same(found)
-    said = markdown(f"{reason}{more} {found.flips}") + (f" They are: {who}." if who else "")
+    said = markdown(f"{reason} {found.flips}") + (f" They are: {who}." if who else "")
     left.caption(said, help=widgets.explained("held-out score"))
     if mine:
         right.button("Use the best", type="tertiary", on_click=_use_best, key="use_best_model")

@@ -83,7 +83,7 @@ class _Queue:
         """Which models wait and a way to stop them all; which were stopped, and a way to take them up again."""
         if self.stopped:
             names = [request.title for request in self.stopped.values()]
-            st.info(f"{markdown(self.prefix)}{_listed(names)}: cancelled.", icon=":material/cancel:")
+            st.info(f"{markdown(self.prefix)} {_listed(names)}: cancelled.", icon=":material/cancel:")
             st.button("Try again", on_click=_again, args=(list(self.stopped),), key=f"again-{self.lane}")
         if not self.waiting:
             return

@@ -11,7 +11,7 @@ from core.models.catalogue import fit_request
 from core.models.gold import gold_cases
 from core.raters.acceptable import default_judge
 from core.raters.following import can_follow
-from core.raters.left_out import Influence, left_out
+from core.raters.influence import Influence, influence
 from core.raters.monitoring import RaterTable, default_request
 from core.raters.one_class import FALSE_DISCOVERIES
 from core.raters.to_act_on import ToActOn, raters_to_act_on
@@ -93,7 +93,7 @@ def without(view: Dataset, table: RaterTable, act: ToActOn, rater: str) -> None:
     if fit is None:
         return
     try:
-        change = left_out(view, fit.fit, [rater])
+        change = influence(view, fit.fit, [rater])
     except PluralityError as error:
         st.caption(markdown(error))
         return

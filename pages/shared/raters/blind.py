@@ -6,9 +6,8 @@ from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.raters.blind import BlindReads, agreement_with_blind
 from core.raters.rates import Rates
+from core.thresholds import INTERVAL_LEVEL
 from pages.shared.cache import access
-
-LEVEL = 0.95
 
 
 def agreement(view: Dataset, digest: str) -> Rates | None:
@@ -33,5 +32,7 @@ def agreement(view: Dataset, digest: str) -> Rates | None:
     ]
     if not rows:
         return None
-    found = agreement_with_blind(view, BlindReads(*(tuple(column) for column in zip(*rows, strict=True))), LEVEL)
+    found = agreement_with_blind(
+        view, BlindReads(*(tuple(column) for column in zip(*rows, strict=True))), INTERVAL_LEVEL
+    )
     return found if np.isfinite(found.value).any() else None

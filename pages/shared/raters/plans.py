@@ -5,13 +5,13 @@ import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import UNCERTAIN_BELOW
 from core.extremes import clearly_most
 from core.models.dawid_skene import DawidSkene
 from core.raters.acceptable import Acceptable
 from core.raters.plan_outcomes import Plan, PlanOutcomes, plan_outcomes
 from core.runtime.jobs import Job
 from core.text import markdown, number, percent, plural, with_interval
+from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import columns, expected, job_progress, widgets
 

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from core.agreement.suitable import Suitable
+from core.agreement.applicable_coefficients import ApplicableCoefficients
+from core.analyses.agreement import AGREEMENT
 from core.annotations.dataset import Dataset
 from core.certainty.score_trust import score_digits
 from core.figures import scores as figures
@@ -15,7 +16,7 @@ from core.raters.score_drift import ScoreDrifts, score_drifts
 from core.raters.score_gold import score_gold
 from core.raters.score_raters import ScoreRaters
 from core.text import markdown, number, percent, plotly, plural, shorten, with_interval
-from pages.shared.cache import agreement as cached_agreement
+from pages.shared.cache import analyses
 from pages.shared.kit import columns, provenance, widgets
 from pages.shared.kit import scores as kit
 
@@ -72,7 +73,7 @@ def show(dataset: Dataset, title, theme) -> None:
     if len(gold_cases(dataset)):
         _against_gold(dataset, digits, theme)
     _over_time(dataset, raters, digits, theme)
-    _beside(raters, cached_agreement.suitable(dataset), digits)
+    _beside(raters, analyses.result(AGREEMENT.part("coefficients"), dataset), digits)
     provenance.show(
         dataset, ["score raters"], "raters FILE", {"level": raters.level, "raters": "severity and spread"}, "raters"
     )
@@ -193,7 +194,7 @@ def _at_most(p: float) -> str:
     return "below .001" if p < 0.001 else f"{number(p, 3)} at most"
 
 
-def _beside(raters: ScoreRaters, suitable: Suitable, digits: int) -> None:
+def _beside(raters: ScoreRaters, suitable: ApplicableCoefficients, digits: int) -> None:
     """What the variances say together, and the intraclass correlation of Agreement."""
     widgets.heading("What a score is made of")
     parts = (("cases", raters.between_cases), ("raters", raters.between_raters), ("the rest", raters.median_spread))

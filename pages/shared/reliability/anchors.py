@@ -4,12 +4,12 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.certainty.held_out_readers import reach
-from core.certainty.opening import LEAST_GOLD
 from core.errors import PluralityError
 from core.figures import anchors as figures
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.protocol import PlausibilityModel
 from core.text import markdown, number, plural
+from core.thresholds import LEAST_GOLD
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, opening, widgets
 
@@ -17,7 +17,8 @@ from pages.shared.kit import job_progress, opening, widgets
 def show(view: Dataset, model: PlausibilityModel, theme) -> None:
     """Both curves side by side, each with its sentence; gold first, where there is some."""
     classes = cached.class_view(view, None)[0]
-    value, found = opening.reliability(view, model, classes)
+    settings = opening.settings(view, model, classes)
+    found = settings.opening
     if found is not None:
         st.markdown(markdown(found.reason))
         for mark in found.marks:
@@ -30,12 +31,12 @@ def show(view: Dataset, model: PlausibilityModel, theme) -> None:
         _readers(view, model, theme)
     with right:
         widgets.heading("How sure may the top class be?", "certainty against gold")
-        _truth(view, model, value, theme)
+        _truth(view, model, settings.reliability, theme)
 
 
 def of_scores(dataset: Dataset, model: GaussianScores, theme) -> None:
     """The one curve that scores have: gold scores are unknown here."""
-    _, found = opening.reliability(dataset, model, dataset)
+    found = opening.settings(dataset, model, cached.class_view(dataset, None)[0]).opening
     if found is not None:
         st.markdown(markdown(found.reason))
         for mark in found.marks:

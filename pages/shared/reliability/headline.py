@@ -4,8 +4,7 @@ import numpy as np
 
 from core.evaluation.sweep_table import SweepTable
 from core.text import exact, number, plural
-
-LEVEL = 0.9
+from core.thresholds import UNCERTAIN_BELOW
 
 
 def over_trust(sweep: SweepTable) -> str:
@@ -13,8 +12,8 @@ def over_trust(sweep: SweepTable) -> str:
     first, last = sweep.certainty[0], sweep.certainty[-1]
     n_cases = len(first.cases)
     if len(sweep.reliabilities) == 1:
-        below = f"{first.n_below(LEVEL):,} of {plural(n_cases, 'case')}"
-        return f"Certainty is below {number(LEVEL, 1)} in {below} at γ = {exact(sweep.reliabilities[0])}"
+        below = f"{first.n_below(UNCERTAIN_BELOW):,} of {plural(n_cases, 'case')}"
+        return f"Certainty is below {number(UNCERTAIN_BELOW, 1)} in {below} at γ = {exact(sweep.reliabilities[0])}"
     means = [result.mean() or 0.0 for result in sweep.certainty]
     errors = [result.mean_se() or 0.0 for result in sweep.certainty]
     before, after = number(first.mean()), number(last.mean())
@@ -24,13 +23,16 @@ def over_trust(sweep: SweepTable) -> str:
         words = f"Certainty neither rises nor falls clearly with trust ({before} to {after})"
     else:
         words = f"Certainty {'rises' if means[-1] > means[0] else 'falls'} from {before} to {after} with trust"
-    counts = [result.n_below(LEVEL) for result in sweep.certainty]
+    counts = [result.n_below(UNCERTAIN_BELOW) for result in sweep.certainty]
     below = counts[-1]
     if not any(counts):
-        return f"{words}; no case is below {number(LEVEL, 1)}"
+        return f"{words}; no case is below {number(UNCERTAIN_BELOW, 1)}"
     if not below:
         place = max(place for place, count in enumerate(counts) if count) + 1
-        return f"{words}, and reaches {number(LEVEL, 1)} in every case at γ = {exact(sweep.reliabilities[place])}"
+        at = exact(sweep.reliabilities[place])
+        return f"{words}, and reaches {number(UNCERTAIN_BELOW, 1)} in every case at γ = {at}"
     stay = "stays" if below == 1 else "stay"
     last_one = exact(sweep.reliabilities[-1])
-    return f"{words}; {below:,} of {plural(n_cases, 'case')} {stay} below {number(LEVEL, 1)} at γ = {last_one}"
+    return (
+        f"{words}; {below:,} of {plural(n_cases, 'case')} {stay} below {number(UNCERTAIN_BELOW, 1)} at γ = {last_one}"
+    )

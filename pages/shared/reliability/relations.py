@@ -11,18 +11,17 @@ from core.evaluation.sweep_table import SweepTable
 from core.figures import reliability as figures
 from core.rankings.leave_one_out import leave_one_out
 from core.text import exact, percent, plotly, plural, shorten, with_interval
+from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.kit import plausibility_models, trusted_raters, widgets
-
-LEVEL = 0.9
 
 
 def show_risk(view: Dataset, sweep: SweepTable, theme) -> None:
     """How sure the risk levels are, and what goes with them."""
     reliability = _middle(sweep)
     risk = sweep.risk[sweep.reliabilities.index(reliability)]
-    unsure = int((risk.summed < LEVEL).sum())
+    unsure = int((risk.summed < UNCERTAIN_BELOW).sum())
     st.subheader(
-        f"At γ = {exact(reliability)} the risk level is less than {percent(LEVEL)} sure in {unsure:,} of "
+        f"At γ = {exact(reliability)} the risk level is less than {percent(UNCERTAIN_BELOW)} sure in {unsure:,} of "
         f"{plural(view.n_cases, 'case')}",
         anchor=False,
         help=widgets.explained("risk"),

@@ -7,13 +7,13 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.certainty.score_trust import ScoreTrust, score_trust
 from core.certainty.scores_by_gold import scores_by_gold
-from core.certainty.top_sets import UNCERTAIN_BELOW
 from core.evaluation.score_errors import ScoreErrors, errors_verdict, score_errors
 from core.figures import scores as figures
 from core.models.gold import gold_cases
 from core.plausibility.gaussian import METHOD, GaussianScores
 from core.runtime.jobs import Job
 from core.text import exact, markdown, number, plural, typed
+from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import (
     columns,

@@ -11,9 +11,10 @@ from core.plausibility.gaussian import GaussianScores
 from core.plausibility.protocol import PlausibilityModel
 from core.review.events import Event
 from core.review.opinions import UNDETERMINED, Opinion
-from core.review.panel_answer import PLAUSIBLE, panel_score, panel_set, panel_word
+from core.review.panel_answer import panel_score, panel_set, panel_word
 from core.review.states import STATES, ReviewerOpinion
 from core.text import exact, listed, markdown, number, percent, significant
+from core.thresholds import PLAUSIBLE_SET
 from pages.shared.cases import content as case_facts
 from pages.shared.cases import label_table, one_case, score_cases
 from pages.shared.kit import plausibility_models, seen_cases, state
@@ -25,14 +26,14 @@ from pages.shared.review.presses import noted
 _ALONE = 860  # pixels of a decision that stands alone
 _DUE = "Your opinion comes first; the panel's annotations are shown once yours is recorded."
 _OF_CLASSES = (
-    f"The fewest classes named on the case that lead with {percent(PLAUSIBLE)} probability together, or all of them if "
-    "they do not reach it."
+    f"The fewest classes named on the case that lead with {percent(PLAUSIBLE_SET)} probability together, or all of "
+    "them if they do not reach it."
 )
 _PLAUSIBLE = {
     "class": _OF_CLASSES,
     "ranking": _OF_CLASSES,
-    "set": f"Labels named on the case that apply with more than {percent(1 - PLAUSIBLE)} probability.",
-    "score": f"The {percent(PLAUSIBLE)} interval of one more rater's score.",
+    "set": f"Labels named on the case that apply with more than {percent(1 - PLAUSIBLE_SET)} probability.",
+    "score": f"The {percent(PLAUSIBLE_SET)} interval of one more rater's score.",
 }
 _FIRST = {"score": "Give a score first.", "set": "Choose a label first."}
 

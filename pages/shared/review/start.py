@@ -7,13 +7,13 @@ from collections.abc import Mapping
 import numpy as np
 import streamlit as st
 
+from core.analysis_settings import AnalysisSettings
 from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import days_of
 from core.certainty.next_opinion import next_opinion
 from core.certainty.risk import expected_risk
 from core.certainty.score_trust import score_trust
-from core.certainty.top_sets import UNCERTAIN_BELOW
 from core.errors import PluralityError
 from core.plausibility.gaussian import GaussianScores
 from core.review import worklist
@@ -26,10 +26,11 @@ from core.review.states import SETTLED, STATES, CaseReview
 from core.review.store import ReviewStore
 from core.review.waiting import Waiting
 from core.text import exact, markdown, plural, shorten
+from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import access, sign_in
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import expected, job_progress, plausibility_models, predictions, state, widgets
+from pages.shared.kit import expected, job_progress, opening, plausibility_models, predictions, state, widgets
 from pages.shared.review import assigned as review_assigned
 from pages.shared.review import days as review_days
 from pages.shared.review import sample
@@ -79,7 +80,7 @@ def ask_name(store: ReviewStore, dataset: Dataset) -> None:
                 st.button(markdown(shorten(name, 40)), on_click=_sign, args=(name,), key=f"sign-{name}")
 
 
-def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, reliability: float) -> None:
+def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, settings: AnalysisSettings) -> None:
     """What a reviewer comes to, before the name is written: how many cases wait, and how a review goes."""
     states = Counter(review.state for review in store.cases(dataset.digest).values())
     cards = [column.container(border=True, height="stretch") for column in st.columns(3)]
@@ -96,7 +97,11 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, reliabi
             st.metric("Cases", f"{dataset.n_cases:,}")
             st.caption(f"{plural(people.n_annotations, 'annotation')}, none overwritten by a review")
             return
-        view = plausibility_models.data_for(model.name, people, quietly=True)
+        if settings.reliability_open:
+            st.metric("Uncertain cases", "–")
+            st.caption(opening.CHOOSING)
+            return
+        view, reliability = plausibility_models.data_for(model.name, people, quietly=True), settings.reliability
         found = plausibility_models.certainty(view, model, reliability)
         if found is not None:
             st.metric("Uncertain cases", f"{found.n_below(UNCERTAIN_BELOW):,}")

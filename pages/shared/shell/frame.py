@@ -4,13 +4,14 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from core.annotations.dataset import Dataset
+from core.annotations.ordering import order_in_words
 from core.errors import PluralityError
 from core.figures.theme import class_colours
 from core.ingest.read_files import Reading
 from core.text import html_text, markdown, plural, shorten
 from pages.shared.cache import access, operations, sign_in
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import job_progress, presentation, selection, state, store_away
+from pages.shared.kit import earlier_reading, job_progress, opening, presentation, selection, state, store_away
 from pages.shared.kit import style as look
 from pages.shared.shell import first_start, story
 
@@ -31,6 +32,8 @@ def sidebar() -> None:
         st.caption("Data in use")
         st.markdown(f"**{markdown(shorten(dataset.name, 44))}**")
         st.caption(f"{plural(dataset.n_cases, 'case')} · {_who(dataset)} · {plural(dataset.n_annotations, answers)}")
+        if dataset.ordinal:
+            st.caption(f"Order, low to high: {markdown(order_in_words(dataset.classes))}")
         _legend(dataset)
         _unkept(reading)
         selection.button(dataset)
@@ -90,17 +93,17 @@ def run(page, name: str) -> None:
     st.session_state["_error_shown"] = error
     if error:
         st.error(markdown(error), icon=":material/link_off:")
-    told = st.container()
+    told, asked = st.container(), st.container()
     job_progress.begin()
     store_away.begin()
     if presentation.on():
         presentation.style(look.theme().paper)
         presentation.bar(name, story.moves)
     with operations.page(name):
-        _drawn(page, name, told)
+        _drawn(page, name, told, asked)
 
 
-def _drawn(page, name: str, told) -> None:
+def _drawn(page, name: str, told, asked) -> None:
     said = False
     try:
         story.prepare(name)
@@ -117,6 +120,10 @@ def _drawn(page, name: str, told) -> None:
     except PluralityError as error:
         store_away.show(error)
     finally:  # also where a page stops early
+        if not presentation.on():
+            with asked:  # once the page is drawn, which may have opened other data
+                earlier_reading.ask(state.whole())
+        opening.begin()
         if said or story.show(told, name):
             story.ahead()
         store_away.look_again()

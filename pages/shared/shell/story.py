@@ -5,6 +5,8 @@ from contextlib import suppress
 import streamlit as st
 
 from core import story
+from core.analyses.agreement import AGREEMENT
+from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.errors import PluralityError
@@ -13,11 +15,18 @@ from core.plausibility.plackett_luce.gibbs import METHOD as PLACKETT_LUCE
 from core.runtime.jobs import Job
 from core.text import markdown
 from pages.shared.ai_rater import computed
-from pages.shared.cache import agreement as cached_agreement
+from pages.shared.cache import analyses
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import story as cached_story
-from pages.shared.cache.remembered import known_of
-from pages.shared.kit import job_progress, plausibility_models, predictions, presentation, state
+from pages.shared.kit import (
+    job_progress,
+    opening,
+    plausibility_models,
+    predictions,
+    presentation,
+    reliability_slider,
+    state,
+)
 from pages.shared.kit import sweep as sweeps
 
 MODEL = PLACKETT_LUCE.name
@@ -185,7 +194,8 @@ def _set_up(number: int) -> None:
         st.session_state["find"] = ""
         st.session_state.pop("case", None)
     elif page == "models":
-        st.session_state["models_chosen"] = [story.MODEL]
+        for chosen in ("models_chosen", reliability_slider.RATER_MODEL):  # the rater model of the settings opens
+            st.session_state.pop(chosen, None)
     elif page == "ai_rater":
         st.session_state["ai_tabs"] = "Against each rater"
     elif page == "reliability":
@@ -210,12 +220,19 @@ def _claim(number: int, *, known: bool = False) -> story.Claim | None:
     dataset = state.whole().dataset
     view, _ = cached.class_view(dataset, state.split(dataset))
     if number == 1:
-        found = known_of(cached_agreement.agreement, view) if known else cached_agreement.agreement(view)
-        return None if found is None else story.disagree(found[0][0])
+        part = AGREEMENT.part("coefficients")
+        found = analyses.known(part, view) if known else analyses.result(part, view)
+        return None if found is None else story.disagree(found.coefficients[0])
     if number == 3:
+        if known and not opening.is_known(view):
+            return None
+        settings = _settings(dataset)
+        if settings.rater_model_open:
+            st.caption(opening.CHOOSING_RATERS)
+            return None
         if known:
-            return cached.known_result(_weighs_key(view), _WEIGHS, view)
-        return _result(_weighs_job(view), view)
+            return cached.known_result(_weighs_key(view, settings), _WEIGHS, view)
+        return _result(_weighs_job(view, settings), view)
     if number in (2, 4):
         certainty = _certainty(dataset, known=known)
         if certainty is None:
@@ -245,20 +262,30 @@ def ahead() -> None:
             computed.job_of(*_machines(said=False), background=True)
         return
     dataset, model = state.whole().dataset, plausibility_models.method(MODEL).make()
-    if number < 3:
-        _weighs_job(cached.class_view(dataset, state.split(dataset))[0], background=True)
+    settings = _settings(dataset)
+    if number < 3 and not settings.rater_model_open:
+        _weighs_job(cached.class_view(dataset, state.split(dataset))[0], settings, background=True)
     plausibility_models.certainty_job(dataset, model, model.default_reliability, background=True)
     swept = plausibility_models.method(MODEL).reliability.sweep
     sweeps.sweep_job(dataset, model, swept, predictions.classifiers(dataset), background=True)
 
 
-def _weighs_key(view: Dataset) -> tuple:
-    return (view.content_digest, "weighs")
+def _settings(dataset: Dataset) -> AnalysisSettings:
+    """The settings as pages have them; what may still change them draws the page anew."""
+    return reliability_slider.in_use(dataset, plausibility_models.method(MODEL).make(), waits=True)
 
 
-def _weighs_job(view: Dataset, *, background: bool = False) -> Job:
+def _weighs_key(view: Dataset, settings: AnalysisSettings) -> tuple:
+    return (view.content_digest, "weighs", settings.rater_model)
+
+
+def _weighs_job(view: Dataset, settings: AnalysisSettings, *, background: bool = False) -> Job:
     return cached.job(
-        _weighs_key(view), _WEIGHS, lambda job: cached_story.weighs(view.coded), of=view, background=background
+        _weighs_key(view, settings),
+        _WEIGHS,
+        lambda job: cached_story.weighs(view.coded, settings),
+        of=view,
+        background=background,
     )
 
 

@@ -2,13 +2,14 @@
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.annotations.ordering import may_be_ordered
+from core.annotations.ordering import may_be_ordered, scale_order
 from core.ingest.answer_rules import Treatment, cannot_tell
 from core.ingest.companion_files import ClassTable
 from core.ingest.look_alikes import look_alikes
@@ -16,23 +17,61 @@ from core.ingest.saved_mappings import Choices
 from core.text import markdown, shorten
 
 _MOST = 400
+_MOST_CODES = 6
+
+
+def of_codes(codes: dict[str, int], n_annotations: int, start: Choices, stamp: str) -> Treatment | None:
+    """What codes that may stand for missing annotations are, as the user says; None until that is said.
+
+    Parameters
+    ----------
+    codes : dict of str to int
+        How often each occurs; see `core.ingest.missing_codes`.
+    n_annotations : int
+        All annotations, those of the codes counted.
+    start : Choices
+        What the answer begins with.
+    stamp : str
+        Tells one file from another.
+    """
+    if not codes:
+        return Treatment()
+    names = ", ".join(f"“{markdown(shorten(name, 24))}” ({n:,})" for name, n in list(codes.items())[:_MOST_CODES])
+    names += ", …" if len(codes) > _MOST_CODES else ""
+    known = [set(codes) <= start.treatment.missing, set(codes) <= start.treatment.kept]
+    one = len(codes) == 1
+    answers = {True: "Yes, leave them out" if one else "Yes, leave all of them out", False: "No, count them"}
+    chosen = st.radio(
+        f"**{'Does this code' if one else 'Do these codes'} stand for a missing annotation?** "
+        f"Of {n_annotations:,} annotations: {names}.",
+        list(answers),
+        index=known.index(True) if any(known) else None,
+        format_func=answers.__getitem__,
+        key=f"codes-{stamp}-{hashlib.sha256(repr(codes).encode('utf-8', 'replace')).hexdigest()[:12]}",
+        persist_state="session",
+    )
+    if chosen is None:
+        return None
+    return Treatment(missing=frozenset(codes)) if chosen else Treatment(kept=frozenset(codes))
 
 
 def treatment_of(
-    dataset: Dataset, start: Choices, stamp: str, table: ClassTable | None = None
+    dataset: Dataset, start: Choices, stamp: str, table: ClassTable | None, codes: Treatment
 ) -> tuple[Treatment | None, list[str] | None, bool]:
     """What the user wants done with the classes as they stand in the file.
 
     Parameters
     ----------
     dataset : Dataset
-        As read without any treatment.
+        As read with no other treatment than that of codes for missing annotations.
     start : Choices
         What the controls begin with.
     stamp : str
         Tells one file from another.
-    table : ClassTable, optional
+    table : ClassTable or None
         What a file beside the annotations says of classes.
+    codes : Treatment
+        What codes for missing annotations are, see `of_codes`.
 
     Returns
     -------
@@ -42,15 +81,17 @@ def treatment_of(
     ordinal : bool
     """
     if dataset.kind == "score" or not dataset.n_classes:
-        return None, None, dataset.ordinal
+        return (codes if codes.decided else None), None, dataset.ordinal
     # The key names the classes and nothing else, so that edits outlive whatever leaves the classes as they are.
     key = f"{stamp}-{hashlib.sha256(repr(dataset.classes).encode('utf-8', 'replace')).hexdigest()[:12]}"
     unsure = _unsure(dataset, start, key)
     alike = _alike(dataset, start, key)
     # What looks like a scale is asked about in sight; it is off until the user says so, as numbers may be codes.
     given = None if table is None else _in_its_order(dataset, table)
-    scale = dataset.kind == "class" and (given is not None or may_be_ordered(dataset.classes))
-    ends = given or dataset.classes
+    kept = [name for name in dataset.classes if name not in unsure]
+    scale = dataset.kind == "class" and (given is not None or may_be_ordered(kept))
+    own = scale_order(kept) if given is None else None
+    ends = given or own or kept or dataset.classes
     ordinal = _ordered(dataset, start, key, ends) if scale else False
     with st.expander(
         f"Classes in the annotations: {dataset.n_classes:,} · rename, merge, order, leave out",
@@ -58,27 +99,34 @@ def treatment_of(
     ):
         if not scale:
             ordinal = _ordered(dataset, start, key, ends)
-        known = {*dataset.classes, *start.treatment.renamed.values()}
-        more = st.text_input(
-            "Classes that nobody gave but could have (separated by commas)",
-            value=", ".join(name for name in start.classes or () if name not in known and "," not in name),
-            key=f"more_classes-{key}",
-            persist_state="session",
-        )
-        extra = [name.strip() for name in more.split(",") if name.strip()]
+        extra = _never_given(dataset, start, key)
         if dataset.n_classes > _MOST:
             st.caption(f"More than {_MOST} classes: bring a class table instead (name, order, risk).")
             edited = _frame(dataset, Choices(start.mapping))
+        elif ordinal and own is not None and start.classes is None:  # from low to high, as the scale has them
+            edited = _edited(dataset, replace(start, classes=own), f"{key}-scale")
         else:
             edited = _edited(dataset, start, key)
-    treatment, order = _treated(edited, unsure, alike)
+    treatment, order = _treated(edited, unsure, alike, codes)
     order = list(dict.fromkeys([*order, *extra]))
-    changed = treatment is not None or order != list(dataset.classes) or ordinal
+    changed = treatment not in (None, codes) or order != list(dataset.classes) or ordinal
     return treatment, order if changed else None, ordinal
 
 
+def _never_given(dataset: Dataset, start: Choices, key: str) -> list[str]:
+    """Classes of the closed list that no annotation names, as the user lists them."""
+    known = {*dataset.classes, *start.treatment.renamed.values()}
+    more = st.text_input(
+        "Classes that nobody gave but could have (separated by commas)",
+        value=", ".join(name for name in start.classes or () if name not in known and "," not in name),
+        key=f"more_classes-{key}",
+        persist_state="session",
+    )
+    return [name.strip() for name in more.split(",") if name.strip()]
+
+
 def _treated(
-    edited: pd.DataFrame, unsure: tuple[str, ...], alike: dict[str, str]
+    edited: pd.DataFrame, unsure: tuple[str, ...], alike: dict[str, str], codes: Treatment
 ) -> tuple[Treatment | None, list[str]]:
     """What becomes of the classes by the edited table, and their names in its order."""
     missing = {*edited.loc[edited["no annotation"], "in the file"], *unsure}
@@ -90,7 +138,8 @@ def _treated(
         order[name] = None
         if name != old:
             renamed[old] = name
-    return (Treatment(renamed, frozenset(missing)) if renamed or missing else None), list(order)
+    treatment = Treatment(renamed, codes.missing | missing, codes.kept)
+    return (treatment if treatment.decided else None), list(order)
 
 
 def _in_its_order(dataset: Dataset, table: ClassTable) -> list[str] | None:

@@ -68,7 +68,8 @@ def _differences(guessed: Choices, last: Choices) -> list[str]:
     words += [title for title, way in REPEATS.items() if way == last.repeats != guessed.repeats]
     renamed = [f"“{markdown(a)}” is “{markdown(b)}”" for a, b in last.treatment.renamed.items()]
     missing = [f"“{markdown(name)}” is no annotation" for name in sorted(last.treatment.missing)]
-    changed = renamed + missing
+    kept = [f"“{markdown(name)}” is an annotation" for name in sorted(last.treatment.kept)]
+    changed = renamed + missing + kept
     words += changed[:_MOST_NAMED]
     if len(changed) > _MOST_NAMED:
         words.append(f"{plural(len(changed) - _MOST_NAMED, 'more class', 'more classes')}")

@@ -7,19 +7,21 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.ingest.companion_files import with_side_files
-from core.ingest.formats.side_tables import read_side_file
+from core.ingest.formats.raw_table import RawTable
+from core.ingest.formats.side_tables import side_of_table
+from core.ingest.formats.source import Question
 from core.models.gold import gold_cases
 from core.text import markdown, plural
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import presentation, state
 
-MOST_BYTES = 5_000_000  # the file is read in every run
+MOST_ROWS = 200_000  # they are looked at in every run
 
 
-def offer(uploads) -> None:
+def offer(question: Question) -> None:
     """Say which cases of the data in use the file has a class of, with a button; nothing where it fits too few."""
-    found = _known(uploads)
+    found = _known(question.raw)
     if found is None:
         return
     grown, notes = found
@@ -35,15 +37,15 @@ def offer(uploads) -> None:
         st.caption(markdown(note))
 
 
-def _known(uploads) -> tuple[Dataset, tuple[str, ...]] | None:
+def _known(raw: RawTable) -> tuple[Dataset, tuple[str, ...]] | None:
     """The data in use with the gold of the file, and what did not match; None where it is not gold of them."""
     address = st.session_state.get("data")
-    if not address or presentation.on() or len(uploads) != 1 or uploads[0].size > MOST_BYTES:
+    if not address or presentation.on() or raw.table.num_rows > MOST_ROWS:
         return None
     try:
         dataset = cached.open_dataset(address).dataset
-        side = read_side_file(uploads[0].name, uploads[0].getvalue(), "gold")
-        if dataset.kind == "score" or side.gold is None:
+        side = side_of_table(raw, "gold")
+        if dataset.kind == "score" or side is None or side.gold is None:
             return None
         grown, notes = with_side_files(replace(dataset, gold=None, gold_sets=None), side)
     except PluralityError:  # another file: it is read as annotations, and what is wrong with it is said there

@@ -1,19 +1,21 @@
 """What stands beside the annotations, on cards of its own: gold classes, class table, case table, predictions."""
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.ingest.companion_files import SideFiles
-from core.ingest.formats.side_tables import read_pictures, read_side_file
+from core.ingest.formats.side_tables import SideKind
 from core.ingest.formats.source import Source
 from core.text import markdown, plural
 from pages.shared.cache import datasets as cached
+from pages.shared.kit import job_progress, own_predictions
 from pages.shared.upload import files
 
-_CARDS = {
+_CARDS: dict[SideKind, tuple[str, str]] = {
     "gold": ("Gold", "A table with the case and its gold class, labels or score."),
     "classes": ("Class table", "A table with the class and its display name, order or risk (low, medium, high)."),
     "cases": ("Case table", "A table with the case and its text, image, group or date."),
@@ -61,28 +63,25 @@ def side_files(source: Source, n_uploads: int) -> tuple[Source, tuple[str, ...]]
                 st.markdown(f"**{title}**")
                 card = st.container()
                 for upload in files.brought(what, f"side-{kind}-{n_uploads}"):
-                    told.append(upload.file_id)
-                    try:
-                        side = side.joined(read_side_file(upload.name, upload.getvalue(), kind))
-                    except PluralityError as error:
-                        st.error(markdown(error), icon=":material/error:")
-                if found := _found(side, kind):
-                    card.markdown(f":material/check_circle: {found}")
+                    if (found := _read(upload, kind, title)) is not None:
+                        told.append(upload.file_id)
+                        side = side.joined(found)
+                if known := _found(side, kind):
+                    card.markdown(f":material/check_circle: {known}")
         with st.container(border=True):
             st.markdown("**Images of cases**")
             card = st.container()
             for upload in files.brought(_IMAGES, f"side-images-{n_uploads}"):
-                told.append(upload.file_id)
-                try:
-                    side = side.joined(read_pictures(upload.name, upload.getvalue()))
-                except PluralityError as error:
-                    st.error(markdown(error), icon=":material/error:")
+                if (found := _read(upload, None, "Images")) is not None:
+                    told.append(upload.file_id)
+                    side = side.joined(found)
             if side.images:
                 card.markdown(f":material/check_circle: {plural(len(side.images), 'image')}")
         with st.container(border=True):
             st.markdown("**Predictions of classifiers**")
             card = st.container()
             uploads = files.brought(_PREDICTIONS, f"side-predictions-{n_uploads}", several=True)
+            uploads = [upload for upload in uploads if own_predictions.tried(upload)]
             side = side.joined(SideFiles(predictions=tuple((upload.name, upload.getvalue()) for upload in uploads)))
             for name, _ in side.predictions:
                 card.markdown(f":material/draft: {markdown(name)}")  # whether it fits is said with the data
@@ -91,6 +90,12 @@ def side_files(source: Source, n_uploads: int) -> tuple[Source, tuple[str, ...]]
     if present:
         st.caption(f":material/check_circle: Beside the annotations: {', '.join(present)}.")
     return replace(source, side=side), tuple(told)
+
+
+def _read(upload: Any, kind: SideKind | None, title: str) -> SideFiles | None:
+    """What a side file holds; None while it is read, and if it cannot be."""
+    key = ("side", upload.file_id, kind)
+    return job_progress.result_of(key, f"Reading: {title}", lambda job: cached.open_side_upload(job, upload, kind))
 
 
 def let_go(n_uploads: int) -> None:

@@ -166,11 +166,8 @@ TASKS = {
     "bp": _irrcac("bp"),
     "icc": _icc,
     "plackett-luce": _plackett_luce,
-    **{
-        f"{ending}/{name}": _tables(name, ending)
-        for ending in ("parquet", "csv")
-        for name in ("pyarrow", "pandas", "polars")
-    },
+    **{f"parquet/{name}": _tables(name, "parquet") for name in ("pyarrow", "pandas", "polars")},
     **{f"{kind}.parquet/pyarrow": _tables("pyarrow", f"{kind}.parquet") for kind in crowds.ROUGH},
+    **{f"csv/{name}": _tables(name, "csv") for name in ("pyarrow", "pandas", "polars")},
     "jsonl/orjson": _orjson,
 }

@@ -3,23 +3,22 @@
 import numpy as np
 import pytest
 
+from core.agreement.bootstrap_sample import BootstrapSample, CoefficientOptions, chosen, resampled
 from core.agreement.coefficients import SPA_WEIGHTINGS, agreement_table
-from core.agreement.replicated_sides import COEFFICIENTS, Side, chosen
-from core.agreement.replicates import How
 from core.agreement.resampling import pool_of, vector_numbers
 from core.annotations.counts import class_counts
 from tests.core.agreement.examples import answers_of, counts_of, dataset_of, random_cases, random_panel
 
 CUSTOM = np.array([[1, 0.6, 0.1, 0], [0.6, 1, 0.3, 0.2], [0.1, 0.3, 1, 0.9], [0, 0.2, 0.9, 1]])
 ASKED = [
-    How(SPA_WEIGHTINGS),
-    How(weights="linear"),
-    How(weights="ordinal", labels=(1, 5, 2, 9)),
-    How(weights=CUSTOM),
-    *[How(metric=metric) for metric in ("nominal", "ordinal", "interval", "ratio")],
-    How(metric="ordinal", labels=(3, 1, 4, 2)),
-    How(metric="interval", labels=(0, 10, 11, -3)),
-    How(metric="ratio", labels=(0, 10, 1, 3), weights="quadratic"),
+    CoefficientOptions(SPA_WEIGHTINGS),
+    CoefficientOptions(weights="linear"),
+    CoefficientOptions(weights="ordinal", labels=(1, 5, 2, 9)),
+    CoefficientOptions(weights=CUSTOM),
+    *[CoefficientOptions(metric=metric) for metric in ("nominal", "ordinal", "interval", "ratio")],
+    CoefficientOptions(metric="ordinal", labels=(3, 1, 4, 2)),
+    CoefficientOptions(metric="interval", labels=(0, 10, 11, -3)),
+    CoefficientOptions(metric="ratio", labels=(0, 10, 1, 3), weights="quadratic"),
 ]
 NAMES = ["all weightings", "linear", "ordinal weights", "custom", "nominal", "ordinal", "interval", "ratio"]
 NAMES += ["ordinal of labels", "interval of labels", "ratio of labels"]
@@ -34,7 +33,7 @@ def values_on(side, pool, times):
 
 def side_of(data, counts, how, names=None):
     pool = pool_of(vector_numbers(counts))
-    return Side(data, counts, chosen(data, names), how, pool, np.arange(counts.n_cases)), pool
+    return BootstrapSample(data, counts, chosen(data, names), how, pool, np.arange(counts.n_cases)), pool
 
 
 def repeated(cases, times):
@@ -117,7 +116,7 @@ def test_values_of_raters_are_those_of_the_resampled_cases(seed, n_raters, how):
 def test_values_on_the_data_themselves_are_those_of_the_table():
     panel = random_panel(7)
     dataset = dataset_of(panel, 4, 5)
-    side, _ = side_of(dataset, class_counts(dataset), How(SPA_WEIGHTINGS))
+    side, _ = side_of(dataset, class_counts(dataset), CoefficientOptions(SPA_WEIGHTINGS))
     table = agreement_table(class_counts(dataset), spa_weightings=SPA_WEIGHTINGS, dataset=dataset)
     assert side.labels == [(one.name, one.weights) for one in table]
     assert side.observed == pytest.approx([one.value for one in table], abs=1e-12)
@@ -126,14 +125,18 @@ def test_values_on_the_data_themselves_are_those_of_the_table():
 def test_full_agreement_is_exactly_1_for_every_coefficient():
     panel = [[(rater, case % 3) for rater in range(2 + case % 3)] for case in range(9)]
     dataset = dataset_of(panel, 3)
-    for how in (How(SPA_WEIGHTINGS), How(weights="linear"), How(metric="ordinal")):
+    for how in (
+        CoefficientOptions(SPA_WEIGHTINGS),
+        CoefficientOptions(weights="linear"),
+        CoefficientOptions(metric="ordinal"),
+    ):
         side, _ = side_of(dataset, class_counts(dataset), how)
         assert (side.observed == 1).all()
 
 
 def test_raters_who_repeat_themselves_leave_cohen_and_scott_undefined_and_conger_not():
     panel = [[(0, 0), (0, 0), (1, 1)], [(0, 1), (1, 1)], [(0, 0), (1, 0)]]
-    side, pool = side_of(dataset_of(panel, 2), class_counts(dataset_of(panel, 2)), How())
+    side, pool = side_of(dataset_of(panel, 2), class_counts(dataset_of(panel, 2)), CoefficientOptions())
     of = dict(zip([name for name, _ in side.labels], side.observed, strict=True))
     assert np.isnan(of["cohen_kappa"]) and np.isnan(of["scott_pi"])
     assert np.isfinite(of["fleiss_kappa"])
@@ -147,8 +150,10 @@ def test_cases_without_answers_count_for_nothing():
     cases = random_cases(4)
     assert [] in cases
     counts, full = counts_of(cases, 4), counts_of([case for case in cases if case], 4)
-    assert side_of(counts, counts, How())[0].observed == pytest.approx(side_of(full, full, How())[0].observed)
-    assert side_of(counts, counts, How())[1].n_cases == full.n_cases
+    assert side_of(counts, counts, CoefficientOptions())[0].observed == pytest.approx(
+        side_of(full, full, CoefficientOptions())[0].observed
+    )
+    assert side_of(counts, counts, CoefficientOptions())[1].n_cases == full.n_cases
 
 
 def test_every_coefficient_has_a_place_in_the_order():
@@ -157,5 +162,5 @@ def test_every_coefficient_has_a_place_in_the_order():
         data = dataset_of([[(r, k) for r, k in case if r < n_raters] for case in panel], 4, n_raters)
         table = agreement_table(class_counts(data), spa_weightings=SPA_WEIGHTINGS[:1], dataset=data)
         assert [one.name for one in table] == chosen(data, None)
-        assert set(chosen(data, None)) < set(COEFFICIENTS)
+        assert set(chosen(data, None)) < set(resampled())
     assert chosen(counts_of(answers_of(panel), 4), ["gwet_ac", "percent"]) == ["percent", "gwet_ac"]

@@ -12,6 +12,7 @@ from core.agreement.intervals import wilson
 from core.agreement.tables import from_contingency
 from core.annotations.dataset import keep_only
 from core.errors import LimitError, NotApplicableError
+from core.methods import method_named
 from tests.core.agreement.examples import dataset_of, jackknife, random_panel
 from tests.core.kinds import as_scores
 
@@ -50,15 +51,15 @@ def test_agreement_with_the_others_is_the_share_of_agreeing_pairs_with_a_jackkni
         assert (one.ci_low, one.ci_high) == pytest.approx(ends, abs=1e-9)
 
 
-@pytest.mark.parametrize("coefficient", OVERALL)
+@pytest.mark.parametrize("coefficient", [*OVERALL, "gwet_ac", "brennan_prediger"])
 @pytest.mark.parametrize("seed", range(3))
 def test_without_a_rater_the_coefficient_is_that_of_the_data_without_the_rater(seed, coefficient):
     panel = repeating_panel(seed, n_cases=30, n_raters=5, gaps=0.5)
     dataset = dataset_of(panel, 4, 5)
     found = by_rater(dataset, coefficient)
-    assert found.overall == OVERALL[coefficient](dataset)
+    assert found.overall == method_named("coefficient", coefficient).make(dataset)
     for rater in range(5):
-        rest = OVERALL[coefficient](keep_only(dataset, dataset.rater != rater))
+        rest = method_named("coefficient", coefficient).make(keep_only(dataset, dataset.rater != rater))
         assert found.without[rater] == pytest.approx(rest.value, abs=1e-12)
         assert found.difference[rater] == pytest.approx(rest.value - found.overall.value, abs=1e-12)
         assert found.n_cases_without[rater] == rest.n_cases

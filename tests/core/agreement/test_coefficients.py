@@ -18,9 +18,8 @@ from core.agreement.coefficients import (
     percent_agreement,
     scott_pi,
 )
-from core.agreement.corrected_spa import spa_corrected
 from core.agreement.krippendorff import METRICS, krippendorff_alpha
-from core.agreement.probability import SPA_WEIGHTINGS, spa
+from core.agreement.probability import SPA_WEIGHTINGS, spa, spa_corrected
 from core.agreement.tables import from_contingency
 from core.agreement.weights import WEIGHT_FAMILIES, weight_matrix
 from core.annotations.counts import class_counts

@@ -8,8 +8,7 @@ from scipy.optimize import brentq
 from scipy.stats import t as student
 
 from core.agreement.coefficients import agreement_table, fleiss_kappa
-from core.agreement.corrected_spa import _disagreements, _fieller, spa_corrected
-from core.agreement.probability import SPA_WEIGHTINGS, spa
+from core.agreement.probability import SPA_WEIGHTINGS, _disagreements, _fieller, spa, spa_corrected
 from core.agreement.tables import from_count_table
 from tests.core.agreement.examples import counts_of, jackknife, random_cases
 

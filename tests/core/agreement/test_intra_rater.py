@@ -6,7 +6,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from core.agreement.intra_rater import intra_rater
+from core.agreement.by_rater import intra_rater
 from core.agreement.probability import spa
 from core.errors import NotApplicableError
 from tests.core.agreement.examples import counts_of, dataset_of

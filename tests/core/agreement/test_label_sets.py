@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from core.agreement import label_sets
+from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.krippendorff import krippendorff_alpha
 from core.agreement.label_sets import (
     alpha_of_sets,
@@ -15,7 +16,6 @@ from core.agreement.label_sets import (
     set_agreement,
     set_distance,
 )
-from core.agreement.suitable import coefficients_for
 from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
 from core.errors import LimitError, NotApplicableError, OptionError

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import t as student
 
-from core.agreement._precision_kernels import power_sums
+from core.agreement._kernels import power_sums
 from core.agreement.intervals import wilson
 from core.agreement.precision import agreement_moments, case_variance, precision_curve
 from core.agreement.probability import SPA_WEIGHTINGS, agreement_variance, spa

@@ -5,13 +5,13 @@ from itertools import combinations_with_replacement, product
 import numpy as np
 import pytest
 
+from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.coefficients import brennan_prediger, fleiss_kappa, gwet_ac, percent_agreement
 from core.agreement.cohen_conger import cohen_kappa_classic
 from core.agreement.krippendorff import krippendorff_alpha
-from core.agreement.pairs import PAIR_COEFFICIENTS, pair_matrix
+from core.agreement.pairs import pair_coefficients, pair_matrix
 from core.agreement.probability import SPA_WEIGHTINGS, spa
 from core.agreement.ranges import of_negative_type
-from core.agreement.suitable import coefficients_for
 from core.agreement.tables import from_count_table
 from core.agreement.weights import WEIGHT_FAMILIES, weight_matrix
 from core.annotations.dataset import Dataset
@@ -161,7 +161,7 @@ def test_pairs_of_raters_and_the_classic_error_of_kappa_stay_in_range():
     for _ in range(40):
         case, rater, answer, sizes = annotations("noise", rng)
         data = dataset_of(case, rater, answer, sizes)
-        for name in PAIR_COEFFICIENTS:
+        for name in pair_coefficients():
             ends = pair_matrix(data, name).interval(0, 1)
             least = 0 if name == "percent" else -1 / (sizes[2] - 1) if name == "gwet_ac" else -1
             assert ends is None or least <= ends[0] <= ends[1] <= 1

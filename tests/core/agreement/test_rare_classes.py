@@ -5,10 +5,9 @@ import pytest
 from core.agreement.bootstrap import bootstrap
 from core.agreement.coefficients import fleiss_kappa, gwet_ac
 from core.agreement.cohen_conger import conger_kappa
-from core.agreement.corrected_spa import spa_corrected
 from core.agreement.krippendorff import krippendorff_alpha
 from core.agreement.linearised import mostly_of_others
-from core.agreement.probability import spa
+from core.agreement.probability import spa, spa_corrected
 from tests.core.agreement.examples import counts_of, dataset_of, random_cases, scores_of
 
 

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.agreement.score_anova import two_way_anova
-from core.agreement.scores import intraclass, score_table
+from core.agreement.scores import intraclass, score_table, two_way_anova
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
 from tests.core.agreement.examples import dataset_of, scores_of

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from core.agreement.pairs import PairMatrix, pair_matrix
-from core.agreement.similarity import MOST_FOR_OPTIMAL, similarity_order
+from core.agreement.pairs import MOST_FOR_OPTIMAL, PairMatrix, pair_matrix, similarity_order
 from tests.core.agreement.examples import dataset_of
 
 

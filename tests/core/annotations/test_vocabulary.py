@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.annotations.vocabulary import encode, natural_order, to_numbers
+from core.annotations.vocabulary import Rule, encode, is_missing, natural_order, reading_by, to_numbers
 
 
 def encoded(*values: str):
@@ -50,13 +50,90 @@ def test_the_order_does_not_depend_on_the_order_in_the_file(values, random):
     assert sorted(natural_sorted(values)) == sorted(values)
 
 
+@pytest.mark.parametrize(
+    "by_value",
+    [
+        ["-2", "-1", "0", "1", "2"],
+        ["\u22125", "\u22121", "0", "+1", "3"],
+        ["-10", "-9.5", "-.5", "0", "0.25"],
+        ["-10", "-3", "-2", "-1"],
+        ["\u22123", "\u22122", "\u22121"],
+        [".1", ".25", ".5"],
+        [".25", "0.5", ".75", "1"],
+        ["-1", "0,5", "1,25", "1,5"],
+        ["<5", "5", "10", ">=90", ">90"],
+        ["<18", "18", "30", "90+"],
+        ["1e-3", "0.5", "1", "2e1"],
+        ["999", "1,000", "12,500"],
+        ["-3", "2,5", "1.000,5"],
+        ["-10%", "0%", "5%"],
+        ["-2 (very negative)", "-1: negative", "0", "1 = positive"],
+    ],
+)
+def test_numbers_are_in_order_of_their_value_whatever_their_place_in_the_file(by_value):
+    assert natural_sorted(by_value[::-1]) == by_value
+    assert natural_sorted(by_value[1:] + by_value[:1]) == by_value
+    assert encoded(*by_value[::-1]).values == tuple(by_value)
+
+
+@pytest.mark.parametrize(
+    "as_text",
+    [
+        ["R-1", "R-2", "R-10"],  # a hyphen, and no sign
+        ["-1", "x"],
+        ["1.10.1", "1.2.3", "-1"],
+        ["2021-01-05", "2021-02-04"],
+        ["1e5f", "9", "12ab"],
+    ],
+)
+def test_names_that_are_not_all_numbers_are_in_order_of_their_text(as_text):
+    assert natural_sorted(as_text[::-1]) == as_text
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=20, unique=True))
+def test_numbers_as_python_writes_them_are_in_order(numbers):
+    assert natural_sorted([repr(number) for number in numbers]) == [repr(number) for number in sorted(numbers)]
+
+
+def _without_ends(name: str) -> str:
+    """Without blanks around it, and without a point before it: that of a decimal."""
+    return name.lstrip(" .").rstrip()
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.text("012ab .R#", min_size=1, max_size=6).map(_without_ends).filter(bool), max_size=12, unique=True))
+def test_names_without_signs_are_in_the_order_that_they_always_had(names):
+    with reading_by(Rule(earlier=True)):
+        before = natural_sorted(names)
+    with reading_by(Rule()) as rule:
+        assert natural_sorted(names) == before
+    assert not rule.matters
+
+
+def test_the_earlier_rule_knows_no_values_and_fewer_tokens_and_a_difference_is_noted():
+    with reading_by(Rule(earlier=True)):
+        assert encoded("0", "1", "-1").values == ("0", "1", "-1")
+        assert encoded("#N/A", "x").values == ("#N/A", "x")
+    for values in (("0", "1", "-1"), ("x", "#N/A")):
+        with reading_by(Rule()) as rule:
+            encoded(*values)
+        assert rule.matters
+
+
 def test_values_are_trimmed_before_they_are_compared():
     column = encoded("x", " x", "x\t", "\u00a0x\ufeff", "X")
     assert column.values == ("X", "x")
     assert column.code.tolist() == [1, 1, 1, 1, 0]
 
 
-@pytest.mark.parametrize("token", ["", " ", "NA", "na", "N/A", "n/a", ".", "nan", "NaN", "NULL", "null"])
+@pytest.mark.parametrize(
+    "token",
+    [
+        *("", " ", "NA", "na", "N/A", "n/a", ".", "nan", "NaN", "NULL", "null"),
+        *("#N/A", "#NA", "<NA>", "<na>", "NaT", "\\N", "-NaN", "1.#QNAN"),
+    ],
+)
 def test_missing_tokens_have_no_code_and_are_counted(token):
     column = encoded("x", token, "y", token)
     assert column.code.tolist() == [0, -1, 1, -1]
@@ -124,3 +201,9 @@ def test_a_dictionary_that_is_one_already_is_not_unified_again():
 
     found = encode(Watched())
     assert found.code.tolist() == [0] * 200
+
+
+@pytest.mark.parametrize("name", ["Nat", "NAT", "nat", "none", "-", "#", "N"])
+def test_names_that_resemble_tokens_are_values(name):
+    assert encoded(name, "x").missing == {}
+    assert not is_missing(name)

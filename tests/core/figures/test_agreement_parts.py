@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.agreement.bands import bands
+from core.agreement.benchmark_labels import benchmark_labels
 from core.agreement.intervals import Coefficient, undefined
 from core.agreement.over_time import OverTime, Window
 from core.agreement.precision import AgreementMoments, PrecisionCurve, PrecisionPoint, precision_curve
@@ -164,7 +164,7 @@ def test_precision_is_a_line_of_widths_and_a_band_where_the_data_leave_a_range()
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_the_bar_of_benchmarks_holds_all_probability(theme):
-    found = bands(one(0.62, "fleiss_kappa"))
+    found = benchmark_labels(one(0.62, "fleiss_kappa"))
     figure = band_bar(found, theme, "title")
     assert sum(trace.x[0] for trace in figure.data) == pytest.approx(1)
     assert [trace.x[0] for trace in figure.data] == [band.probability for band in found]

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from core.agreement.bands import Band
+from core.agreement.benchmark_labels import Band
 from core.agreement.intervals import Coefficient
 from core.agreement.over_time import OverTime, Window
 from core.agreement.precision import PrecisionPoint

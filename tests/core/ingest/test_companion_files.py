@@ -157,7 +157,7 @@ def test_a_parquet_file_that_swells_is_refused():
     column = pa.nulls(2_000_000, pa.string())
     sink = io.BytesIO()
     parquet.write_table(pa.table({f"c{n}": column for n in range(30)}), sink)
-    with pytest.raises(InputError, match="unpacks to 2,000,000 rows of 30 columns"):
+    with pytest.raises(InputError, match=r"unpacks to more than [0-9,]* cells"):
         read(sink.getvalue())
 
 

@@ -145,3 +145,10 @@ def test_tests_of_promptfoo_are_called_as_a_variable_of_their_own_names_them():
     assert said({"text": "a"}, {"text": "b"}) == ("test 0", "test 1")
     others = [result(0, "p:a", "yes") | {"vars": {"id": name}} for name in ("x", "y")]
     assert opened(("out.json", promptfoo(others)), question="answer").dataset.cases == ("test 0",)
+
+
+def test_promptfoo_takes_odd_values_of_a_test_and_its_grades_as_if_they_were_missing():
+    rows = [result(0, "p:a", "yes", equals=True) | {"testIdx": [1]}, result(1, "p:a", "no", equals=True)]
+    rows[1]["gradingResult"]["componentResults"] = 7
+    reading = opened(("out.json", promptfoo(rows)), question="answer")
+    assert answers(reading.dataset) == [("test 1", "p:a", "yes"), ("test 1", "p:a", "no")]

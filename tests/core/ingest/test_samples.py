@@ -15,6 +15,22 @@ KNOWN = {
     "essays": ("score", 160, 9, 648),
     "replies": ("class", 900, 8, 3235),
 }
+DIGESTS = {
+    "skin": "71ab800cf704ab2ad3e47af41900fc52",
+    "dermatology": "e48eb347105da533356f2ab1d42aa28a",
+    "caries": "e52b97bafbe6028db4fcd7691b825ffe",
+    "anaesthesia": "e4b6779c62ca56b1c8338ffbe488458a",
+    "knees": "c50525d5f145b13ac71cbca8c8979fbe",
+    "street": "febc5ba807279e5642bab1b1e4bd01c4",
+    "essays": "0af5aadac6b6237ff6ab0a319674444c",
+    "replies": "c1ababe1b7214c4dd2adafc6ff6d0e14",
+}
+
+
+@pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)
+def test_a_sample_has_the_digest_under_which_its_reviews_are_kept(sample):
+    reading = read_sample(sample.name)
+    assert (reading.dataset.digest, reading.earlier) == (DIGESTS[sample.name], ())
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda sample: sample.name)

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 
 from core import read
+from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.coefficients import agreement_table
-from core.agreement.suitable import coefficients_for
 from core.annotations.counts import class_counts
 from core.errors import NotApplicableError
 from core.evaluation.sweep_table import reliability_sweep

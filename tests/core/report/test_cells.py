@@ -10,7 +10,10 @@ import pandas as pd
 import pytest
 
 from core import load_sample
-from core.agreement import suitable
+from core.agreement import applicable_coefficients
+from core.analyses.agreement import coefficients
+from core.analyses.blocks import Figure, Grid, Words
+from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import RISK_LEVELS, Dataset
 from core.certainty.explain import why
 from core.certainty.score_trust import score_trust
@@ -27,8 +30,10 @@ from core.ingest.samples import sample_predictions
 from core.machines.alternative_test import AgainstRater, AlternativeTest, MachineStanding
 from core.machines.rates import MachineRate, MachineRates
 from core.methods import offered
+from core.models.catalogue import request
 from core.models.choose import choose
 from core.models.gold_measures import gold_measures
+from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian_prior import fit_prior
 from core.raters.flags import RULES, Flag
 from core.raters.following import following_of
@@ -36,7 +41,6 @@ from core.raters.monitoring import monitor
 from core.raters.score_raters import score_raters
 from core.raters.to_act_on import raters_to_act_on
 from core.report import data_sections, gold_section, machine_section, page, review_section, score_section
-from core.report.blocks import Figure, Grid, Words
 from core.report.build import ReportRequest, build_report
 from core.report.truth_sections import certainty, sets
 from core.review.assignments import ASSIGNMENT_COLUMNS
@@ -73,7 +77,8 @@ def made_up(found, numbers):
 
 def request_of(dataset, **more) -> ReportRequest:
     model = offered("plausibility", dataset)[0].make()
-    return ReportRequest(dataset, "data", model, model.default_reliability, (1.0, 3.0), n_draws=60, **more)
+    settings = AnalysisSettings(model, model.default_reliability, request("dawid-skene-empirical"))
+    return ReportRequest(dataset, "data", settings, (1.0, 3.0), n_draws=60, **more)
 
 
 def grids(blocks) -> list[pd.DataFrame]:
@@ -81,7 +86,7 @@ def grids(blocks) -> list[pd.DataFrame]:
 
 
 def said(blocks) -> list[str]:
-    return [block.text for block in blocks if isinstance(block, Words)]
+    return [block.plain for block in blocks if isinstance(block, Words)]
 
 
 def same(found: pd.DataFrame, expected: dict) -> None:
@@ -94,16 +99,17 @@ def same(found: pd.DataFrame, expected: dict) -> None:
 
 def test_coefficients_stand_in_rows_of_their_own(monkeypatch):
     dataset = load_sample("caries")
-    found = suitable.coefficients_for(dataset)
+    found = applicable_coefficients.coefficients_for(dataset)
     table = made_up(tuple(found.coefficients), never_twice())
     table = (*table[:-1], replace(table[-1], value=None, se=None, ci_low=None, ci_high=None, note="why not"))
-    given = SimpleNamespace(coefficients=table, words=lambda: "In short", reason="because")
-    monkeypatch.setattr(data_sections, "coefficients_for", lambda view: given)
+    given = replace(found, coefficients=table)
+    monkeypatch.setattr(coefficients, "compute", lambda *_: given)
     blocks = data_sections.agreement(request_of(dataset), ["agreement"], None, None)
-    names = ("value", "se", "ci_low", "ci_high", "n_cases", "note")
+    names = ("name", "weights", "value", "se", "ci_low", "ci_high", "n_cases", "n_annotations", "note")
     expected = {"coefficient": [title_of(one) for one in table]}
-    same(grids(blocks)[0], expected | {name: [getattr(one, name) for one in table] for name in names})
-    assert said(blocks)[:2] == ["In short.", "These are the ones to quote: because."]
+    expected |= {name: [getattr(one, name) for one in table] for name in names}
+    same(grids(page.printed(blocks))[0], expected)
+    assert said(blocks)[:2] == [f"{given.words()}.", f"These are the ones to quote: {given.reason}."]
 
 
 def test_raters_stand_with_their_own_flags_and_judge(monkeypatch):
@@ -134,7 +140,7 @@ def test_raters_stand_with_their_own_flags_and_judge(monkeypatch):
 def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
     dataset = load_sample("essays")
     own = fit_prior(dataset).model(6.0)
-    request = replace(request_of(dataset, threshold=6.0), model=own, reliability=2.0)
+    request = replace(request_of(dataset, threshold=6.0), settings=AnalysisSettings(own, 2.0))
     raters = made_up(score_raters(dataset), never_twice())
     asked = []
 
@@ -248,7 +254,7 @@ def test_machines_and_their_rates_stand_in_rows_of_their_own(monkeypatch):
 def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
     dataset = load_sample("anaesthesia")
     numbers = never_twice()
-    coefficient = suitable.coefficients_for(dataset).coefficients[0]
+    coefficient = applicable_coefficients.coefficients_for(dataset).coefficients[0]
     panel, other, minds, alpha = (made_up(coefficient, numbers) for _ in range(4))
     summary = Summary(
         431, {"open": 400, "arbitration": 3, "closed": 11, "adjudicated": 6, **dict.fromkeys(STATES, 2)}
@@ -315,10 +321,10 @@ def test_gold_stands_by_measure_and_by_rater_with_its_own_ends_and_number_of_cas
     measured = replace(made_up(gold_measures(data, opened.fit), never_twice()), n_certain=23)
     by_rater = made_up(gold_section.gold_rates(data), never_twice(300))
     by_rater = replace(by_rater, n=np.where(np.arange(4) == 1, 0, by_rater.n))
-    monkeypatch.setattr(gold_section, "choose", lambda *_, **__: chosen)
     monkeypatch.setattr(gold_section, "gold_measures", lambda *_, **__: measured)
     monkeypatch.setattr(gold_section, "gold_rates", lambda view: by_rater)
-    blocks = gold_section.gold(request_of(data), ["gold"], None, None)
+    asked = replace(request_of(data), settings=AnalysisSettings(DirichletCounts(), 1.0, chosen.request(), chosen))
+    blocks = gold_section.gold(asked, ["gold"], None, None)
     first, second = grids(blocks)
     names = {
         "accuracy": measured.accuracy,
@@ -404,7 +410,8 @@ def test_rows_left_out_and_where_the_numbers_come_from():
     assert rows["rows of the file used"] == "31 of 37" and rows["seed"] == "8" and rows["name"] == dataset.name
     same(second, {"line": [4, 9], "reason": ["no class", "twice"]})
     assert "A warning." in said(blocks) and "Look at 2 rows of the file that were left out." in said(blocks)
-    apart = replace(request_of(dataset, report=report), reliability=2.5, reliabilities=(0.7, 4.0))
+    asked = request_of(dataset, report=report)
+    apart = replace(asked, settings=replace(asked.settings, reliability=2.5), reliabilities=(0.7, 4.0))
     *_, certainty, sweep = said(data_sections.provenance(apart, ["data"], None, None))[-1].splitlines()
     assert certainty.endswith(" --reliability 2.5") and sweep.endswith(" --reliabilities 0.7,4")
 
@@ -452,8 +459,10 @@ def test_all_tables_of_a_report_are_printed_cell_by_cell(sample, monkeypatch):
     for shown, grid in zip(reader.tables, tuple(given), strict=True):
         head, rows, _ = cells_of(grid)
         assert shown == [head, *rows]
-        for name in grid.table.select_dtypes("float"):
-            place = list(grid.table.columns).index(name)
+        names = [one.name for one in grid.columns if not one.hidden] or list(grid.table.columns)
+        assert len(head) == len(names)
+        for name in grid.table[names].select_dtypes("float"):
+            place = names.index(name)
             for row, value in zip(rows, grid.table[name], strict=False):
                 assert row[place] == ("–" if np.isnan(value) else printed(value)), name
 
@@ -504,7 +513,6 @@ def test_the_seed_the_draws_and_the_trust_of_a_report_reach_all_that_is_drawn_fo
 
         monkeypatch.setattr(section, name, given)
 
-    noted(gold_section, "choose")
     noted(gold_section, "gold_measures")
     noted(data_sections, "monitor")
     noted(machine_section, "alternative_test")
@@ -522,10 +530,10 @@ def test_the_seed_the_draws_and_the_trust_of_a_report_reach_all_that_is_drawn_fo
     essays = load_sample("essays")
     predicted = open_score_predictions("essays", sample_predictions("essays"), essays)
     own = fit_prior(essays).model()
-    scored = replace(request_of(essays, classifiers=tuple(predicted), seed=9), model=own, reliability=2.0, n_draws=50)
+    scored = request_of(essays, classifiers=tuple(predicted), seed=9)
+    scored = replace(scored, settings=AnalysisSettings(own, 2.0), n_draws=50)
     score_section.scores(scored, ["scores"], None, None)
     assert asked == {
-        "choose": {"seed": 7},
         "gold_measures": {"seed": 7},
         "monitor": {"seed": 7},
         "alternative_test": {"people": people.raters, "seed": 8},

@@ -5,19 +5,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.methods import offered
+from core.analyses.blocks import Grid
+from core.analysis_settings import AnalysisSettings, compute_settings
 from core.models.choose import choose
 from core.models.gold_measures import gold_measures
-from core.report import gold_section
-from core.report.blocks import Grid
+from core.plausibility.dirichlet import DirichletCounts
 from core.report.build import ReportRequest
 from core.report.gold_section import gold
 from tests.core.raters.raters_simulated import simulated
 
 
 def blocks(dataset):
-    model = offered("plausibility", dataset)[0].make()
-    return gold(ReportRequest(dataset, "made", model, 1.0), ["gold"], None, None)
+    return gold(ReportRequest(dataset, "made", compute_settings(dataset)), ["gold"], None, None)
 
 
 def test_without_gold_nothing_is_compared_with_a_truth():
@@ -48,20 +47,13 @@ def test_with_gold_the_measures_of_the_model_that_opens_stand_there_with_interva
         assert row["right by gold"] == pytest.approx((data.answer[mine] == known[mine]).mean())
 
 
-def test_where_no_model_of_raters_opens_it_is_said_how_many_cases_are_known(monkeypatch):
+def test_without_a_rater_model_it_is_said_how_many_cases_are_known():
     data, truth = simulated(1, [0.9, 0.8, 0.7, 0.6], n_cases=60, times=False)
     data = replace(data, gold=np.where(np.arange(60) < 40, truth, -1).astype(np.int32))
     (lead,) = blocks(replace(data, raters_identified=False))
     assert (lead.text, lead.kind) == ("Gold is known for 40 cases.", "lead")
-    for name, value in (("MOST_ANNOTATIONS", data.n_annotations - 1), ("choose", unfitted)):
-        with monkeypatch.context() as patch:
-            patch.setattr(gold_section, name, value)
-            one = replace(data, gold=np.where(np.arange(60) == 7, truth, -1).astype(np.int32))
-            lead, raters = blocks(one)
-        assert (lead.text, lead.kind) == ("Gold is known for 1 case.", "lead")
-        assert raters.table["gold annotations"].sum() == (data.case_of_annotation == 7).sum()
-
-
-def unfitted(dataset, **how):
-    found = choose(dataset, **how)
-    return replace(found, standings=tuple(replace(one, fit=None) for one in found.standings))
+    one = replace(data, gold=np.where(np.arange(60) == 7, truth, -1).astype(np.int32))
+    without = ReportRequest(one, "made", AnalysisSettings(DirichletCounts(), 1.0))
+    lead, raters = gold(without, ["gold"], None, None)
+    assert (lead.text, lead.kind) == ("Gold is known for 1 case.", "lead")
+    assert raters.table["gold annotations"].sum() == (data.case_of_annotation == 7).sum()

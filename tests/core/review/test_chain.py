@@ -371,6 +371,9 @@ def test_a_role_that_does_not_own_the_tables_records_erases_and_cannot_reach_the
         add(store, number)
     session = store.start_session(DATASET, "Ann", "queue", [Queued("case")])
     assert store.session(session.id) == session
+    assert store.bring_over(DATASET, OTHER, "Ann", {"case", *(f"case {number}" for number in range(3))}, "x") == (3, 1)
+    (copied,) = store.sessions(OTHER, "Ann")
+    assert (copied.cases, store.sessions(DATASET, "Ann")) == (session.cases, [session])
     assert (store.check().ok, store.check().owns_tables, owner.check().owns_tables) == (True, False, True)
     before = everything(store)
     for statement in (

@@ -20,7 +20,7 @@ def test_both_intervals_stand_side_by_side():
     found = compute(study_of(scores, panel=opinions(rng, truth, (0.8,) * 3)), StudyOptions(n_draws=50), done.append)
     assert done[-1] == 1 and len(done) == 50 and done == sorted(done)
     frame = found.to_frame()
-    assert list(frame["truth"]) == ["majority"] * 3 + ["drawn"] * 3
+    assert list(frame["truth"]) == ["panel_majority"] * 3 + ["drawn"] * 3
     assert list(zip(frame["modality"], frame["other_modality"], strict=True))[:3] == [
         ("M1", "M2"),
         ("M1", "M3"),
@@ -128,5 +128,5 @@ def test_with_a_panel_that_errs_doubt_removes_the_bias_that_its_majority_has():
     """Panellists correct on 80%: 40 studies, whose mean AUC has a standard error of about 0.006."""
     found = coverage(40, 0.8)
     assert (np.abs(found["drawn"][0] - found["gold"][0]) < 0.02).all()
-    assert (found["majority"][0][1:] < -0.04).all()
-    assert (found["drawn"][1] >= 0.85).all() and found["majority"][1][2] < 0.75
+    assert (found["panel_majority"][0][1:] < -0.04).all()
+    assert (found["drawn"][1] >= 0.85).all() and found["panel_majority"][1][2] < 0.75

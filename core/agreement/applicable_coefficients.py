@@ -1,0 +1,274 @@
+"""Which coefficients make sense for a dataset, all of them at once, and why the others are left out.
+
+Nothing is guessed: classes are ordinal where their order is declared to mean something, and only there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..annotations.counts import class_counts
+from ..annotations.dataset import Dataset
+from ..annotations.ordering import order_in_words
+from ..methods import AS_IS, can_use, of_plugins
+from ..result_base import Columns, Result, rows
+from ..text import percent_with_interval, plural, with_interval
+from .coefficient_methods import request_of
+from .coefficients import PERCENT, agreement_table
+from .intervals import Coefficient
+from .krippendorff import KRIPPENDORFF_ALPHA, krippendorff_alpha
+from .label_sets import SET_ALPHA, TITLES, set_agreement
+from .ordered import DEPTHS, ranking_agreement
+from .probability import SPA_CORRECTED, SPA_WEIGHTINGS
+from .scores import ICC_1, ICC_2, ICC_2K, ICC_3, ICC_3K, score_table
+
+ORDINAL_WEIGHTS = ("quadratic", "ordinal")
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LeftOut(Result):
+    """Coefficients that are not given, and why."""
+
+    what: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ApplicableCoefficients(Result):
+    """The coefficients for one kind of annotations.
+
+    Attributes
+    ----------
+    kind : str
+        "nominal", "ordinal", "score", "set" or "ranking".
+    coefficients : tuple of Coefficient
+    left_out : tuple of LeftOut
+    order : tuple of str
+        Of "ordinal", the classes from low to high.
+    """
+
+    kind: str
+    coefficients: tuple[Coefficient, ...]
+    left_out: tuple[LeftOut, ...]
+    order: tuple[str, ...] = ()
+
+    TABLES = ("coefficients", "left_out")
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        if table == "left_out":
+            return rows(self.left_out, ("what", "why"))
+        return rows(self.coefficients, Coefficient.COLUMNS)
+
+    @property
+    def percentage(self) -> Coefficient | None:
+        """The percentage of the same kind as `quoted`: by rank where near classes agree in part.
+
+        Scores and sets have none.
+        """
+        if self.kind in ("score", "set"):
+            return None
+        wanted = "ordinal" if self.kind == "ordinal" else "identity"
+        return next(one for one in self.coefficients if one.name == PERCENT and one.weights == wanted)
+
+    @property
+    def reason(self) -> str:
+        """Why these are the ones to quote, as the end of a sentence."""
+        order = f" (low to high: {order_in_words(self.order)})" if self.order else ""
+        return f"{_REASONS[self.kind]}{order}"
+
+    def words(self) -> str:
+        """How far the raters agree, by what is to be quoted, as a sentence without its full stop."""
+        quoted, percent = self.quoted, self.percentage
+        if self.kind == "set":
+            if quoted.value is None:
+                return f"Agreement of the sets of labels cannot be computed: {_why(quoted)}"
+            beyond = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
+            cases = plural(quoted.n_cases, "case")
+            return f"Beyond chance raters agree on the sets of labels by α = {beyond} (MASI distance); {cases}"
+        if percent is None:
+            if quoted.value is None:
+                return f"Agreement of the scores cannot be computed: {_why(quoted)}"
+            said = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
+            cases = plural(quoted.n_cases, "case")
+            if quoted.value < 1 and (quoted.ci_low is None or quoted.ci_low <= 0):
+                return f"It is not shown that raters agree on scores: intraclass correlation {said}; n = {cases}"
+            return f"Of what varies in a score, {said} is the case and not the rater; n = {cases}"
+        if percent.value is None:
+            return f"Agreement cannot be computed: {_why(percent)}"
+        words = f"Raters agree on {in_percent(percent)} of {self.pairs}"
+        if quoted.value is None:
+            return f"{words}; beyond chance nothing can be said, because {_why(quoted)}"
+        beyond = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
+        return f"{words}; beyond chance α = {beyond}; {plural(quoted.n_cases, 'case')}"
+
+    @property
+    def pairs(self) -> str:
+        """What `percentage` is a share of."""
+        return _PAIRS.get(self.kind, "pairs")
+
+    @property
+    def quoted(self) -> Coefficient:
+        """The one to quote: alpha for classes, by rank where their order means something; for scores ICC(2), or ICC(1).
+
+        Of sets alpha by the MASI distance.
+
+        Among intraclass correlations the one that rests on most cases. Rankings have none.
+        """
+        if self.kind == "score":
+            for name in (ICC_2, ICC_1):
+                able = [one for one in self.coefficients if one.name == name and one.value is not None]
+                if able:
+                    return max(able, key=lambda one: one.n_cases)
+            return next(one for one in self.coefficients if one.name == ICC_1)
+        if self.kind == "set":
+            masi = TITLES["masi"]
+            return next(one for one in self.coefficients if one.name == SET_ALPHA and one.weights == masi)
+        wanted = "ordinal metric" if self.kind == "ordinal" else "nominal"
+        return next(one for one in self.coefficients if one.name == KRIPPENDORFF_ALPHA and one.weights == wanted)
+
+
+_PAIRS = {"ranking": "pairs of first choices", "ordinal": "pairs, counting near classes in part by rank"}
+_REASONS = {
+    "nominal": "α takes any number of raters and cases that not all of them saw, and counts the same class alone",
+    "ordinal": "the order of the classes is declared to mean something, so both count near classes in part, by rank",
+    "ranking": "both are of first choices; α takes any number of raters and cases that not all of them saw",
+    "set": "it counts sets that share labels in part, and less where neither holds the other",
+    "score": "it says how far one score of one rater can be relied on",
+}
+
+
+def in_percent(coefficient: Coefficient) -> str:
+    """``73% (66% to 80%)`` of a coefficient with a value."""
+    return percent_with_interval(coefficient.value, coefficient.ci_low, coefficient.ci_high)
+
+
+def _why(coefficient: Coefficient) -> str:
+    return coefficient.note.removeprefix("undefined: ").split(";")[0]
+
+
+def coefficients_for(
+    dataset: Dataset,
+    level: float = 0.95,
+    *,
+    spa_weightings: Sequence[str] = SPA_WEIGHTINGS[:1],
+    labels: Sequence[float] | None = None,
+    depths: Sequence[int] = DEPTHS,
+) -> ApplicableCoefficients:
+    """The coefficients that make sense for these annotations, with intervals.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    level : float
+        Of the intervals, 0 to 1.
+    spa_weightings : sequence of str
+        Which of `core.agreement.probability.SPA_WEIGHTINGS` to list, for classes.
+    labels : sequence of float, length n_classes, optional
+        The numbers that ordered classes stand for; 1, 2, ... where none are given.
+    depths : sequence of int
+        Of the overlaps of rankings.
+
+    Raises
+    ------
+    InputError
+        Labels or depths that cannot be used.
+
+    Notes
+    -----
+    Nominal classes: every unweighted coefficient. Ordered classes: those, and with quadratic and with ordinal weights;
+    ordinal alpha. Sets of labels: alpha by Jaccard's and by the MASI distance, and for each label. Scores: intraclass
+    correlations and alpha by interval, ordinal and ratio metric. Rankings: leave-one-rater-out and average overlap, and
+    the coefficients of first choices.
+    """
+    if dataset.kind == "score":
+        return _of_scores(dataset, level)
+    if dataset.kind == "set":
+        return _of_sets(dataset, level)
+    if dataset.kind == "ranking":
+        return _of_rankings(dataset, level, spa_weightings, depths)
+    if not dataset.ordinal or dataset.n_classes < 3:
+        return ApplicableCoefficients("nominal", tuple(_nominal(dataset, level, spa_weightings)), left_out_of(dataset))
+    found = _nominal(dataset, level, spa_weightings)
+    counts = class_counts(dataset)
+    for weights in ORDINAL_WEIGHTS:
+        more = agreement_table(counts, level=level, spa_weightings=(), weights=weights, labels=labels, dataset=dataset)
+        found += [one for one in more if one.name != SPA_CORRECTED]
+    found.append(krippendorff_alpha(counts, level, "ordinal", labels))
+    return ApplicableCoefficients("ordinal", tuple(found), (*_NO_NUMBERS, *_raters(dataset)), dataset.classes)
+
+
+_NO_NUMBERS = (LeftOut("intraclass correlations, interval and ratio alpha", "the annotations are classes, not scores"),)
+
+
+def left_out_of(dataset: Dataset) -> tuple[LeftOut, ...]:
+    """What classes without an order, or too few to have one, do not get."""
+    why = "the order of the classes is not declared to mean anything"
+    if dataset.ordinal:
+        why = "with fewer than three classes they are the same as without weights"
+    return (LeftOut("weighted coefficients and ordinal alpha", why), *_NO_NUMBERS, *_raters(dataset))
+
+
+def _nominal(dataset: Dataset, level: float, spa_weightings: Sequence[str]) -> list[Coefficient]:
+    return agreement_table(class_counts(dataset), level=level, spa_weightings=spa_weightings, dataset=dataset)
+
+
+def _raters(dataset: Dataset) -> tuple[LeftOut, ...]:
+    if dataset.raters_identified:
+        return ()
+    return (LeftOut("Cohen's and Conger's kappa, Scott's pi", "the annotations are anonymous"),)
+
+
+def _of_scores(dataset: Dataset, level: float) -> ApplicableCoefficients:
+    left_out = [
+        LeftOut("percent agreement, SPA and kappas", "scores seldom are exactly equal; set a threshold to make classes")
+    ]
+    if (dataset.score < 0).any():
+        left_out.append(LeftOut("ratio alpha", "some scores are below 0"))
+    if not dataset.raters_identified:
+        left_out.append(LeftOut("ICC(2) and ICC(3)", "the scores are anonymous, so raters cannot be told apart"))
+    of_raters = (ICC_2, ICC_2K, ICC_3, ICC_3K)
+    found = [one for one in score_table(dataset, level) if dataset.raters_identified or one.name not in of_raters]
+    found += _of_others(dataset, level)
+    return ApplicableCoefficients("score", tuple(found), tuple(left_out))
+
+
+def _of_sets(dataset: Dataset, level: float) -> ApplicableCoefficients:
+    left_out = (
+        LeftOut(
+            "percent agreement, SPA and kappas of whole sets",
+            "sets of labels are seldom exactly equal; choose a label to have them of it",
+        ),
+        LeftOut("weighted coefficients, intraclass correlations", "the annotations are sets of labels"),
+    )
+    found = (*set_agreement(dataset, level), *_of_others(dataset, level))
+    return ApplicableCoefficients("set", found, left_out)
+
+
+def _of_rankings(
+    dataset: Dataset, level: float, spa_weightings: Sequence[str], depths: Sequence[int]
+) -> ApplicableCoefficients:
+    found = [*ranking_agreement(dataset, depths, level), *_of_others(dataset, level)]
+    first, n_tied = dataset.as_classes()
+    note = "of first choices"
+    if n_tied:
+        note += f"; {plural(n_tied, 'annotation')} with a tied first choice left out"
+    found += [_noted(one, note) for one in _nominal(first, level, spa_weightings)]
+    left_out = (
+        LeftOut("weighted coefficients, intraclass correlations", "the annotations are rankings"),
+        *_raters(dataset),
+    )
+    return ApplicableCoefficients("ranking", tuple(found), left_out)
+
+
+def _of_others(dataset: Dataset, level: float) -> list[Coefficient]:
+    """Coefficients that plug-ins bring for annotations that are no single classes."""
+    asked = request_of(dataset, level)
+    return [
+        one
+        for method in of_plugins("coefficient")
+        if method.takes.get(dataset.kind) == AS_IS and can_use(method, dataset).possible and method.fit is not None
+        for one in method.fit(asked)
+    ]
+
+
+def _noted(coefficient: Coefficient, note: str) -> Coefficient:
+    return replace(coefficient, note="; ".join(filter(None, (coefficient.note, note))))

@@ -1,0 +1,109 @@
+"""Whether raters agree: the parts of the answer, with their options."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ...agreement.by_rater import OVERALL
+from ...agreement.krippendorff import KRIPPENDORFF_ALPHA
+from ...agreement.pairs import METHOD as PAIRS
+from ...agreement.pairs import pair_coefficients
+from ...agreement.probability import SPA_WEIGHTINGS
+from ...annotations.dataset import Dataset
+from ...methods import Verdict, any_of, can_use, method_named
+from ..base import Analysis, AnalysisPart, NoOptions, PartOption
+
+
+def _title(name: str) -> str:
+    return method_named("coefficient", name).title
+
+
+WINDOWS = {
+    "period": "What suits",
+    "week": "Weeks",
+    "month": "Months",
+    "quarter": "Quarters",
+    "year": "Years",
+    "cases": "Equal numbers of cases",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ApplicableOptions:
+    """Of the coefficients that suit the annotations."""
+
+    level: float = field(default=0.95, metadata={"option": PartOption("The level of the intervals")})
+    spa_weightings: tuple[str, ...] = SPA_WEIGHTINGS
+
+
+@dataclass(frozen=True, slots=True)
+class PairOptions:
+    """Of raters two by two."""
+
+    coefficient: str = field(
+        default=pair_coefficients()[0],
+        metadata={"option": PartOption("Coefficient", pair_coefficients(), _title, PAIRS, "pair_coefficient")},
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class RaterOptions:
+    """Of each rater against the others."""
+
+    coefficient: str = field(
+        default=KRIPPENDORFF_ALPHA,
+        metadata={
+            "option": PartOption(
+                "Coefficient, with and without each rater", tuple(OVERALL), _title,
+                "without the rater", "without_coefficient",
+            )
+        },
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class WindowOptions:
+    """Of windows of time."""
+
+    by: str = field(
+        default="period",
+        metadata={
+            "option": PartOption("Windows", tuple(WINDOWS), WINDOWS.__getitem__, key="windows", side_by_side=True)
+        },
+    )
+
+
+def _any(dataset: Dataset) -> Verdict:
+    return any_of("coefficient", dataset)
+
+
+def _pairs(dataset: Dataset) -> Verdict:
+    return can_use(PAIRS, dataset)
+
+
+def _dated(dataset: Dataset) -> Verdict:
+    found = _any(dataset)
+    if not found.possible or dataset.time is not None:
+        return found
+    why = "these annotations have no dates; choose their column when you open the file"
+    return Verdict(found.method, found.title, False, why)
+
+
+def _part(name: str, title: str, applicable: Callable[[Dataset], Verdict], options: type = NoOptions) -> AnalysisPart:
+    compute, present, table = (f"{__name__}.{name}:{function}" for function in ("compute", "present", "table_of"))
+    return AnalysisPart(name, title, applicable, compute, present, table, options)
+
+
+AGREEMENT = Analysis(
+    "agreement",
+    "Agreement",
+    "How much do the raters agree?",
+    (
+        _part("coefficients", "Coefficients", _any, ApplicableOptions),
+        _part("pairs", "Pairwise agreement", _pairs, PairOptions),
+        _part("raters", "By rater", _pairs, RaterOptions),
+        _part("classes", "By class", _any),
+        _part("cases", "Cases", _any),
+        _part("time", "Over time", _dated, WindowOptions),
+        _part("precision", "Precision and sample size", _any),
+    ),
+)

@@ -1,0 +1,51 @@
+"""Agreement class by class: given one annotation of a class, how probably a second one is of it too."""
+
+from ...agreement.intervals import Coefficient
+from ...agreement.specific import specific_agreement
+from ...annotations.dataset import Dataset
+from ...extremes import clearly_least
+from ...figures import agreement_parts as figures
+from ...text import plotly, shorten, with_interval
+from ..blocks import Block, Download, Figure, Heading, Words
+from .columns import coefficient_table
+
+
+def compute(dataset: Dataset, options) -> tuple[Coefficient, ...]:
+    """Specific agreement of each class."""
+    return specific_agreement(dataset)
+
+
+def present(found: tuple[Coefficient, ...], dataset: Dataset, options) -> list[Block]:
+    """A line for each class with its interval."""
+    heading = Heading("Class by class", "specific agreement")
+    known = [(name, one) for name, one in zip(dataset.classes, found, strict=True) if one.value is not None]
+    if not known:
+        return [heading, Words("No case has two annotations.")]
+    title, axis = least_agreed_on(known), "P(second annotation is of it, given the first)"
+    blocks: list[Block] = [
+        heading,
+        Figure(
+            lambda theme: figures.named_forest(dataset.classes, found, theme, title, axis),
+            "Specific agreement of each class with its interval",
+            "by_class",
+        ),
+    ]
+    if len(known) > figures.MOST_LINES:
+        blocks.append(Words(f"The {figures.MOST_LINES} classes least agreed on, of {len(known):,}.", "note"))
+    table = table_of(found, dataset, options)
+    return [*blocks, Download(table, "Classes", "agreement_by_class", "by_class_table")]
+
+
+def table_of(found: tuple[Coefficient, ...], dataset: Dataset, options):
+    """A row for each class."""
+    return coefficient_table(dataset.classes, found, "class")
+
+
+def least_agreed_on(known: list[tuple[str, Coefficient]]) -> str:
+    """The class that is clearly agreed on least, where there is one."""
+    least = clearly_least(*([getattr(one, end) for _, one in known] for end in ("value", "ci_low", "ci_high")))
+    if least is None and len(known) > 1:
+        return "No class is clearly the least agreed on"
+    name, one = known[least or 0]
+    said = f"{plotly(shorten(name, 40))}, {with_interval(one.value, one.ci_low, one.ci_high)}"
+    return f"Agreement on {said}" if least is None else f"Least agreed on: {said}"

@@ -1,0 +1,81 @@
+"""Agreement of every two raters."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...agreement.pairs import PairMatrix, pair_matrix, similarity_order
+from ...annotations.dataset import Dataset
+from ...figures import agreement as figures
+from ...text import plural
+from ..blocks import Block, Download, Figure, OnPage, Words
+
+MOST_RATERS = 40
+_CHOOSE = "Choose a cell to see the cases where two raters differ; the interval stands in the hover."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RaterPairs:
+    """A coefficient of every two raters.
+
+    Attributes
+    ----------
+    matrix : PairMatrix
+    order : ndarray, shape (n_raters,)
+        In which similar raters stand together.
+    n_raters : int
+        In the data, of whom those with most annotations are compared.
+    """
+
+    matrix: PairMatrix
+    order: np.ndarray
+    n_raters: int
+
+
+def busiest(dataset: Dataset) -> Dataset:
+    """The annotations of the `MOST_RATERS` raters with most of them."""
+    if dataset.n_raters <= MOST_RATERS:
+        return dataset
+    most = np.argsort(-np.bincount(dataset.rater, minlength=dataset.n_raters), kind="stable")[:MOST_RATERS]
+    return dataset.select(raters=[dataset.raters[code] for code in np.sort(most)])
+
+
+def compute(dataset: Dataset, options) -> RaterPairs:
+    """A coefficient of every two raters, and an order in which similar raters stand together."""
+    matrix = pair_matrix(busiest(dataset), options.coefficient)
+    return RaterPairs(matrix, similarity_order(matrix), dataset.n_raters)
+
+
+def present(found: RaterPairs, dataset: Dataset, options) -> list[Block]:
+    """The matrix, similar raters together."""
+    matrix = found.matrix
+    blocks: list[Block] = []
+    if found.n_raters > len(matrix.raters):
+        blocks.append(Words(f"The {len(matrix.raters)} raters with most annotations, of {found.n_raters:,}.", "note"))
+    n = matrix.n[np.triu_indices(len(matrix.raters), 1)]
+    seldom = int((n < figures.FEW_PAIRS).sum())
+    if seldom == len(n):
+        few = f"No two raters share {figures.FEW_PAIRS} annotations or more: no two can be compared here."
+        blocks.append(Words(few, "apart"))
+    else:
+        words = ""
+        if seldom:
+            words = (
+                f" {seldom:,} of {plural(len(n), 'pair')} of raters share fewer than {figures.FEW_PAIRS} annotations "
+                "and have no colour."
+            )
+        title = "Raters who agree stand side by side"
+        blocks += [
+            Figure(
+                lambda theme: figures.pair_heatmap(matrix, found.order, theme, title),
+                "Matrix of agreement between every two raters",
+                f"pairs-{matrix.coefficient}",
+            ),
+            Words((OnPage(_CHOOSE), words), "note"),
+        ]
+    return [*blocks, Download(table_of(found, dataset, options), "Pairs", "pairs", "pairs")]
+
+
+def table_of(found: RaterPairs, dataset: Dataset, options):
+    """A row for each two raters."""
+    return found.matrix.to_frame()

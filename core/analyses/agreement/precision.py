@@ -1,0 +1,113 @@
+"""What precision there is, and what more annotations would buy."""
+
+from dataclasses import dataclass
+
+from ...agreement.adaptive import AdaptiveCheck, adaptive_collection
+from ...agreement.precision import WAYS, PrecisionCurve, precision_curve
+from ...annotations.dataset import Dataset
+from ...figures import agreement_parts as figures
+from ...text import number, percent, plural, with_interval
+from ..blocks import Block, Download, Figure, Heading, Name, Strong, Words
+from ..schema import Column, frame_of
+
+_BUYS = 500
+COLUMNS = (
+    Column("on"),
+    Column("added", unit="count"),
+    Column("n_cases", "cases", "count"),
+    Column("n_annotations", "annotations", "count"),
+    *(Column(f"{what}_{end}", unit="error") for what in ("se", "width") for end in ("low", "high")),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AgreementPrecision:
+    """Precision on new cases and on the present ones, and how the annotations were collected."""
+
+    curves: tuple[PrecisionCurve, ...]
+    adaptive: AdaptiveCheck
+
+
+def compute(dataset: Dataset, options) -> AgreementPrecision:
+    """What precision there is, and what more annotations would buy, on new cases and on the present ones."""
+    return AgreementPrecision(tuple(precision_curve(dataset, how=how) for how in WAYS), adaptive_collection(dataset))
+
+
+def present(found: AgreementPrecision, dataset: Dataset, options) -> list[Block]:
+    """Width of the interval against annotations added."""
+    curves = found.curves
+    now = curves[0].points[0]
+    bought = {curve.how: point for curve in curves for point in curve.points if point.extra == _BUYS}
+    words = {how: _range(*point.width_range) for how, point in bought.items()}
+    return [
+        Heading("What more annotations would buy", "precision"),
+        Words(
+            (
+                "The 95% interval of SPA is ", Strong(number(now.width_range[1], 3)),
+                f" wide. {_BUYS} more annotations make it ", Strong(words["new_cases"]), " on new cases, ",
+                Strong(words["present_cases"]), " on the present ones.",
+            )
+        ),
+        Figure(
+            lambda theme: figures.precision_figure(curves, theme, "Width of the interval of SPA"),
+            "Width of the interval against annotations added",
+            "precision",
+        ),
+        *(
+            Words((Name(note[0].upper() + note[1:] + "."),), "note")
+            for note in dict.fromkeys(curve.note for curve in curves if curve.note)
+        ),
+        Words(
+            "Raters are taken as interchangeable and new cases as like the present ones. More annotations on the "
+            "present cases cannot make up for having seen few cases.",
+            "note",
+        ),
+        Download(table_of(found, dataset, options), "Precision", "precision", "precision_table"),
+        *_collected(found.adaptive),
+    ]  # fmt: skip
+
+
+def table_of(found: AgreementPrecision, dataset: Dataset, options):
+    """A row for each way and number of annotations added."""
+    rows = (
+        (curve.how, point.extra, point.n_cases, point.n_annotations, *point.se_range, *point.width_range)
+        for curve in found.curves
+        for point in curve.points
+    )
+    return frame_of(rows, COLUMNS)
+
+
+def _range(low: float, high: float) -> str:
+    ends = number(low, 3), number(high, 3)
+    return ends[0] if ends[0] == ends[1] else f"between {ends[0]} and {ends[1]}"
+
+
+def _collected(found: AdaptiveCheck) -> list[Block]:
+    if found.difference is None or found.warn:
+        return []
+    return [
+        Words(
+            f"Cases whose first two annotations agreed and disagreed were given a third one about equally often "
+            f"({found.more_agree:,} of {found.n_agree:,}, {found.more_disagree:,} of "
+            f"{plural(found.n_disagree, 'case')}), so the annotations that are missing do no harm.",
+            "note",
+        )
+    ]
+
+
+def adaptive_warning(found: AdaptiveCheck) -> list[Block]:
+    """Where cases that disagreed early were given more annotations, all agreement is off, and the first two are not."""
+    if not found.warn:
+        return []
+    more = "more" if (found.difference or 0.0) > 0 else "less"
+    first, every = found.first_two[1], found.everything[1]
+    return [
+        Words(
+            f"Cases whose first two annotations disagreed were {more} often given a third annotation "
+            f"({percent(found.more_disagree / found.n_disagree)} against {percent(found.more_agree / found.n_agree)}). "
+            "Agreement of all annotations is then that of a mixture of cases nobody chose. From the first two "
+            f"annotations of each case alone, α is {with_interval(first.value, first.ci_low, first.ci_high)}, from all "
+            f"{with_interval(every.value, every.ci_low, every.ci_high)}: quote the first.",
+            "warning",
+        )
+    ]

@@ -1,0 +1,157 @@
+"""An analysis: a question in parts, each with its options, its computation and its presentation.
+
+Pages lay parts out, the report prints them, the command line and downloads take their tables. A part names its
+functions as "module:function", so that a command which needs no figure loads none.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass, replace
+from importlib import import_module
+from typing import Any
+
+from ..annotations.dataset import Dataset
+from ..errors import InputError
+from ..methods import Method, Verdict
+from ..options import check_choice, check_level
+
+
+@dataclass(frozen=True, slots=True)
+class PartOption:
+    """What a field of a part's options may be; controls, commands and errors follow from it.
+
+    Attributes
+    ----------
+    label : str
+        Of the control.
+    choices : sequence of str
+        What it may be; a level between 0 and 1 where there are none.
+    titles : callable, optional
+        What people call a choice.
+    term : str or Method
+        Of the glossary, or the method.
+    key : str
+        Of the control's state; none where no page offers it.
+    side_by_side : bool
+        All choices are in sight at once.
+    """
+
+    label: str
+    choices: tuple[str, ...] = ()
+    titles: Callable[[str], str] = str
+    term: str | Method = ""
+    key: str = ""
+    side_by_side: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class NoOptions:
+    """A part without options."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnalysisPart:
+    """One answer: one result, one key, one presentation.
+
+    Attributes
+    ----------
+    name : str
+        In keys and on the command line.
+    title : str
+        Of its tab.
+    options : type
+        A frozen dataclass whose fields have an `PartOption` in their metadata.
+    applicable : callable
+        Dataset to `core.methods.Verdict`.
+    compute : str
+        "module:function" of dataset and options.
+    present : str
+        "module:function" of the result, the dataset and the options, which gives blocks.
+    table : str
+        "module:function" of the result, the dataset and the options, which gives the frame for files and commands.
+    """
+
+    name: str
+    title: str
+    applicable: Callable[[Dataset], Verdict]
+    compute: str
+    present: str
+    table: str
+    options: type = NoOptions
+
+    def answer(self, dataset: Dataset, options: Any = None) -> Any:
+        """The result for a dataset and options."""
+        return _function(self.compute)(dataset, self.options() if options is None else options)
+
+    def blocks(self, result: Any, dataset: Dataset, options: Any = None) -> list:
+        """What is shown of the result."""
+        return _function(self.present)(result, dataset, self.options() if options is None else options)
+
+    def frame(self, result: Any, dataset: Dataset, options: Any = None) -> Any:
+        """The table of the result, as files and the command line have it."""
+        return _function(self.table)(result, dataset, self.options() if options is None else options)
+
+    def given(self, asked: Any) -> dict[str, Any]:
+        """What the options of a command say of those of the part.
+
+        Parameters
+        ----------
+        asked : object
+            With an attribute for each option; None where nothing was said.
+        """
+        names = [field.name for field in fields(self.options) if "option" in field.metadata]
+        return {name: getattr(asked, name) for name in names if getattr(asked, name, None) is not None}
+
+    def resolve(self, **given: Any) -> Any:
+        """Options from what was given; the rest stays as the part has it.
+
+        Raises
+        ------
+        InputError
+            A value is not allowed, or the part has no such option.
+        """
+        own = self.options()
+        known = {field.name: field.metadata.get("option") for field in fields(own)} if is_dataclass(own) else {}
+        for name, value in given.items():
+            if name not in known:
+                raise InputError(f"“{self.title}” has no option {name!r}.", f"It has {', '.join(known) or 'none'}.")
+            option = known[name]
+            if option is not None and option.choices:
+                check_choice(value, option.label, option.choices)
+            elif option is not None:
+                check_level(value, option.label)
+        return replace(own, **given)
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """A question with its parts.
+
+    Attributes
+    ----------
+    name : str
+        Of the command.
+    title, question : str
+    parts : tuple of AnalysisPart
+        The first is what a command gives where no part is named.
+    """
+
+    name: str
+    title: str
+    question: str
+    parts: tuple[AnalysisPart, ...]
+
+    def part(self, name: str) -> AnalysisPart:
+        """The part of that name.
+
+        Raises
+        ------
+        OptionError
+            There is none.
+        """
+        check_choice(name, "The part", [part.name for part in self.parts])
+        return next(part for part in self.parts if part.name == name)
+
+
+def _function(named: str) -> Callable[..., Any]:
+    module, _, name = named.partition(":")
+    return getattr(import_module(module), name)

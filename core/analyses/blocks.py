@@ -1,0 +1,265 @@
+"""Blocks that an answer is made of: words, figures with their tables, and tables.
+
+A block says what is shown and not how: pages draw blocks, the report prints them. Words of the program stand as they
+are, and may be set in markdown; text that comes from somebody's data is a `Name`, which each room escapes in its way.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from ..figures.theme import Theme
+from .schema import Column
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """Text that is shown letter for letter, because somebody else wrote it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Strong:
+    """Text that stands out."""
+
+    text: "str | Name"
+
+
+@dataclass(frozen=True, slots=True)
+class OnPage:
+    """Words about what can be done on a page, which paper leaves out."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """What to mind of the words before it."""
+
+    text: "str | Name"
+
+
+Span = str | Name | Strong | Remark | OnPage
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """A paragraph.
+
+    Attributes
+    ----------
+    text : str, or sequence of str, Name, Strong, Remark and OnPage
+    kind : {"text", "lead", "note", "code", "todo", "impossible", "warning", "apart"}
+        The most important sentence, a remark in small type, text to copy (folded), what to do (which stands in the
+        summary of a report alone), why something is not possible, a warning, or why two numbers differ.
+    term : str
+        Of the glossary, or a method's name, where a page offers an explanation.
+    icon : str
+        Name of a material symbol before the words of a page.
+    """
+
+    text: str | Sequence[Span]
+    kind: Literal["text", "lead", "note", "code", "todo", "impossible", "warning", "apart"] = "text"
+    term: str = ""
+    icon: str = ""
+
+    @property
+    def spans(self) -> tuple[Span, ...]:
+        """The parts of the paragraph."""
+        return (self.text,) if isinstance(self.text, str) else tuple(self.text)
+
+    @property
+    def plain(self) -> str:
+        """The paragraph as plain text."""
+        return "".join(_plain(span) for span in self.spans)
+
+
+def _plain(span: Span) -> str:
+    if isinstance(span, str):
+        return span
+    if isinstance(span, OnPage):
+        return ""
+    if isinstance(span, Name):
+        return span.text
+    return f"{_plain(span.text)}." if isinstance(span, Remark) else _plain(span.text)
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    """A heading within an answer.
+
+    Attributes
+    ----------
+    text : str
+    term : str
+        Of the glossary, where a page offers an explanation.
+    """
+
+    text: str
+    term: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure, drawn once for each theme.
+
+    Attributes
+    ----------
+    draw : callable
+        Theme to figure.
+    alt : str
+        What is seen, for those who do not see it.
+    key : str
+        Of a page.
+    """
+
+    draw: Callable[[Theme], go.Figure]
+    alt: str
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grid:
+    """A table; where it has no columns, numbers are shown with three digits and the rest letter for letter.
+
+    Attributes
+    ----------
+    table : DataFrame
+    caption : str
+    most : int
+        Rows that are printed; the caption says how many there are beyond.
+    columns : sequence of Column
+        What a page and a report show of the table, in this order.
+    key : str
+        Of a page.
+    opens_case : bool
+        A row of a page opens its case, whose id is the first column.
+    height : int, optional
+        Most pixels on a page.
+    """
+
+    table: pd.DataFrame
+    caption: str = ""
+    most: int = 60
+    columns: Sequence[Column] = ()
+    key: str = ""
+    opens_case: bool = False
+    height: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Download:
+    """A table to take away from a page.
+
+    Attributes
+    ----------
+    table : DataFrame
+    label : str
+        Of the button.
+    name : str
+        Of the file.
+    key : str
+    """
+
+    table: pd.DataFrame
+    label: str
+    name: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """Blocks that a page folds.
+
+    Attributes
+    ----------
+    title : str or Name
+    blocks : sequence of Block
+    unfolded : bool
+    printed : bool
+        Whether a report prints them.
+    """
+
+    title: str | Name
+    blocks: "Sequence[Block]"
+    unfolded: bool = False
+    printed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """Blocks of one of the columns of a page.
+
+    Attributes
+    ----------
+    width : float
+        Beside the others.
+    blocks : sequence of Block
+    """
+
+    width: float
+    blocks: "Sequence[Block]"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """Columns of a page, which a report prints one after the other."""
+
+    stacks: Sequence[Stack]
+    gap: Literal["small", "large"] = "small"
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """What changes the drawing alone: a page offers the choices, a report takes the first of them.
+
+    Attributes
+    ----------
+    controls : sequence of Control
+    then : callable
+        The chosen values to blocks.
+    """
+
+    controls: "Sequence[Control]"
+    then: "Callable[..., Sequence[Block]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """One thing to choose.
+
+    Attributes
+    ----------
+    label : str
+    values : sequence
+    titles : sequence of str
+        What each value is called.
+    key : str
+    first : int
+        Position of the value that stands before anybody chooses.
+    term : str
+        Of the glossary.
+    """
+
+    label: str
+    values: Sequence[Any]
+    titles: Sequence[str]
+    key: str
+    first: int = 0
+    term: str = ""
+
+
+Block = Words | Heading | Figure | Grid | Download | Details | Row | Selector
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with its blocks."""
+
+    key: str
+    title: str
+    blocks: tuple[Block, ...]

@@ -1,0 +1,61 @@
+"""Columns of a result's table: names for files and commands, labels and digits for people."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Unit = Literal["coefficient", "share", "difference", "error", "count", "text"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table.
+
+    Attributes
+    ----------
+    name : str
+        In JSON, in files and in frames.
+    label : str
+        On screen and on paper; the name where none is given.
+    unit : {"coefficient", "share", "difference", "error", "count", "text"}
+        Which digits and which picture people see.
+    low, high : str
+        Names of the columns that hold the ends of its interval.
+    picture : str
+        Head of the column of a page that draws the interval.
+    hidden : bool
+        In files and commands alone.
+    """
+
+    name: str
+    label: str = ""
+    unit: Unit = "text"
+    low: str = ""
+    high: str = ""
+    picture: str = ""
+    hidden: bool = False
+
+    @property
+    def shown(self) -> str:
+        """The heading that people see."""
+        return self.label or self.name
+
+
+def frame_of(rows: Iterable[Sequence[Any]], columns: Sequence[Column]):
+    """A frame of rows, numbers as numbers even where all of them are undefined.
+
+    Parameters
+    ----------
+    rows : iterable of sequence
+        A value for each column.
+    columns : sequence of Column
+
+    Returns
+    -------
+    DataFrame
+    """
+    import pandas as pd  # takes longer than all that a command on a small file needs
+
+    frame = pd.DataFrame(list(rows), columns=[column.name for column in columns])
+    numbers = [column.name for column in columns if column.unit not in ("text", "count")]
+    return frame.astype(dict.fromkeys(numbers, float))

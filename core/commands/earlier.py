@@ -1,0 +1,30 @@
+"""What is kept of a file that an earlier version read in another way, brought over."""
+
+from typing import TYPE_CHECKING
+
+from .. import library, read_anew
+from .inputs import check_codes, declared_order, read_file, stamp
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def bring_over(options) -> tuple[dict, "pd.DataFrame"]:
+    """Bring what is kept under earlier digests of a file to what it is now; the table has a row for each digest."""
+    import pandas as pd
+
+    options.select = None
+    reading = read_file(options)
+    if reading.report is not None:
+        check_codes(reading.report.codes)
+    if options.ordinal:
+        reading = read_file(options, order=declared_order(reading.dataset.classes, options))
+    dataset, earlier = reading.dataset, reading.earlier
+    if library.is_kept(dataset.digest) and (now := read_anew.as_read_now(dataset)) is not None:
+        dataset, earlier = now, (dataset.digest,)
+    rows = []
+    for found in read_anew.found_before(dataset.digest, earlier, left_apart=True):
+        n_steps, n_left = read_anew.bring_over(found.digest, dataset, reading.facts, options.by)
+        rows.append({"earlier": found.digest, "steps": n_steps, "steps_left": n_left, "found": found.words})
+    columns = ["earlier", "steps", "steps_left", "found"]
+    return {"brought_over": rows, **stamp(options, dataset)}, pd.DataFrame(rows, columns=columns)

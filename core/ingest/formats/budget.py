@@ -1,0 +1,194 @@
+"""One budget of cells and characters for each reading: what a file becomes is bounded, not its size on disk alone."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...annotations.columns import as_numpy
+from ...errors import InputError
+from ...settings import MEGABYTE, current_settings
+from ...text import number, plural
+
+MOST_COLUMNS = 10_000
+# What a cell takes as an object of Python, in cells of Arrow: those take 4 bytes and a share of what is made of them.
+OBJECT = 16
+# What a row takes beside its cells: its line, its place, and the reason why it is not used, in words.
+_ROW = 8
+_VALUES = {b",": 6, b"[": 6, b"{": 24}  # what values of JSON take, by the sign that each comes with
+_CELLS_PER_MB, _CHARACTERS_PER_MB = 20_000, 200_000  # of `Settings.reading_mb`
+_CELLS_PER_BYTE, _CHARACTERS_PER_BYTE = 16, 40  # of the file; what honest files become lies far below
+_LOOKED_AT = 5_000  # rows whose texts are looked at one by one
+
+
+class Budget:
+    """What one reading may still become.
+
+    Parameters
+    ----------
+    n_bytes : int
+        Size of all files together, as they came.
+    most_columns : int
+        Columns that a table may have.
+    """
+
+    def __init__(self, n_bytes: int, most_columns: int = MOST_COLUMNS):
+        self.n_bytes, self.most_columns = n_bytes, most_columns
+        base = current_settings().reading_mb
+        self.cells = self.most_cells = base * _CELLS_PER_MB + _CELLS_PER_BYTE * n_bytes
+        self.characters = self.most_characters = base * _CHARACTERS_PER_MB + _CHARACTERS_PER_BYTE * n_bytes
+        self.refusal: InputError | None = None
+
+    def spend(self, cells: int, characters: int) -> None:
+        """Take cells and characters out of the budget; see `spend`."""
+        self.cells -= cells
+        self.characters -= characters
+        if self.cells < 0:
+            self._refuse(f"{self.most_cells:,} cells")
+        if self.characters < 0:
+            self._refuse(f"{self.most_characters:,} characters")
+
+    def _refuse(self, limit: str) -> None:
+        size = self.n_bytes / MEGABYTE
+        shown = f"{number(size, 1)} MB" if size >= 1 else f"{max(1, self.n_bytes // 1024):,} kB"
+        self.refusal = InputError(
+            f"The file has {shown} and unpacks to more than {limit}, the limit for its size.",
+            "Remove empty rows, columns and merged cells that it does not need, save the table as CSV, or set "
+            "PLURALITY_READING_MB higher.",
+        )
+        raise self.refusal
+
+
+_BUDGET: ContextVar[Budget | None] = ContextVar("reading", default=None)
+
+
+@contextmanager
+def reading(n_bytes: int, most_columns: int = MOST_COLUMNS) -> Iterator[None]:
+    """Bound what is read within by one budget, and turn errors of libraries into the project's.
+
+    Within another reading its budget counts.
+
+    Parameters
+    ----------
+    n_bytes, most_columns : int
+        As of `Budget`.
+
+    Raises
+    ------
+    InputError
+        Memory ran out, or a library cannot read the file.
+    """
+    if (outer := _BUDGET.get()) is not None:
+        if outer.refusal is not None:
+            raise outer.refusal
+        yield
+        return
+    budget = Budget(n_bytes, most_columns)
+    set_before = _BUDGET.set(budget)
+    try:
+        yield
+        if budget.refusal is not None:  # of one file among several, or of one sheet
+            raise budget.refusal
+    except InputError as error:
+        raise budget.refusal or error from None
+    except MemoryError:  # that of Arrow is one, too
+        raise InputError(
+            "Could not read the file: it needs more memory than there is for it.",
+            "Open a part of it, or set PLURALITY_READING_MB higher.",
+        ) from None
+    except (pa.ArrowException, RecursionError, OverflowError) as error:
+        raise InputError(
+            f"Could not read the file: it is damaged, or of a kind that is not supported ({_short(error)}).",
+            "Save the table as CSV or Parquet and open that.",
+        ) from None
+    finally:
+        _BUDGET.reset(set_before)
+
+
+def spend(*, cells: int = 0, characters: int = 0) -> None:
+    """Take cells and characters out of the budget of the reading under way, before they are made.
+
+    Raises
+    ------
+    InputError
+        The budget does not have as many; the message names the limit.
+    """
+    if (budget := _BUDGET.get()) is not None:
+        budget.spend(cells, characters)
+
+
+def spend_as_values(*texts: bytes) -> None:
+    """Spend what the values of JSON in these texts take as objects of Python, before any is read."""
+    spend(cells=sum(taken * text.count(sign) for text in texts for sign, taken in _VALUES.items()))
+
+
+def rows_left() -> int | None:
+    """Rows for which the budget of the reading under way has cells left; None without one."""
+    return None if (budget := _BUDGET.get()) is None else budget.cells // _ROW
+
+
+def check_columns(n_columns: int) -> None:
+    """Raise where a table has more columns than were agreed to.
+
+    Raises
+    ------
+    InputError
+        With the number of columns.
+    """
+    budget = _BUDGET.get()
+    most = MOST_COLUMNS if budget is None else budget.most_columns
+    if n_columns > most:
+        raise InputError(
+            f"The table has {plural(n_columns, 'column')}, the limit is {most:,}.",
+            "Remove columns that hold no annotations, write one row per annotation, or raise the limit on the command "
+            f"line (--most-columns {n_columns}).",
+        )
+
+
+def spend_table(n_rows: int, n_columns: int) -> None:
+    """Spend the rows and cells of a table, before it is made, if it has no more columns than were agreed to."""
+    check_columns(n_columns)
+    spend(cells=n_rows * (n_columns + _ROW))
+
+
+def check_looked_at(table: pa.Table) -> None:
+    """Spend the characters of the first rows of a table, which are looked at one by one to guess what columns hold."""
+    for column in table.columns:
+        spend(characters=_n_characters(column.slice(0, _LOOKED_AT)))
+
+
+def spend_as_objects(table: pa.Table) -> None:
+    """Spend what a table takes as objects of Python, a text for each cell, before it is made."""
+    texts = [column for column in table.columns if pa.types.is_string(_of_values(column.type))]
+    spend(cells=OBJECT * table.num_rows * table.num_columns, characters=table.nbytes + sum(map(_n_characters, texts)))
+
+
+def plain_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """A column as strings; each cell of a dictionary has its own then, and spends its characters."""
+    if pa.types.is_dictionary(column.type):
+        spend(characters=_n_characters(column))
+    return column.cast(pa.string())
+
+
+def _of_values(type_: pa.DataType) -> pa.DataType:
+    return type_.value_type if pa.types.is_dictionary(type_) else type_
+
+
+def _n_characters(column: pa.ChunkedArray) -> int:
+    """Bytes of the texts of a column of strings, or of dictionaries of them, with each cell counted."""
+    total = 0
+    for chunk in column.chunks:
+        if not pa.types.is_dictionary(chunk.type):
+            total += pc.sum(pc.binary_length(chunk)).as_py() or 0
+        elif len(chunk):
+            length = as_numpy(pc.fill_null(pc.binary_length(chunk.dictionary), 0)).astype(np.int64)
+            codes = as_numpy(chunk.indices.drop_null())
+            total += int(length[codes].sum())
+    return total
+
+
+def _short(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"[:200]

@@ -1,0 +1,119 @@
+"""Steps of a dataset that was read anew, copied into the record of what it is now. No database here.
+
+Nothing is taken out of the record: the steps stay where they were recorded, which ends with an event that says where
+they go on. Their copies have the names, times and opinions of the originals, and hashes of the new chain, in which an
+event of the kind `BROUGHT` says where they are from and which they are.
+"""
+
+import json
+import uuid
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .chain import Head, event_hash
+from .events import ASSIGNED, BROUGHT, CONTINUED, ERASED, WITHDRAWN
+from .opinions import Opinion
+
+_STAY = (ERASED, BROUGHT, CONTINUED)
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Steps as they stand in the other chain.
+
+    Attributes
+    ----------
+    rows : list of dict
+        Columns of the events.
+    head : Head
+        Where the chain ends with them.
+    n_left : int
+        Steps that stay behind: of other cases.
+    """
+
+    rows: list[dict[str, Any]]
+    head: Head
+    n_left: int
+
+
+def copies(
+    rows: Iterable[Mapping[str, Any]],
+    dataset: str,
+    head: Head,
+    n_of_dataset: int,
+    cases: Collection[str],
+    sessions: Mapping[str, str],
+) -> Copies:
+    """Steps of one dataset as steps of another.
+
+    Parameters
+    ----------
+    rows : iterable of mappings
+        Columns of the events, by number.
+    dataset : str
+        Digest of the other one.
+    head : Head
+        Where its chain ends.
+    n_of_dataset : int
+        How many events of no case it has.
+    cases : collection of str
+        Its cases that take steps.
+    sessions : mapping of str to str
+        Ids of its sessions by those of the sessions that they were copied from.
+    """
+    made: list[dict[str, Any]] = []
+    number_of: dict[int, int] = {}
+    n_left = 0
+    for row in rows:
+        if row["kind"] in _STAY:
+            continue
+        change: dict[str, Any] = {}
+        if row["case_id"]:
+            if row["case_id"] not in cases:
+                n_left += 1
+                continue
+        else:
+            settings = _settings(row, number_of, cases)
+            if settings is None:
+                n_left += 1
+                continue
+            n_of_dataset += 1
+            change = {"version": n_of_dataset, "settings": json.dumps(settings, ensure_ascii=False, sort_keys=True)}
+        told = {name: value for name, value in row.items() if name not in ("id", "hash")} | change
+        told["session"] = sessions.get(row["session"])
+        told |= {"dataset": dataset, "number": head.number + 1, "previous": head.hash, "token": uuid.uuid4().hex}
+        told["hash"] = event_hash(told)
+        head = Head(told["number"], told["hash"])
+        number_of[row["number"]] = head.number
+        made.append(told)
+    return Copies(made, head, n_left)
+
+
+def named_otherwise(rows: Iterable[Mapping[str, Any]], classes: Collection[str]) -> set[str]:
+    """Cases on which an opinion names a class that is none of these.
+
+    Parameters
+    ----------
+    rows : iterable of mappings
+        Columns of events.
+    classes : collection of str
+    """
+    known, found = set(classes), set[str]()
+    for row in rows:
+        if row["opinion"] is not None:
+            opinion = Opinion.from_json(row["opinion"])
+            if not known.issuperset((*opinion.classes, *(opinion.plausible or ()))):
+                found.add(row["case_id"])
+    return found
+
+
+def _settings(row: Mapping[str, Any], number_of: Mapping[int, int], cases: Collection[str]) -> dict[str, Any] | None:
+    """Settings of an event of no case in the other chain; None where nothing of it is left there."""
+    settings = dict(json.loads(row["settings"]))
+    if row["kind"] == WITHDRAWN:
+        return settings | {"of": number_of[settings["of"]]} if settings["of"] in number_of else None
+    if row["kind"] == ASSIGNED:
+        settings["cases"] = [one for one in settings["cases"] if one[0] in cases]
+        return settings if settings["cases"] else None
+    return settings

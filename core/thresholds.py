@@ -1,0 +1,27 @@
+"""Every bar behind a sentence, once, with the sentence that it stands for.
+
+All are shares or probabilities, 0 to 1, but for `LEAST_GOLD`.
+"""
+
+# Cases and panels. The certainty of a case says whether its leading class would stay first; the posterior probability
+# of a class says whether it is true. Each has bars of its own.
+UNCERTAIN_BELOW = 0.9  # "122 of 400 cases are uncertain": certainty of the leading class
+PANEL_DECIDED = 0.8  # "The panel is decided": certainty of the leading class, of a case with two raters or more
+PLAUSIBLE_SET = 0.95  # "Plausible: A or B": what the classes of the set have together
+CLEAR_CASE = 0.9  # "The other raters are certain of the case": probability of a class by them
+TIE_DECIDED = 0.9  # "Weighing raters decides 10 ties": posterior probability of a class of a tied case
+CERTAIN_LEVELS = (0.5, 0.9, 0.99)  # "Below .5, .9, .99": columns of tables
+
+# Comparisons.
+CLEARLY_AHEAD = 0.95  # "A leads": probability that it is ahead of each other one, or that a machine passes a test
+INTERVAL_LEVEL = 0.95  # "56% (52% to 59%)"
+LEAST_GOLD = 100  # "Gold decides where γ opens": cases with gold
+NEARLY_CERTAIN = 0.99  # "Of classes with a probability of .99, so many are right"
+
+# Raters.
+ONE_CLASS_FLAGGED = 0.9  # "Named A on 45 of 50 annotations": share of one class from which a rater is flagged
+ONE_CLASS_ONLY = 0.95  # "Most raters give one class": share of one class from which a rater counts as such
+
+# The guided story.
+DISAGREE_BELOW = 0.8  # "Their annotations cannot all be right": agreement of two raters
+TWO_TRUTHS = 0.35  # "This case has two plausible truths": share of draws in which the second class leads

@@ -1,0 +1,211 @@
+"""Blocks of an answer on a page: words, figures, tables, and what can be chosen."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
+from functools import singledispatch
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from core.analyses.base import AnalysisPart
+from core.analyses.blocks import (
+    Block,
+    Details,
+    Download,
+    Figure,
+    Grid,
+    Heading,
+    Name,
+    OnPage,
+    Remark,
+    Row,
+    Selector,
+    Span,
+    Strong,
+    Words,
+)
+from core.analyses.schema import Column
+from core.annotations.dataset import Dataset
+from core.errors import PluralityError
+from core.text import markdown
+from pages.shared.cache import analyses
+from pages.shared.kit import columns, widgets
+from pages.shared.kit import style as look
+
+Drawn = Mapping[str, Callable[[Any], None]]
+_WIDTH = 320
+_FORMATS = {"coefficient": columns.TWO, "difference": columns.THREE, "error": columns.THREE}
+
+
+def answer(part: AnalysisPart, dataset: Dataset, after: Drawn | None = None) -> None:
+    """A part of an analysis: its controls, its result and what there is to say of it.
+
+    Parameters
+    ----------
+    part : AnalysisPart
+    dataset : Dataset
+    after : mapping of str to callable, optional
+        By the key of a figure: it can be selected from, and the callable takes what was selected. By the key of a
+        download: what stands before it.
+    """
+    verdict = part.applicable(dataset)
+    if not verdict.possible:
+        st.info(f"Not possible: {markdown(verdict.reason)}.", icon=":material/block:")
+        return
+    options = controls(part)
+    try:
+        found = analyses.result(part, dataset, options)
+    except PluralityError as error:
+        st.info(markdown(error), icon=":material/block:")
+        return
+    show(part.blocks(found, dataset, options), after)
+
+
+def controls(part: AnalysisPart) -> Any:
+    """The options of a part as somebody chooses them."""
+    given = {}
+    for field in fields(part.options):
+        option = field.metadata.get("option")
+        if option is None or not option.key:
+            continue
+        if option.side_by_side:
+            given[field.name] = st.segmented_control(
+                option.label, option.choices, default=field.default, required=True, format_func=option.titles,
+                key=option.key, persist_state="session",
+            )  # fmt: skip
+            continue
+        given[field.name] = st.selectbox(
+            option.label, option.choices, index=option.choices.index(field.default), format_func=option.titles,
+            key=option.key, help=widgets.explained(option.term) if option.term else None, width=_WIDTH,
+            persist_state="session",
+        )  # fmt: skip
+    return part.resolve(**given)
+
+
+def show(blocks: Iterable[Block], after: Drawn | None = None) -> None:
+    """Blocks, one below the other."""
+    for block in blocks:
+        _draw(block, after or {})
+
+
+def said(spans: Iterable[Span]) -> str:
+    """Parts of a paragraph as markdown."""
+    return "".join(_span(span) for span in spans)
+
+
+def _span(span: Span) -> str:
+    match span:
+        case Name():
+            return markdown(span.text)
+        case Strong():
+            return f"**{_span(span.text)}**"
+        case Remark():
+            return f"*{_span(span.text)}.*"
+        case OnPage():
+            return span.text
+        case _:
+            return span
+
+
+@singledispatch
+def _draw(block: Block, after: Drawn) -> None:
+    raise TypeError(f"A page cannot draw {type(block).__name__}.")
+
+
+@_draw.register
+def _draw_words(block: Words, after: Drawn) -> None:
+    text, explained = said(block.spans), widgets.explained(block.term) if block.term else None
+    if block.icon:
+        text = f":material/{block.icon}: {text}"
+    match block.kind:
+        case "note":
+            st.caption(text, help=explained)
+        case "impossible":
+            st.info(text, icon=":material/block:")
+        case "apart":
+            st.info(text, icon=":material/call_split:")
+        case "warning":
+            st.warning(text, icon=":material/warning:")
+        case "code":
+            st.code(block.plain, language=None, wrap_lines=True)
+        case _:
+            st.markdown(text, help=explained)
+
+
+@_draw.register
+def _draw_heading(block: Heading, after: Drawn) -> None:
+    widgets.heading(block.text, block.term or None)
+
+
+@_draw.register
+def _draw_figure(block: Figure, after: Drawn) -> None:
+    selected = after.get(block.key)
+    more = {"on_select": "rerun", "selection_mode": "points"} if selected else {}
+    found = widgets.plot(block.draw(look.theme()), block.key, block.alt, **more)
+    if selected:
+        selected(found)
+
+
+@_draw.register
+def _draw_grid(block: Grid, after: Drawn) -> None:
+    if block.opens_case:
+        shares = [column.name for column in block.columns if column.unit == "share"]
+        widgets.open_case_table(block.table, block.key, shares=shares, height=block.height or 420)
+        return
+    shown, config = _with_pictures(block.table, block.columns)
+    st.dataframe(shown, hide_index=True, column_config=config, key=block.key)
+
+
+def _with_pictures(table: pd.DataFrame, schema: Iterable[Column]) -> tuple[pd.DataFrame, dict]:
+    schema = tuple(schema)
+    drawn = [(one.name, one.low, one.high, one.picture) for one in schema if one.picture]
+    shown, pictures = columns.with_pictures(table, *drawn) if drawn else (table, {})
+    config = {column.name: None if column.hidden else _config(column) for column in schema}
+    return shown, config | pictures
+
+
+def _config(column: Column):
+    if column.unit == "count":
+        return columns.counts(**{column.name: column.shown})[column.name]
+    if column.unit == "share":
+        return st.column_config.ProgressColumn(column.shown, format=columns.TWO, min_value=0, max_value=1)
+    if column.unit == "text":
+        return st.column_config.Column(column.shown)
+    return st.column_config.NumberColumn(column.shown, format=_FORMATS[column.unit])
+
+
+@_draw.register
+def _draw_download(block: Download, after: Drawn) -> None:
+    if before := after.get(block.key):
+        before(None)
+    widgets.download(block.table, block.label, block.name, block.key)
+
+
+@_draw.register
+def _draw_details(block: Details, after: Drawn) -> None:
+    with st.expander(said([block.title]), expanded=block.unfolded):
+        show(block.blocks, after)
+
+
+@_draw.register
+def _draw_row(block: Row, after: Drawn) -> None:
+    for place, stack in zip(
+        st.columns([stack.width for stack in block.stacks], gap=block.gap), block.stacks, strict=True
+    ):
+        with place:
+            show(stack.blocks, after)
+
+
+@_draw.register
+def _draw_selector(block: Selector, after: Drawn) -> None:
+    chosen = []
+    for place, one in zip(st.columns(len(block.controls)), block.controls, strict=True):
+        titles = dict(zip(one.values, one.titles, strict=True))
+        chosen.append(
+            place.selectbox(
+                one.label, list(one.values), index=one.first, format_func=titles.get, key=one.key,
+                help=widgets.explained(one.term) if one.term else None,
+            )
+        )  # fmt: skip
+    show(block.then(*chosen), after)

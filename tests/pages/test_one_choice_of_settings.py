@@ -1,0 +1,135 @@
+"""One choice of settings per dataset: Home, Cases, Models, Review, the report, the story and the commands agree.
+
+What is compared is what each says: uncertain cases at a γ, and what weighing raters changes of the vote.
+"""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from core.analysis_settings import compute_settings
+from core.command_line import main
+from core.ingest.samples import load_sample
+from core.raters.monitoring import monitor
+from core.raters.to_act_on import raters_to_act_on
+from core.text import percent_with_interval
+from pages.shared.cache import story as cached_story
+from tests.pages.opened import opened, settle, words
+
+LABEL = {"street": ("--label", "pedestrian")}
+SAMPLES = ("skin", "replies", "knees", "caries", "anaesthesia", "street", "dermatology")
+NUMBER = r"([\d,]+)"
+
+
+@pytest.fixture
+def command(capsys):
+    """What a command gives, as JSON."""
+
+    def run(*arguments):
+        with pytest.raises(SystemExit) as end:
+            raise SystemExit(main([str(one) for one in arguments]))
+        output = capsys.readouterr()
+        assert not end.value.code, output.err
+        return json.loads(output.out)
+
+    return run
+
+
+def in_words(pattern, text):
+    """The parts of the one sentence that has this form; None without it."""
+    found = {match.groups() for match in re.finditer(pattern, text)}
+    assert len(found) <= 1, found
+    return next(iter(found), None)
+
+
+def weighing(text):
+    """What weighing raters changes, and by which model."""
+    found = set(re.findall(r"Weighing raters ([^(]*?) \(([^)]+)\)", text.replace("\\", "")))
+    assert len(found) <= 1, found
+    return next(iter(found), None)
+
+
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_uncertain_cases_are_the_same_number_everywhere(sample, command, tmp_path):
+    """At the same γ and by the same model, on Home, Cases, Review, in the report, and by the commands."""
+    home, cases, review = (words(opened(page, sample)) for page in ("home", "cases", "review"))
+    on_home = in_words(rf"{NUMBER} of {NUMBER} below certainty \.9 \(([^,]+), γ = ([\d.]+)\)", home)
+    n, n_cases, _, gamma = on_home
+    if sample != "street":  # there the title of Cases names the label
+        assert in_words(rf"{NUMBER} of {NUMBER} cases? stays? uncertain at trust γ = ([\d.]+)", cases) == (
+            n,
+            n_cases,
+            gamma,
+        )
+        assert f"of {n_cases} cases: certainty below .9 at trust γ = {gamma}" in review
+    else:
+        assert f"{n} of {n_cases} cases stay uncertain about “pedestrian” at trust γ = {gamma}" in cases
+    file = tmp_path / "report.html"
+    told = command("report", sample, "--out", file, *LABEL.get(sample, ()), "--sections", "certainty,raters")
+    text = re.sub(r"<[^>]+>", "", file.read_text(encoding="utf-8"))
+    assert in_words(rf"{NUMBER} of {NUMBER} cases? (?:is|are) less certain than \.9 at γ = ([\d.]+);", text) == (
+        n,
+        n_cases,
+        gamma,
+    )
+    found = command("certainty", told["model"], sample, *LABEL.get(sample, ()))
+    assert f"{found['n_below']['0.9']:,}" == n and f"{found['n_cases']:,}" == n_cases
+    assert found["reliability"] == told["reliability"] == float(gamma)
+
+
+@pytest.mark.usefixtures("known")
+def test_scores_are_known_as_well_everywhere(command):
+    """Half the width of the median interval, at the γ of the settings, on Home, on Cases and by the command."""
+    home, cases = opened("home", "essays"), words(opened("cases", "essays"))
+    (half,) = [one.value for one in home.metric if one.label == "Half of the cases are known to"]
+    gamma = in_words(r"plausible score or better, γ = ([\d.]+)", words(home))[0]
+    found = command("certainty", "gaussian", "essays")
+    assert f"a score known to {half} or better" in cases and found["reliability"] == float(gamma)
+    assert half == f"± {found['width']['median'] / 2:.1f}"
+
+
+@pytest.mark.usefixtures("known")
+@pytest.mark.parametrize("sample", [sample for sample in SAMPLES if sample != "dermatology"])
+def test_weighing_raters_changes_the_same_everywhere(sample, command, tmp_path):
+    """By the same rater model, on Models, in the report and in the story; `choose` names it."""
+    app = opened("models", sample)
+    on_page = weighing(words(app))
+    file = tmp_path / "report.html"
+    told = command("report", sample, "--out", file, *LABEL.get(sample, ()), "--sections", "raters")
+    assert app.session_state["models_chosen"] == [told["rater_model"]]
+    assert weighing(re.sub(r"<[^>]+>", "", file.read_text(encoding="utf-8"))) in (on_page, None)
+    assert command("choose", sample, *LABEL.get(sample, ()))["chosen"] == told["rater_model"]
+
+
+@pytest.mark.usefixtures("known")
+def test_the_story_says_what_its_pages_say():
+    """Step three: the ties of Models, by the same rater model, and the accuracies of Raters."""
+    dataset = load_sample("skin")
+    settings, view = compute_settings(dataset), dataset.as_classes()[0]
+    told = cached_story.weighs(view, settings).words
+    decided, n_tied, title = in_words(rf"decides {NUMBER} of {NUMBER} tied votes .*? \(([^)]+)\)", told)
+    changes, of = weighing(words(opened("models", "skin")))
+    assert changes.endswith(f" and decides {decided} ties") and of == title == settings.rater_model.title
+    assert int(n_tied) >= int(decided)
+    judged = raters_to_act_on(monitor(view)).acceptable.accuracy
+    most = int(np.nanargmax(judged.value))
+    ends = percent_with_interval(judged.value[most], judged.low[most], judged.high[most])
+    assert f"{view.raters[most]} is right on {ends}" in told
+
+
+@pytest.mark.usefixtures("known")
+def test_what_somebody_chooses_on_one_page_counts_on_all():
+    """γ of the slider on Cases, and a model on Models; it is said once."""
+    app = opened("cases", "anaesthesia")
+    app = settle(app.slider(key="reliability").set_value(2.0).run())
+    assert sum("every page" in toast.value for toast in app.toast) <= 1
+    home = settle(app.switch_page("pages/home.py").run())
+    assert "γ = 2)" in words(home) and "Being worked out" not in words(home)
+    app = settle(home.switch_page("pages/models.py").run())
+    app = settle(app.multiselect(key="models_chosen").set_value(["tap"]).run())
+    report = settle(app.switch_page("pages/report.py").run())
+    assert "γ = 2" in words(report)
+    assert report.session_state["_rater_model"][1].model == "tap"
