@@ -33,12 +33,12 @@ def _page() -> None:
 if get_script_run_ctx(suppress_warning=True) is not None:
     _page()
 else:
-    from core.heaps import one_heap
+    from core.runtime.supervisor import limit_arenas
     from core.settings import one_thread_a_library
 
     one_thread_a_library()
-    one_heap()
-    from core import first_start
+    limit_arenas()
+    from core.runtime import first_start
 
     first_start.begin()  # in processes of its own, beside all that is loaded here
     from pages.shared.shell import doors

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from .machine_code import njit
+from .runtime.numba_setup import njit
 
 
 @njit(cache=True, nogil=True)

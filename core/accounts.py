@@ -13,7 +13,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .errors import InputError
-from .results.disk import alone, discard, write_whole
+from .runtime.files import discard, write_whole
+from .runtime.locks import alone
 from .settings import current_settings
 
 _FOLDER = "accounts"

@@ -13,7 +13,6 @@ from .annotations.dataset import Dataset
 from .certainty.held_out_readers import HeldOutCurve
 from .certainty.opening import Opening, opens_at
 from .certainty.truth_curve import TruthCurve, truth_curve
-from .chunks import CancelToken
 from .errors import PluralityError
 from .methods import any_of, as_taken, can_use, method_named, offered
 from .models.catalogue import Request, fit_request, request
@@ -25,6 +24,7 @@ from .models.result import RaterModelFit
 from .plausibility.dirichlet import DirichletCounts
 from .plausibility.ordinal_truth import OrdinalTruth
 from .plausibility.protocol import PlausibilityModel
+from .runtime.chunks import CancelToken
 
 SEED = 0
 MOST_ANNOTATIONS = 1_000_000  # above, rater models are not scored
@@ -210,7 +210,7 @@ def compute_settings(
     weighing : bool
         Also choose the rater model. γ alone needs fewer held-out scores, or none.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
     """
     whole = dataset.kind == "score" and threshold is None
     classes = dataset if whole else dataset.as_classes(threshold)[0]

@@ -24,10 +24,10 @@ from pathlib import Path, PurePosixPath
 import sqlalchemy as sa
 
 from .errors import InputError
-from .results.disk import draft_name, is_draft, put_in_place
 from .review.chain import RecordCheck
 from .review.database import grant, has_record, open_database, owner_url, store_url
 from .review.store import ReviewStore, close_stores, open_store, there_is_a_store
+from .runtime.files import draft_name, is_draft, put_in_place
 from .settings import current_settings
 from .version import __version__
 

@@ -17,7 +17,8 @@ from .errors import InputError
 from .ingest.samples import SAMPLES
 from .library import is_kept
 from .machines.marks import Machine
-from .results.disk import alone, discard, unkept_folder, write_whole
+from .runtime.files import discard, unkept_folder, write_whole
+from .runtime.locks import alone
 from .settings import current_settings
 
 _INDEX, _LOCK = "belongings.json", "belongings"

@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from .errors import InputError
-from .results.disk import alone, write_whole
+from .runtime.files import write_whole
+from .runtime.locks import alone
 from .settings import current_settings
 
 PSEUDONYM = "erased person"

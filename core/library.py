@@ -18,17 +18,9 @@ from .errors import InputError, NotFoundError, PluralityError
 from .ingest import stored_case_content
 from .ingest.build_dataset import ImportReport
 from .ingest.case_facts import CaseFacts
-from .results.disk import (
-    discard,
-    draft_name,
-    erase_whole,
-    kept_results,
-    put_in_place,
-    sweep_drafts,
-    unkept_folder,
-    write_whole,
-)
-from .results.encoding import DAMAGED, from_bytes, to_bytes
+from .runtime.encoding import DAMAGED, from_bytes, to_bytes
+from .runtime.files import discard, draft_name, erase_whole, put_in_place, sweep_drafts, unkept_folder, write_whole
+from .runtime.result_cache import kept_results
 from .settings import current_settings
 from .text import utc
 from .version import __version__

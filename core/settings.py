@@ -50,7 +50,7 @@ class Settings:
         Processes in which a server does heavy work (``PLURALITY_WORKERS``); 0 for threads of its own.
     cluster : str
         Who else does heavy work (``PLURALITY_CLUSTER``): ``local:N``, or the address of a Dask scheduler; empty for
-        nobody. See `core.cluster`.
+        nobody. See `core.runtime.cluster`.
     unasked_cases : int
         Largest number of cases whose curve of held-out readers, minutes of one core, is computed before anybody asks
         for it (``PLURALITY_UNASKED_CASES``).

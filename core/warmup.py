@@ -25,9 +25,7 @@ from .annotations.counts import class_counts
 from .annotations.dataset import Dataset
 from .certainty.held_out_readers import held_out_curve
 from .evaluation.predictions import Predictions, match_predictions
-from .first_start import AT_FIRST, PARTS, mark
 from .ingest.read_files import read
-from .kernels import SMALL
 from .methods import as_taken, methods, offered
 from .models.catalogue import em_model, fit_request, request
 from .models.choose import candidates_of, standing_of
@@ -41,7 +39,6 @@ from .plausibility.plackett_luce._gibbs_kernels import gibbs
 from .plausibility.plackett_luce.blocks import case_blocks, ranking_entries
 from .plausibility.plackett_luce.gibbs import PlackettLuce
 from .plausibility.protocol import CaseDraws
-from .processes import stand_back
 from .rankings.leave_one_out import leave_one_out
 from .raters.drift import change_point, drift_of
 from .raters.monitoring import monitor
@@ -54,6 +51,9 @@ from .reducers.protocol import Reducer, reduce_draws
 from .reducers.quantiles import Quantiles
 from .reducers.risk import RiskLevels
 from .reducers.sets import TopSets
+from .runtime.first_start import AT_FIRST, PARTS, mark
+from .runtime.numba_setup import SMALL
+from .runtime.processes import stand_back
 
 _TABLE = b"case,rater,rank,class\n1,a,1,x\n1,a,1,y\n1,b,1,x\n1,c,1,y\n2,a,1,y\n2,b,1,y\n2,c,1,z\n"
 

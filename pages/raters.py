@@ -12,7 +12,6 @@ from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.extremes import clearly_least
 from core.figures import raters as figures
-from core.jobs import Job
 from core.methods import any_of, can_use
 from core.models.dawid_skene import DawidSkene
 from core.raters.acceptable import GOLD_EACH
@@ -25,6 +24,7 @@ from core.raters.rates import Rates
 from core.raters.report_card import ReportCard, report_card
 from core.raters.to_act_on import ToActOn
 from core.report.rater_card import rater_report
+from core.runtime.jobs import Job
 from core.text import markdown, number, percent, plotly, plural, shorten
 from pages.shared.kit import columns as kit_columns
 from pages.shared.kit import gold_of_reviews, job_progress, navigation, provenance, shared_errors, state, widgets

@@ -8,13 +8,13 @@ import streamlit as st
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
 from core.ingest.samples import SAMPLES
-from core.jobs import Job
 from core.methods import as_taken
 from core.plausibility.protocol import PlausibilityModel
 from core.reducers.top_draws import can_keep
 from core.report.build import SECTIONS, ReportRequest, build_report
 from core.review.random_sample import ReviewedBy, reviewed_by
 from core.review.states import CaseReview
+from core.runtime.jobs import Job
 from core.text import markdown, number
 from pages.shared.cache import access
 from pages.shared.kit import (

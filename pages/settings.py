@@ -6,8 +6,8 @@ from importlib.metadata import version
 
 import streamlit as st
 
-from core.cluster import elsewhere
 from core.review.database import store_url
+from core.runtime.cluster import elsewhere
 from core.settings import current_settings
 from core.text import html_text
 from core.version import __version__

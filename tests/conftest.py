@@ -49,7 +49,7 @@ LONGEST = [
         "core/plausibility/plackett_luce/test_trust",
         "browser/test_upload",
         "browser/test_review_page",
-        "core/test_worker",
+        "core/runtime/test_worker",
         "core/models/nuts/test_sampler",
         "browser/test_review_together",
         "core/models/nuts/test_fitting",
@@ -111,7 +111,7 @@ def compiled_by_all(tmp_path_factory):
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")
     if not worker:
         return
-    from core.first_start import CHILDREN, compiled, mark
+    from core.runtime.first_start import CHILDREN, compiled, mark
     from core.warmup import warm_up
 
     if compiled():

@@ -10,7 +10,7 @@ import math
 import numpy as np
 
 from .._binomial_kernels import binomial_of_small_mean
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 
 
 @njit(cache=True, nogil=True)

@@ -5,7 +5,7 @@ Gwet, Handbook of Inter-Rater Reliability (2014); Krippendorff, Content Analysis
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 
 
 @njit(cache=True, nogil=True)

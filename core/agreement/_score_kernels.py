@@ -6,7 +6,7 @@ y = mu + a_i + b_j + e. The effects of the many (``outer``) are absorbed one by 
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 
 
 @njit(cache=True, nogil=True)

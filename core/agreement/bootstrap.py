@@ -11,10 +11,10 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..errors import OptionError
 from ..options import check_level, check_whole
 from ..result_base import Columns, Result, rows
+from ..runtime.chunks import CancelToken
 from .bootstrap_sample import BootstrapSample, CoefficientOptions, chosen, formula_of
 from .intervals import Coefficient, few_cases
 from .linearised import as_counts, warn_rare_classes
@@ -102,7 +102,7 @@ def bootstrap(
     spa_weightings, weights, labels, metric
         As of `core.agreement.coefficients.agreement_table`.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Returns
     -------

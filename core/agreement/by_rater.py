@@ -10,10 +10,10 @@ import numpy as np
 from ..annotations._kernels import count_classes, counting_sort
 from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
-from ..chunks import chunk_ranges
 from ..errors import LimitError, NotApplicableError, OptionError
 from ..methods import methods
 from ..result_base import Columns, Result, rows
+from ..runtime.chunks import chunk_ranges
 from ..settings import current_settings
 from ._kernels import agreeing_pairs, agreement_of_runs, class_shares, sums_of_cases, sums_without
 from .coefficients import FLEISS_KAPPA, PERCENT

@@ -12,9 +12,9 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..options import check_level, check_whole
 from ..result_base import Columns, Result, rows
+from ..runtime.chunks import CancelToken
 from .bootstrap import BootstrapResult, percentiles
 from .bootstrap_sample import BootstrapSample, CoefficientOptions, chosen
 from .linearised import as_counts

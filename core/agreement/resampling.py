@@ -7,8 +7,8 @@ from typing import Protocol
 import numpy as np
 
 from ..annotations.counts import ClassCounts
-from ..chunks import CancelToken, chunk_ranges, map_chunks
-from ..seeds import case_seeds
+from ..runtime.chunks import CancelToken, chunk_ranges, map_chunks
+from ..runtime.seeds import case_seeds
 from ._bootstrap_kernels import distinct_vectors, draw_resamples
 
 _CELLS = 1 << 21
@@ -96,7 +96,7 @@ def resample(
     stream : str
         Names what is drawn: two pools of one seed and different streams are independent.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Returns
     -------

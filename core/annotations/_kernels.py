@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..kernels import late_njit
+from ..runtime.numba_setup import lazy_njit
 
 
-@late_njit(cache=True, nogil=True)
+@lazy_njit(cache=True, nogil=True)
 def counting_sort(code, n_codes):
     """Stable order of ``code`` (values 0..n_codes-1) and the start of each value's run."""
     ptr = np.zeros(n_codes + 1, np.int64)
@@ -21,7 +21,7 @@ def counting_sort(code, n_codes):
     return ptr, order
 
 
-@late_njit(cache=True, nogil=True)
+@lazy_njit(cache=True, nogil=True)
 def blocks_from_ranks(entry_ptr, entry_class, entry_rank, order):
     """Entries in the new order of annotations, sorted by (rank, class) within each; blocks numbered 0, 1, ..."""
     new_ptr = np.zeros(order.size + 1, np.int64)
@@ -54,7 +54,7 @@ def blocks_from_ranks(entry_ptr, entry_class, entry_rank, order):
     return new_ptr, new_class, new_block
 
 
-@late_njit(cache=True, nogil=True)
+@lazy_njit(cache=True, nogil=True)
 def _closes_well(data, i, delimiter, quote):
     """Whether the quote at ``i`` has a partner that ends a field."""
     j = i + 1
@@ -70,7 +70,7 @@ def _closes_well(data, i, delimiter, quote):
     return False
 
 
-@late_njit(cache=True, nogil=True)
+@lazy_njit(cache=True, nogil=True)
 def scan_records(data, delimiter, quote, start, stop_after):
     """Records of delimited text, found byte by byte as RFC 4180 has it.
 
@@ -204,7 +204,7 @@ def scan_records(data, delimiter, quote, start, stop_after):
     )
 
 
-@late_njit(cache=True, nogil=True)
+@lazy_njit(cache=True, nogil=True)
 def scan_lines(data, delimiter, quote, first, last, fields, flags):
     """Records of delimited text that are a line each, as most files have them: several times as fast as `scan_records`.
 
@@ -269,7 +269,7 @@ def scan_lines(data, delimiter, quote, first, last, fields, flags):
     return record
 
 
-@late_njit(cache=True, nogil=True)
+@lazy_njit(cache=True, nogil=True)
 def count_classes(case_ptr, answer, n_classes):
     """Distinct classes and their counts per case, ascending by class."""
     n_cases = case_ptr.size - 1
@@ -297,7 +297,7 @@ def count_classes(case_ptr, answer, n_classes):
     return ptr, class_code[:n_entries].copy(), count[:n_entries].copy()
 
 
-@late_njit(cache=True, nogil=True)
+@lazy_njit(cache=True, nogil=True)
 def first_unsound_ranking(entry_ptr, entry_class, entry_block, n_classes):
     """The first annotation whose entries are no ranking, and what is wrong with it; -1 and 0 where all are.
 

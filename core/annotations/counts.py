@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..errors import NotApplicableError
-from ..once import once_for
+from ..runtime.identity_cache import cache_by_identity
 from ._kernels import count_classes
 from .dataset import Dataset
 from .validation import frozen
@@ -90,7 +90,7 @@ def rater_case_pairs(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     return case, rater
 
 
-@once_for
+@cache_by_identity
 def raters_per_case(dataset: Dataset) -> np.ndarray:
     """How many different raters annotated each case, ndarray of int64, shape (n_cases,), read-only."""
     return frozen(np.bincount(rater_case_pairs(dataset)[0], minlength=dataset.n_cases))

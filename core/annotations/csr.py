@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ..kernels import ENTRY, for_size
+from ..runtime.numba_setup import ENTRY, pick_backend
 from ._kernels import blocks_from_ranks, counting_sort
 from .validation import (
     check_length,
@@ -42,11 +42,11 @@ def group_by_case(case_code: np.ndarray, n_cases: int, time: np.ndarray | None =
     case_code = checked_integers(case_code, "case_code", np.int32)
     check_range(case_code, "case_code", 0, n_cases - 1, f"a code of the {n_cases:,} cases")
     if time is None:
-        return for_size(counting_sort, case_code.size)(case_code, n_cases)
+        return pick_backend(counting_sort, case_code.size)(case_code, n_cases)
     time = checked_times(time)
     check_length(time, len(case_code), "time", "annotations")
     by_time = np.argsort(time, kind="stable")
-    case_ptr, order = for_size(counting_sort, case_code.size)(case_code[by_time], n_cases)
+    case_ptr, order = pick_backend(counting_sort, case_code.size)(case_code[by_time], n_cases)
     return case_ptr, by_time[order]
 
 
@@ -88,4 +88,4 @@ def order_blocks(
     check_range(order, "order", 0, len(order) - 1, f"one of the {len(order):,} annotations")
     sizes = np.diff(entry_ptr).astype(float)
     steps = ENTRY * len(entry_class) + int(sizes @ sizes) // 4  # each entry is moved past others of its ranking
-    return for_size(blocks_from_ranks, steps)(entry_ptr, entry_class, entry_rank, order)
+    return pick_backend(blocks_from_ranks, steps)(entry_ptr, entry_class, entry_rank, order)

@@ -10,7 +10,7 @@ from typing import NoReturn
 import numpy as np
 
 from ..errors import InputError
-from ..kernels import ENTRY, for_size
+from ..runtime.numba_setup import ENTRY, pick_backend
 from ..text import exact
 from ._kernels import first_unsound_ranking
 
@@ -443,7 +443,7 @@ def _first_unsound(ptr: np.ndarray, code: np.ndarray, block: np.ndarray, n_class
         view = np.ascontiguousarray(array, dtype).view()
         view.flags.writeable = False
         views.append(view)
-    return for_size(first_unsound_ranking, ENTRY * len(code))(*views, n_classes)
+    return pick_backend(first_unsound_ranking, ENTRY * len(code))(*views, n_classes)
 
 
 def frozen(array: np.ndarray) -> np.ndarray:

@@ -8,9 +8,9 @@ checked.
 
 import numpy as np
 
-from ..machine_code import njit
 from ..plausibility._kernels import gamma_draw
 from ..plausibility.plackett_luce._kernels import TABLE_SIZE, log_block, mass_after
+from ..runtime.numba_setup import njit
 
 
 @njit(cache=True, nogil=True)

@@ -11,8 +11,8 @@ u ~ Beta(α + γ, 1). With T = 1 there is nothing to split: u = 1 and S^(α - 1 
 
 import numpy as np
 
-from ..machine_code import njit
 from ..plausibility._kernels import split_largest
+from ..runtime.numba_setup import njit
 
 
 @njit(cache=True, nogil=True)

@@ -7,7 +7,7 @@ import numpy as np
 
 from ..agreement.intervals import Z95, wilson
 from ..result_base import Result
-from ..seeds import case_seeds
+from ..runtime.seeds import case_seeds
 
 N_BINS = 10
 N_BOOTSTRAP = 500

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken, chunk_ranges, map_chunks
 from ..plausibility.plackett_luce._gibbs_kernels import effective_draws
 from ..plausibility.plackett_luce.blocks import ranking_entries
 from ..plausibility.plackett_luce.gibbs import PlackettLuce
 from ..plausibility.protocol import CaseDraws
-from ..seeds import case_seeds
+from ..runtime.chunks import CancelToken, chunk_ranges, map_chunks
+from ..runtime.seeds import case_seeds
 from ._held_out_kernels import log_ranking
 
 CHUNK_CASES = 32

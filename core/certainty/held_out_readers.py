@@ -15,13 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..errors import InputError
 from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.plackett_luce.gibbs import PlackettLuce
 from ..plausibility.prirn import PrIRN
 from ..plausibility.protocol import PlausibilityModel, check_sampling
 from ..result_base import Result
+from ..runtime.chunks import CancelToken
 from ..text import exact
 from .held_out_closed import ClosedForm, closed_form, held_out_annotations, maximum
 from .held_out_draws import drawn_scores, held_out_rankings
@@ -111,7 +111,7 @@ def held_out_curve(
         Draws of each held-out ranking (Plackett-Luce); extended where their number biases the score.
     seed : int
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------

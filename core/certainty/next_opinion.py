@@ -18,7 +18,6 @@ import numpy as np
 
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..errors import NotApplicableError
 from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.plackett_luce.gibbs import PlackettLuce
@@ -27,6 +26,7 @@ from ..plausibility.protocol import CaseDraws, PlausibilityModel
 from ..rankings.irn import irn
 from ..reducers.protocol import reduce_draws
 from ..result_base import Columns, Result
+from ..runtime.chunks import CancelToken
 from ..text import number
 from ._next_kernels import next_answers
 from .first_place import first_place
@@ -157,7 +157,7 @@ def next_opinion(
     cases : range, optional
         Which cases; all where not given.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------

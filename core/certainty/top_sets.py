@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
-from ..once import once_for
 from ..plausibility.protocol import PlausibilityModel
 from ..reducers.protocol import reduce_draws
 from ..reducers.sets import TopSets, TopSetState
 from ..result_base import Columns, Result, named
-from ..runners import Runner
+from ..runtime.chunks import CancelToken
+from ..runtime.executors import Executor
+from ..runtime.identity_cache import cache_by_identity
 from ..text import shorten
 from .first_place import ExactTop, exact_top
 
@@ -65,7 +65,7 @@ class CertaintyResult(Result):
         """Monte Carlo standard error of the mean."""
         return self._means()[top - 1][1]
 
-    @once_for
+    @cache_by_identity
     def _means(self) -> tuple[tuple[float | None, float | None], ...]:
         """Mean and its standard error for each j."""
         pairs = zip(self.certainty.T, self.se.T, strict=True)
@@ -141,7 +141,7 @@ def annotation_certainty(
     seed: int = 0,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
-    runner: Runner | None = None,
+    runner: Executor | None = None,
 ) -> CertaintyResult:
     """Annotation certainty of all cases under a plausibility model.
 
@@ -154,8 +154,8 @@ def annotation_certainty(
         γ, the trust in the raters, > 0.
     n_draws, max_top, seed : int
     token, progress
-        See `core.chunks.map_chunks`.
-    runner : Runner, optional
+        See `core.runtime.chunks.map_chunks`.
+    runner : Executor, optional
         Who makes the draws; this process where not given.
     """
     (state,) = reduce_draws(

@@ -16,7 +16,6 @@ import numpy as np
 from ..agreement.intervals import Z95
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken, chunk_ranges, map_chunks
 from ..errors import InputError, NotApplicableError
 from ..models.gold import gold_cases
 from ..plausibility.dirichlet import DirichletCounts
@@ -26,7 +25,8 @@ from ..plausibility.protocol import PlausibilityModel, check_sampling
 from ..reducers.protocol import reduce_draws
 from ..reducers.sets import TopSets
 from ..result_base import Result
-from ..seeds import case_seeds
+from ..runtime.chunks import CancelToken, chunk_ranges, map_chunks
+from ..runtime.seeds import case_seeds
 from .calibration import (
     LEAST_DOUBT,
     ReliabilityBin,
@@ -150,7 +150,7 @@ def truth_curve(
     least_doubt : float
         Floor of 1 − certainty in the log loss, so that one mistake among certain cases does not outweigh all others.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------

@@ -27,7 +27,7 @@ from ..text import percent, plural, shorten
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..runners import Runner
+    from ..runtime.executors import Executor
 
 PIPE = "-"
 _LISTED = 6
@@ -245,14 +245,14 @@ def write_table(path: str | None, table: "pd.DataFrame") -> None:
 
 
 @contextmanager
-def runner_of(options) -> Iterator["Runner"]:
+def runner_of(options) -> Iterator["Executor"]:
     """Who does the work of a command: this process, or the cluster of ``--cluster`` or of PLURALITY_CLUSTER."""
-    from ..cluster import opened_cluster
-    from ..runners import Here
+    from ..runtime.cluster import opened_cluster
+    from ..runtime.executors import LocalExecutor
 
     address = options.cluster or current_settings().cluster
     if not address:
-        yield Here()
+        yield LocalExecutor()
         return
     with opened_cluster(address) as cluster:
         yield cluster

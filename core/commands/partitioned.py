@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..partitioned.dataset import PartitionedDataset
-    from ..runners import Runner
+    from ..runtime.executors import Executor
 
 _OF_MEMORY = 0.4  # of what is free, for the rows while they are read; models take as much again
 MOST_CHOSEN_BY = 2_000_000  # annotations
@@ -293,7 +293,7 @@ def sweep(options) -> Answer:
         return answer, pd.DataFrame(rows).drop(columns="metrics")
 
 
-def _means(options, data: "PartitionedDataset", reliabilities: list[float], runner: "Runner") -> list:
+def _means(options, data: "PartitionedDataset", reliabilities: list[float], runner: "Executor") -> list:
     """Mean certainties at each reliability; the cases go to the file that was asked for."""
     from ..partitioned.certainty import MeanCertainty, certainties
     from .plausibilities import case_table, chosen_model

@@ -14,7 +14,7 @@ from pathlib import Path, PurePosixPath
 import jinja2
 
 from ..errors import InputError
-from ..results.disk import put_in_place
+from ..runtime.files import put_in_place
 from ..version import __version__
 
 MOST_PROCESSES = 64

@@ -6,8 +6,8 @@ truth, 2023].
 
 import numpy as np
 
-from ..machine_code import njit
 from ..plausibility._kernels import log_gamma_draw, ordered_exp
+from ..runtime.numba_setup import njit
 
 
 @njit(cache=True, nogil=True)

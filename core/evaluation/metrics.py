@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..chunks import CancelToken
 from ..plausibility.protocol import CaseDraws
 from ..reducers.metrics import Metrics, MetricState, score_case
 from ..result_base import Columns, Result, named, rows
+from ..runtime.chunks import CancelToken
 
 METRIC_NAMES = ("top1_accuracy", "top{k}_accuracy", "set_accuracy_{k}", "overlap_{k}", "average_overlap_{k}")
 PointScores = dict[str, dict[str, float]]  # by classifier and metric, against the point estimate

@@ -24,7 +24,7 @@ from ..options import check_choice, check_level, check_number, check_whole
 from ..plausibility.protocol import PlausibilityModel
 from ..reducers.mean_shares import MeanShares
 from ..result_base import Columns, Result, rows
-from ..seeds import case_seeds
+from ..runtime.seeds import case_seeds
 from ..text import exact, number, plural
 from ._set_kernels import draw_labels, mean_scores
 from .predictions import Predictions

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..errors import InputError
 from ..options import check_whole
 from ..plausibility.gaussian import GaussianPosterior, GaussianScores
 from ..result_base import Columns, Result
-from ..seeds import case_seeds
+from ..runtime.chunks import CancelToken
+from ..runtime.seeds import case_seeds
 from ..text import exact, number, probability
 from ..thresholds import CLEARLY_AHEAD
 from .score_predictions import ScorePredictions
@@ -103,7 +103,7 @@ def score_errors(
     seed : int
         A case's draws depend on it and on the case alone.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------

@@ -15,12 +15,12 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..annotations.none_of_these import label_of_none
 from ..certainty.label_sets import label_set_certainty
-from ..chunks import CancelToken
 from ..errors import InputError
 from ..options import check_whole
 from ..plausibility.dirichlet import DirichletCounts
 from ..result_base import Columns, Result
-from ..seeds import case_seeds
+from ..runtime.chunks import CancelToken
+from ..runtime.seeds import case_seeds
 from .set_predictions import SetPredictions
 
 WHOLE = ("jaccard", "exact", "micro_f1", "macro_f1")
@@ -102,7 +102,7 @@ def set_metrics(
     seed : int
         A case's draws depend on it and on the case alone.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------

@@ -14,7 +14,6 @@ from ..annotations.dataset import Dataset
 from ..certainty.first_place import exact_top
 from ..certainty.risk import RiskResult, risk_of
 from ..certainty.top_sets import CertaintyResult, certainty_of
-from ..chunks import CancelToken, beside
 from ..errors import InputError
 from ..options import check_whole
 from ..plausibility.protocol import PlausibilityModel
@@ -25,7 +24,8 @@ from ..reducers.risk import RiskLevels
 from ..reducers.sets import TopSets
 from ..reducers.top_draws import KeepTop, TopDraws
 from ..result_base import Columns, Result, stacked
-from ..runners import Runner
+from ..runtime.chunks import CancelToken, beside
+from ..runtime.executors import Executor
 from .metrics import Evaluation, PointScores, evaluate, mean_scores, metric_names, point_scores
 from .prediction_sets import KeptPlausibilities
 from .predictions import Predictions
@@ -105,7 +105,7 @@ def kept_plausibilities(
     seed: int = 0,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
-    runner: Runner | None = None,
+    runner: Executor | None = None,
 ) -> KeptPlausibilities:
     """The draws at one reliability, reduced to what prediction sets take; no draw is kept but the last.
 
@@ -137,7 +137,7 @@ def sweep_part(
     seed: int = 0,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
-    runner: Runner | None = None,
+    runner: Executor | None = None,
 ) -> SweepPart:
     """The draws at one reliability, reduced.
 
@@ -234,7 +234,7 @@ def reliability_sweep(
     seed: int = 0,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
-    runner: Runner | None = None,
+    runner: Executor | None = None,
 ) -> SweepTable:
     """Annotation certainty, risk and metrics of classifiers at each reliability.
 
@@ -251,8 +251,8 @@ def reliability_sweep(
     max_top : int
         Largest set of classes, and the k of the metrics.
     token, progress
-        See `core.chunks.map_chunks`; progress runs over all reliabilities.
-    runner : Runner, optional
+        See `core.runtime.chunks.map_chunks`; progress runs over all reliabilities.
+    runner : Executor, optional
         Who makes the draws, chunk by chunk of cases; this process where not given.
 
     Raises

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..kernels import late_njit
+from ..runtime.numba_setup import lazy_njit
 
 
-@late_njit(cache=True, nogil=True)
+@lazy_njit(cache=True, nogil=True)
 def scan_records_of_json(data, wanted, deepest, long_number, most):  # noqa: C901 - one state machine over bytes
     """The values at nesting depth ``wanted``: 1 for the elements of one array, 0 for values one after another.
 

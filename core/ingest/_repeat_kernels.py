@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ..kernels import late_njit
+from ..runtime.numba_setup import lazy_njit
 
 
-@late_njit(cache=True, nogil=True)
+@lazy_njit(cache=True, nogil=True)
 def repeated_pairs(case_ptr, order, rater, n_raters):
     """Mark annotations whose rater annotated the same case several times: 1 the first, 2 the later ones, else 0.
 

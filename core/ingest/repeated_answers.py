@@ -4,7 +4,7 @@ import numpy as np
 
 from ..annotations._kernels import counting_sort
 from ..errors import InputError
-from ..kernels import for_size
+from ..runtime.numba_setup import pick_backend
 from ..text import plural
 from ._repeat_kernels import repeated_pairs
 from .column_mapping import Repeats
@@ -38,8 +38,8 @@ def treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray
     heads = slice(None) if first is None else np.flatnonzero(first == np.arange(first.size))
     case = np.ascontiguousarray(rows.case_code[heads], np.int32)
     rater = np.ascontiguousarray(rows.rater_code[heads], np.int32)
-    case_ptr, order = for_size(counting_sort, case.size)(case, len(rows.case.values))
-    mark = for_size(repeated_pairs, case.size)(case_ptr, order, rater, len(rows.rater.values))
+    case_ptr, order = pick_backend(counting_sort, case.size)(case, len(rows.case.values))
+    mark = pick_backend(repeated_pairs, case.size)(case_ptr, order, rater, len(rows.rater.values))
     repeated = mark == 2
     count = int(repeated.sum())
     if count == 0 or repeats == "keep":

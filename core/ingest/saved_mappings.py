@@ -8,7 +8,7 @@ from pathlib import Path
 from ..annotations.dataset import Kind
 from ..annotations.ordering import sorted_as_now
 from ..errors import InputError
-from ..results.disk import write_whole
+from ..runtime.files import write_whole
 from ..settings import current_settings
 from .answer_rules import Treatment
 from .column_mapping import Mapping, Repeats, check_mapping

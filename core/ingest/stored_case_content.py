@@ -7,7 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet
 
-from ..results.disk import draft_name, put_in_place
+from ..runtime.files import draft_name, put_in_place
 from .case_facts import CaseFacts
 
 _FOLDER, _TABLE, _INDEX = "facts", "cases.parquet", "images.json"

@@ -1,12 +1,12 @@
-"""Functions that read uploaded files, for a process of `core.workers` in which they can harm nothing else."""
+"""Functions that read uploaded files, for a process of `core.runtime.workers` in which they can harm nothing else."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..chunks import CancelToken
 from ..errors import InputError
+from ..runtime.chunks import CancelToken
 from .companion_files import SideFiles
 from .formats.budget import reading
 from .formats.detect import open_source

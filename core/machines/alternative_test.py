@@ -26,10 +26,10 @@ from ..agreement.intervals import wilson
 from ..agreement.krippendorff import krippendorff_alpha
 from ..annotations.csr import keep_annotations
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
 from ..options import check_whole
 from ..result_base import Columns, Result
+from ..runtime.chunks import CancelToken
 from .annotation_scores import AnnotationScore, Score
 
 EPSILON = 0.2

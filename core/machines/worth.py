@@ -24,10 +24,10 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..certainty.held_out_readers import held_out_curve
-from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
 from ..plausibility.dirichlet import DirichletCounts
 from ..result_base import Columns, Result
+from ..runtime.chunks import CancelToken
 from ..text import number, plural
 from .alternative_test import check_numbers, first_of_each
 from .resampling import of_sides, resampled

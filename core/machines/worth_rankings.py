@@ -19,11 +19,11 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..certainty.held_out_draws import HeldOutRanking, item_scores
 from ..certainty.held_out_readers import held_out_curve
-from ..chunks import CancelToken
 from ..plausibility.plackett_luce.gibbs import PlackettLuce
 from ..plausibility.plackett_luce.likelihood import log_likelihood
 from ..plausibility.plackett_luce.popularity import class_popularity
-from ..seeds import case_seeds
+from ..runtime.chunks import CancelToken
+from ..runtime.seeds import case_seeds
 
 PAIRS = 6
 MOST_PAIRS = 1_800

@@ -6,7 +6,7 @@ Histogram of votes per class: v_km = number of cases i with Σ_{a of i} I(answer
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 
 
 @njit(cache=True, nogil=True)

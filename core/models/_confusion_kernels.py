@@ -11,7 +11,7 @@ Jacobian of u -> softmax(V u) is sqrt(K) prod_l theta_l, which makes a Dirichlet
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 from ._ordinal_kernels import fill_row
 
 _GRID, _GRID_OF_ROOT = 2.0**20, 2.0**14  # to the unit of the coordinates, which are about as wide as their prior

@@ -7,7 +7,7 @@ the last place. The same operations in the same order on every machine, so the s
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

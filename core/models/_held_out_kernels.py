@@ -7,7 +7,7 @@ P_β(k | ·) ∝ π_k Π θ^β.
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 from ._exponential_kernels import exponentials
 from ._kernels import joint
 

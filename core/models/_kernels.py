@@ -7,7 +7,7 @@ q_ik. Both counts come in one pass: q of a case is used while hot. Dawid & Skene
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 from ._exponential_kernels import exponentials
 
 

@@ -6,7 +6,7 @@ model: sum_k pi_k (s s' - sum_a theta_a theta_a') / (n_i (n_i - 1)), s = sum ove
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 
 
 @njit(cache=True, nogil=True)

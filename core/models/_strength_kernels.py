@@ -9,7 +9,7 @@ series holds to 1e-12 (Abramowitz & Stegun 1964, 6.3.6 and 6.3.18).
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 
 _FROM = 8.0
 

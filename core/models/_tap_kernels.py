@@ -9,7 +9,7 @@ chapter 9, are another step, which can lower the likelihood.
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..chunks import CancelToken, map_chunks
+from ..runtime.chunks import CancelToken, map_chunks
 from .em import Point, climb
 from .em_model import Problem
 from .information import Errors

@@ -7,9 +7,9 @@ from shlex import quote
 from typing import Any
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
 from ..methods import Method, method_named, methods
+from ..runtime.chunks import CancelToken
 from .em_model import EmModel
 from .nuts.result import BayesianFit
 from .result import RaterModelFit

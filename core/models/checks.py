@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken, chunk_ranges, map_chunks
 from ..errors import InputError, NotApplicableError
 from ..result_base import Result
+from ..runtime.chunks import CancelToken, chunk_ranges, map_chunks
 from ..thresholds import INTERVAL_LEVEL
 from ._check_kernels import count_statistics, tally
 from .loo import psis_loo

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..errors import LimitError, NotApplicableError
 from ..methods import Method, methods
 from ..result_base import Columns, Result, rows
+from ..runtime.chunks import CancelToken
 from ..text import number, percent, plural
 from ..thresholds import ONE_CLASS_ONLY
 from .catalogue import Request, em_model, fit_request, request
@@ -217,7 +217,7 @@ def choose(
     known : Choice, optional
         What the same data and options gave with fewer candidates. These are not scored again.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------

@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
 from ..result_base import Columns, Result
+from ..runtime.chunks import CancelToken
 from ..text import number, plural
 from .design import Design, design
 from .em_model import EmModel

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..chunks import map_chunks
+from ..runtime.chunks import map_chunks
 from ._confusion_kernels import pattern_posteriors
 from ._kernels import count_from
 from .nuts.mode import posterior_mode

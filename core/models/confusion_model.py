@@ -5,8 +5,8 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..errors import NotApplicableError
+from ..runtime.chunks import CancelToken
 from .confusion_density import ConfusionDensity
 from .confusion_summary import summarise
 from .nuts.fitting import check_method, fit_by_map, fit_by_nuts
@@ -89,7 +89,7 @@ class ConfusionModel:
             is no annotation.
         LimitError
             The tables or the draws would not fit.
-        core.processes.WorkerError
+        core.runtime.processes.WorkerError
             The sampler's process ended without a result.
         Cancelled
             The token was raised.

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..errors import NotApplicableError
-from ..seeds import case_seeds
+from ..runtime.chunks import CancelToken
+from ..runtime.seeds import case_seeds
 from ._held_out_kernels import spread_folds
 from .catalogue import em_model_of
 from .design import design

@@ -11,7 +11,7 @@ from typing import ClassVar, get_args
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
+from ..runtime.chunks import CancelToken
 from ._kernels import row_shares
 from .design import Design
 from .em import no_prior

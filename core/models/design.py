@@ -9,9 +9,9 @@ import numpy as np
 from ..annotations.counts import class_counts
 from ..annotations.csr import keep_annotations
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken, chunk_ranges, map_chunks
 from ..errors import NotApplicableError
-from ..runners import added
+from ..runtime.chunks import CancelToken, chunk_ranges, map_chunks
+from ..runtime.executors import add_results
 from ._kernels import count_from, expect_and_count, first_answers, vote_shares
 from .gold import known_classes
 from .majority import cells
@@ -79,7 +79,7 @@ class Design:
         def one(chunk: tuple[int, int]):
             return expect_and_count(pointer, self.cell, *of_data, *chunk, into, keep)
 
-        return reduce(added, map_chunks(one, self.chunks, token=token))
+        return reduce(add_results, map_chunks(one, self.chunks, token=token))
 
     def counted(self, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Expected cases by class and annotations by (cell, class), from class probabilities of the cases."""
@@ -88,7 +88,7 @@ class Design:
             pointer = self.dataset.case_ptr[chunk[0] : chunk[1] + 1]
             return count_from(pointer, self.cell, start[slice(*chunk)], self.n_cells, UNWEIGHTED)
 
-        return reduce(added, map_chunks(one, self.chunks))
+        return reduce(add_results, map_chunks(one, self.chunks))
 
     def room_for_posterior(self) -> np.ndarray:
         """Where class probabilities go at the end of a climb, shape (n_cases, n_classes), or (0, n_classes)."""

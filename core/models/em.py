@@ -10,7 +10,7 @@ from typing import Protocol
 
 import numpy as np
 
-from ..chunks import CancelToken, chunk_ranges, map_chunks
+from ..runtime.chunks import CancelToken, chunk_ranges, map_chunks
 from ._kernels import log_prior
 from .design import UNWEIGHTED, Design
 from .stopping import StoppingRule
@@ -213,7 +213,7 @@ def climb(
     weight : ndarray, shape (n_cases,), optional
         How often a case counts.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
     """
     if isinstance(start, Point):
         _, cases_of, counts = expect(data, start, weight=weight, token=token)

@@ -8,9 +8,9 @@ from typing import ClassVar, get_args
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..errors import InputError
 from ..options import check_choice, check_flag, check_whole, shown
+from ..runtime.chunks import CancelToken
 from ..text import number
 from .design import Design, Repeats, design
 from .em import Family, Prior, Summit, climb
@@ -249,7 +249,7 @@ class EmModel(ABC):
         n_restarts : int
         seed : int
         token, progress
-            See `core.chunks.map_chunks`.
+            See `core.runtime.chunks.map_chunks`.
         """
         check_whole(n_restarts, "The number of restarts", 0)
         check_whole(seed, "The seed", 0)

@@ -6,10 +6,10 @@ import numpy as np
 
 from ..agreement.intervals import Z95, wilson
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..errors import NotApplicableError
 from ..result_base import Columns, Result, rows
-from ..seeds import case_seeds
+from ..runtime.chunks import CancelToken
+from ..runtime.seeds import case_seeds
 from ..thresholds import NEARLY_CERTAIN
 from .comparison import FLOOR, top_shares
 from .expected_class import absolute_error

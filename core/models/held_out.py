@@ -17,10 +17,10 @@ import numpy as np
 from ..annotations.csr import keep_annotations
 from ..annotations.dataset import Dataset
 from ..annotations.validation import frozen
-from ..chunks import CancelToken, chunk_ranges, map_chunks
 from ..errors import NotApplicableError
 from ..result_base import Columns, Result
-from ..seeds import case_seeds
+from ..runtime.chunks import CancelToken, chunk_ranges, map_chunks
+from ..runtime.seeds import case_seeds
 from ._held_out_kernels import draw_folds, score_cases, score_hidden, score_votes
 from ._kernels import first_answers
 from .design import Design, Repeats, design
@@ -299,7 +299,7 @@ def held_out(
     cases : bool
         Hold out whole cases too.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------
@@ -330,7 +330,7 @@ def both_temperings(
     cases : bool
         Hold out whole cases too.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------

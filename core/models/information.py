@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..chunks import CancelToken, map_chunks
 from ..errors import NotApplicableError
+from ..runtime.chunks import CancelToken, map_chunks
 from .coordinates import Coordinates
 
 # Information on a logit below this is a standard error above 30: nothing is known of that direction.

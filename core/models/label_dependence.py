@@ -6,8 +6,8 @@ from typing import TypeVar
 
 from ..annotations.dataset import Dataset
 from ..annotations.none_of_these import label_of_none
-from ..chunks import CancelToken
 from ..errors import NotApplicableError
+from ..runtime.chunks import CancelToken
 from .em_model import EmModel
 from .held_out import HeldOut, better_tempering, both_temperings, prepare
 from .tempering import truth_beta, truth_doubt
@@ -37,7 +37,7 @@ def with_label_dependence(
     seed : int
         Of the folds.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------

@@ -14,10 +14,10 @@ import numpy as np
 
 from ..annotations.dataset import Dataset, label_sign
 from ..annotations.none_of_these import label_of_none
-from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
 from ..options import check_flag
 from ..result_base import Columns, Result
+from ..runtime.chunks import CancelToken
 from .dawid_skene import DawidSkene
 from .em import Prior, climb
 from .em_model import EmModel, Problem

@@ -11,7 +11,7 @@ import numpy as np
 from ..agreement.intervals import Z95, wilson
 from ..annotations.dataset import Dataset
 from ..annotations.validation import frozen
-from ..once import once_for
+from ..runtime.identity_cache import cache_by_identity
 from ..thresholds import ONE_CLASS_ONLY
 
 FEWEST = 10
@@ -58,7 +58,7 @@ class OneClassRaters:
         return bool((given > max(1, _SECOND_CLASS * given.sum())).sum() > 1)
 
 
-@once_for
+@cache_by_identity
 def one_class_raters(dataset: Dataset) -> OneClassRaters:
     """Find the raters who give one class.
 

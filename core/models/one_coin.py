@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..chunks import CancelToken
+from ..runtime.chunks import CancelToken
 from ._kernels import right_and_wrong
 from .design import Design
 from .em import no_prior

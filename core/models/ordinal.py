@@ -16,10 +16,10 @@ from scipy.special import ndtr
 
 from ..agreement.intervals import Z95
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
 from ..methods import AS_IS, Method
 from ..multiplicity import benjamini_hochberg
+from ..runtime.chunks import CancelToken
 from ..text import number
 from ._ordinal_kernels import (
     climb_raters,
@@ -115,7 +115,7 @@ class Ordinal(EmModel):
             β, doubt or gold held fixed is asked for, which chains do not have.
         NotApplicableError, LimitError
             As `EmModel.fit`; or the draws would not fit.
-        core.processes.WorkerError
+        core.runtime.processes.WorkerError
             The sampler's process ended without a result.
         Cancelled
         """

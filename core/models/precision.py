@@ -6,8 +6,8 @@ from typing import Literal
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
+from ..runtime.chunks import CancelToken
 from .bootstrap import bootstrap_errors
 from .coordinates import Coordinates
 from .em_model import EmModel, Problem
@@ -57,7 +57,7 @@ def precision_of(
     n_replicates, seed : int
         Of the bootstrap; draws of the parameters for class probabilities under the information.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------

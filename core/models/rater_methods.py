@@ -8,8 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..methods import ONE_CLASS, Method, Option
+from ..runtime.chunks import CancelToken
 
 SMOOTHING = {
     "none": "None (maximum likelihood)",

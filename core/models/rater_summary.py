@@ -10,7 +10,7 @@ import numpy as np
 from ..agreement.intervals import Z95, wilson
 from ..annotations.dataset import Dataset
 from ..annotations.validation import frozen
-from ..once import once_for
+from ..runtime.identity_cache import cache_by_identity
 from .result import RaterModelFit
 
 _ROUNDING = 1e-9
@@ -55,7 +55,7 @@ class RaterSummary:
     from_uncertainty: bool
 
 
-@once_for
+@cache_by_identity
 def rater_summary(dataset: Dataset, fit: RaterModelFit) -> RaterSummary:
     """The raters of a fit of ``dataset``; arrays are read-only."""
     n_raters, n_classes = dataset.n_raters, dataset.n_classes

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..seeds import case_seeds
+from ..runtime.seeds import case_seeds
 from .design import design
 from .held_out import HeldOut, HeldOutData, without_held_out
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..chunks import CancelToken, map_chunks
 from ..result_base import Result
+from ..runtime.chunks import CancelToken, map_chunks
 from .design import Design
 from .result import RaterModelFit
 
@@ -53,7 +53,7 @@ def random_restarts(
         From the votes: what the others are compared with.
     n_restarts, seed : int
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
     """
     n_classes = data.dataset.n_classes
     free = np.ones(data.dataset.n_cases, bool)

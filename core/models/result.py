@@ -8,8 +8,8 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..annotations.validation import frozen
-from ..once import once_for
 from ..result_base import Columns, Result, counted, named
+from ..runtime.identity_cache import cache_by_identity
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -183,7 +183,7 @@ class RaterModelFit(Result):
         """How much of an independent annotation each counts for in ``class_probability``; 1 where nothing was said."""
         return float(self.settings.get("beta", 1.0))
 
-    @once_for
+    @cache_by_identity
     def top_class(self) -> np.ndarray:
         """Most probable class of each case, int64, shape (n_cases,), read-only; -1 where two are equally probable."""
         return frozen(top_classes(self.class_probability))

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
+from ..runtime.chunks import CancelToken
 from ._strength_kernels import add_rises
 from .design import Design
 from .em import Family, Point, Prior, Summit, climb, no_prior

@@ -12,9 +12,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from ..chunks import CancelToken
 from ..methods import Method, Variant
 from ..options import check_choice
+from ..runtime.chunks import CancelToken
 from ._tap_kernels import accuracy_and_guesses
 from .design import Design
 from .em import Summit, no_prior

@@ -14,9 +14,9 @@ from dataclasses import replace
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..errors import InputError
 from ..methods import methods
+from ..runtime.chunks import CancelToken
 from ..text import number, percent, significant
 from .design import Design, design
 from .em import Point, expect

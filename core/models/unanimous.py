@@ -10,7 +10,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..annotations.validation import frozen
-from ..once import once_for
+from ..runtime.identity_cache import cache_by_identity
 from ..text import percent, plural, shorten
 from .one_class_raters import one_class_raters
 from .result import RaterModelFit
@@ -82,7 +82,7 @@ class Unanimous:
         return ""
 
 
-@once_for
+@cache_by_identity
 def unanimous_cases(dataset: Dataset) -> Unanimous:
     """Find the cases on which two raters or more agree completely.
 

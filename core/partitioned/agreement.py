@@ -27,7 +27,7 @@ from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..errors import LimitError
 from ..methods import methods
-from ..runners import Here, Runner
+from ..runtime.executors import Executor, LocalExecutor
 from .dataset import Partition, PartitionedDataset
 
 
@@ -37,7 +37,7 @@ def partitioned_agreement(
     *,
     spa_weightings: Sequence[str] = ("annotations_m1",),
     weights: str | None = None,
-    runner: Runner | None = None,
+    runner: Executor | None = None,
 ) -> ApplicableCoefficients:
     """The coefficients that single classes without an order allow, as `coefficients_for` gives them of data in memory.
 
@@ -50,16 +50,16 @@ def partitioned_agreement(
         Which of `core.agreement.probability.SPA_WEIGHTINGS` to list.
     weights : str, optional
         Of the classes, see `core.agreement.weights.weight_matrix`.
-    runner : Runner, optional
+    runner : Executor, optional
     """
     found = agreement_table(data.patterns, level=level, spa_weightings=spa_weightings, weights=weights)
-    found += _of_raters(data, level, weights, runner or Here())
+    found += _of_raters(data, level, weights, runner or LocalExecutor())
     place = {name: method.place for name, method in methods("coefficient").items()}
     found.sort(key=lambda one: place[one.name])  # stable: forms of one stay in their order
     return ApplicableCoefficients("nominal", tuple(found), left_out_of(cast(Dataset, data)))
 
 
-def _of_raters(data: PartitionedDataset, level: float, weights: str | None, runner: Runner) -> list[Coefficient]:
+def _of_raters(data: PartitionedDataset, level: float, weights: str | None, runner: Executor) -> list[Coefficient]:
     n_used = int(np.count_nonzero(data.annotations_of_raters)) if data.raters_identified else 0
     if n_used < 2:
         return []
@@ -71,7 +71,9 @@ def _of_raters(data: PartitionedDataset, level: float, weights: str | None, runn
     return [_own_margins(COHEN_KAPPA, data, level, weights, runner), scott_pi(data.patterns, level, weights)]
 
 
-def _own_margins(name: str, data: PartitionedDataset, level: float, weights: str | None, runner: Runner) -> Coefficient:
+def _own_margins(
+    name: str, data: PartitionedDataset, level: float, weights: str | None, runner: Executor
+) -> Coefficient:
     """As `core.agreement.cohen_conger` has it, in two passes: one for the margins, one for the variance."""
     of, matrix = resolve_weights(weights, data.n_classes, None)
     try:

@@ -14,7 +14,6 @@ from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset, Kind
 from ..annotations.validation import Names
 from ..annotations.vocabulary import encode
-from ..array_files import load_array
 from ..errors import InputError, NotApplicableError
 from ..ingest.answer_rules import AS_POSITIONS
 from ..ingest.build_dataset import ImportReport, build_dataset
@@ -25,6 +24,7 @@ from ..ingest.formats.parquet import as_text
 from ..ingest.formats.raw_table import Dropped
 from ..ingest.long_rows import no_annotation
 from ..ingest.read_files import choose_question, complete_mapping
+from ..runtime.files import load_array
 from ..text import number
 from .dataset import Partition, PartitionedDataset
 from .patterns import joined, patterns_of

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..certainty.top_sets import CertaintyResult
-from ..chunks import CancelToken
 from ..errors import NotApplicableError
 from ..evaluation.sweep_table import reliability_sweep
 from ..plausibility.ordinal_truth import OrdinalTruth
 from ..plausibility.plackett_luce.trust import MixturePlackettLuce
 from ..plausibility.protocol import PlausibilityModel
-from ..runners import Here, Runner
+from ..runtime.chunks import CancelToken
+from ..runtime.executors import Executor, LocalExecutor
 from ..thresholds import CERTAIN_LEVELS
 from .dataset import Partition, PartitionedDataset
 
@@ -69,7 +69,7 @@ def certainties(
     n_draws: int = 1000,
     max_top: int = 3,
     seed: int = 0,
-    runner: Runner | None = None,
+    runner: Executor | None = None,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[tuple[CertaintyResult, ...]]:
@@ -84,9 +84,9 @@ def certainties(
         Values of γ > 0.
     n_draws, max_top, seed
         As of `core.evaluation.sweep_table.reliability_sweep`.
-    runner : Runner, optional
+    runner : Executor, optional
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def certainties(
         )
     parts = [part for part in data.partitions if part.n_cases]
     shared = (data, model, tuple(reliabilities), n_draws, max_top, seed)
-    return (runner or Here()).each(certainty_of_partition, parts, shared, token, progress)
+    return (runner or LocalExecutor()).each(certainty_of_partition, parts, shared, token, progress)
 
 
 def certainty_of_partition(

@@ -13,9 +13,9 @@ from pyarrow import parquet
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..annotations.validation import Names
-from ..array_files import load_array
 from ..errors import NotApplicableError
 from ..ingest.build_dataset import ImportReport
+from ..runtime.files import load_array
 
 
 @dataclass(frozen=True, slots=True)

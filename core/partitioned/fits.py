@@ -10,7 +10,6 @@ import numpy as np
 from ..annotations.counts import ClassCounts
 from ..annotations.dataset import Dataset
 from ..annotations.validation import Names
-from ..chunks import CancelToken
 from ..errors import NotApplicableError
 from ..models._kernels import count_from, expect_and_count, vote_shares
 from ..models.design import UNWEIGHTED, Design
@@ -21,7 +20,8 @@ from ..models.ordinal import Ordinal
 from ..models.result import RaterModelFit
 from ..models.sizes import check_raters
 from ..models.tempering import point_of
-from ..runners import Here, Runner
+from ..runtime.chunks import CancelToken
+from ..runtime.executors import Executor, LocalExecutor
 from .dataset import Partition, PartitionedDataset, arrays_of
 
 MOST_BLOCKS = 16
@@ -37,12 +37,12 @@ class PartitionedDesign(Design):
     ----------
     blocks : list of tuple of Partition
         What is counted together into one table; their sums are added as in a tree.
-    runner : Runner
+    runner : Executor
         What does the work of a block.
     """
 
     blocks: list[tuple[Partition, ...]]
-    runner: Runner
+    runner: Executor
 
     def expected(
         self,
@@ -149,7 +149,7 @@ def votes_of_block(n_cells: int, n_classes: int, block: tuple[Partition, ...]) -
     return 0.0, *count_from(case_ptr, cell, shares, n_cells, UNWEIGHTED)
 
 
-def partitioned_design(title: str, data: PartitionedDataset, repeats: str, runner: Runner) -> PartitionedDesign:
+def partitioned_design(title: str, data: PartitionedDataset, repeats: str, runner: Executor) -> PartitionedDesign:
     """Partitions made ready for expectation-maximisation.
 
     Parameters
@@ -159,7 +159,7 @@ def partitioned_design(title: str, data: PartitionedDataset, repeats: str, runne
     data : PartitionedDataset
     repeats : {"independent", "first", "refuse"}
         What further annotations of a rater on the same case count as.
-    runner : Runner
+    runner : Executor
 
     Raises
     ------
@@ -194,7 +194,7 @@ def fit_partitioned(
     model: EmModel,
     data: PartitionedDataset,
     *,
-    runner: Runner | None = None,
+    runner: Executor | None = None,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> RaterModelFit:
@@ -204,7 +204,7 @@ def fit_partitioned(
     ----------
     model : EmModel
     data : PartitionedDataset
-    runner : Runner, optional
+    runner : Executor, optional
         This process where not given.
     token : CancelToken, optional
     progress : callable, optional
@@ -218,13 +218,13 @@ def fit_partitioned(
     if isinstance(model, Ordinal) or model.use_gold:
         what = "Gold classes held fixed" if model.use_gold else model.title
         raise NotApplicableError(f"{what}: not in partitions. Take data that fit into memory.")
-    design = partitioned_design(model.title, data, model.repeats, runner or Here())
+    design = partitioned_design(model.title, data, model.repeats, runner or LocalExecutor())
     fit = model.problem_of(design, token).fit_from(design.start, model.stopping, token, progress)
     return replace(fit, settings={**fit.settings, "start": "vote"})
 
 
 def class_probabilities(
-    fit: RaterModelFit, data: PartitionedDataset, runner: Runner | None = None, token: CancelToken | None = None
+    fit: RaterModelFit, data: PartitionedDataset, runner: Executor | None = None, token: CancelToken | None = None
 ) -> Iterator[tuple[Names, np.ndarray]]:
     """Names of cases and their class probabilities, shape (n_cases of it, n_classes), partition by partition.
 
@@ -233,14 +233,14 @@ def class_probabilities(
     fit : RaterModelFit
         Of `fit_partitioned`.
     data : PartitionedDataset
-    runner : Runner, optional
+    runner : Executor, optional
     token : CancelToken, optional
     """
     point = point_of(fit)
     theta = point.log_theta if fit.beta == 1 else fit.beta * point.log_theta
     parts = [part for part in data.partitions if part.n_cases]
     shared: tuple[Any, ...] = (Point(point.log_prevalence, theta), float(fit.settings.get("doubt", 0.0)))
-    found = (runner or Here()).each(probabilities_of, parts, shared, token)
+    found = (runner or LocalExecutor()).each(probabilities_of, parts, shared, token)
     for part, probability in zip(parts, found, strict=True):
         yield part.names(), probability
 

@@ -9,7 +9,7 @@ places depends on it.
 import numpy as np
 
 from .._binomial_kernels import binomial_of_small_mean
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 
 _FLOOR = -690.0
 _TINY = np.exp(_FLOOR)

@@ -15,7 +15,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..methods import ONE_CLASS, UGT, Method, Option, ReliabilityScale
 from ..options import check_number, check_whole
-from ..seeds import case_seeds
+from ..runtime.seeds import case_seeds
 from ..text import exact
 from ._kernels import dirichlet_draws
 from .protocol import CaseDraws, check_sampling

@@ -19,7 +19,7 @@ from ..errors import InputError, NotApplicableError, OptionError
 from ..methods import AS_IS, UGT, Method, ReliabilityScale
 from ..options import check_number, check_whole
 from ..result_base import Columns, Result
-from ..seeds import case_seeds
+from ..runtime.seeds import case_seeds
 from ..text import exact, typed
 from .dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH
 from .protocol import CaseDraws, check_sampling

@@ -19,7 +19,7 @@ from ..models.ordinal import Ordinal
 from ..models.result import RaterModelFit
 from ..models.tempering import point_of, tempered_posterior
 from ..options import check_whole
-from ..seeds import case_seeds
+from ..runtime.seeds import case_seeds
 from .protocol import CaseDraws, check_sampling
 
 SPLIT_DEPTH = 3
@@ -65,7 +65,7 @@ class OrdinalTruth:
         reliability : float
             γ > 0: how many times each annotation counts once the model is fitted.
         token, progress
-            See `core.chunks.map_chunks`.
+            See `core.runtime.chunks.map_chunks`.
 
         Raises
         ------
@@ -90,7 +90,7 @@ class OrdinalTruth:
         dataset : Dataset
             As for `probability`.
         token, progress
-            See `core.chunks.map_chunks`.
+            See `core.runtime.chunks.map_chunks`.
         """
         return Ordinal().fit(dataset, token=token, progress=progress)
 
@@ -106,7 +106,7 @@ class OrdinalTruth:
         n_draws, seed : int
             Not used: nothing is drawn yet.
         token, progress
-            See `core.chunks.map_chunks`.
+            See `core.runtime.chunks.map_chunks`.
         """
         found = self.probability(dataset, reliability, token, progress)
         return replace(self, ready=(dataset.content_digest, float(reliability), found))

@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..methods import RANKED, UGT, Method, Option, ReliabilityScale
 from ..options import check_choice, check_number, check_whole
 from ..rankings.irn import IRNWeights, Ties, irn
-from ..seeds import case_seeds
+from ..runtime.seeds import case_seeds
 from ..text import exact
 from ._kernels import dirichlet_draws
 from .dirichlet import LARGEST, SMALLEST, SPLIT_DEPTH

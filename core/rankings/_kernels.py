@@ -6,7 +6,7 @@ whole units, so that sums do not depend on the order of the raters and equal sum
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 
 
 @njit(cache=True, nogil=True)

@@ -11,7 +11,7 @@ The number of times that a rater names a class is a Poisson-binomial variable: a
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 from ._accuracy_kernels import log_likelihood
 
 

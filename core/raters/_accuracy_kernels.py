@@ -6,7 +6,7 @@ logit scale between bounds beyond which the likelihood is below exp(-30) of its 
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 
 _DROP = 30.0
 _END = 12.0

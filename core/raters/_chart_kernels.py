@@ -11,7 +11,7 @@ sqrt(l (1 - (1 - l)^(2t)) / (2 - l)).
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 
 WARM_UP = 10.0
 

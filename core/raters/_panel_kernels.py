@@ -7,7 +7,7 @@ out).
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 
 _ROUNDING = 1e-6  # of a probability: nearer to each other, those of a fit that has converged are the same
 

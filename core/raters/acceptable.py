@@ -28,12 +28,12 @@ from ..agreement.intervals import Z95, wilson
 from ..agreement.krippendorff import krippendorff_alpha
 from ..annotations.counts import raters_per_case
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..errors import InputError, NotApplicableError
 from ..models.held_out import clustered_error
 from ..models.one_class_raters import one_class_raters
-from ..once import once_for
 from ..result_base import Columns, Result
+from ..runtime.chunks import CancelToken
+from ..runtime.identity_cache import cache_by_identity
 from ..text import with_interval
 from .learned_pool import LearnedPool, by_others, on_gold
 from .leave_one_rater_out import Panel
@@ -239,7 +239,7 @@ def acceptable_of(
         Raters whose annotations do not depend on the case. Whether raters agree beyond chance is asked without them,
         and without those who give one class only.
     level, token
-        Of the intervals; see `core.chunks.map_chunks`.
+        Of the intervals; see `core.runtime.chunks.map_chunks`.
 
     Raises
     ------
@@ -374,7 +374,7 @@ def default_judge(dataset: Dataset) -> Judge:
     return "gold" if n.size and np.median(n) >= GOLD_EACH else "model"
 
 
-@once_for
+@cache_by_identity
 def why_not(dataset: Dataset) -> str:
     """Why the annotations alone cannot tell who is wrong how often; empty where they can."""
     return _why(dataset, ())[0]

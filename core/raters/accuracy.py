@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..chunks import CancelToken, chunk_ranges, map_chunks
 from ..models.reparametrise import expit, logit
 from ..result_base import Result
+from ..runtime.chunks import CancelToken, chunk_ranges, map_chunks
 from ._accuracy_kernels import likelihood_grids
 from .leave_one_rater_out import Panel
 

@@ -15,10 +15,10 @@ from typing import Literal
 import numpy as np
 
 from ..annotations.dataset import MISSING_TIME
-from ..chunks import CancelToken, map_chunks
 from ..errors import InputError, NotApplicableError
 from ..result_base import Result
-from ..seeds import case_seeds
+from ..runtime.chunks import CancelToken, map_chunks
+from ..runtime.seeds import case_seeds
 from ._chart_kernels import change_points, chart_of, shuffled_highest
 from .accuracy_windows import FEWEST, POINTS, Windows, mean_accuracy, windows_of
 from .leave_one_rater_out import Panel

@@ -23,9 +23,9 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..certainty.score_trust import score_digits
-from ..chunks import CancelToken
 from ..errors import NotApplicableError, PluralityError
 from ..result_base import Columns, Result
+from ..runtime.chunks import CancelToken
 from ..text import listed, number, plural
 from .acceptable import GOLD_EACH, Judge, agree_beyond_chance, bayesian_discoveries, check_asked
 from .flags import Flag
@@ -275,7 +275,7 @@ def following_of(
         Raters without whom it is asked whether the others agree beyond chance, as without those who scatter more than
         the others.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------

@@ -9,7 +9,7 @@ are many, they show how accuracies lie. With Beta alone too many honest raters a
 
 import numpy as np
 
-from ..chunks import CancelToken, chunk_ranges, map_chunks
+from ..runtime.chunks import CancelToken, chunk_ranges, map_chunks
 from ._acceptable_kernels import learn_pool, likelihoods_at, posteriors
 from .leave_one_rater_out import Panel
 from .rates import Rates

@@ -7,13 +7,13 @@ import numpy as np
 
 from ..annotations._kernels import counting_sort
 from ..annotations.dataset import MISSING_TIME, Dataset
-from ..chunks import CancelToken, chunk_ranges, map_chunks
 from ..errors import InputError, NotApplicableError
 from ..models.cross_fit import CrossFit, cross_fit
 from ..models.em import Point
 from ..models.gold import known_classes
 from ..models.majority import cells
 from ..models.result import RaterModelFit
+from ..runtime.chunks import CancelToken, chunk_ranges, map_chunks
 from ._panel_kernels import chance_of_mistake, classes_by_others, without_own
 
 FLOOR = 1e-3  # no annotation is impossible: one slip of a rater must not outweigh all others
@@ -118,7 +118,7 @@ def panel_of(
     fit : RaterModelFit
         Of these data.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------

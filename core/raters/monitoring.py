@@ -9,7 +9,6 @@ import numpy as np
 from ..agreement.by_rater import by_rater, intra_rater
 from ..agreement.coefficients import PERCENT
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken, beside
 from ..errors import InputError, NotApplicableError
 from ..models._kernels import first_answers
 from ..models.catalogue import Request, em_model, request
@@ -20,6 +19,7 @@ from ..models.one_coin import METHODS as ONE_COIN
 from ..models.rater_summary import rater_summary
 from ..models.result import RaterModelFit
 from ..result_base import Columns, Result
+from ..runtime.chunks import CancelToken, beside
 from ..text import number, significant
 from ..thresholds import CLEAR_CASE
 from .accuracy import Accuracies, accuracies_of
@@ -182,7 +182,7 @@ def monitor(
     seed : int
         Of the random orders that drift is judged by.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------

@@ -21,7 +21,7 @@ from ..annotations._kernels import counting_sort
 from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..multiplicity import benjamini_hochberg
-from ..once import once_for
+from ..runtime.identity_cache import cache_by_identity
 from ..thresholds import ONE_CLASS_FLAGGED
 from ._acceptable_kernels import at_most
 
@@ -63,7 +63,7 @@ class OneClass:
         return benjamini_hochberg(self.p, q)
 
 
-@once_for
+@cache_by_identity
 def one_class(dataset: Dataset) -> OneClass:
     """Compare the favourite class of every rater with what the others name on the same cases.
 

@@ -20,7 +20,7 @@ import numpy as np
 from ..agreement.intervals import Z95
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
-from ..chunks import chunk_ranges
+from ..runtime.chunks import chunk_ranges
 from ..text import percent
 from .leave_one_rater_out import Panel
 

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken, map_chunks
 from ..errors import InputError, LimitError, NotApplicableError
 from ..models.design import design
 from ..models.result import RaterModelFit
 from ..result_base import Columns, Result
+from ..runtime.chunks import CancelToken, map_chunks
 from ..text import plural
 from ..thresholds import UNCERTAIN_BELOW
 from .plan_cases import CountsCache
@@ -133,7 +133,7 @@ def plan_outcomes(
         Of the intervals over worlds; 0 to 1.
     n_worlds, seed : int
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------

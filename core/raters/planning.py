@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken, map_chunks
 from ..errors import InputError, NotApplicableError, NotFoundError
 from ..models.design import design
 from ..models.result import RaterModelFit
 from ..result_base import Result
+from ..runtime.chunks import CancelToken, map_chunks
 from .plan_cases import POLICIES, CountsCache, next_cases
 from .plan_quantities import MORE_IS_BETTER, QUANTITIES, Measure
 from .plan_world import ExtendedData, World, carried_out, counts_of, drawn_world
@@ -135,7 +135,7 @@ def forecast(
         Of the intervals whose width is forecast, and of the forecast's own; 0 to 1.
     n_worlds, seed : int
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------

@@ -19,11 +19,11 @@ import numpy as np
 
 from ..annotations.counts import raters_per_case
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken, chunk_ranges
 from ..correlation import fisher_interval
 from ..errors import InputError, LimitError, NotApplicableError
 from ..options import check_level
 from ..result_base import Columns, Result
+from ..runtime.chunks import CancelToken, chunk_ranges
 from ..text import number, plural, with_interval
 
 MOST_RATERS = 1000
@@ -180,7 +180,7 @@ def score_raters(
     level : float
         Of the intervals, 0 to 1.
     token, progress
-        See `core.chunks.map_chunks`; progress is that of the logarithm of what still moves.
+        See `core.runtime.chunks.map_chunks`; progress is that of the logarithm of what still moves.
 
     Raises
     ------

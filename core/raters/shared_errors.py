@@ -22,13 +22,13 @@ from scipy.special import ndtr
 
 from ..annotations.csr import keep_annotations
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken
 from ..errors import NotApplicableError
 from ..models.dawid_skene import DawidSkene
 from ..models.families import families, members, pair_excess
 from ..multiplicity import benjamini_hochberg
 from ..options import check_whole
 from ..result_base import Columns, Result
+from ..runtime.chunks import CancelToken
 
 LEAST_CASES = 30
 MOST_RATERS = 120

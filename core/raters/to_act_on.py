@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..chunks import CancelToken
 from ..models.one_class_raters import one_class_raters
 from ..result_base import Columns, Result
+from ..runtime.chunks import CancelToken
 from ..text import number, percent, plural, probability, with_interval
 from .acceptable import Acceptable, GoldCheck, Judge, acceptable_of
 from .flags import KINDS, OF_TRUE_CLASS, RULES, Flag, flag_columns

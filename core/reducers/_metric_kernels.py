@@ -7,8 +7,8 @@ of a classifier: A_c the classes strictly above the tie at place k, T_c the tied
 
 import numpy as np
 
-from ..machine_code import njit
 from ..plausibility._kernels import log_gamma_draw
+from ..runtime.numba_setup import njit
 
 N_METRICS = 5
 

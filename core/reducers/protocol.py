@@ -9,9 +9,9 @@ from functools import partial
 from typing import Any, Protocol
 
 from ..annotations.dataset import Dataset
-from ..chunks import CancelToken, chunk_ranges
 from ..plausibility.protocol import CaseDraws
-from ..runners import Here, Runner, joined
+from ..runtime.chunks import CancelToken, chunk_ranges
+from ..runtime.executors import Executor, LocalExecutor, ordered_reduce
 
 CHUNK_CASES = 128
 
@@ -72,7 +72,7 @@ def reduce_draws(
     cases: range | None = None,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
-    runner: Runner | None = None,
+    runner: Executor | None = None,
 ) -> list[Any]:
     """Results of all reducers in one pass over the draws; each draw is made once.
 
@@ -89,8 +89,8 @@ def reduce_draws(
     cases : range, optional
         A run of cases; all where not given.
     token, progress
-        See `core.chunks.map_chunks`.
-    runner : Runner, optional
+        See `core.runtime.chunks.map_chunks`.
+    runner : Executor, optional
         This process where not given.
     """
     cases = range(dataset.n_cases) if cases is None else cases
@@ -101,8 +101,8 @@ def reduce_draws(
 
     chunks = [cases[first:last] for first, last in chunk_ranges(len(cases), CHUNK_CASES)] or [cases]
     shared = (model, dataset, tuple(reducers), reliability, n_draws, seed)
-    found = (runner or Here()).each(states_of_chunk, chunks, shared, token, progress)
-    states = joined(found, partial(_merged, reducers))
+    found = (runner or LocalExecutor()).each(states_of_chunk, chunks, shared, token, progress)
+    states = ordered_reduce(found, partial(_merged, reducers))
     return [reducer.result(state) for reducer, state in zip(reducers, states, strict=True)]
 
 

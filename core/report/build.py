@@ -9,7 +9,6 @@ from ..analyses.blocks import Block, Grid, Section, Words
 from ..analysis_settings import AnalysisSettings
 from ..annotations.dataset import Dataset
 from ..annotations.named_selection import Selection
-from ..chunks import CancelToken
 from ..errors import InputError
 from ..evaluation.predictions import Predictions
 from ..evaluation.score_predictions import ScorePredictions
@@ -20,6 +19,7 @@ from ..plausibility.protocol import PlausibilityModel
 from ..review.chain import Head
 from ..review.random_sample import ReviewedBy
 from ..review.states import CaseReview
+from ..runtime.chunks import CancelToken
 from ..text import exact, plural
 from . import data_sections, gold_section, machine_section, review_section, score_section, truth_sections
 from .page import to_html
@@ -141,7 +141,7 @@ def build_report(
     sections : sequence of str
         Keys of `SECTIONS`, in the order wanted.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
     answered : callable, optional
         Told the title of a section and its first sentence, as soon as they are known.
 

@@ -38,7 +38,7 @@ def agreement(request, sections, token, progress) -> list:
     sections : sequence of str
         Keys of the sections that were chosen; not used here.
     token, progress
-        See `core.chunks.map_chunks`; not used here.
+        See `core.runtime.chunks.map_chunks`; not used here.
     """
     part, dataset = AGREEMENT.part("coefficients"), request.dataset
     verdict = part.applicable(dataset)
@@ -66,7 +66,7 @@ def raters(request, sections, token, progress) -> list:
     sections : sequence of str
         Keys of the sections that were chosen; not used here.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
     """
     view, words = _classes(request)
     if view.n_annotations == 0:
@@ -166,7 +166,7 @@ def provenance(request, sections, token, progress) -> list:
     sections : sequence of str
         Keys of the sections that were chosen, which stand among the settings.
     token, progress
-        See `core.chunks.map_chunks`; not used here.
+        See `core.runtime.chunks.map_chunks`; not used here.
     """
     dataset = request.dataset
     raters = f"{dataset.n_raters:,}" if dataset.raters_identified else "not named"

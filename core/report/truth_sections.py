@@ -45,7 +45,7 @@ def certainty(request, sections, token, progress) -> list:
     sections : sequence of str
         Keys of the sections that were chosen; not used here.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
     """
     view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
     sweep = _sweep(request, view, (request.reliability,), (), token, progress)
@@ -101,7 +101,7 @@ def classifiers(request, sections, token, progress) -> list:
     sections : sequence of str
         Keys of the sections that were chosen; not used here.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
     """
     if not request.classifiers:
         return []
@@ -147,7 +147,7 @@ def sets(request, sections, token, progress) -> list:
     sections : sequence of str
         Keys of the sections that were chosen; not used here.
     token, progress
-        See `core.chunks.map_chunks`.
+        See `core.runtime.chunks.map_chunks`.
     """
     if not request.classifiers:
         return []
@@ -200,7 +200,7 @@ def methods(request, sections, token, progress) -> list:
     sections : sequence of str
         Keys of the sections that were chosen.
     token, progress
-        See `core.chunks.map_chunks`; not used here.
+        See `core.runtime.chunks.map_chunks`; not used here.
     """
     parts = []
     if "agreement" in sections:

@@ -17,7 +17,7 @@ from alembic.script.revision import ResolutionError
 from alembic.util import CommandError
 
 from ..errors import InputError
-from ..results.disk import private
+from ..runtime.files import private
 from ..settings import current_settings
 from .review_errors import StoreError, Trouble
 

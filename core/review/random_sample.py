@@ -13,7 +13,7 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..evaluation.corrected_rates import best_probabilities
-from ..seeds import case_seeds
+from ..runtime.seeds import case_seeds
 from ..text import plural, typed
 from .sessions import Queued, Session
 from .states import CaseReview, effective

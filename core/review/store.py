@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from ..errors import InputError, NotFoundError
-from ..results.disk import write_whole
+from ..runtime.files import write_whole
 from ..settings import current_settings
 from .assignments import Assignment, assignments_of
 from .brought_over import copies, named_otherwise

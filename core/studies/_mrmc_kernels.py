@@ -8,7 +8,7 @@ moments [Gallas et al. 2009, DOI 10.1080/03610920802610084]. Unread cases are Na
 
 import numpy as np
 
-from ..machine_code import njit
+from ..runtime.numba_setup import njit
 
 
 @njit(cache=True, nogil=True)

@@ -17,8 +17,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from core.first_start import Preparation
 from core.ingest.samples import read_sample
+from core.runtime.first_start import Preparation
 from tests.benchmarks.pages import LONGEST, PAGES, Visitor, quiet
 from tests.browser.server import Dashboard
 

@@ -31,8 +31,6 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 from past_memory import PER_CASE, make  # noqa: E402
 
-from core.chunks import in_line  # noqa: E402
-from core.cluster import Cluster  # noqa: E402
 from core.models.dawid_skene import DawidSkene  # noqa: E402
 from core.models.stopping import StoppingRule  # noqa: E402
 from core.partitioned.build import partitioned  # noqa: E402
@@ -40,7 +38,9 @@ from core.partitioned.certainty import certainties  # noqa: E402
 from core.partitioned.fits import fit_partitioned  # noqa: E402
 from core.partitioned.scatter import rows_of  # noqa: E402
 from core.plausibility.plackett_luce.gibbs import PlackettLuce  # noqa: E402
-from core.runners import Here, Runner  # noqa: E402
+from core.runtime.chunks import in_line  # noqa: E402
+from core.runtime.cluster import Cluster  # noqa: E402
+from core.runtime.executors import Executor, LocalExecutor  # noqa: E402
 
 
 def peak(pid: int) -> float:
@@ -56,21 +56,21 @@ def used(pids: list[int]) -> tuple[float, float]:
     return seconds, max((peak(process.pid) for process in both[1:]), default=0)
 
 
-def fitted(iterations: int, data: Any, runner: Runner, progress: Callable | None) -> tuple[list[np.ndarray], str]:
+def fitted(iterations: int, data: Any, runner: Executor, progress: Callable | None) -> tuple[list[np.ndarray], str]:
     """What is to be equal, and how many rounds it took."""
     rule = StoppingRule(iterations, tolerance=-1)
     found = fit_partitioned(DawidSkene(stopping=rule), data, runner=runner, progress=progress)
     return [found.objective, found.prevalence, found.confusion], f"{len(found.objective)} iterations"
 
 
-def swept(data: Any, runner: Runner, progress: Callable | None) -> tuple[list[np.ndarray], str]:
+def swept(data: Any, runner: Executor, progress: Callable | None) -> tuple[list[np.ndarray], str]:
     """The certainties of every partition."""
     how: dict[str, Any] = {"n_draws": 200, "max_top": 3, "seed": 1, "runner": runner, "progress": progress}
     found = [one.certainty for each in certainties(PlackettLuce(), data, [1.0, 3.0], **how) for one in each]
     return found, f"{sum(part.n_cases > 0 for part in data.partitions)} partitions"
 
 
-def warm(work: Callable, data: Any, runner: Runner) -> None:
+def warm(work: Callable, data: Any, runner: Executor) -> None:
     """Load the kernels of a task: one step of the fit, or two draws of the cases of one partition."""
     if work is swept:
         part = replace(data, partitions=data.partitions[:1])
@@ -79,7 +79,9 @@ def warm(work: Callable, data: Any, runner: Runner) -> None:
         fit_partitioned(DawidSkene(stopping=StoppingRule(max_iterations=1)), data, runner=runner)
 
 
-def done(work: Callable, data: Any, runner: Runner, pids: Callable[[], list[int]], progress: Callable | None) -> tuple:
+def done(
+    work: Callable, data: Any, runner: Executor, pids: Callable[[], list[int]], progress: Callable | None
+) -> tuple:
     """Result, rounds, seconds of the clock and of the processor, memory."""
     before, started = used(pids())[0], time.perf_counter()
     result, rounds = work(data, runner, progress)
@@ -132,8 +134,8 @@ def measure(tasks: list, workers: list[int], memory: str, kill: bool) -> None:
     alone = {}
     for name, n, work, data in tasks:
         with in_line():
-            warm(work, data, Here())
-            result, rounds, wall, cpu, _ = done(work, data, Here(), list, None)
+            warm(work, data, LocalExecutor())
+            result, rounds, wall, cpu, _ = done(work, data, LocalExecutor(), list, None)
         alone[name] = result, wall, cpu
         print(f"| {name}, {n:,} | one thread, {rounds} | {wall:.1f} | {cpu:.1f} | | | |", flush=True)
     for number in workers:

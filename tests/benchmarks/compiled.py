@@ -24,8 +24,8 @@ def of_page(page: str, *, own: bool) -> None:
     from numba.core.dispatcher import Dispatcher
 
     from core import warmup
-    from core.first_start import PARTS
     from core.ingest.samples import SAMPLES
+    from core.runtime.first_start import PARTS
     from pages.shared.cache import datasets
     from pages.shared.shell.first_start import _NEEDS
     from tests.pages.opened import at, note_runs, settle

@@ -18,8 +18,8 @@ import numpy as np
 from playwright.sync_api import expect, sync_playwright
 
 from core.annotations.dataset import Dataset
-from core.first_start import Preparation
 from core.library import keep
+from core.runtime.first_start import Preparation
 from tests.benchmarks import waits
 from tests.browser.server import CHROMIUM_FLAGS, ROOT, Dashboard, find_chromium
 from tests.browser.steps import settled

@@ -21,11 +21,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from playwright.sync_api import sync_playwright
 
-from core.first_start import Preparation
 from core.ingest.read_files import read
 from core.ingest.samples import read_sample
 from core.library import keep
 from core.review.store import ReviewStore
+from core.runtime.first_start import Preparation
 from tests.browser.reviewing import FRUIT, arrive, fruit_rows, sign, step
 from tests.browser.server import CHROMIUM_FLAGS, ROOT, Dashboard, find_chromium
 from tests.browser.steps import settled

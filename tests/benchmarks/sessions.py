@@ -16,8 +16,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-from core.first_start import Preparation
 from core.ingest.samples import SAMPLES
+from core.runtime.first_start import Preparation
 from tests.benchmarks.pages import PAGES, Visitor, quiet
 from tests.browser.server import Dashboard
 

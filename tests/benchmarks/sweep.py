@@ -21,7 +21,7 @@ import numpy as np
 from core import Dataset, PlackettLuce, reliability_sweep
 from core.evaluation.predictions import match_predictions
 from core.evaluation.sweep_table import growing_sweep, sweep_part
-from core.results.disk import ResultStore
+from core.runtime.result_cache import ResultStore
 
 N_CLASSES = 419
 RELIABILITIES = (1.0, 2.0, 3.0, 5.0, 10.0)

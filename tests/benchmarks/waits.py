@@ -25,8 +25,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import psutil
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from core.first_start import Preparation
 from core.ingest.samples import read_sample
+from core.runtime.first_start import Preparation
 from core.story import STEPS
 from tests.benchmarks.pages import spent
 from tests.browser.server import CHROMIUM_FLAGS, ROOT, Dashboard, find_chromium

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from core import first_start
+from core.runtime import first_start
 from core.warmup import warm_up
 from tests.browser import steps
 from tests.browser.server import CHROMIUM_FLAGS, Dashboard, find_chromium

@@ -18,7 +18,7 @@ from pathlib import Path
 import psutil
 
 from core.deployment.write import Deployment, write_deployment
-from core.first_start import compiled
+from core.runtime.first_start import compiled
 from tests.browser.server import ROOT
 
 ANN = "ann@clinic.example"

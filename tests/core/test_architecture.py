@@ -19,10 +19,9 @@ LAYERS = (
     ("__init__", "__main__"),
     ("command_line",),
     ("commands",),
-    ("_worker", "_lasting_worker"),
-    ("workers",),
+    ("runtime._worker", "runtime._lasting_worker", "runtime.workers"),
     ("warmup",),
-    ("jobs",),
+    ("runtime.jobs", "runtime.work"),
     ("report",),
     ("analyses",),
     ("story",),
@@ -45,32 +44,28 @@ LAYERS = (
     ("ingest",),
     ("people",),
     ("accounts", "people_list"),
-    ("results",),
+    ("runtime.result_cache", "runtime.encoding"),
     ("methods",),
     ("annotations",),
-    ("first_start",),
-    ("cluster",),
-    ("runners",),
+    ("_binomial_kernels", "correlation", "extremes", "multiplicity", "order"),
     (
-        "_binomial_kernels",
-        "chunks",
-        "correlation",
-        "extremes",
-        "kernels",
-        "multiplicity",
-        "once",
-        "order",
-        "seeds",
-        "processes",
-        "forks",
+        "runtime.first_start",
+        "runtime.cluster",
+        "runtime.executors",
+        "runtime.chunks",
+        "runtime.processes",
+        "runtime.supervisor",
+        "runtime.numba_setup",
+        "runtime.identity_cache",
+        "runtime.locks",
+        "runtime.files",
+        "runtime.seeds",
     ),
-    ("machine_code",),
-    ("array_files",),
     ("tables", "result_base"),
     ("options", "logs"),
     ("text", "glossary", "version"),
-    ("settings", "heaps"),
-    ("errors", "thresholds"),
+    ("settings",),
+    ("errors", "thresholds", "runtime"),
 )
 # The dashboard, upward as well. Rooms of one line do not import each other; a review shows a case as its page does.
 PAGE_LAYERS = (
@@ -84,7 +79,7 @@ PAGE_LAYERS = (
 )
 LONGEST = 60
 # Numbers are put into words by core.text alone; these write coordinates of drawings and names of seeds.
-UNSPOKEN = ("core.text", "core.figures.cells", "core.seeds")
+UNSPOKEN = ("core.text", "core.figures.cells", "core.runtime.seeds")
 BY_HAND = re.compile(r"[efgn%]$")
 SPACED_PERCENT = re.compile(r"[\d}] %(?![\w{(])")
 
@@ -111,9 +106,11 @@ MODULES = list(CORE)
 def part(module):
     """The name in the list that a module stands under: ``core.models.majority`` is of ``models``.
 
-    What is taken from ``core`` itself and is no module there is a public name, which stands at the very top.
+    Of ``core.runtime`` each module has its own place: some know the data, and all else rests on others. What is taken
+    from ``core`` itself and is no module there is a public name, which stands at the very top.
     """
-    name = module.removeprefix("core").removeprefix(".").split(".")[0]
+    names = module.removeprefix("core").removeprefix(".").split(".")
+    name = ".".join(names[: 2 if names[0] == "runtime" else 1])
     return name if name in LAYER or module in MODULES[1:] else "__init__"
 
 
@@ -152,17 +149,17 @@ def imported(path):
                 found.append(node.module)
                 continue
             module = ".".join([*package[: len(package) - node.level + 1], *filter(None, [node.module])])
-            if node.module is None:
-                found += [f"{module}.{alias.name}" for alias in node.names]
-            else:
-                found.append(module)
+            members = [f"{module}.{alias.name}" for alias in node.names]
+            found += members if node.module is None else [name if name in MODULES else module for name in members]
     return found
 
 
 def uphill(module, target):
     """Whether an import from one module of core to another breaks the direction of the list."""
     here, there = part(module), part(target)
-    return here != there and LAYER[there] <= LAYER[here]
+    if LAYER[there] == LAYER[here]:
+        return here.split(".")[0] != there.split(".")[0]
+    return LAYER[there] < LAYER[here]
 
 
 def test_a_module_names_nothing_of_streamlit_and_imports_only_downward():
@@ -175,7 +172,9 @@ def test_a_module_names_nothing_of_streamlit_and_imports_only_downward():
 
 def test_the_rule_would_find_an_import_that_runs_upward():
     assert uphill("core.models.majority", "core.certainty.top_sets")
-    assert uphill("core.chunks", "core.seeds")
+    assert uphill("core.order", "core.extremes")
+    assert uphill("core.runtime.chunks", "core.runtime.jobs")
+    assert not uphill("core.runtime.executors", "core.runtime.chunks")
     assert uphill("core.errors", "core.settings")
     assert uphill("core.library", "core")
     assert uphill("core.commands", "core.load_sample")
@@ -262,17 +261,17 @@ def test_the_rule_would_find_a_circle():
 @pytest.mark.parametrize(
     "text",
     [
-        "from core.chunks import map_chunks",
-        "def f():\n    from core import chunks",
-        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import core.chunks",
-        "from importlib import import_module\ndef f():\n    import_module('core.chunks').map_chunks()",
-        "import importlib\nimportlib.import_module('.core.chunks', __package__)",
+        "from core.runtime.chunks import map_chunks",
+        "def f():\n    from core.runtime import chunks",
+        "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import core.runtime.chunks",
+        "from importlib import import_module\ndef f():\n    import_module('core.runtime.chunks').map_chunks()",
+        "import importlib\nimportlib.import_module('.core.runtime.chunks', __package__)",
     ],
 )
 def test_the_rule_sees_an_import_wherever_it_stands(tmp_path, monkeypatch, text):
     monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
     (tmp_path / "app.py").write_text(text)
-    assert "core.chunks" in modules_imported(tmp_path / "app.py")
+    assert "core.runtime.chunks" in modules_imported(tmp_path / "app.py")
 
 
 def room(module):

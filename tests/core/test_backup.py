@@ -16,7 +16,6 @@ from core.backup import back_up, restore
 from core.command_line import main
 from core.errors import InputError
 from core.ingest.samples import load_sample
-from core.results.disk import running_folder
 from core.review.assignments import Assignment
 from core.review.database import parse_url, transaction
 from core.review.events import Draft
@@ -24,6 +23,7 @@ from core.review.opinions import Opinion
 from core.review.review_errors import StoreError
 from core.review.sessions import Queued
 from core.review.store import close_stores, head_of_reviews, n_reviews, open_store
+from core.runtime.files import running_folder
 from tests.core.review import conftest
 
 server = conftest.server

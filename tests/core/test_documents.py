@@ -17,7 +17,7 @@ def text_of(name):
 def test_the_layers_of_the_architecture_are_those_that_its_test_holds():
     section = text_of("ARCHITECTURE.md").split("## Layers")[1].split("\n## ")[0]
     rows = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
-    assert [tuple(re.findall(r"`(\w+)`", row)) for row in rows[1:]] == list(LAYERS)
+    assert [tuple(re.findall(r"`([\w.]+)`", row)) for row in rows[1:]] == list(LAYERS)
 
 
 @pytest.mark.parametrize("name", ["ARCHITECTURE.md", "CONTRIBUTING.md"])

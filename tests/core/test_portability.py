@@ -21,9 +21,10 @@ from core.command_line import main
 from core.ingest import saved_mappings
 from core.ingest.case_facts import CaseFacts
 from core.ingest.formats.detect import open_source
-from core.processes import environment
-from core.results import disk
-from core.results.disk import draft_name, kept_results, put_in_place, sweep_drafts
+from core.runtime import files
+from core.runtime.files import draft_name, put_in_place, sweep_drafts
+from core.runtime.processes import environment
+from core.runtime.result_cache import kept_results
 from core.settings import current_settings
 from core.text import utc
 
@@ -136,7 +137,7 @@ def test_on_windows_a_file_that_is_open_is_replaced_as_soon_as_it_is_closed(tmp_
     draft, place = tmp_path / "draft", tmp_path / "place"
     draft.write_bytes(b"new")
     place.write_bytes(b"old")
-    monkeypatch.setattr(disk, "_PAUSE", 0.0)
+    monkeypatch.setattr(files, "PAUSE", 0.0)
     with monkeypatch.context() as windows:
         windows.setattr(os, "name", "nt")
         windows.setattr(os, "replace", busy(3))
@@ -147,7 +148,7 @@ def test_on_windows_a_file_that_is_open_is_replaced_as_soon_as_it_is_closed(tmp_
 def test_a_file_that_stays_open_is_an_error_and_elsewhere_it_is_one_at_once(tmp_path, monkeypatch):
     draft, place = tmp_path / "draft", tmp_path / "place"
     draft.write_bytes(b"new")
-    monkeypatch.setattr(disk, "_PAUSE", 0.0)
+    monkeypatch.setattr(files, "PAUSE", 0.0)
     for system, times in (("nt", 1000), ("posix", 1)):
         with monkeypatch.context() as other:
             other.setattr(os, "name", system)
@@ -197,7 +198,7 @@ def test_no_process_is_asked_after_by_a_signal_on_windows(monkeypatch):
     with monkeypatch.context() as windows:
         windows.setattr(os, "kill", killed)
         windows.setattr(os, "name", "nt")
-        in_use = disk._in_use(young), disk._in_use(old)
+        in_use = files._in_use(young), files._in_use(old)
     assert in_use == (True, False)
 
 
@@ -262,9 +263,10 @@ POSIX_ONLY = {
 NOT_EVERYWHERE = {"fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "posix", "syslog", "curses", "readline"}
 NOT_EVERYWHERE |= {"msvcrt", "winreg", "winsound", "_winapi", "mmap"}
 BYTES = {"os", "Image", "archive", "_archive"}  # whose ``open`` knows no text
-REPLACING = {"core/results/disk.py", "core/_worker.py"}  # the worker's folder is its own until it has ended
-SIGNALS = {"core/results/disk.py"}
-FORKS = {"core/forks.py"}  # for a server of Linux; elsewhere it refuses, which is tested with it
+# The worker's folder is its own until it has ended.
+REPLACING = {"core/runtime/files.py", "core/runtime/_worker.py"}
+SIGNALS = {"core/runtime/files.py"}
+FORKS = {"core/runtime/supervisor.py"}  # for a server of Linux; elsewhere it refuses, which is tested with it
 
 
 def called(node):

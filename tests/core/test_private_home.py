@@ -10,8 +10,8 @@ import pytest
 from core import accounts, belongings, changes, library
 from core.annotations.dataset import Dataset
 from core.command_line import main
-from core.results.disk import write_whole
 from core.review.store import ReviewStore
+from core.runtime.files import write_whole
 from core.settings import close_home, private_files
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -13,15 +13,15 @@ import time
 import psutil
 import pytest
 
-from core import workers
-from core.chunks import CancelToken
 from core.errors import Cancelled, InputError
 from core.ingest import uploads
 from core.ingest.formats.detect import open_source
 from core.ingest.formats.raw_table import Dropped
-from core.jobs import JobBoard
-from core.results.encoding import from_bytes, to_bytes
-from core.workers import NO_DATA, WorkerPool
+from core.runtime import workers
+from core.runtime.chunks import CancelToken
+from core.runtime.encoding import from_bytes, to_bytes
+from core.runtime.jobs import JobBoard
+from core.runtime.workers import NO_DATA, WorkerPool
 from tests.core.ingest.bombs import BOMBS
 from tests.core.ingest.shapes import RECORDS, TABLES, delimited, json_bytes, nested_parquet_bytes, workbook_bytes
 from tests.speed import scaled
@@ -216,7 +216,7 @@ def test_a_large_file_may_take_no_more_than_half_of_the_computer(pool, monkeypat
 @pytest.mark.skipif(sys.platform != "linux", reason="RLIMIT_DATA bounds what a process may take on Linux only")
 def test_limit_memory_refuses_what_is_beyond_before_it_is_taken():
     code = (
-        "from core.processes import limit_memory\n"
+        "from core.runtime.processes import limit_memory\n"
         "limit_memory(50 << 20)\n"
         "bytearray(40 << 20)\n"
         "try:\n    bytearray(1 << 30)\nexcept MemoryError:\n    print('refused')\n"

@@ -80,7 +80,7 @@ def kernels_loaded_as_needed():
 @pytest.fixture(autouse=True)
 def compiled(monkeypatch):
     """Whatever is not compiled yet is compiled where a test calls it."""
-    monkeypatch.setattr("core.first_start.compiled", lambda: True)
+    monkeypatch.setattr("core.runtime.first_start.compiled", lambda: True)
 
 
 @pytest.fixture

@@ -8,12 +8,12 @@ from core import load_sample
 from core.errors import InputError
 from core.evaluation.sweep_table import sweep_part
 from core.plausibility.dirichlet import DirichletCounts
-from core.runners import Here
+from core.runtime.executors import LocalExecutor
 from pages.shared.cache import datasets as cached
 from tests.pages.opened import APP, opened
 
 
-class Counted(Here):
+class Counted(LocalExecutor):
     """Stands in for a cluster: counts what it is given."""
 
     alive = True
@@ -34,7 +34,7 @@ class Counted(Here):
 @pytest.fixture
 def set_to(monkeypatch):
     """Sets the address of the cluster."""
-    monkeypatch.setattr("core.cluster.Cluster", Counted)
+    monkeypatch.setattr("core.runtime.cluster.Cluster", Counted)
     monkeypatch.setattr(cached, "_clusters", {})
     return lambda address: monkeypatch.setenv("PLURALITY_CLUSTER", address)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from core.first_start import PARTS
+from core.runtime.first_start import PARTS
 from pages.shared.cache import datasets as cached
 from pages.shared.shell import first_start
 from tests.pages.opened import settle, words
@@ -89,15 +89,15 @@ def told():
 """
 BY_ITSELF = """
 import types
-import core
-core.first_start = sys.modules["core.first_start"] = types.SimpleNamespace(begin=told)
+import core.runtime
+core.runtime.first_start = sys.modules["core.runtime.first_start"] = types.SimpleNamespace(begin=told)
 import app
 """
 BY_A_TEAM = """
 import types
 from pages.shared.shell import server
-sys.modules["core.chunks"] = types.ModuleType("core.chunks")
-sys.modules["core.chunks"].__getattr__ = lambda name: told()
+sys.modules["core.runtime.chunks"] = types.ModuleType("core.runtime.chunks")
+sys.modules["core.runtime.chunks"].__getattr__ = lambda name: told()
 server.main([])
 """
 

@@ -10,8 +10,8 @@ from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.errors import NotFoundError
 from core.ingest.read_files import Reading, read
-from core.results.disk import end_running
 from core.review.store import n_reviews
+from core.runtime.locks import end_running
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.remembered import results
 from tests.pages.opened import at, kept, opened, settle, words
@@ -213,7 +213,7 @@ def test_a_restart_computes_nothing_again_that_took_long(monkeypatch):
     dataset = Dataset.from_classes("slow", tuple(map(str, range(60))), tuple("abcdef"), ("x", "y", "z"), case, rater,
                                    rng.integers(0, 3, 360))  # fmt: skip
     cached.keep(Reading(dataset, None))
-    monkeypatch.setattr("core.results.memory.STORED_FROM", 0.0)
+    monkeypatch.setattr("core.runtime.result_cache.STORED_FROM", 0.0)
     opened("cases", dataset.digest)
     restarted()
     started = []

@@ -9,11 +9,11 @@ import pytest
 
 from core.annotations.ordering import with_class_order
 from core.ingest.samples import load_sample
-from core.jobs import Job
 from core.library import keep
 from core.models.catalogue import Fitted, request
 from core.models.dawid_skene import DawidSkene
 from core.models.rater_summary import RaterSummary, rater_summary
+from core.runtime.jobs import Job
 from pages.shared.kit import opening
 from pages.shared.models.checks import _who_reproduces
 from pages.shared.models.jobs import label

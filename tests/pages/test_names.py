@@ -8,9 +8,9 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from core import library, read
-from core.jobs import JobBoard
-from core.results.encoding import NotStorableError, to_bytes
-from core.results.memory import Results
+from core.runtime.encoding import NotStorableError, to_bytes
+from core.runtime.jobs import JobBoard
+from core.runtime.result_cache import Results
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.remembered import results
 from tests.pages.opened import at, kept, opened, settle, words

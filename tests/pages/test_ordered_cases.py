@@ -8,11 +8,11 @@ import pytest
 
 from core import read
 from core.annotations.ordering import with_class_order
-from core.jobs import Job
 from core.library import keep
 from core.models.expected_class import expected_class, within_one
 from core.models.ordinal import Ordinal, severity_sentence
 from core.plausibility.ordinal_truth import OrdinalTruth
+from core.runtime.jobs import Job
 from core.text import probability
 from pages.shared.kit import opening, plausibility_models
 from pages.shared.raters import answers as raters_answers

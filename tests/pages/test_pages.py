@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from core.belongings import add_predictions
 from core.ingest.samples import SAMPLES
-from core.results.disk import ResultStore
+from core.runtime.result_cache import ResultStore
 from pages.shared.kit import state
 from tests.golden.screens import file_of, shown
 from tests.pages.addresses import PAGES
@@ -109,7 +109,7 @@ def all_written(monkeypatch):
         return written
 
     monkeypatch.setattr(ResultStore, "put", noted)
-    monkeypatch.setattr("core.results.memory.STORED_FROM", 0.0)
+    monkeypatch.setattr("core.runtime.result_cache.STORED_FROM", 0.0)
     yield
     assert refused == []
 

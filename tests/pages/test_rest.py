@@ -12,8 +12,9 @@ from anyio.from_thread import start_blocking_portal
 from streamlit.runtime.memory_session_storage import MemorySessionStorage
 from streamlit.runtime.session_manager import SessionInfo
 
-from core.jobs import Job
+from core.runtime.jobs import Job
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import streamlit_private
 from pages.shared.shell import doors, rest
 
 
@@ -23,8 +24,8 @@ def server(monkeypatch):
     told = SimpleNamespace(sessions=[], states=[], fails=[], gave=[], look=-1)
     told._session_storage = MemorySessionStorage(ttl_seconds=0)
     monkeypatch.setattr(rest, "_LOOK", 0.0)
-    monkeypatch.setattr(rest.runtime, "exists", lambda: True)
-    monkeypatch.setattr(rest.runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=told))
+    monkeypatch.setattr(streamlit_private.runtime, "exists", lambda: True)
+    monkeypatch.setattr(streamlit_private.runtime, "get_instance", lambda: SimpleNamespace(_session_mgr=told))
 
     def list_sessions():
         told.look += 1
@@ -78,7 +79,7 @@ def test_a_session_that_is_not_waited_for_any_more_ends(server):
 
 def test_nothing_is_given_back_under_what_is_at_work_or_waits_for_its_turn(server):
     server.sessions = [1]
-    server.states = [None, "running", "waiting", "held", "held"]
+    server.states = [None, "running", "waiting", "paused", "paused"]
     assert looked(server, 20) == [3, 5], "and once more when what was held has been given up"
 
 
@@ -120,10 +121,10 @@ def test_a_server_begins_to_look_and_ends_it_with_itself(monkeypatch):
 
 def test_what_is_on_disk_leaves_memory_and_reads_again(monkeypatch):
     given = []
-    monkeypatch.setattr(cached, "give_back", lambda: given.append(1))
+    monkeypatch.setattr(cached, "trim", lambda: given.append(1))
     dataset = cached.sample("anaesthesia").dataset
     asked = ("rest", 1)
-    from core.results.memory import STORED_FROM
+    from core.runtime.result_cache import STORED_FROM
 
     results = cached.results()
     results.put(dataset, asked, [1, 2], "anaesthesia", STORED_FROM)

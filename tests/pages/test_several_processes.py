@@ -14,10 +14,10 @@ import pytest
 from core import library
 from core.annotations.dataset import Dataset
 from core.ingest.read_files import Reading
-from core.jobs import Job, JobBoard
-from core.results import leases
-from core.results.disk import begin_running, end_running
-from core.results.leases import Lease
+from core.runtime import locks
+from core.runtime.jobs import Job, JobBoard
+from core.runtime.locks import ComputeLock, begin_running, end_running
+from core.runtime.work import WorkService
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.datasets import Registry
 
@@ -71,19 +71,19 @@ import sys
 import time
 import numpy as np
 from core.annotations.dataset import Dataset
-from core.results.disk import begin_running, fleeting_results
-from core.results.leases import Lease
+from core.runtime.locks import ComputeLock, begin_running
+from core.runtime.result_cache import fleeting_results
 begin_running()
 data = Dataset.from_classes("small", ["1", "2"], ["ann", "bob"], ["x", "y"], [0, 0, 1], [0, 1, 0], [0, 1, 1])
-lease = Lease(data.content_digest, ("slow", sys.argv[1]))
-print(lease.take(), flush=True)
-lease.tell(0.25, "chain 2 of 4", time.time() - 30)
+lease = ComputeLock(data.content_digest, ("slow", sys.argv[1]))
+print(lease.acquire(), flush=True)
+lease.publish_progress(0.25, "chain 2 of 4", time.time() - 30)
 for line in sys.stdin:
     if line == "end\\n":
         break
     print(lease.is_awaited(), flush=True)
 assert fleeting_results().put(data, ("slow", sys.argv[1]), np.array([7.0]), "address")
-lease.give_back()
+lease.release()
 """
 
 
@@ -120,8 +120,13 @@ def child(script, *arguments):
 def asked(work, name, board=None):
     """The same asked of this process, as a page does."""
     what = ("slow", name)
-    storing = cached._storing(work, small(), what, "address")
-    elsewhere = Lease(small().content_digest, what).is_elsewhere
+    door = WorkService(board or cached.jobs(), cached.results(), "address")
+    elsewhere = ComputeLock(small().content_digest, what).is_elsewhere
+
+    def storing(job):
+        job.remembered = door.compute(job, small(), what, lambda: work(job), job)
+        return job.remembered.result
+
     return (board or cached.jobs()).join(name, "Slow", storing, cost=3, elsewhere=elsewhere)
 
 
@@ -156,7 +161,7 @@ def test_where_the_other_process_is_killed_this_one_computes(other, name):
     other.kill()
     assert job.wait(30)
     assert (job.state, job.result) == ("done", "of this one")
-    assert Lease(small().content_digest, ("slow", name)).take(), "the lease was given back"
+    assert ComputeLock(small().content_digest, ("slow", name)).acquire(), "the lease was given back"
 
 
 def test_who_waits_for_another_process_can_cancel(other, name):
@@ -201,7 +206,7 @@ def test_work_goes_on_for_another_process_that_waits_and_not_for_one_that_looks_
     board.watch(name, "somebody")
     until(lambda: is_awaited(other))
     here.clear()
-    until(lambda: job.state == "held")
+    until(lambda: job.state == "paused")
     assert not is_awaited(other)
     here.add("somebody")
     until(lambda: is_awaited(other))
@@ -212,14 +217,13 @@ def test_work_goes_on_for_another_process_that_waits_and_not_for_one_that_looks_
 
 WAITS = """
 import sys
-from core.results.disk import begin_running
-from core.results.leases import Lease
+from core.runtime.locks import ComputeLock, begin_running
 begin_running()
-lease = Lease(*sys.argv[1:2], ("slow", sys.argv[2]))
+lease = ComputeLock(*sys.argv[1:2], ("slow", sys.argv[2]))
 lease.wait()
-print(lease.told(), flush=True)
+print(lease.read_progress(), flush=True)
 for line in sys.stdin:
-    print(lease.told(), flush=True)
+    print(lease.read_progress(), flush=True)
 """
 
 
@@ -247,43 +251,43 @@ def test_what_another_process_waits_for_goes_on_when_everybody_here_has_gone_or_
         waiting.stdin.flush()
         assert waiting.stdout.readline().startswith("(0.5, 'half', ")
         assert job.state == "running" and not job.token.cancelled
-    until(lambda: job.state == "held" or board.beat())
+    until(lambda: job.state == "paused" or board.beat())
     board.remove(name)
     assert job.wait(10) and job.state == "cancelled"
 
 
 def test_a_job_that_stands_still_holds_nobody_up(processes, name):
     """Nobody looks at it: meanwhile another process may compute the same."""
-    of, lease, seen = (small(), ("slow", name), "address"), Lease(small().content_digest, ("slow", name)), []
+    of, lease, seen = (small(), ("slow", name)), ComputeLock(small().content_digest, ("slow", name)), []
     job = Job("Slow")
 
     def parked():
-        seen.append(lease.take())
-        lease.give_back()
+        seen.append(lease.acquire())
+        lease.release()
 
-    job.token.park = parked
-    with cached._lease(job, *of, job) as known:
-        assert known is None and not lease.take()
-        job.token.park()
-        assert seen == [True] and not lease.take(), "taken again as soon as it goes on"
-    assert lease.take() and job.token.park is parked
-    lease.give_back()
+    job.token.wait_while_paused = parked
+    with WorkService(cached.jobs(), cached.results(), "address")._alone(job, *of, job) as known:
+        assert known is None and not lease.acquire()
+        job.token.wait_while_paused()
+        assert seen == [True] and not lease.acquire(), "taken again as soon as it goes on"
+    assert lease.acquire() and job.token.wait_while_paused is parked
+    lease.release()
 
 
 def test_who_locks_a_file_that_was_just_given_back_has_nothing(processes, monkeypatch):
     """Its owner removes it while another waits for its lock, and a third makes it anew."""
-    first, second, third = (Lease("content", ("asked",)) for _ in range(3))
-    assert first.take()
-    lock = leases.fcntl.flock
+    first, second, third = (ComputeLock("content", ("asked",)) for _ in range(3))
+    assert first.acquire()
+    lock = locks.fcntl.flock
 
     def late(handle, how):
-        monkeypatch.setattr(leases.fcntl, "flock", lock)
-        first.give_back()
-        assert third.take()
+        monkeypatch.setattr(locks.fcntl, "flock", lock)
+        first.release()
+        assert third.acquire()
         lock(handle, how)
 
-    monkeypatch.setattr(leases.fcntl, "flock", late)
-    assert not second.take()
-    third.give_back()
-    assert second.take()
-    second.give_back()
+    monkeypatch.setattr(locks.fcntl, "flock", late)
+    assert not second.acquire()
+    third.release()
+    assert second.acquire()
+    second.release()

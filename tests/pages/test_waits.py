@@ -21,11 +21,11 @@ from core import library
 from core.errors import NotApplicableError
 from core.evaluation.predictions import open_predictions
 from core.evaluation.sweep_table import reliability_sweep, sweep_part
-from core.jobs import Job, JobBoard
 from core.plausibility.dirichlet import DirichletCounts
-from core.results.encoding import NotStorableError
+from core.runtime.encoding import NotStorableError
+from core.runtime.jobs import Job, JobBoard
 from pages.shared.cache import datasets as cached
-from pages.shared.cache import remembered
+from pages.shared.cache import remembered, streamlit_private
 from pages.shared.cache.datasets import jobs
 from pages.shared.kit import expected, job_progress, redraw
 from pages.shared.kit import sweep as sweeps
@@ -329,7 +329,7 @@ def test_a_part_that_is_drawn_again_before_the_page_is_sent_leaves_no_gap_in_it(
 def test_a_part_that_asks_by_the_clock_has_the_whole_page_sent(monkeypatch):
     """A browser that asked before the last run ended no longer has what it said: a reference would be its end."""
     context = SimpleNamespace(cached_message_hashes=frozenset({"a figure"}))
-    monkeypatch.setattr(redraw, "get_script_run_ctx", lambda: context)
+    monkeypatch.setattr(streamlit_private, "get_script_run_ctx", lambda: context)
     monkeypatch.setattr(st, "rerun", lambda: context.__setattr__("known", context.cached_message_hashes))
     redraw.draw_anew()
     assert context.known == frozenset()
@@ -435,9 +435,9 @@ def test_without_a_server_there_are_no_workers():
 def test_while_a_step_of_the_story_is_read_the_next_ones_are_computed(monkeypatch):
     asked = []
 
-    def noted(key, title, work, *rest, later=False, **more):
-        asked.append((title, later))
-        return job(key, title, work, *rest, later=later, **more)
+    def noted(key, title, work, *rest, background=False, **more):
+        asked.append((title, background))
+        return job(key, title, work, *rest, background=background, **more)
 
     job = cached.job
     monkeypatch.setattr(cached, "job", noted)
@@ -471,7 +471,7 @@ st.session_state["asked"] = story.computed.job_of(*story._machines(said=True))
     assert not app.exception
     state = app.session_state
     assert state["after"] == ("skin", "kept")
-    assert state["asked"].later is False and {state["asked"].key} == state["begun"]
+    assert state["asked"].background is False and {state["asked"].key} == state["begun"]
     jobs().remove(state["asked"].key)
 
 
@@ -508,7 +508,7 @@ def test_whether_a_step_is_known_is_found_without_computing_any_of_it(monkeypatc
         monkeypatch.setattr(f"core.story.{computes}", lambda *_, **__: pytest.fail("It was computed."))
     monkeypatch.setattr(shell_story.plausibility_models, "known_certainty", lambda *_: "certainty")
     monkeypatch.setattr("core.agreement.coefficients.agreement_table", lambda *_, **__: pytest.fail("It was computed."))
-    monkeypatch.setattr(cached, "code_digest", lambda: "another version")
+    monkeypatch.setattr("core.runtime.work.code_digest", lambda: "another version")
     monkeypatch.setattr(remembered, "code_digest", lambda: "another version")
 
     def asks():

@@ -11,7 +11,7 @@ from pyarrow import csv
 from ...annotations._kernels import scan_lines, scan_records
 from ...annotations.vocabulary import one_dictionary
 from ...errors import InputError
-from ...kernels import for_size
+from ...runtime.numba_setup import pick_backend
 from ...text import plural
 from ..column_mapping import is_known_column
 from .arrow_bytes import arrow_bytes
@@ -184,7 +184,7 @@ def sniff_dialect(data: np.ndarray) -> Dialect:
     """
     best, best_score = Dialect(",", '"'), (False, -1.0, 0)
     head = data[: 1 << 20]
-    scan = for_size(scan_records, head.size)
+    scan = pick_backend(scan_records, head.size)
     for quote in ('"', "'"):
         if quote == "'" and not _single_quotes_in_use(head[:_SNIFFED_BYTES].tobytes()):
             continue
@@ -228,14 +228,14 @@ def _records(content: bytes, data: np.ndarray, dialect: Dialect) -> tuple[_Recor
     places = np.int32 if data.size < 1 << 31 else np.int64
     first, last = np.empty(n, places), np.empty(n, places)
     n_fields, flags = np.empty(n, np.int32), np.empty(n, np.uint8)
-    scan = for_size(scan_lines, data.size)
+    scan = pick_backend(scan_lines, data.size)
     if scan(data, ord(dialect.delimiter), ord(dialect.quote), first, last, n_fields, flags) < 0:
         return _scan(data, dialect), False
     return _Records(first, last, np.arange(1, n + 1, dtype=places), n_fields, flags), True
 
 
 def _scan(data: np.ndarray, dialect: Dialect) -> _Records:
-    scan = for_size(scan_records, data.size)
+    scan = pick_backend(scan_records, data.size)
     *columns, open_line, noticed_line = scan(data, ord(dialect.delimiter), ord(dialect.quote), 0, -1)
     if open_line:
         where = "does not close before the end of the file"

@@ -5,8 +5,8 @@ import io
 import numpy as np
 import orjson
 
-from ...array_files import load_any
 from ...errors import InputError
+from ...runtime.files import load_any
 from ...text import shorten
 from .budget import spend_as_values
 from .encoding import to_utf8

@@ -8,7 +8,7 @@ over effects.
 
 import numpy as np
 
-from ...machine_code import njit
+from ...runtime.numba_setup import njit
 from ._kernels import both_ways, fill_node_table, mix, odds_against, weigh
 from .nodes import MOST_EXPONENT
 

@@ -15,7 +15,7 @@ z]``.
 
 import numpy as np
 
-from ...machine_code import njit
+from ...runtime.numba_setup import njit
 from .nodes import MOST_EXPONENT
 
 _SMALLEST_TOTAL = 1e-280

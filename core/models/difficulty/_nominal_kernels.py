@@ -7,7 +7,7 @@ of joint probabilities. Whitehill et al. (2009), where w[z, k] = 1/(K − 1).
 
 import numpy as np
 
-from ...machine_code import njit
+from ...runtime.numba_setup import njit
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -8,7 +8,7 @@ Rows of free coordinates are isometric log-ratios, as in `core.models._confusion
 
 import numpy as np
 
-from ...machine_code import njit
+from ...runtime.numba_setup import njit
 from .._confusion_kernels import from_contrasts, softmax_row, softplus, to_contrasts
 from ._nominal_kernels import ability_table, expect_difficult, weigh_case
 

@@ -7,7 +7,7 @@ another annotation y, ``p(y | annotations) = Σ_zg P_β(z, g | annotations) p_zg
 
 import numpy as np
 
-from ...machine_code import njit
+from ...runtime.numba_setup import njit
 from ._kernels import both_ways, fill_node_table, odds_against
 
 

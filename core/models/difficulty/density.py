@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...annotations.dataset import Dataset
-from ...chunks import CancelToken, chunk_ranges, map_chunks
 from ...errors import LimitError
+from ...runtime.chunks import CancelToken, chunk_ranges, map_chunks
 from ..nuts.job_data import packed, unpacked
 from ..patterns import Patterns, collapse
 from ._case_kernels import pattern_probabilities

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...chunks import CancelToken, chunk_ranges, map_chunks
+from ...runtime.chunks import CancelToken, chunk_ranges, map_chunks
 from ..result import CaseEffect, Spread
 from ._case_kernels import node_posterior
 from .density import DifficultyDensity

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...chunks import CancelToken
+from ...runtime.chunks import CancelToken
 from .ascent import ascend
 from .density import DifficultyDensity
 from .nodes import NodeCounts, refined

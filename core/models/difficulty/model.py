@@ -12,10 +12,10 @@ from typing import Literal
 import numpy as np
 
 from ...annotations.dataset import Dataset
-from ...chunks import CancelToken
 from ...errors import InputError, NotApplicableError
 from ...methods import Method, Option, Variant
 from ...options import check_flag, shown
+from ...runtime.chunks import CancelToken
 from ...text import listed
 from ..nuts.result import BayesianFit
 from ..nuts.sampler import Progress

@@ -15,10 +15,10 @@ import numpy as np
 
 from ...agreement.intervals import Z95
 from ...annotations.dataset import Dataset
-from ...chunks import CancelToken, map_chunks
 from ...errors import InputError, NotApplicableError
 from ...methods import ONE_CLASS, Method
 from ...options import check_choice, check_flag
+from ...runtime.chunks import CancelToken, map_chunks
 from ...thresholds import INTERVAL_LEVEL
 from ..design import Design, Repeats, design
 from ..held_out import BETAS, FLOOR, HeldOut, HeldOutData
@@ -205,7 +205,7 @@ class NominalDifficulty:
             β, doubt or gold held fixed is asked for, which chains do not have.
         NotApplicableError, LimitError
             As `fit`; or the draws would not fit.
-        core.processes.WorkerError
+        core.runtime.processes.WorkerError
             The sampler's process ended without a result.
         Cancelled
         """
@@ -294,7 +294,7 @@ class NominalDifficulty:
         ----------
         data : HeldOutData
         token, progress
-            See `core.chunks.map_chunks`.
+            See `core.runtime.chunks.map_chunks`.
 
         Raises
         ------

@@ -9,7 +9,7 @@ cut at 3, prevalence Dirichlet(2), mistakes Dirichlet(1 + 10 shares of all annot
 import numpy as np
 
 from ...annotations.dataset import Dataset
-from ...chunks import map_chunks
+from ...runtime.chunks import map_chunks
 from ..confusion_density import contrasts, log_softmax
 from ..nuts.job_data import packed, unpacked
 from ..nuts.mode import posterior_mode

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ...chunks import CancelToken, chunk_ranges, map_chunks
 from ...errors import LimitError
+from ...runtime.chunks import CancelToken, chunk_ranges, map_chunks
 from ..loo import PaperScore, as_in_paper
 from ._case_kernels import harmonic_probabilities
 from .density import DifficultyDensity

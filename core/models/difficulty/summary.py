@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from ...chunks import CancelToken, chunk_ranges, map_chunks
+from ...runtime.chunks import CancelToken, chunk_ranges, map_chunks
 from ...text import plural
 from ..result import RaterModelFit, Spread, Uncertainty, expected_annotations
 from ._case_kernels import right_for_a_new_case

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from ...annotations.dataset import Dataset
-from ...chunks import CancelToken, chunk_ranges, map_chunks
 from ...errors import InputError
+from ...runtime.chunks import CancelToken, chunk_ranges, map_chunks
 from ..result import RaterModelFit
 from ..tempering import check_beta, check_doubt, dependence_note, doubt_note
 from ._tempered_kernels import log_table, tempered_positive

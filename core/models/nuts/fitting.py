@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...annotations.dataset import Dataset
-from ...chunks import CancelToken
 from ...errors import InputError, LimitError
 from ...options import check_level, check_whole
+from ...runtime.chunks import CancelToken
 from ...settings import current_settings
 from ..checks import predictive_checks
 from ..loo import LEAST_DRAWS, PaperScore, PsisLoo, psis_loo
@@ -133,7 +133,7 @@ def fit_by_nuts(
     ------
     LimitError
         The draws would not fit.
-    core.processes.WorkerError
+    core.runtime.processes.WorkerError
         The sampler's process ended without a result.
     Cancelled
         The token was raised.

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...chunks import CancelToken
-from ...processes import Work, run_workers
+from ...runtime.chunks import CancelToken
+from ...runtime.processes import Work, run_workers
 from .density import Density
 
 MAX_CHILDREN = 4
@@ -74,7 +74,7 @@ def sample(
 
     Raises
     ------
-    core.processes.WorkerError
+    core.runtime.processes.WorkerError
         The child process was killed, could not write its draws, or the density overflows everywhere.
     Cancelled
         The token was raised.

@@ -7,7 +7,7 @@ From a point to its double, m = 1 - exp(-λ s) becomes m (2 - m), so the rule ta
 
 import numpy as np
 
-from ...machine_code import njit
+from ...runtime.numba_setup import njit
 
 DEEP = 26.0  # the rule's ends: the density there is exp(-26) of its peak or less
 PARTS = 0.9  # points an octave by the square root of n + 1: errors below 1e-9 from 1 to 400 tied classes

@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from ...machine_code import njit
+from ...runtime.numba_setup import njit
 from .._kernels import log_gamma_draw
 from ._kernels import alike_before, log_block, mass_after
 

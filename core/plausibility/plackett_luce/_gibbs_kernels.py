@@ -7,7 +7,7 @@ mix 15 to 25 times better.
 
 import numpy as np
 
-from ...machine_code import njit
+from ...runtime.numba_setup import njit
 from .._kernels import binomial_draw, gamma_draw, leading_places, log_gamma_draw
 from ._arrival_kernels import arrival_hull, draw_first_arrival, log_large_block
 from ._kernels import LARGEST_TABLE, TABLE_SIZE, fill_table, fill_tables, mass_after

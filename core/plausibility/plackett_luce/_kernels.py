@@ -12,7 +12,7 @@ rater's ranking counts. λ's last place is the sum of the classes that nobody na
 
 import numpy as np
 
-from ...machine_code import njit
+from ...runtime.numba_setup import njit
 from ._arrival_kernels import log_large_block
 
 LARGEST_TABLE = 8

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ...machine_code import njit
+from ...runtime.numba_setup import njit
 from ._arrival_kernels import expected_large
 from ._kernels import LARGEST_TABLE, TABLE_SIZE, fill_table, mass_after
 

@@ -6,7 +6,7 @@ few that are named, so that a ranking costs what it names, not what there is.
 
 import numpy as np
 
-from ...machine_code import njit
+from ...runtime.numba_setup import njit
 from ._kernels import TABLE_SIZE, log_block
 from ._mode_kernels import expected_block
 

@@ -9,7 +9,7 @@ Zoo*, chapter 9 (t-a-p), for rankings; λ given u as in Stutz et al., appendix B
 
 import numpy as np
 
-from ...machine_code import njit
+from ...runtime.numba_setup import njit
 from ._attention_kernels import LEAST, attend
 from ._gibbs_kernels import keep_draw, log_correction, mark_ranked, set_copies, table_slots, try_proposal
 from ._kernels import TABLE_SIZE

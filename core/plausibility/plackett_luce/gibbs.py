@@ -10,7 +10,7 @@ from ...annotations.dataset import Dataset
 from ...errors import InputError
 from ...methods import RANKED, UGT, Method, Option, ReliabilityScale
 from ...options import check_number, check_whole
-from ...seeds import case_seeds
+from ...runtime.seeds import case_seeds
 from ..protocol import CaseDraws, check_sampling
 from ._gibbs_kernels import effective_draws, gibbs
 from ._kernels import LARGEST_TABLE

@@ -21,10 +21,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...annotations.dataset import Dataset
-from ...chunks import CancelToken
 from ...errors import InputError, NotApplicableError
 from ...methods import RANKED, UGT, Method, Option, ReliabilityScale
 from ...result_base import Columns, Result
+from ...runtime.chunks import CancelToken
 from ..protocol import CaseDraws, check_sampling
 from ._gibbs_kernels import effective_draws
 from ._trust_kernels import replay
@@ -226,7 +226,7 @@ class MixturePlackettLuce:
             γ > 0 of the plausibilities; that of the trusts where ``trust_at`` is None.
         n_draws, seed : int
         token, progress
-            See `core.chunks.map_chunks`.
+            See `core.runtime.chunks.map_chunks`.
 
         Raises
         ------
@@ -316,7 +316,7 @@ class MixturePlackettLuce:
             γ > 0 of the plausibilities.
         n_draws, seed : int
         token, progress
-            See `core.chunks.map_chunks`; a chain over all cases is run where no trusts are in hand.
+            See `core.runtime.chunks.map_chunks`; a chain over all cases is run where no trusts are in hand.
 
         Raises
         ------

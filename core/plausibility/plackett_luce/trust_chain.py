@@ -1,19 +1,18 @@
 """One chain of mixture Plackett-Luce over all cases: cases in chunks given a, then a given u."""
 
-import ctypes
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from ...annotations.dataset import Dataset
-from ...chunks import CancelToken, chunk_ranges, map_chunks
+from ...runtime.chunks import CancelToken, chunk_ranges, map_chunks
+from ...runtime.numba_setup import STATE_WORDS, thread_generator
 from ._trust_kernels import advance_cases
 from .trust_prior import START, PriorClimb
 from .trust_tables import Streams, TrustTables
 
 CHUNK_CASES = 512
-_STATE_WORDS = 628  # numba's generator of a thread: place, 624 words, a normal number in hand or not, and that number
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -93,7 +92,7 @@ def _sweeps(
     plan: ChainPlan, tables: TrustTables, streams: Streams, attended: np.ndarray, token: CancelToken | None
 ) -> Callable[[int, np.ndarray], np.ndarray]:
     """What takes all cases through one sweep given a, and counts by rater the annotations with u = 1."""
-    states = np.empty((tables.n_cases, _STATE_WORDS), np.uint32)
+    states = np.empty((tables.n_cases, STATE_WORDS), np.uint32)
     lam, attends = np.empty(tables.place_at[-1]), streams.start()
     shared, chunks = tables.shared(), chunk_ranges(tables.n_cases, CHUNK_CASES)
 
@@ -102,7 +101,7 @@ def _sweeps(
             counts = np.zeros(tables.n_raters, np.int64)
             advance_cases(
                 *chunk,
-                _thread_generator(),
+                thread_generator(),
                 states,
                 streams.case_seed,
                 *shared,
@@ -127,14 +126,6 @@ def _sweeps(
         return sum(map_chunks(one, chunks, token=token), np.zeros(tables.n_raters, np.int64))
 
     return advance
-
-
-def _thread_generator() -> np.ndarray:
-    """A view of the generator that compiled code uses in this thread, so that a chain can go on where it stood."""
-    from numba import _helperlib
-
-    address = _helperlib.rnd_get_np_state_ptr()
-    return np.ctypeslib.as_array((ctypes.c_uint32 * _STATE_WORDS).from_address(address))
 
 
 def per_rater(tables: TrustTables) -> np.ndarray:

@@ -6,7 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from ...annotations.dataset import Dataset
-from ...seeds import case_seeds, stream_keys
+from ...runtime.seeds import case_seeds, stream_keys
 from ._attention_kernels import same_ranking, scattered_start
 from .blocks import case_blocks, ranking_entries
 from .gibbs import PlackettLuce

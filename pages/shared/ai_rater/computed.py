@@ -10,7 +10,6 @@ from core.annotations.dataset import Dataset
 from core.errors import NotApplicableError, PluralityError
 from core.evaluation.predictions import Predictions
 from core.evaluation.score_predictions import ScorePredictions
-from core.jobs import Job
 from core.machines.alternative_test import AlternativeTest, MachineStanding, alternative_test, people_in_its_place
 from core.machines.annotation_scores import Score
 from core.machines.differs import Differences
@@ -21,6 +20,7 @@ from core.machines.pair_agreement import PairAgreement, pair_agreement
 from core.machines.versions import VersionDrift
 from core.machines.worth import Worth, worth_readers
 from core.plausibility.dirichlet import DirichletCounts
+from core.runtime.jobs import Job
 from core.text import markdown
 from core.thresholds import PANEL_DECIDED
 from pages.shared.cache import datasets as cached
@@ -151,13 +151,13 @@ def of(machines: Machines, epsilon: float, score: Score) -> Computed | None:
     return None if found is None else Computed(*found)
 
 
-def job_of(machines: Machines, epsilon: float, score: Score, *, later: bool = False) -> Job:
+def job_of(machines: Machines, epsilon: float, score: Score, *, background: bool = False) -> Job:
     """The job, which gives what `Computed` is made of, without a word on screen; arguments as of `of`.
 
     ``later`` where nobody waits for it yet.
     """
     key, work = _work(machines, epsilon, score)
-    return cached.job(key, TITLE, work, of=machines.dataset, later=later)
+    return cached.job(key, TITLE, work, of=machines.dataset, background=background)
 
 
 def known(machines: Machines, epsilon: float, score: Score) -> Computed | None:

@@ -11,8 +11,8 @@ import inspect
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +26,6 @@ from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.annotations.rater_codes import with_names
 from core.errors import NotFoundError, PluralityError
-from core.first_start import EARLY, PARTS, Preparation, begin, compiled
-from core.heaps import give_back
 from core.ingest import samples, uploads
 from core.ingest.case_facts import joined
 from core.ingest.companion_files import SideFiles
@@ -35,21 +33,24 @@ from core.ingest.formats.detect import open_source
 from core.ingest.formats.side_tables import SideKind, read_pictures, read_side_file
 from core.ingest.formats.source import Source
 from core.ingest.read_files import Reading
-from core.jobs import Job, JobBoard
-from core.results.disk import end_running, running_folder
-from core.results.encoding import NotStorableError
-from core.results.leases import Lease
-from core.results.memory import Remembered, size_of
+from core.runtime.encoding import NotStorableError
+from core.runtime.files import running_folder
+from core.runtime.first_start import EARLY, PARTS, Preparation, begin, compiled
+from core.runtime.jobs import Job, JobBoard
+from core.runtime.locks import end_running
+from core.runtime.result_cache import Remembered, size_of
+from core.runtime.supervisor import trim
+from core.runtime.work import WorkService, job_name
+from core.runtime.workers import WorkerPool
 from core.settings import MEGABYTE, current_settings
-from core.version import __version__, code_digest
-from core.workers import WorkerPool
-from pages.shared.cache import access, operations
+from core.version import __version__
+from pages.shared.cache import access, streamlit_private
 from pages.shared.cache.remembered import of_content, owner, remembered, results
 
 if TYPE_CHECKING:
     from core.certainty.regions import Region
-    from core.cluster import Cluster
     from core.evaluation.sweep_table import SweepPart
+    from core.runtime.cluster import Cluster
 
 MOST_WIDE_CELLS = 2_000_000
 LANES = {"pages": 1, "opening": 2, "samplers": 3}  # how heavy the work of each is
@@ -61,7 +62,6 @@ _pools: list[WorkerPool] = []
 _loaded = threading.Event()  # the kernels, before the first session
 _clusters: dict[str, "Cluster"] = {}
 _cluster_lock = threading.Lock()
-_LEASE_LOOK = 0.1  # seconds between looks at whether another process has ended what is asked for
 _LOOK = 2.0  # seconds between looks at what other processes have erased
 
 
@@ -188,7 +188,7 @@ def workers() -> WorkerPool | None:
     most = current_settings().workers
     if not most or not _serves():
         return None
-    pool = WorkerPool(most, lambda: running_folder() / "work", wanted=lambda: operations.sessions() > 0)
+    pool = WorkerPool(most, lambda: running_folder() / "work", wanted=lambda: streamlit_private.count_connected() > 0)
     atexit.register(pool.close)  # before the folder goes
     _pools.append(pool)
     return pool
@@ -263,7 +263,7 @@ def cluster() -> "Cluster | None":
     with _cluster_lock:
         found = _clusters.get(address)
         if found is None or not found.alive:
-            from core.cluster import Cluster
+            from core.runtime.cluster import Cluster
 
             if found is not None:
                 found.close()
@@ -277,7 +277,7 @@ def give_back_memory() -> None:
     jobs().discard(_of_upload)
     results().discard()
     gc.collect()
-    give_back()
+    trim()
 
 
 def _of_upload(job: Job) -> bool:
@@ -334,10 +334,6 @@ def session() -> str:
     """What the server lists the session by."""
     context = get_script_run_ctx()
     return "" if context is None else context.session_id
-
-
-def _name(key: tuple) -> tuple[str, str]:
-    return str(key[0]), repr((*key[1:], code_digest()))
 
 
 def _keep_for_good() -> None:
@@ -720,7 +716,7 @@ def job(
     lane: str = "pages",
     of: Dataset | None = None,
     *,
-    later: bool = False,
+    background: bool = False,
 ) -> Job:
     """The job of that key, started where there is none; one that failed, or that this session cancelled, is not again.
 
@@ -732,19 +728,17 @@ def job(
         How heavy it is, see `LANES`.
     of : Dataset, optional
         Of whose content it is; its result is then found again after a restart, and is there at once.
-    later : bool
+    background : bool
         Whether it may begin after what the page waits for.
     """
-    name, who = _name(key), {"session": session(), "cost": LANES[lane], "later": later}
+    who = {"session": session(), "cost": LANES[lane], "background": background}
     if of is None:
-        return jobs().join(name, title, work, **who)
-    if jobs().get(name) is None:
-        remembered = results().look(of, (*key[1:], code_digest()), owner())
-        if remembered is not None:
-            return jobs().ended(name, title, remembered)
-    asked = (*key[1:], code_digest())
-    at_work = Lease(of.content_digest, asked).is_elsewhere
-    return jobs().join(name, title, _storing(work, of, asked, owner()), **who, elsewhere=at_work)
+        return jobs().join(job_name(key), title, work, **who)
+    return _work().submit(key, title, work, of, **who)
+
+
+def _work() -> WorkService:
+    return WorkService(jobs(), results(), owner())
 
 
 def parts(
@@ -757,141 +751,26 @@ def parts(
     """
     from core.evaluation.sweep_table import sweep_part
 
-    address, settings = owner(), (model.name, tuple(sorted(model.settings().items())), tuple(sorted(asked.items())))
+    door, settings = _work(), (model.name, tuple(sorted(model.settings().items())), tuple(sorted(asked.items())))
 
     def part(reliability: float, job: Job, progress: Callable[[float], None]) -> "SweepPart":
-        what = ("part of a sweep", *settings, reliability, code_digest())
-        if (known := results().look(dataset, what, address)) is not None:
-            return known.result
-        far = _Far(progress)
-        with _lease(job, dataset, what, address, far) as known:
-            if known is not None:
-                return known.result
-            started = time.monotonic()
-            found = run(
-                job,
-                sweep_part,
-                dataset.coded,
-                model,
-                dataset.coded,
-                reliability,
-                **asked,
-                seconds=seconds,
-                progress=far.report,
-            )
-            results().put(dataset, what, found, address, time.monotonic() - started)
-            return found
+        def draw(told: Callable[..., None]) -> "SweepPart":
+            coded = dataset.coded
+            return run(job, sweep_part, coded, model, coded, reliability, **asked, seconds=seconds, progress=told)
+
+        return door.part(job, dataset, ("part of a sweep", *settings, reliability), draw, progress)
 
     return part
 
 
-def _storing(work: Callable[[Job], object], of: Dataset, asked: tuple, address: str) -> Callable[[Job], object]:
-    def stored(job: Job) -> object:
-        with _lease(job, of, asked, address, job) as known:
-            if known is not None:
-                job.remembered = known
-                return known.result
-            started = time.monotonic()
-            result = work(job)
-            job.remembered = results().put(of, asked, result, address, time.monotonic() - started)
-            return result
-
-    return stored
-
-
-class _Far:
-    """How far a part of a job is; a job says the same of itself."""
-
-    def __init__(self, told: Callable[[float], None]):
-        self._told = told
-        self.progress, self.message, self.started = 0.0, "", time.monotonic()
-
-    def report(self, share: float, message: str = "") -> None:
-        """Called by the work."""
-        self.progress = share
-        self._told(share)
-
-
-@contextmanager
-def _lease(job: Job, of: Dataset, asked: tuple, address: str, far: Job | _Far) -> Iterator[Remembered | None]:
-    """The result where another process of the server computes it, once it has; else None, and no other computes it.
-
-    How far it is, ``far``, is said to who waits for it elsewhere, and is what the other one says while this one waits.
-    A job that nobody looks at gives the lease back while it stands still, so that nobody waits for it elsewhere.
-    """
-    lease, several = Lease(of.content_digest, asked), current_settings().several_processes
-    while not lease.take():
-        _watch_elsewhere(job, lease, far)
-        if (found := results().look(of, asked, address)) is not None:
-            yield found
-            return
-        far.report(0.0)
-        far.message, far.started = "", time.monotonic()
-        job.step_back()
-        job.token.check()
-    before = job.token.park
-
-    def park() -> None:
-        lease.give_back()
-        before()
-        lease.take()  # if another process has it by now, both compute
-
-    def tell() -> None:
-        began = far.started or time.monotonic()
-        lease.tell(far.progress, far.message, time.time() - (time.monotonic() - began))
-
-    job.token.park = park
-    job.tells.append(tell)
-    job.awaited.append(lease.is_awaited)
-    try:
-        found = results().look(of, asked, address) if several else None
-        if found is None:
-            job.step_back()
-        yield found
-    finally:
-        job.tells.remove(tell)
-        job.awaited.remove(lease.is_awaited)
-        job.token.park = before
-        lease.give_back()
-
-
-def _watch_elsewhere(job: Job, lease: Lease, far: Job | _Far) -> None:
-    """While another process does the work: say how far it is there, hold no place here, and keep it going there."""
-    before = job.token.park
-
-    def park() -> None:
-        lease.wait_no_more()
-        before()
-        job.step_aside()
-        lease.wait()
-
-    job.token.park = park
-    job.step_aside()
-    lease.wait()
-    try:
-        while lease.is_elsewhere():
-            job.token.check()
-            if (told := lease.told()) is not None:
-                share, message, since = told
-                far.report(share, message)
-                far.started = time.monotonic() - (time.time() - since)
-            time.sleep(_LEASE_LOOK)
-    finally:
-        lease.wait_no_more()
-        job.token.park = before
-
-
 def known(key: tuple) -> Job | None:
     """The job of that key; None where there is none."""
-    return jobs().get(_name(key))
+    return jobs().get(job_name(key))
 
 
 def known_result(key: tuple, title: str, of: Dataset):
     """The result of that key where it is known, in memory or on disk; None where not. Nothing is started."""
-    job = known(key)
-    if job is None:
-        remembered = results().look(of, (*key[1:], code_digest()), owner())
-        job = None if remembered is None else jobs().ended(_name(key), title, remembered)
+    job = _work().find(key, title, of)
     return result(job, of) if job is not None and job.state == "done" else None
 
 
@@ -917,12 +796,12 @@ def drawing(still: bool) -> None:
 
 def watch(key: tuple, part: str = "") -> None:
     """Say that this session, or a part of it, looks at the job of that key."""
-    jobs().watch(_name(key), f"{session()}{part}")
+    jobs().watch(job_name(key), f"{session()}{part}")
 
 
 def leave(key: tuple, part: str = "") -> None:
     """Say that this session does not need a job any more; with nobody left it is cancelled, so that none pile up."""
-    jobs().leave(_name(key), f"{session()}{part}")
+    jobs().leave(job_name(key), f"{session()}{part}")
 
 
 def cancel(job: Job) -> None:
@@ -932,4 +811,4 @@ def cancel(job: Job) -> None:
 
 def restart(key: tuple) -> None:
     """Have what failed, or what this session cancelled, started anew with the next look."""
-    jobs().again(_name(key), session())
+    jobs().again(job_name(key), session())

@@ -4,23 +4,22 @@ Streamlit gives a file at ``/media/…`` to everybody who has its address, which
 for files come outside of sessions, with the cookie of a sign-in alone; the doors around the server ask who that is.
 """
 
+import threading
 from pathlib import PurePosixPath
 from typing import Any
 
-from streamlit.runtime import Runtime
-from streamlit.runtime.media_file_manager import MediaFileManager
-
 from core.people import SignedOutError
 
-from . import sign_in
+from . import sign_in, streamlit_private
 
 
-class OfferedFiles(MediaFileManager):
+class OfferedFiles(streamlit_private.WatchedFiles):
     """Streamlit's files, and the names of the people on whose pages each of them is; forgotten with the file."""
 
     def __init__(self, storage: Any):
         super().__init__(storage)
         self._names: dict[str, set[str]] = {}
+        self._naming = threading.Lock()
 
     def add(self, *asked: Any, **options: Any) -> str:
         """Keep a file that a page of whoever is here shows; returns its address.
@@ -28,7 +27,7 @@ class OfferedFiles(MediaFileManager):
         Parameters
         ----------
         asked, options
-            As of `MediaFileManager.add`.
+            As of Streamlit's `MediaFileManager.add`.
         """
         return self._noted(super().add(*asked, **options), {_name()})
 
@@ -66,23 +65,18 @@ class OfferedFiles(MediaFileManager):
         return name in self._names.get(PurePosixPath(path).stem, ())
 
     def _noted(self, address: str, names: set[str]) -> str:
-        with self._lock:
+        with self._naming:
             self._names.setdefault(PurePosixPath(address).stem, set()).update(names - {""})
         return address
 
-    def _delete_file(self, file_id: str) -> None:
-        super()._delete_file(file_id)
-        self._names.pop(file_id, None)
-
-    def _drop_deferred_id(self, file_id: str) -> None:
-        super()._drop_deferred_id(file_id)
+    def forgotten(self, file_id: str) -> None:
+        """Forget for whom it was."""
         self._names.pop(file_id, None)
 
 
 def begin() -> None:
     """From now on the server's files are offered to people: before the first session."""
-    runtime = Runtime.instance()
-    runtime._media_file_mgr = OfferedFiles(runtime.media_file_mgr._storage)
+    streamlit_private.replace_files(OfferedFiles)
 
 
 def is_for(name: str, path: str) -> bool:
@@ -93,7 +87,7 @@ def is_for(name: str, path: str) -> bool:
     name, path : str
         As there.
     """
-    files = Runtime.instance().media_file_mgr
+    files = streamlit_private.files()
     return isinstance(files, OfferedFiles) and files.is_for(name, path)
 
 

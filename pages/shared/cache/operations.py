@@ -5,13 +5,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from prometheus_client import REGISTRY, CollectorRegistry, Counter, Gauge, Histogram, generate_latest
-from streamlit import logger as streamlit_logger
-from streamlit import runtime
-from streamlit.runtime.scriptrunner_utils.exceptions import RerunException, StopException
+from streamlit.runtime.scriptrunner import RerunException, StopException
 
 from core import logs
 from core.settings import current_settings
 from core.version import __version__
+from pages.shared.cache import streamlit_private
 
 _BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 1.5, 2.5, 5.0, 10.0)
 
@@ -37,16 +36,8 @@ numbers = _Numbers()
 
 def begin() -> None:
     """Log as the settings say."""
-    if current_settings().log != "json":
-        return
-    handler = logs.begin()
-
-    def lines(log) -> None:
-        """In the place of Streamlit's own: its loggers each write by themselves, with the text of errors."""
-        log.handlers = [handler]
-
-    streamlit_logger.setup_formatter = lines
-    streamlit_logger.update_formatter()
+    if current_settings().log == "json":
+        streamlit_private.write_logs_with(logs.begin())
 
 
 def started() -> None:
@@ -102,15 +93,8 @@ def metrics(states: Sequence[str], memory: int) -> bytes:
     memory : int
         Bytes of results that are held.
     """
-    numbers.sessions.set(sessions())
-    for state in ("waiting", "running", "held"):
-        numbers.jobs.labels(state).set(states.count(state))
+    numbers.sessions.set(streamlit_private.count_connected())
+    for label, state in (("waiting", "waiting"), ("running", "running"), ("held", "paused")):  # dashboards know "held"
+        numbers.jobs.labels(label).set(states.count(state))
     numbers.memory.set(memory)
     return generate_latest(numbers.registry) + generate_latest(REGISTRY)
-
-
-def sessions() -> int:
-    """Browsers that are connected; Streamlit has no public number of them."""
-    if not runtime.exists():
-        return 0
-    return runtime.get_instance()._session_mgr.num_active_sessions()

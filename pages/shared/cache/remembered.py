@@ -11,8 +11,8 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from core import library
 from core.annotations.dataset import Dataset
 from core.ingest.samples import SAMPLES
-from core.results.disk import begin_running, end_running, fleeting_results, kept_results
-from core.results.memory import Results
+from core.runtime.locks import begin_running, end_running
+from core.runtime.result_cache import Results, fleeting_results, kept_results
 from core.settings import MEGABYTE, current_settings
 from core.version import code_digest
 

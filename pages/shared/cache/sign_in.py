@@ -3,10 +3,10 @@
 import time
 
 import streamlit as st
-from streamlit.auth_util import get_secrets_auth_section
 
 from core.people import NotYoursError, Person, Role, SignedOutError, person_of, sign_out
 from core.settings import current_settings
+from pages.shared.cache.streamlit_private import get_secrets_auth_section
 
 _LOOK = 1.0  # seconds until it is looked again whether a provider is set up, where there was none
 _looked, _seen = float("-inf"), False

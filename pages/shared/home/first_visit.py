@@ -7,13 +7,13 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
-from core.cluster import elsewhere
 from core.figures import cases as figures
 from core.figures.theme import class_colours
 from core.ingest.samples import SAMPLES
 from core.order import highest_first
 from core.plausibility.plackett_luce.gibbs import METHOD as PLACKETT_LUCE
 from core.reducers.metrics import score_case
+from core.runtime.cluster import elsewhere
 from core.settings import current_settings
 from core.text import markdown, probability, simulated
 from pages.shared.cache import datasets as cached

@@ -9,9 +9,9 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.evaluation.predictions import Predictions
-from core.jobs import Job
 from core.models.catalogue import Fitted, em_model
 from core.models.classifier_evidence import CLASSIFIER, WEIGHT, EvidenceWeight, evidence_weight, with_classifier
+from core.runtime.jobs import Job
 from core.text import markdown, shorten, typed
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, opening, predictions, widgets

@@ -12,16 +12,14 @@ from dataclasses import dataclass, field
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.errors import StreamlitInvalidLayoutContextError
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
 from core.annotations.dataset import Dataset
 from core.annotations.rater_codes import with_names_in
 from core.errors import InputError, NotApplicableError, PluralityError
-from core.jobs import Job
+from core.runtime.jobs import Job
 from core.text import markdown, number, plural
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import streamlit_private
 from pages.shared.kit.redraw import LOOK_SECONDS, await_news, draw_anew, part, place_of_part
 
 # What has been at work for long is looked at less often; what a page has just asked for is looked at soon for once.
@@ -171,7 +169,7 @@ def _watch(job: Job) -> None:
 
 @part(LOOK_SECONDS)
 def _look(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> None:
-    age, by_clock = _age([job for job, *_ in shown]), bool(get_script_run_ctx().fragment_ids_this_run)
+    age, by_clock = _age([job for job, *_ in shown]), streamlit_private.is_run_of_fragment()
     if by_clock and age < _LONG:
         await_news(lambda: _has_news(shown))
     if _has_news(shown):
@@ -182,21 +180,13 @@ def _look(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> None:
             with suppress(StreamlitInvalidLayoutContextError):  # of a run that was broken off: the next one draws it
                 _say(job, place)
     soon = not by_clock and age < _YOUNG
-    _look_again_after(_SOON if soon else _SLOWER if age >= _LONG else LOOK_SECONDS)
+    streamlit_private.rerun_fragment_after(_SOON if soon else _SLOWER if age >= _LONG else LOOK_SECONDS)
 
 
 def _age(jobs: list[Job]) -> float:
     """Seconds for which the job that has begun last has been at work."""
     begun = [job.started for job in jobs if job.started is not None and not job.finished]
     return time.monotonic() - max(begun) if begun else 0.0
-
-
-def _look_again_after(seconds: float) -> None:
-    """The message of ``run_every`` once more: the browser sets its clock anew where the seconds are others."""
-    message = ForwardMsg()
-    message.auto_rerun.interval = seconds
-    message.auto_rerun.fragment_id = ThreadState.get().fragment_id
-    get_script_run_ctx().enqueue(message)
 
 
 def _has_news(shown: list[tuple[Job, DeltaGenerator | None, object]]) -> bool:

@@ -10,13 +10,13 @@ from core.annotations.dataset import Dataset
 from core.certainty.held_out_readers import HeldOutCurve, held_out_curve
 from core.certainty.truth_curve import TruthCurve, truth_curve
 from core.errors import PluralityError
-from core.jobs import Job
 from core.models.choose import Choice, choose
 from core.models.gold import gold_cases
 from core.models.gold_measures import GoldMeasures, gold_measures
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.protocol import PlausibilityModel
+from core.runtime.jobs import Job
 from core.settings import current_settings
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, gold_of_reviews, plausibility_models, state, trusted_raters
@@ -46,7 +46,7 @@ def choice_job(view: Dataset) -> Job | None:
         return found, _by_gold(view.coded, found)
 
     key, title = plausibility_models.choice_key(view), plausibility_models.CHOICE
-    return cached.job(key, title, work, LANE, view, later=True)
+    return cached.job(key, title, work, LANE, view, background=True)
 
 
 def choice(view: Dataset) -> Judged | None:
@@ -128,7 +128,7 @@ def readers_job(dataset: Dataset, model: PlausibilityModel) -> Job | None:
     if not isinstance(model, PlackettLuce | GaussianScores) or takes_minutes(dataset):
         return None
     work = readers_work(dataset, model)
-    return cached.job(readers_key(dataset, model), READERS, work, "samplers", dataset, later=True)
+    return cached.job(readers_key(dataset, model), READERS, work, "samplers", dataset, background=True)
 
 
 def takes_minutes(dataset: Dataset) -> bool:
@@ -177,5 +177,5 @@ def truth_job(dataset: Dataset, model: PlausibilityModel) -> Job | None:
         ),
         LANE,
         dataset,
-        later=True,
+        background=True,
     )

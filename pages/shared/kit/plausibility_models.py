@@ -5,11 +5,11 @@ import streamlit as st
 from core.analysis_settings import plausibility_names
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult, annotation_certainty
-from core.jobs import Job
 from core.methods import AS_IS, Method, Option, method_named
 from core.models.choose import FEWEST_TO_TELL, Choice
 from core.models.ordinal import METHOD as ORDINAL
 from core.plausibility.protocol import PlausibilityModel
+from core.runtime.jobs import Job
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, state, widgets
@@ -165,10 +165,10 @@ def certainty(view: Dataset, model: PlausibilityModel, reliability: float):
     return job_progress.result_of(key, _CERTAINTY, _certainty_work(view, model, reliability), of=view)
 
 
-def certainty_job(view: Dataset, model: PlausibilityModel, reliability: float, *, later: bool = False) -> Job:
-    """The same job without a word on screen; ``later`` where nobody waits for it yet."""
+def certainty_job(view: Dataset, model: PlausibilityModel, reliability: float, *, background: bool = False) -> Job:
+    """The same job without a word on screen; ``background`` if nobody waits for it yet."""
     key = job_key(view, model, "certainty", reliability)
-    return cached.job(key, _CERTAINTY, _certainty_work(view, model, reliability), of=view, later=later)
+    return cached.job(key, _CERTAINTY, _certainty_work(view, model, reliability), of=view, background=background)
 
 
 def known_certainty(view: Dataset, model: PlausibilityModel, reliability: float) -> CertaintyResult | None:

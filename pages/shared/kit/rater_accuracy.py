@@ -1,10 +1,10 @@
 """How accurate raters are, as the Raters page has it: one answer for Home and Models."""
 
 from core.annotations.dataset import Dataset
-from core.jobs import Job
 from core.raters.flags import FALSE_ALARMS
 from core.raters.monitoring import RaterTable, monitor
 from core.raters.to_act_on import ToActOn, raters_to_act_on
+from core.runtime.jobs import Job
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress
 

@@ -6,8 +6,8 @@ from functools import wraps
 from typing import NoReturn
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
+
+from pages.shared.cache import streamlit_private
 
 # Between looks by the clock, for each of which a browser goes through its whole page: five a second take a third of a
 # core, which what is looked for would lack. Most of that time a look waits on the server, which costs nothing.
@@ -49,12 +49,10 @@ def place_of_part():
 def await_news(has_news: Callable[[], bool]) -> None:
     """Wait, in a part that looks by the clock, for news that are about to come: else they would wait for the next look.
 
-    A press of a person ends it. Streamlit has no public word for whether another run, or another part, was asked for.
+    A press of a person ends it.
     """
-    until, context = time.monotonic() + NEWS_SECONDS, get_script_run_ctx()
-    while not has_news() and time.monotonic() < until:
-        if context is not None and context.script_requests._state is not ScriptRequestType.CONTINUE:
-            return
+    until = time.monotonic() + NEWS_SECONDS
+    while not has_news() and time.monotonic() < until and not streamlit_private.is_interrupted():
         time.sleep(_GLANCE_SECONDS)
 
 
@@ -65,6 +63,5 @@ def draw_anew() -> NoReturn:
     clock may have asked before the run before this one ended, and the browser discards at that end what the run did
     not show: a reference to it ends the connection for good.
     """
-    if (context := get_script_run_ctx()) is not None:
-        context.cached_message_hashes = frozenset()
+    streamlit_private.send_all_again()
     st.rerun()

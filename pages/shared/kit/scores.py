@@ -6,11 +6,11 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.certainty.score_trust import score_digits
 from core.errors import InputError
-from core.jobs import Job
 from core.plausibility.gaussian import METHOD, GaussianScores
 from core.plausibility.gaussian_prior import FittedPrior, fit_prior
 from core.raters.following import Following, following_of
 from core.raters.score_raters import ScoreRaters
+from core.runtime.jobs import Job
 from core.text import markdown, number, small, typed
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, widgets

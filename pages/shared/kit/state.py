@@ -13,8 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.exceptions import RerunException, StopException
+from streamlit.runtime.scriptrunner import RerunException, StopException
 
 from core import library
 from core.annotations.dataset import Dataset
@@ -23,7 +22,7 @@ from core.errors import PluralityError
 from core.ingest.read_files import Reading
 from core.machines.marks import Machine
 from core.text import exact
-from pages.shared.cache import access
+from pages.shared.cache import access, streamlit_private
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import presentation
 
@@ -45,7 +44,7 @@ def adopt_address() -> None:
         said["data"] = library.present_digest(said["data"])
     if said == written:
         st.session_state[_LEFT] = []
-    elif said in st.session_state.get(_LEFT, []) and not _goes_back():
+    elif said in st.session_state.get(_LEFT, []) and not streamlit_private.is_history_navigation():
         return
     if "data" in said and said["data"] != written.get("data"):
         st.session_state["data"] = said["data"]
@@ -76,11 +75,6 @@ def write_address() -> None:
 
 def _said() -> dict[str, str]:
     return {part: st.query_params[part] for part in _PARTS if part in st.query_params}
-
-
-def _goes_back() -> bool:
-    context = get_script_run_ctx(suppress_warning=True)
-    return context is not None and context.is_history_navigation
 
 
 def split(dataset: Dataset) -> float | str | None:

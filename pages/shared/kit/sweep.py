@@ -3,8 +3,8 @@
 from core.annotations.dataset import Dataset
 from core.evaluation.metrics import PointScores
 from core.evaluation.sweep_table import SweepTable, growing_sweep, reliability_sweep
-from core.jobs import Job
 from core.reducers.top_draws import can_keep
+from core.runtime.jobs import Job
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, plausibility_models, predictions
 
@@ -32,10 +32,10 @@ def so_far(view: Dataset, model, reliabilities: tuple[float, ...], classifiers) 
     return None if job is None or job.state != "running" else cached.partial(job, view)
 
 
-def sweep_job(view: Dataset, model, reliabilities: tuple[float, ...], classifiers, *, later: bool = False) -> Job:
-    """The same job without a word on screen; ``later`` where nobody waits for it yet."""
+def sweep_job(view: Dataset, model, reliabilities: tuple[float, ...], classifiers, *, background: bool = False) -> Job:
+    """The same job without a word on screen; ``background`` if nobody waits for it yet."""
     key, work = _key_and_work(view, model, reliabilities, classifiers)
-    return cached.job(key, TITLE, work, of=view, later=later)
+    return cached.job(key, TITLE, work, of=view, background=background)
 
 
 def known_sweep(view: Dataset, model, reliabilities: tuple[float, ...], classifiers) -> SweepTable | None:

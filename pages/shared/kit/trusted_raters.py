@@ -9,10 +9,10 @@ from dataclasses import replace
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.jobs import Job
 from core.models.result import RaterModelFit
 from core.plausibility.plackett_luce.rater_trust import RaterTrust
 from core.plausibility.protocol import PlausibilityModel
+from core.runtime.jobs import Job
 from core.text import markdown, plural
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, plausibility_models
@@ -69,7 +69,7 @@ def or_default(dataset: Dataset, model: PlausibilityModel) -> PlausibilityModel:
     if found is not None:
         return found
     if not is_asked_for(model):
-        job = cached.job(_key(view, model), _title(model), _work(view, model), of=view, later=True)
+        job = cached.job(_key(view, model), _title(model), _work(view, model), of=view, background=True)
         if not job.finished:
             job_progress.redraw_after(job)
     others = (plausibility_models.made(name) for name in plausibility_models.offered(dataset))

@@ -7,11 +7,11 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.annotations.rater_codes import with_codes
 from core.figures.labels import NOT_CONVERGED
-from core.jobs import Job
 from core.models.catalogue import Fitted, Request, em_model, fit_request
 from core.models.precision import N_REPLICATES, precision_of
 from core.models.result import RaterModelFit, Uncertainty
-from core.once import once_for
+from core.runtime.identity_cache import cache_by_identity
+from core.runtime.jobs import Job
 from core.text import markdown
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress
@@ -145,7 +145,7 @@ def with_precision(shown: Fitted) -> Fitted:
     return shown if found is None else replace(shown, fit=_with_uncertainty(shown.fit, found))
 
 
-@once_for
+@cache_by_identity
 def _with_uncertainty(fit: RaterModelFit, uncertainty: Uncertainty) -> RaterModelFit:
     """The same fit for each run of the page, so that what was worked out from it is found again."""
     return replace(fit, uncertainty=uncertainty)

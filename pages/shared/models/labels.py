@@ -6,11 +6,11 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.evaluation.set_metrics import set_metrics
 from core.evaluation.set_predictions import SetPredictions, known_sets
-from core.jobs import Job
 from core.models.dawid_skene import DawidSkene
 from core.models.label_dependence import with_label_dependence
 from core.models.label_fits import LabelFits, fit_labels
 from core.models.tempering import dependence_note, doubt_note
+from core.runtime.jobs import Job
 from core.text import markdown, plural, probability, with_interval
 from pages.shared.kit import columns, job_progress, widgets
 

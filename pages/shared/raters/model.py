@@ -4,10 +4,10 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.annotations.rater_codes import with_codes
-from core.jobs import Job
 from core.methods import methods
 from core.models.catalogue import Fitted, Request, em_model, request
 from core.raters.monitoring import RaterTable, default_request, monitor
+from core.runtime.jobs import Job
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, widgets
 

@@ -6,12 +6,12 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.figures import raters as figures
-from core.jobs import Job
 from core.models.dawid_skene import DawidSkene
 from core.models.gold import gold_cases
 from core.models.gold_measures import GoldMeasures, gold_measures
 from core.raters.acceptable import Acceptable
 from core.raters.planning import Forecast, Goal, forecast
+from core.runtime.jobs import Job
 from core.text import markdown, number, percent, plural, shorten, with_interval
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, widgets

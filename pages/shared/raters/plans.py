@@ -6,10 +6,10 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.extremes import clearly_most
-from core.jobs import Job
 from core.models.dawid_skene import DawidSkene
 from core.raters.acceptable import Acceptable
 from core.raters.plan_outcomes import Plan, PlanOutcomes, plan_outcomes
+from core.runtime.jobs import Job
 from core.text import markdown, number, percent, plural, with_interval
 from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import datasets as cached

@@ -23,9 +23,9 @@ from core.evaluation.prediction_sets import (
 from core.evaluation.sweep_table import kept_plausibilities, plausibilities_of
 from core.figures import cases as case_figures
 from core.figures import prediction_sets as figures
-from core.jobs import Job
 from core.reducers.top_draws import can_keep
 from core.report.methods import methods_text
+from core.runtime.jobs import Job
 from core.text import exact, markdown, number, percent, plural, shorten, significant, typed, with_interval
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, plausibility_models, predictions, provenance, sweep, widgets

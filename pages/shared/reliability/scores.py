@@ -9,9 +9,9 @@ from core.certainty.score_trust import ScoreTrust, score_trust
 from core.certainty.scores_by_gold import scores_by_gold
 from core.evaluation.score_errors import ScoreErrors, errors_verdict, score_errors
 from core.figures import scores as figures
-from core.jobs import Job
 from core.models.gold import gold_cases
 from core.plausibility.gaussian import METHOD, GaussianScores
+from core.runtime.jobs import Job
 from core.text import exact, markdown, number, plural, typed
 from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import datasets as cached

@@ -6,9 +6,9 @@ from core.annotations.dataset import Dataset
 from core.evaluation.set_metrics import WHOLE, SetMetrics, set_metrics
 from core.evaluation.set_predictions import SetPredictions, known_sets
 from core.extremes import clearly_most
-from core.jobs import Job
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.protocol import PlausibilityModel
+from core.runtime.jobs import Job
 from core.text import exact, markdown, number, plural, with_interval
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import columns, job_progress, own_predictions, plausibility_models, predictions, widgets

@@ -20,17 +20,20 @@ from starlette.requests import HTTPConnection, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 from streamlit import config
-from streamlit.auth_util import get_secrets_auth_section, is_authlib_installed
-from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
-from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, is_host_allowed
 
 from core import logs
 from core.errors import PluralityError
 from core.people import Person, SignedOutError, person_of
-from core.results.disk import begin_running
 from core.review.store import open_store, there_is_a_store
+from core.runtime.locks import begin_running
 from core.settings import close_home, current_settings, private_files
 from pages.shared.cache import offered, operations, sign_in
+from pages.shared.cache.streamlit_private import (
+    get_secrets_auth_section,
+    is_authlib_installed,
+    is_host_allowed,
+    sign_in_cookie,
+)
 from pages.shared.shell import rest
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -124,7 +127,7 @@ def _is_among(path: str, of: Iterable[str]) -> bool:
 
 def _person(scope: dict[str, Any]) -> Person | None:
     """Who bears the cookie of a sign-in that holds; files are asked for outside of a session."""
-    cookie = _get_signed_cookie_with_chunks(HTTPConnection(scope).cookies, USER_COOKIE_NAME)
+    cookie = sign_in_cookie(HTTPConnection(scope).cookies)
     try:
         return person_of(json.loads(cookie or b"{}"))
     except (SignedOutError, ValueError):

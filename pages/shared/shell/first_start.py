@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from functools import cache
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from core.first_start import PARTS
+from core.runtime.first_start import PARTS
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import streamlit_private
 from pages.shared.kit.redraw import LOOK_SECONDS, await_news, draw_anew, part
 from pages.shared.shell.loading import load_modules
 
@@ -59,7 +59,7 @@ def _load_meanwhile(name: str) -> None:
 def _note(parts: Sequence[str]) -> None:
     preparation = cached.preparation()
     missing = before = preparation.missing(parts)
-    if get_script_run_ctx().fragment_ids_this_run:
+    if streamlit_private.is_run_of_fragment():
         await_news(lambda: preparation.missing(parts) != before)
         missing = preparation.missing(parts)
     if not missing:

@@ -6,9 +6,9 @@ from importlib import import_module
 
 import anyio
 import anyio.to_thread
-from streamlit import runtime
 
 from core import logs
+from pages.shared.cache import streamlit_private
 
 _LOOK = 2.0  # seconds
 _CACHED = "pages.shared.cache.datasets"  # with all that pages need: the first session loads it
@@ -25,7 +25,7 @@ async def give_back_when_alone() -> None:
     while True:
         await anyio.sleep(_LOOK)
         try:
-            somebody = runtime.exists() and _sessions() > 0
+            somebody = streamlit_private.count_sessions() > 0
             n_before, (n_unfinished, at_work) = n_unfinished, _jobs(await _cached())
             used |= somebody or at_work or n_unfinished < n_before  # a job that was held for long ends in the end
             if used and not somebody and not at_work:
@@ -39,18 +39,6 @@ async def give_back_when_alone() -> None:
                     logs.log_error("give_back_failed", error)
 
 
-def _sessions() -> int:
-    """How many there are, and the end of those that Streamlit does not wait for any more.
-
-    Unasked, it would look for these only when another one loses its connection, and hold all that is in their state
-    until then.
-    """
-    manager = runtime.get_instance()._session_mgr
-    for _, ended in manager._session_storage._cache.expire():
-        ended.session.shutdown()
-    return len(manager.list_sessions())
-
-
 async def _cached():
     """What holds results and jobs, whole: the first session may be in the middle of loading it; None before that."""
     if _CACHED not in sys.modules:
@@ -61,4 +49,4 @@ async def _cached():
 def _jobs(cached) -> tuple[int, bool]:
     """How many have not ended, and whether any runs or waits; what is held begins only when somebody is there again."""
     jobs = [] if cached is None else cached.jobs().unfinished()
-    return len(jobs), any(job.state != "held" for job in jobs)
+    return len(jobs), any(job.state != "paused" for job in jobs)

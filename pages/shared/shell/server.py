@@ -13,7 +13,7 @@ from functools import partial
 from streamlit.logger import get_logger
 from streamlit.web import cli
 
-from core.heaps import one_heap
+from core.runtime.supervisor import limit_arenas
 from core.settings import one_thread_a_library
 
 # It says of each function that keeps what it gives that no server runs yet.
@@ -23,9 +23,9 @@ _SAYS = get_logger("streamlit.runtime.caching.cache_data_api")
 def main(options: Sequence[str]) -> None:
     """Load all, then keep a child that serves."""
     one_thread_a_library()
-    one_heap()
-    from core.chunks import rest
-    from core.forks import keep_at_work
+    limit_arenas()
+    from core.runtime.chunks import rest
+    from core.runtime.supervisor import restart_on_exit
     from pages.shared.cache import operations
 
     operations.begin()
@@ -36,7 +36,7 @@ def main(options: Sequence[str]) -> None:
     load()
     _SAYS.setLevel(usual)
     rest()
-    code = keep_at_work(partial(cli.main, ["run", "app.py", *options]))
+    code = restart_on_exit(partial(cli.main, ["run", "app.py", *options]))
     raise SystemExit(code if code >= 0 else 128 - code)  # of a signal as shells say it
 
 

@@ -10,9 +10,9 @@ from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.errors import PluralityError
-from core.jobs import Job
 from core.machines.alternative_test import EPSILON, Score
 from core.plausibility.plackett_luce.gibbs import METHOD as PLACKETT_LUCE
+from core.runtime.jobs import Job
 from core.text import markdown
 from pages.shared.ai_rater import computed
 from pages.shared.cache import analyses
@@ -259,15 +259,15 @@ def ahead() -> None:
         return
     if number >= 5:
         with state.looking_at(story.STEPS[-1].data):
-            computed.job_of(*_machines(said=False), later=True)
+            computed.job_of(*_machines(said=False), background=True)
         return
     dataset, model = state.whole().dataset, plausibility_models.method(MODEL).make()
     settings = _settings(dataset)
     if number < 3 and not settings.rater_model_open:
-        _weighs_job(cached.class_view(dataset, state.split(dataset))[0], settings, later=True)
-    plausibility_models.certainty_job(dataset, model, model.default_reliability, later=True)
+        _weighs_job(cached.class_view(dataset, state.split(dataset))[0], settings, background=True)
+    plausibility_models.certainty_job(dataset, model, model.default_reliability, background=True)
     swept = plausibility_models.method(MODEL).reliability.sweep
-    sweeps.sweep_job(dataset, model, swept, predictions.classifiers(dataset), later=True)
+    sweeps.sweep_job(dataset, model, swept, predictions.classifiers(dataset), background=True)
 
 
 def _settings(dataset: Dataset) -> AnalysisSettings:
@@ -279,9 +279,14 @@ def _weighs_key(view: Dataset, settings: AnalysisSettings) -> tuple:
     return (view.content_digest, "weighs", settings.rater_model)
 
 
-def _weighs_job(view: Dataset, settings: AnalysisSettings, *, later: bool = False) -> Job:
-    key = _weighs_key(view, settings)
-    return cached.job(key, _WEIGHS, lambda job: cached_story.weighs(view.coded, settings), of=view, later=later)
+def _weighs_job(view: Dataset, settings: AnalysisSettings, *, background: bool = False) -> Job:
+    return cached.job(
+        _weighs_key(view, settings),
+        _WEIGHS,
+        lambda job: cached_story.weighs(view.coded, settings),
+        of=view,
+        background=background,
+    )
 
 
 def _machines(*, said: bool) -> tuple[computed.Machines, float, Score]:

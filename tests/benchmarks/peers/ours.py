@@ -19,7 +19,6 @@ from core.agreement.scores import intraclass
 from core.annotations.counts import class_counts
 from core.certainty.top_sets import annotation_certainty
 from core.command_line import main
-from core.kernels import SMALL, Walked
 from core.models.dawid_skene import DawidSkene
 from core.models.difficulty import nominal
 from core.models.majority import MajorityVote
@@ -28,6 +27,7 @@ from core.models.stopping import StoppingRule
 from core.models.tap import TAP
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.plackett_luce.point import plackett_luce_ml
+from core.runtime.numba_setup import SMALL, InterpretedWork
 
 Work = Callable[[], np.ndarray]
 ITERATIONS = 10
@@ -101,7 +101,7 @@ def _plackett_luce(n: int, _: Path) -> Work:
 
 def _read(ending: str) -> Callable[[int, Path], Work]:
     def prepare(n: int, folder: Path) -> Work:
-        Walked.total = SMALL  # as where files have been read before
+        InterpretedWork.total = SMALL  # as where files have been read before
         path = folder / f"{n}.{ending}"
 
         def work() -> np.ndarray:

@@ -8,8 +8,8 @@ from core.agreement.bootstrap import bootstrap
 from core.agreement.coefficients import SPA_WEIGHTINGS, agreement_table
 from core.agreement.krippendorff import krippendorff_alpha
 from core.annotations.counts import class_counts
-from core.chunks import CancelToken
 from core.errors import Cancelled, InputError, NotApplicableError
+from core.runtime.chunks import CancelToken
 from tests.core.agreement.examples import (
     COUNTS_OF_FLEISS,
     FLEISS,

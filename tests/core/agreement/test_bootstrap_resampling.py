@@ -7,8 +7,8 @@ from scipy.stats import binom, chisquare
 from core.agreement import resampling
 from core.agreement._bootstrap_kernels import binomial, distinct_vectors, draw_resamples
 from core.agreement.resampling import Pool, pick, pool_of, resample, vector_numbers
-from core.chunks import CancelToken
 from core.errors import Cancelled
+from core.runtime.chunks import CancelToken
 from tests.core.agreement.examples import counts_of, random_cases
 
 

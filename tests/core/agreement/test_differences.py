@@ -11,8 +11,8 @@ from core.agreement.coefficients import fleiss_kappa, gwet_ac
 from core.agreement.differences import compare, difference
 from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
-from core.chunks import CancelToken
 from core.errors import Cancelled, NotApplicableError
+from core.runtime.chunks import CancelToken
 from tests.core.agreement.examples import FLEISS, counts_of, dataset_of, jackknife, random_cases, random_panel
 
 

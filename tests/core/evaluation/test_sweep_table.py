@@ -12,7 +12,6 @@ import core
 from core.annotations.dataset import Dataset
 from core.certainty.risk import risk_of
 from core.certainty.top_sets import annotation_certainty
-from core.chunks import CancelToken
 from core.errors import Cancelled, InputError
 from core.evaluation.metrics import evaluate, point_scores
 from core.evaluation.predictions import match_predictions, read_predictions
@@ -27,7 +26,8 @@ from core.reducers import protocol
 from core.reducers.metrics import Metrics
 from core.reducers.protocol import reduce_draws
 from core.reducers.risk import RiskLevels
-from core.results.encoding import from_bytes, to_bytes
+from core.runtime.chunks import CancelToken
+from core.runtime.encoding import from_bytes, to_bytes
 
 
 @pytest.fixture

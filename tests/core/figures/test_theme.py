@@ -3,6 +3,7 @@
 import json
 import re
 from html import unescape
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -24,6 +25,7 @@ from core.figures.theme import (
     level,
     scatter,
     title_in_lines,
+    unchecked,
     upright,
     upright_band,
     with_opacity,
@@ -217,3 +219,14 @@ def test_pointers_say_a_number_without_the_zeros_behind_it():
     """For plotly, "g" is six digits whatever they are: γ 1.00000."""
     for path in Path(figures.__file__).parent.glob("*.py"):
         assert not re.search(r"%\{+[^}]*:(\.\d+)?g\}", path.read_text(encoding="utf-8")), path
+
+
+def test_only_the_theme_uses_private_parts_of_plotly():
+    """Look at `PlainFigure` and `unchecked` when the version differs."""
+    assert version("plotly") == "7.1.0"
+    private = re.compile(r"_validate\b|_initialize_layout_template|\.(_data|_layout)(_obj)?\b")
+    folders = (Path(figures.__file__).parent, Path(figures.__file__).parents[2] / "pages")
+    paths = [path for folder in folders for path in folder.rglob("*.py")]
+    assert [path.name for path in paths if private.search(path.read_text(encoding="utf-8"))] == ["theme.py"]
+    figure = unchecked([{"type": "scatter", "x": [1], "y": [2]}], {"title": {"text": "A"}})
+    assert figure.to_dict() == {"data": [{"type": "scatter", "x": [1], "y": [2]}], "layout": {"title": {"text": "A"}}}

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from core.annotations.dataset import Dataset
-from core.chunks import CancelToken
 from core.errors import Cancelled, InputError, NotApplicableError
 from core.models.checks import outcome, predictive_checks, psis_loo, replicates_for
+from core.runtime.chunks import CancelToken
 
 
 class Coins:

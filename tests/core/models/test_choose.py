@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.chunks import CancelToken
 from core.errors import Cancelled, NotApplicableError
 from core.ingest.read_files import read
 from core.methods import method_named
@@ -15,6 +14,7 @@ from core.models.catalogue import fit_request
 from core.models.choose import MAJORITY, Standing, choose
 from core.models.held_out import HeldOut, HeldOutData
 from core.models.tempering import tempered, truth_beta, truth_doubt
+from core.runtime.chunks import CancelToken
 from tests.core.models.rows import random_rows, simulated
 
 

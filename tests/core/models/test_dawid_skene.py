@@ -8,12 +8,12 @@ from math import log
 import numpy as np
 import pytest
 
-from core.chunks import CancelToken, chunk_ranges
 from core.errors import Cancelled, LimitError, NotApplicableError
 from core.models import design
 from core.models import smoothing as pools
 from core.models.dawid_skene import DawidSkene, StoppingRule, default_smoothing
 from core.models.majority import MajorityVote
+from core.runtime.chunks import CancelToken, chunk_ranges
 from tests.core.kinds import as_rankings
 from tests.core.models.rows import check_sane, random_rows, simulated
 

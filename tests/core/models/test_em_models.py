@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.chunks import CancelToken
 from core.errors import Cancelled, LimitError, NotApplicableError
 from core.models.dawid_skene import DawidSkene
 from core.models.em import climb
@@ -13,6 +12,7 @@ from core.models.held_out import REFIT, prepare
 from core.models.one_coin import ClassConditional, OneCoin
 from core.models.stopping import StoppingRule
 from core.models.tap import TAP
+from core.runtime.chunks import CancelToken
 from tests.core.kinds import as_rankings
 from tests.core.models.rows import check_sane, degenerate_rows, random_rows, simulated
 

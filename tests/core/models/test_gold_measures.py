@@ -10,7 +10,7 @@ from core.models.gold_measures import N_FOLDS, beta_by_gold, gold_measures
 from core.models.held_out import BETAS
 from core.models.one_coin import OneCoin
 from core.models.tempering import tempered
-from core.seeds import case_seeds
+from core.runtime.seeds import case_seeds
 from tests.core.models.rows import random_rows, simulated
 
 

@@ -6,7 +6,6 @@ from math import log
 import numpy as np
 import pytest
 
-from core.chunks import CancelToken
 from core.errors import Cancelled, NotApplicableError
 from core.models import held_out as module
 from core.models.dawid_skene import DawidSkene
@@ -27,6 +26,7 @@ from core.models.one_coin import OneCoin
 from core.models.stopping import StoppingRule
 from core.models.tap import TAP
 from core.models.tempering import point_of
+from core.runtime.chunks import CancelToken
 from tests.core.models.rows import random_rows, simulated
 
 SHARP = np.full((6, 3, 3), 0.1) + 0.7 * np.eye(3)
@@ -303,9 +303,9 @@ def test_votes_are_scored_by_the_others_and_one_pseudo_annotation_and_shares_by_
 @pytest.mark.parametrize("tag", ["AB", "ABC"])
 def test_a_difficulty_model_scores_as_its_own_likelihood_says(tag, build):
     """At β = 1: ln p(others and the hidden one) − ln p(others), by the density of the sampler."""
-    from core.chunks import CancelToken
     from core.models.difficulty.density import DifficultyDensity, Specification
     from core.models.difficulty.mode import at_its_mode, highest_from
+    from core.runtime.chunks import CancelToken
 
     confusion = np.full((5, 2, 2), 0.2) + 0.6 * np.eye(2)
     dataset = build(simulated(1, 25, confusion, (0.6, 0.4), 4)[0], 2)

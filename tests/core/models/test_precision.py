@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.chunks import CancelToken
 from core.errors import Cancelled, InputError, NotApplicableError
 from core.ingest.samples import load_sample
 from core.models import precision
@@ -14,6 +13,7 @@ from core.models.one_coin import ClassConditional, OneCoin
 from core.models.precision import precision_of
 from core.models.stopping import StoppingRule
 from core.models.tap import TAP
+from core.runtime.chunks import CancelToken
 from tests.benchmarks.rater_precision import SETTINGS, coverage
 from tests.core.models.rows import random_rows, simulated
 

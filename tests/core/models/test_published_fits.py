@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from core.chunks import CancelToken
 from core.errors import Cancelled
 from core.ingest.samples import load_sample
 from core.models.dawid_skene import DawidSkene
+from core.runtime.chunks import CancelToken
 from tests.core.models.rows import simulated
 
 

@@ -21,7 +21,7 @@ from core.partitioned.fits import class_probabilities, fit_partitioned
 from core.partitioned.patterns import patterns_of
 from core.partitioned.scatter import rows_of
 from core.plausibility.dirichlet import DirichletCounts
-from core.runners import Here, added, parts_in, tree
+from core.runtime.executors import LocalExecutor, add_results, branches_of, reduction_steps
 
 N_CASES, N_RATERS = 400, 12
 
@@ -200,21 +200,21 @@ def test_what_needs_all_cases_at_once_is_refused_with_the_reason(data, tmp_path)
 @pytest.mark.parametrize("n", [1, 2, 3, 6, 8, 13])
 def test_sums_are_added_in_one_order_whoever_adds_them(n):
     values = [(0.1 * 3.0**k, np.array([1e16, 1.0 / (k + 1)])) for k in range(n)]
-    total, array = Here().total(_itself, [(value, each.copy()) for value, each in values])
+    total, array = LocalExecutor().total(_itself, [(value, each.copy()) for value, each in values])
     results = [(value, each.copy()) for value, each in values]
-    for left, right in tree(n):
-        results[left] = added(results[left], results[right])
+    for left, right in reduction_steps(n):
+        results[left] = add_results(results[left], results[right])
     assert total == results[0][0] and np.array_equal(array, results[0][1])
 
 
 @pytest.mark.parametrize("n", range(1, 40))
 def test_sums_of_parts_are_the_sum_of_all_to_the_bit(n):
     values = [(np.float64(0.1 * 3.0**k),) for k in np.random.default_rng(n).permutation(n)]
-    (total,) = Here().total(_itself, values)
+    (total,) = LocalExecutor().total(_itself, values)
     for least in (1, 2, 3, 4, 8):
-        parts = [Here().total(_itself, values[part]) for part in parts_in(n, least)]
+        parts = [LocalExecutor().total(_itself, values[part]) for part in branches_of(n, least)]
         assert len(parts) >= min(n, least)
-        assert Here().total(_itself, parts) == (total,)
+        assert LocalExecutor().total(_itself, parts) == (total,)
 
 
 def _itself(item):

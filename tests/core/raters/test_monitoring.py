@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from core.annotations.dataset import Dataset
-from core.chunks import CancelToken
 from core.errors import Cancelled, InputError, NotApplicableError
 from core.ingest.samples import SAMPLE_FOLDER, load_sample
 from core.models.catalogue import em_model
@@ -14,6 +13,7 @@ from core.models.one_coin import OneCoin
 from core.raters.acceptable import acceptable_of
 from core.raters.blind import BlindReads, agreement_with_blind
 from core.raters.monitoring import default_request, monitor
+from core.runtime.chunks import CancelToken
 from tests.core.raters.raters_simulated import rebuilt, simulated
 
 

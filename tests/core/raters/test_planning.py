@@ -5,7 +5,6 @@ import pytest
 from scipy.special import expit
 
 from core.certainty.top_sets import annotation_certainty
-from core.chunks import CancelToken
 from core.errors import Cancelled, InputError, NotApplicableError, NotFoundError
 from core.models.dawid_skene import DawidSkene
 from core.models.design import design
@@ -22,6 +21,7 @@ from core.raters.plan_world import (
     log_posterior,
 )
 from core.raters.planning import Goal, _order_statistic, forecast
+from core.runtime.chunks import CancelToken
 from tests.benchmarks.planning import holds, simulate
 from tests.core.raters.raters_simulated import simulated
 

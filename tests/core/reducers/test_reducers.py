@@ -7,8 +7,6 @@ from math import comb
 import numpy as np
 import pytest
 
-from core import chunks
-from core.chunks import CancelToken
 from core.errors import Cancelled, InputError
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.protocol import CaseDraws
@@ -17,6 +15,8 @@ from core.reducers.all_draws import WholeCases
 from core.reducers.protocol import reduce_draws
 from core.reducers.quantiles import Quantiles
 from core.reducers.sets import TopSets
+from core.runtime import chunks
+from core.runtime.chunks import CancelToken
 
 
 def collapsed(full, named, depth=3):

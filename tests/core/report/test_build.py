@@ -24,7 +24,6 @@ from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection
 from core.certainty.score_trust import score_trust
 from core.certainty.scores_by_gold import scores_by_gold
-from core.chunks import CancelToken
 from core.errors import Cancelled, InputError, NotApplicableError
 from core.evaluation.choice import verdict
 from core.evaluation.prediction_sets import prediction_sets
@@ -67,6 +66,7 @@ from core.review.random_sample import ReviewedBy
 from core.review.rules import admit
 from core.review.sessions import Queued
 from core.review.states import CaseReview, open_to, review_of
+from core.runtime.chunks import CancelToken
 from core.text import number, with_interval
 from tests.core.kinds import as_sets
 

@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 
 import core
-from core.chunks import CancelToken
 from core.errors import Cancelled, LimitError, NotApplicableError
 from core.models.bayesian_dawid_skene import BayesianDawidSkene
 from core.models.loo import import_arviz
 from core.models.nuts.densities import density_from
 from core.models.nuts.fitting import fit_by_map, fit_by_nuts, thinned
 from core.models.nuts.mode import NoModeError, posterior_mode
+from core.runtime.chunks import CancelToken
 from tests.core.models.nuts.toy import Toy
 
 

@@ -8,7 +8,6 @@ import pytest
 from scipy.special import betaln, gammaln
 
 from core.annotations.dataset import Dataset
-from core.chunks import CancelToken
 from core.errors import Cancelled, InputError, NotApplicableError
 from core.ingest.samples import load_sample
 from core.plausibility.plackett_luce import trust as trust_module
@@ -19,6 +18,7 @@ from core.plausibility.plackett_luce.popularity import class_popularity
 from core.plausibility.plackett_luce.trust import MixturePlackettLuce
 from core.plausibility.plackett_luce.trust_prior import beta_mode
 from core.plausibility.plackett_luce.trust_tables import chain_streams
+from core.runtime.chunks import CancelToken
 from tests.benchmarks.rater_trust import DESIGNS, calibrate, true_accuracy
 
 SURE = (1e18, 1e-18)  # every a_j is 1 in double precision

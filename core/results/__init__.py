@@ -1,1 +1,0 @@
-"""What was computed, kept for whoever asks again: in memory, and on disk, by the content it was computed from."""

@@ -1,0 +1,372 @@
+"""The same work on many processes or computers, by `dask.distributed`: see `core.runtime.executors`.
+
+What a task gets and gives crosses sockets as pickles, and who can send a pickle runs code: addresses are those of this
+computer, or TLS with the certificates of Dask's own settings (``DASK_DISTRIBUTED__COMM__TLS__…``). Tasks read
+partitions from disk, so the folder in which they are (TMPDIR) must be one that every worker sees. Nothing is changed in
+place, and sums are added in the order of `reduction_steps`: the result is the same whoever does what, and whoever dies
+meanwhile.
+"""
+
+import asyncio
+import logging
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from ..errors import InputError, LimitError, PluralityError
+from ..version import code_digest
+from .chunks import CancelToken, in_line
+from .executors import Executor, LocalExecutor, branches_of, reduction_steps
+from .processes import FOLDER_PREFIX, NO_WINDOW, WorkerError, environment
+
+LOCAL = "local:"
+_MOST_LOCAL = 256
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_POLL = 0.1
+_A_THREAD = 2  # tasks under way: one that is done, and the next
+_START = 60.0  # seconds that workers have to appear
+_QUIET = {
+    "distributed.scheduler.http.routes": [],
+    "distributed.worker.http.routes": [],
+    "distributed.worker.daemon": False,
+    "distributed.admin.tick.limit": "60s",
+    "distributed.admin.large-graph-warning-threshold": "1TB",
+}
+# Within one computer nobody is far away: who does not answer is dead, and asked for half a minute otherwise.
+_NEAR = {"distributed.comm.timeouts.connect": "5s"}
+
+
+def _joined(make: Any, address: str) -> Any:
+    """A client of a scheduler. One that finds none is closed at once.
+
+    Left to the collector of garbage, it would be closed in the middle of whatever runs then; in the start of another
+    client that is a wait for a lock that its own thread holds.
+    """
+    client = make.__new__(make)
+    try:
+        client.__init__(address, timeout=_START / 4, set_as_default=False, name="plurality")
+    except BaseException:
+        client.__del__()
+        raise
+    return client
+
+
+class Cluster(Executor):
+    """A scheduler and its workers, as a runner.
+
+    Parameters
+    ----------
+    address : str
+        ``local:N`` for N processes of this computer, which end with the cluster; else the address of a scheduler:
+        ``tcp://127.0.0.1:8786`` or ``tls://host:8786``.
+    memory : str
+        Of each process of ``local:N``, as Dask writes it: "2GB"; "0" for no limit.
+
+    Raises
+    ------
+    InputError
+        There is no such address, nobody answers, or Dask is not installed.
+    """
+
+    def __init__(self, address: str, memory: str = "0") -> None:
+        n_local = _checked(address)
+        try:
+            import dask
+            from distributed import Client
+        except ImportError:
+            raise InputError("Clusters need dask.distributed.", "Install it: pip install distributed.") from None
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what went wrong is raised
+        dask.config.set(_QUIET | (_NEAR if n_local else {}))
+        self._client: Any = None
+        self._own = _Processes(n_local, memory) if n_local else None
+        try:
+            self._client = _joined(Client, self._own.address if self._own else address)
+            self._wait_for_workers(n_local or 1)
+        except (OSError, TypeError, ValueError, RuntimeError) as error:  # a missing certificate is a TypeError
+            self.close()
+            words = f"No cluster answers at {address} ({type(error).__name__}: {error})."
+            raise InputError(words, "Look whether its scheduler runs, and what TLS files Dask is told of.") from None
+        except PluralityError:
+            self.close()
+            raise
+
+    @property
+    def n_threads(self) -> int:
+        """Tasks that can be done at once."""
+        return sum(self._client.nthreads().values())
+
+    @property
+    def alive(self) -> bool:
+        """Whether its scheduler still answers."""
+        return self._client is not None and self._client.status == "running"
+
+    def processes(self) -> list[int]:
+        """Process ids of the workers of ``local:N``."""
+        return [] if self._own is None else [process.pid for process in self._own.processes]
+
+    def close(self) -> None:
+        """Leave the cluster; processes that it started end. What was left before stays so."""
+        client, self._client = self._client, None
+        own, self._own = self._own, None
+        if client is not None:
+            client.close()
+        if own is not None:
+            own.end()
+
+    def _each(self, work, items, shared, token, progress) -> Iterator[Any]:
+        """Twice as many items are under way as there are threads."""
+        hand = _Hand(self._client, work, shared)
+        waiting, running = iter(items), deque[Any]()
+        try:
+            for item in waiting:
+                running.append(hand.submit(item))
+                if len(running) >= _A_THREAD * max(1, self.n_threads):
+                    break
+            for done in range(1, len(items) + 1):
+                result = self._result(running.popleft(), token)
+                running.extend(hand.submit(item) for _, item in zip(range(1), waiting, strict=False))
+                yield result
+                if progress is not None:
+                    progress(done / len(items))
+        finally:
+            hand.drop()
+
+    def total(
+        self,
+        work: Callable[..., tuple],
+        items: Sequence[Any],
+        shared: tuple[Any, ...] = (),
+        token: CancelToken | None = None,
+    ) -> tuple:
+        """See `Executor.total`; workers add what they have, neighbours within a task, and only the sum comes here.
+
+        Parameters
+        ----------
+        work, items, shared, token
+            As there.
+        """
+        hand = _Hand(self._client, partial(_added_up, work), shared)
+        try:
+            parts = [hand.submit(items[part]) for part in branches_of(len(items), _A_THREAD * max(1, self.n_threads))]
+            for left, right in reduction_steps(len(parts)):
+                parts[left] = hand.add(parts[left], parts[right])
+                parts[right] = None
+            return self._result(parts[0], token or CancelToken())
+        finally:
+            hand.drop()
+
+    def _result(self, future: Any, token: CancelToken) -> Any:
+        """The result of a task, while the token is looked at and dead processes of our own are started again."""
+        from concurrent.futures import CancelledError
+
+        from distributed.scheduler import KilledWorker
+
+        # Asked for once: to ask again after each look would begin with a large result anew each time.
+        coming = asyncio.run_coroutine_threadsafe(
+            self._client.gather(future, asynchronous=True), self._client.loop.asyncio_loop
+        )
+        try:
+            while True:
+                token.check()
+                if self._own is not None:
+                    self._own.revive()
+                try:
+                    return coming.result(timeout=_POLL)
+                except TimeoutError:
+                    if coming.done():  # it is the work's own, or came this moment
+                        return coming.result()
+        except CancelledError:
+            raise WorkerError("The cluster's scheduler is gone. Look at its log, then start again.") from None
+        except KilledWorker as error:
+            raise WorkerError(
+                f"{error.allowed_failures + 1} workers of the cluster died one after the other over the same part of "
+                "the work, most often because memory ran out. Give them more, or ask for more partitions."
+            ) from None
+        except ModuleNotFoundError as error:
+            raise InputError(
+                f"A worker of the cluster has no {error.name}.", "Install this version of Plurality on each of them."
+            ) from None
+        except FileNotFoundError as error:
+            raise InputError(
+                f"A worker of the cluster finds no {error.filename}.",
+                "Set TMPDIR to a folder that all computers of the cluster see under the same name.",
+            ) from None
+        except MemoryError:
+            raise LimitError("A worker of the cluster has too little memory. Ask for more partitions.") from None
+        finally:
+            coming.cancel()
+
+    def _wait_for_workers(self, wanted: int) -> None:
+        until = time.monotonic() + _START
+        while len(self._client.scheduler_info(n_workers=-1)["workers"]) < wanted:
+            if time.monotonic() > until:
+                raise InputError("The cluster has no workers after a minute.", "Start some and try again.")
+            if self._own is not None:
+                self._own.check()
+            with suppress(TimeoutError):
+                self._client.wait_for_workers(wanted, timeout=_POLL)
+
+
+class _Hand:
+    """Work that was handed out, and what it shares; held here as long as it is needed.
+
+    What is shared is the result of a task, so that it is there again after the worker that had it died; what is put on
+    workers without one (``scatter``) is not, and waits half a minute for one that has just died.
+    """
+
+    def __init__(self, client: Any, work: Callable[..., Any], shared: tuple[Any, ...]) -> None:
+        self._client, self._work, self._out = client, work, list[Any]()
+        self._shared = client.submit(_itself, shared, pure=False)
+        self._out.append(self._shared)
+
+    def submit(self, item: Any) -> Any:
+        """Have the work done on an item."""
+        return self._given(_done, self._work, item, self._shared, code_digest())
+
+    def add(self, one: Any, other: Any) -> Any:
+        """Have two results added."""
+        return self._given(_sum, one, other)
+
+    def drop(self) -> None:
+        """Let all of it go; what is not done is not begun."""
+        with suppress(Exception):  # the cluster is gone
+            self._client.cancel([one for one in self._out if not one.done()], force=True)
+        self._out.clear()
+
+    def _given(self, *asked: Any) -> Any:
+        self._out = [one for one in self._out if one is self._shared or not one.done()]
+        self._out.append(self._client.submit(*asked, pure=False))
+        return self._out[-1]
+
+
+def _itself(shared: tuple[Any, ...]) -> tuple[Any, ...]:
+    return shared
+
+
+def _done(work: Callable[..., Any], item: Any, shared: tuple[Any, ...], code: str) -> Any:
+    """One item, by a worker: in one thread, as it has a task for each of its threads."""
+    if code != code_digest():
+        raise InputError(
+            "A worker of the cluster has another version of Plurality, whose results may differ.",
+            "Install the same version on each of them and start them again.",
+        )
+    with in_line():
+        return work(item, *shared)
+
+
+def _added_up(work: Callable[..., tuple], items: Sequence[Any], *shared: Any) -> tuple:
+    """Several items that are neighbours in the tree, and their sum."""
+    return LocalExecutor().total(work, items, shared)
+
+
+def _sum(one: tuple, other: tuple) -> tuple:
+    """As `add_results`, and nothing is overwritten: where a worker dies, its input is taken again."""
+    return tuple(left + right for left, right in zip(one, other, strict=True))
+
+
+class _Processes:
+    """A scheduler in this process, on loopback, and workers of one thread each, which are started again if they die."""
+
+    def __init__(self, n: int, memory: str) -> None:
+        from distributed import LocalCluster
+
+        self._memory = memory
+        self._folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
+        self._scheduler = LocalCluster(
+            n_workers=0,
+            threads_per_worker=1,
+            host="127.0.0.1",
+            dashboard_address="127.0.0.1:0",
+            scheduler_kwargs={"dashboard": False},
+            silence_logs=logging.CRITICAL,
+        )
+        self.address = self._scheduler.scheduler_address
+        self.processes = [self._started(number) for number in range(n)]
+
+    def _started(self, number: int) -> subprocess.Popen:
+        """A worker; the end of the scheduler is its end."""
+        command = [sys.executable, "-P", "-m", "distributed.cli.dask_worker", self.address, "--no-nanny"]
+        command += ["--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1", "--death-timeout", "30"]
+        command += ["--memory-limit", self._memory, "--local-directory", str(self._folder)]
+        told = {f"DASK_{name.upper().replace('.', '__')}": repr(value) for name, value in (_QUIET | _NEAR).items()}
+        with open(self._folder / f"{number}.errors", "ab") as said:
+            try:
+                return subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=said,
+                    stderr=said,
+                    env=environment() | told | {"PYTHONWARNINGS": "ignore"},
+                    creationflags=NO_WINDOW,
+                )
+            except OSError as error:
+                raise WorkerError(f"No process could be started for the work: {error}. Close other programs.") from None
+
+    def check(self) -> None:
+        """Raise where a worker ended while it was started."""
+        for number, process in enumerate(self.processes):
+            if process.poll() is not None:
+                lines = (self._folder / f"{number}.errors").read_text("utf-8", "replace").strip().splitlines()
+                raise WorkerError(f"A worker ended with code {process.poll()}: {lines[-1][:300] if lines else ''}")
+
+    def revive(self) -> None:
+        """Start those again that died."""
+        for number, process in enumerate(self.processes):
+            if process.poll() is not None:
+                self.processes[number] = self._started(number)
+
+    def end(self) -> None:
+        """End all of it."""
+        for process in self.processes:
+            process.kill()
+            process.wait()
+        self._scheduler.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def elsewhere(address: str) -> bool:
+    """Whether workers of an address may be other computers: those that talk by TLS."""
+    return address.startswith("tls://")
+
+
+def _checked(address: str) -> int:
+    """How many processes ``local:N`` is; 0 for the address of a scheduler."""
+    if address.startswith(LOCAL):
+        number = address.removeprefix(LOCAL)
+        if not number.isdecimal() or not 1 <= int(number) <= _MOST_LOCAL:
+            raise InputError(f"{address!r} is no cluster.", f"Ask for 1 to {_MOST_LOCAL} processes: local:2.")
+        return int(number)
+    parts = urlsplit(address)
+    if parts.scheme not in ("tcp", "tls") or not parts.hostname:
+        raise InputError(f"{address!r} is no cluster.", "Say local:2, or a scheduler's address: tls://host:8786.")
+    if parts.scheme == "tcp" and parts.hostname not in _LOOPBACK:
+        raise InputError(
+            f"{address} is another computer without TLS, where anybody on the way could run code.",
+            "Start its scheduler with TLS and say tls://…",
+        )
+    return 0
+
+
+@contextmanager
+def opened_cluster(address: str, memory: str = "0") -> Iterator[Cluster]:
+    """A cluster as long as it is needed.
+
+    Parameters
+    ----------
+    address, memory : str
+        See `Cluster`.
+    """
+    found = Cluster(address, memory)
+    try:
+        yield found
+    finally:
+        found.close()

@@ -1,0 +1,232 @@
+"""What the processes of one server hold: the right to compute a result, and the word that they run.
+
+There is no process in the middle that could fail: progress is in files, and what is held are locks of the system, which
+end with their process.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from ..errors import InputError
+from ..settings import current_settings
+from .files import LOCK, discard, running_folder, unkept_folder
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows, where one process serves
+    fcntl = None  # type: ignore[assignment]
+
+_TOLD_BYTES, _LONGEST_MESSAGE = 4_096, 300  # a letter has up to twelve bytes in JSON
+_held: list[int] = []  # the open file by which this process says that it serves, beside others
+
+
+def begin_running() -> None:
+    """Where several processes serve: say that this one does. The first of them finds nothing of those before.
+
+    Raises
+    ------
+    InputError
+        The system knows no locks of files (Windows), or the home folder cannot be written.
+    """
+    if not current_settings().several_processes or _held:
+        return
+    if fcntl is None:
+        raise InputError("Several processes need a system with locks of files.", "Unset PLURALITY_SEVERAL_PROCESSES.")
+    place = unkept_folder().with_suffix(LOCK)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise InputError(f"{place} cannot be written ({error.strerror}).", "Give the right to write to it.") from None
+    _erase_alone(handle)
+    fcntl.flock(handle, fcntl.LOCK_SH)
+    _held.append(handle)
+
+
+def end_running() -> None:
+    """Remove what this process needed; the last of several removes what they shared."""
+    shutil.rmtree(running_folder(), ignore_errors=True)
+    while _held:
+        handle = _held.pop()
+        _erase_alone(handle)
+        os.close(handle)
+
+
+def _erase_alone(handle: int) -> None:
+    """Erase what the processes of a server share where none of them runs; the system tells, also of killed ones."""
+    with suppress(BlockingIOError):
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(unkept_folder(), ignore_errors=True)
+
+
+@contextmanager
+def alone(name: str) -> Iterator[None]:
+    """Hold other processes of the server out of a block; threads of this one are the caller's to hold out.
+
+    Parameters
+    ----------
+    name : str
+        Of what is changed, as the file of the lock is called.
+
+    Raises
+    ------
+    OSError
+        The home folder cannot be written.
+    """
+    settings = current_settings()
+    if fcntl is None or not settings.several_processes:
+        yield
+        return
+    settings.home.mkdir(parents=True, exist_ok=True)
+    handle = os.open(settings.home / f".{name}{LOCK}", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+class ComputeLock:
+    """The right to compute one result, among the processes of this server; always had where there is only one.
+
+    It is a lock of the system on a file that is named by the result. The system lets it go when its process dies,
+    however it dies, so a lease is never stale. Who has it tells how far it is; who waits says so, by a lock as well.
+
+    Parameters
+    ----------
+    content : str
+        Digest of the content of the data.
+    asked : tuple
+        What is computed of it: method, options, seed, version.
+    """
+
+    def __init__(self, content: str, asked: tuple):
+        self._name = hashlib.blake2b(repr((content, asked)).encode(), digest_size=16).hexdigest()
+        self._handle: int | None = None
+        self._waiting: int | None = None
+        self._telling = threading.Lock()  # or words would go to a file that has taken the number of a closed one
+
+    def acquire(self) -> bool:
+        """Take it, if no other process has it; whether it is had now."""
+        if not _leases() or self._handle is not None:
+            return True
+        try:
+            self._handle = _locked(self._path(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if self._handle is not None:
+                os.ftruncate(self._handle, 0)  # what a process said that was killed
+        except OSError:  # the folder cannot be written: computed twice rather than not at all
+            return True
+        return self._handle is not None
+
+    def release(self) -> None:
+        """Let another process have it."""
+        with self._telling:
+            if self._handle is not None:
+                discard(self._path())
+                os.close(self._handle)
+                self._handle = None
+
+    def publish_progress(self, share: float, message: str, since: float) -> None:
+        """Say how far the work is, for who waits for it elsewhere.
+
+        Parameters
+        ----------
+        share : float
+            Done, 0 to 1.
+        message : str
+            What is being done now.
+        since : float
+            When it began, seconds since 1970-01-01 UTC.
+        """
+        told = json.dumps([round(share, 4), message[:_LONGEST_MESSAGE], since]).encode()
+        with self._telling, suppress(OSError):  # one write: who reads finds the old words or the new ones
+            if self._handle is not None:
+                os.lseek(self._handle, 0, os.SEEK_SET)
+                os.write(self._handle, told.ljust(_TOLD_BYTES))
+
+    def read_progress(self) -> tuple[float, str, float] | None:
+        """What `publish_progress` was given last by the process that has it; None where it has said nothing."""
+        with suppress(OSError, ValueError):
+            share, message, since = json.loads(self._path().read_bytes())
+            return float(share), str(message), float(since)
+        return None
+
+    def is_elsewhere(self) -> bool:
+        """Whether another process has it now."""
+        if not _leases() or self._handle is not None:
+            return False
+        return _is_locked(self._path(), fcntl.LOCK_SH)
+
+    def wait(self) -> None:
+        """Say that this process waits for the result, until `wait_no_more`."""
+        while _leases() and self._waiting is None:
+            try:
+                self._waiting = _locked(self._waits(), fcntl.LOCK_SH)
+            except OSError:
+                return
+
+    def wait_no_more(self) -> None:
+        """Say that this process does not wait for it any more."""
+        if self._waiting is not None:
+            with suppress(OSError):  # others wait
+                fcntl.flock(self._waiting, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                discard(self._waits())
+            os.close(self._waiting)
+            self._waiting = None
+
+    def is_awaited(self) -> bool:
+        """Whether another process waits for the result."""
+        return _leases() and _is_locked(self._waits(), fcntl.LOCK_EX)
+
+    def _path(self) -> Path:
+        return unkept_folder() / "leases" / self._name
+
+    def _waits(self) -> Path:
+        return self._path().with_suffix(".waits")
+
+
+def _leases() -> bool:
+    """Whether there are other processes, from which something is leased."""
+    return fcntl is not None and current_settings().several_processes
+
+
+def _locked(path: Path, how: int) -> int | None:
+    """An open file with a lock on it, made where it is not there; None where another one has it or removed it just now.
+
+    Raises
+    ------
+    OSError
+        The file cannot be made.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, how)
+        if os.stat(path).st_ino == os.fstat(handle).st_ino:  # who had it may have removed the file meanwhile
+            return handle
+    except OSError:
+        pass
+    os.close(handle)
+    return None
+
+
+def _is_locked(path: Path, how: int) -> bool:
+    """Whether a process holds a lock on a file that this kind of lock does not go with."""
+    try:
+        handle = os.open(path, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, how | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    else:
+        return False
+    finally:
+        os.close(handle)

@@ -1,0 +1,111 @@
+"""The parts of Streamlit that it does not document, used here alone.
+
+`tests/pages/test_streamlit_private.py` names the version that they were checked with.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from streamlit import logger, runtime
+from streamlit.auth_util import get_secrets_auth_section, is_authlib_installed
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.media_file_manager import MediaFileManager
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
+from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, is_host_allowed
+
+__all__ = ["get_secrets_auth_section", "is_authlib_installed", "is_host_allowed"]
+
+
+def count_connected() -> int:
+    """Count the browsers that are connected; 0 without a server."""
+    return runtime.get_instance()._session_mgr.num_active_sessions() if runtime.exists() else 0
+
+
+def count_sessions() -> int:
+    """Count all sessions, and end those that Streamlit does not wait for any more; 0 without a server.
+
+    Unasked, it would look for these only when another one loses its connection, and hold all that is in their state
+    until then.
+    """
+    if not runtime.exists():
+        return 0
+    manager = runtime.get_instance()._session_mgr
+    for _, ended in manager._session_storage._cache.expire():
+        ended.session.shutdown()
+    return len(manager.list_sessions())
+
+
+def write_logs_with(handler: logging.Handler) -> None:
+    """Replace the handlers of Streamlit's loggers, which each write by themselves, with the text of errors."""
+
+    def replace(log: logging.Logger) -> None:
+        log.handlers = [handler]
+
+    logger.setup_formatter = replace
+    logger.update_formatter()
+
+
+class WatchedFiles(MediaFileManager):
+    """Streamlit's manager of files, which says what it forgets."""
+
+    def forgotten(self, file_id: str) -> None:
+        """Do nothing; called with each file, or what would make one, that is no longer there."""
+
+    def _delete_file(self, file_id: str) -> None:
+        super()._delete_file(file_id)
+        self.forgotten(file_id)
+
+    def _drop_deferred_id(self, file_id: str) -> None:
+        super()._drop_deferred_id(file_id)
+        self.forgotten(file_id)
+
+
+def replace_files(make: Callable[[Any], MediaFileManager]) -> None:
+    """Let another manager, made for the same storage, take the files that pages show: before the first session."""
+    server = runtime.get_instance()
+    server._media_file_mgr = make(server.media_file_mgr._storage)
+
+
+def files() -> MediaFileManager:
+    """Manager of the files that pages show."""
+    return runtime.get_instance().media_file_mgr
+
+
+def is_interrupted() -> bool:
+    """Whether another run of the page, or of a part of it, was asked for since this one began."""
+    context = get_script_run_ctx()
+    return context is not None and context.script_requests._state is not ScriptRequestType.CONTINUE
+
+
+def send_all_again() -> None:
+    """Let the rest of this run send everything, also what the browser said it has."""
+    if (context := get_script_run_ctx()) is not None:
+        context.cached_message_hashes = frozenset()
+
+
+def is_run_of_fragment() -> bool:
+    """Whether this run is of a fragment alone."""
+    return bool(get_script_run_ctx().fragment_ids_this_run)
+
+
+def rerun_fragment_after(seconds: float) -> None:
+    """Send the message of ``run_every`` once more: the browser sets its clock anew if the seconds differ."""
+    message = ForwardMsg()
+    message.auto_rerun.interval = seconds
+    message.auto_rerun.fragment_id = ThreadState.get().fragment_id
+    get_script_run_ctx().enqueue(message)
+
+
+def is_history_navigation() -> bool:
+    """Whether the user came to this address by going back or forth in the browser."""
+    context = get_script_run_ctx(suppress_warning=True)
+    return context is not None and context.is_history_navigation
+
+
+def sign_in_cookie(cookies: Mapping[str, str]) -> bytes | str | None:
+    """Content of the cookie of a sign-in if its signature holds, for requests outside of a session."""
+    return _get_signed_cookie_with_chunks(cookies, USER_COOKIE_NAME)
