@@ -91,7 +91,7 @@ def test_the_command_writes_the_scale_and_how_sure_it_is_within_one_class(tmp_pa
     lines = ["case,rater,class", *(f"c{case},r{rater},{'wxyz'[k]}" for case, rater, k in rows)]
     (tmp_path / "a.csv").write_text("\n".join(lines))
     asked = ["certainty", "ordinal-truth", str(tmp_path / "a.csv"), "--reliability", "0.5", "--draws", "20"]
-    assert main(asked) == 2 and "order of the classes is not declared" in capsys.readouterr().err
+    assert main(asked) == 2 and "Cannot determine the order of the classes" in capsys.readouterr().err
     out = tmp_path / "out.csv"
     assert main([*asked, "--classes", "w,x,y,z", "--ordinal", "--cases-out", str(out)]) == 0
     told = json.loads(capsys.readouterr().out)
