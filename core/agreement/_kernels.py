@@ -393,7 +393,7 @@ def agreement_of_runs(rater_ptr, order, case_of, answer, ptr, class_code, count,
 
 @njit(cache=True, nogil=True)
 def add_case(n, pairs, sign, sums):
-    """Add a case to the sums, or take it away: cases of two annotations or more, of any, and Σ P, n (1 − P), n."""
+    """Add a case to the sums, or subtract it: cases of two annotations or more, of any, and Σ P, n (1 − P), n."""
     if n >= 1:
         sums[1] += sign
     if n >= 2:

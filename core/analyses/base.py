@@ -83,11 +83,33 @@ class AnalysisPart:
         return _function(self.compute)(dataset, self.options() if options is None else options)
 
     def blocks(self, result: Any, dataset: Dataset, options: Any = None) -> list:
-        """What is shown of the result."""
+        """What is shown of the result.
+
+        Parameters
+        ----------
+        result : object
+            Of `answer`.
+        dataset : Dataset
+        options : object, optional
+            As of `answer`.
+        """
         return _function(self.present)(result, dataset, self.options() if options is None else options)
 
     def frame(self, result: Any, dataset: Dataset, options: Any = None) -> Any:
-        """The table of the result, as files and the command line have it."""
+        """The table of the result, as files and the command line have it.
+
+        Parameters
+        ----------
+        result : object
+            Of `answer`.
+        dataset : Dataset
+        options : object, optional
+            As of `answer`.
+
+        Returns
+        -------
+        DataFrame
+        """
         return _function(self.table)(result, dataset, self.options() if options is None else options)
 
     def given(self, asked: Any) -> dict[str, Any]:

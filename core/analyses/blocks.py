@@ -153,7 +153,7 @@ class Grid:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Download:
-    """A table to take away from a page.
+    """A table that a page lets people download.
 
     Attributes
     ----------

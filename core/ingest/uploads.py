@@ -60,7 +60,17 @@ def open_files(
 
 
 def open_side_file(paths: Sequence[str], names: Sequence[str], kind: SideKind | None, **_: Any) -> SideFiles:
-    """Open a side file that somebody uploaded: see `core.ingest.formats.side_tables`; pictures without a ``kind``."""
+    """Open a side file that somebody uploaded: see `core.ingest.formats.side_tables`.
+
+    Parameters
+    ----------
+    paths, names : sequence of str
+        Of the one file, on disk and as it was called.
+    kind : SideKind, optional
+        Pictures where there is none.
+    **_
+        Not used.
+    """
     [(name, content)] = _contents(paths, names)
     return read_pictures(name, content) if kind is None else read_side_file(name, content, kind)
 
@@ -69,6 +79,13 @@ def try_predictions(paths: Sequence[str], names: Sequence[str], **_: Any) -> boo
     """Read a file of predictions as `core.evaluation.predictions` does, to see that it takes no more than it may.
 
     What else is wrong with it is said where it is matched to the data.
+
+    Parameters
+    ----------
+    paths, names : sequence of str
+        Of the one file, on disk and as it was called.
+    **_
+        Not used.
     """
     [(name, content)] = _contents(paths, names)
     with suppress(InputError), reading(len(content)):

@@ -78,11 +78,13 @@ def limit_memory(most: int) -> None:
 
     Reserved memory counts, even if nobody ever writes to it, as that of Arrow's heaps: there is some room for it.
     """
-    if sys.platform == "linux":
+    import psutil
+
+    try:
         import resource
-
-        import psutil
-
+    except ModuleNotFoundError:  # Windows
+        return
+    if sys.platform == "linux":
         limit = psutil.Process().memory_info().data + most + _RESERVED
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 

@@ -116,7 +116,7 @@ def test_the_table_behind_the_figure_can_be_taken_away(open_page, dashboard):
     with page.expect_download() as download:
         page.get_by_role("button", name="CSV", exact=True).click()
     lines = download.value.path().read_text(encoding="utf-8-sig").splitlines()
-    assert lines[0] == "rater,other rater,percent,ci_low,ci_high,n" and len(lines) == 11
+    assert lines[0] == "rater,other_rater,n,agree,value,se,ci_low,ci_high,note" and len(lines) == 11
 
 
 def test_on_a_narrow_dark_screen_nothing_is_cut_and_nothing_moves_sideways(open_page, dashboard):

@@ -100,8 +100,15 @@ MODULES = {
 }
 
 
+OF_A_PART = {"present", "table_of"}  # whose parameters `core.analyses.base.AnalysisPart` describes
+
+
 def test_public_functions_of_three_arguments_or_more_say_all_their_parameters():
-    lacking = {name: missing for name, path in MODULES.items() if (missing := undocumented(path)[1])}
+    lacking = {
+        name: missing
+        for name, path in MODULES.items()
+        if (missing := set(undocumented(path)[1]) - (OF_A_PART if name.startswith("analyses.") else set()))
+    }
     assert sum(undocumented(path)[0] for path in MODULES.values()) > 300
     assert lacking == {}
 

@@ -22,8 +22,8 @@ def constants(path):
         if not isinstance(node, ast.Assign):
             continue
         pairs = [(target, node.value) for target in node.targets]
-        if isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple):
-            pairs = list(zip(node.targets[0].elts, node.value.elts, strict=True))
+        if isinstance(node.targets[0], ast.Tuple) and isinstance(node.value, ast.Tuple | ast.List):
+            pairs = list(zip(node.targets[0].elts, node.value.elts, strict=False))  # a name may take the rest
         for target, value in pairs:
             if isinstance(value, ast.Constant) and value.value in VALUES and isinstance(value.value, float):
                 yield target.id

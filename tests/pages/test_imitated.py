@@ -50,7 +50,7 @@ def test_numbers_and_screens_are_those_recorded(found):
         ("trace: ", '"interval 0.763 to', '"interval 0.764 to'),
         ("trace: ", '"interval 0.763 to', '"interval of 0.763 to'),
         ("  ci_low", "0.7633719", "0.7633919"),
-        ("  name: ", '"percent", "spa"', '"spa", "percent"'),
+        ("  name (hidden): ", '"percent", "spa"', '"spa", "percent"'),
         ("title: ", "α = .28", "α = .29"),
     ],
 )

@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 from core.belongings import add_predictions
 from core.ingest.samples import SAMPLES
 from core.runtime.result_cache import ResultStore
-from pages.shared.kit import state
+from pages.shared.cache import streamlit_private
 from tests.golden.screens import file_of, shown
 from tests.pages.addresses import PAGES
 from tests.pages.opened import PATIENCE, at, at_rest, done, kept, labels_of, not_smoothed, opened, settle, words
@@ -215,7 +215,7 @@ def test_a_press_before_the_browser_has_the_last_address_undoes_nothing(monkeypa
         assert "presenting" not in app.query_params
         if had_the_last:
             app.run()
-        monkeypatch.setattr(state, "_goes_back", lambda: goes_back)
+        monkeypatch.setattr(streamlit_private, "is_history_navigation", lambda: goes_back)
         app.query_params["presenting"] = "1"
         app.run()
         assert ("presenting" in app.query_params) == ("presenting" in app.session_state)  # the browser is told

@@ -66,7 +66,7 @@ def test_nothing_is_lost_or_asked_again_if_the_answer_is_to_keep_it_separate():
 
 @pytest.mark.parametrize("page", ["home", "agreement"])
 def test_every_page_asks_of_a_kept_dataset_whose_classes_are_out_of_order_and_opens_it_in_order(page):
-    app = opened(page, SIGNED)
+    app = at(page, SIGNED).run()  # in which AppTest draws the frame, and in no later one
     (said,) = asked(app)
     assert "Saved order of the classes: 0 < 1 < 2 < -1 < -2. Order now: -2 < -1 < 0 < 1 < 2." in said
     app = settle(app.button(key="bring_over").click().run())
@@ -81,7 +81,7 @@ def test_a_kept_dataset_is_kept_as_saved_if_that_is_the_answer():
     app = opened("home", SIGNED)
     app = settle(app.button(key="leave_apart").click().run())
     assert asked(app) == []
-    assert asked(opened("agreement", SIGNED)) == []
+    assert asked(at("agreement", SIGNED).run()) == []
     assert library.reopen(SIGNED).classes == ("0", "1", "2", "-1", "-2")
 
 

@@ -146,7 +146,7 @@ def test_how_a_review_goes_is_said_for_scores_and_for_sets(sample, how):
 def test_the_first_screen_says_what_waits_before_anybody_has_written_a_name():
     """How many cases are uncertain, wait for a second person, and are settled; and how a review goes."""
     dataset = kept("two cases")
-    app = open_page("review", dataset.digest)
+    app = settle(open_page("review", dataset.digest))
     assert {card.label: card.value for card in app.metric} == {
         "Uncertain cases": "2", "Wait for a second person": "0", "Settled": "0"
     }  # fmt: skip

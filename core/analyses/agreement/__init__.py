@@ -37,7 +37,7 @@ class ApplicableOptions:
 
 @dataclass(frozen=True, slots=True)
 class PairOptions:
-    """Of raters two by two."""
+    """Of pairs of raters."""
 
     coefficient: str = field(
         default=pair_coefficients()[0],

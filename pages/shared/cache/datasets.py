@@ -8,12 +8,15 @@ import atexit
 import gc
 import hashlib
 import inspect
+import tempfile
 import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -194,12 +197,28 @@ def workers() -> WorkerPool | None:
     return pool
 
 
+def _uploads_folder() -> Path:
+    """Where uploaded files wait to be read: a temporary folder where the home folder cannot be written."""
+    folder = running_folder() / "uploads"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return Path(_temporary_folder().name)
+    return folder
+
+
+@cache
+def _temporary_folder() -> tempfile.TemporaryDirectory:
+    """A folder for this user alone that is removed when the server ends."""
+    return tempfile.TemporaryDirectory(prefix="plurality-uploads-")
+
+
 @st.cache_resource(show_spinner=False)
 def readers() -> WorkerPool | None:
     """The processes that read what people upload, each for one reading; None where there is no server, as in a test."""
     if not _serves():
         return None
-    pool = WorkerPool(1, lambda: running_folder() / "uploads", idle=_READER_IDLE, preparing=uploads.prepare)
+    pool = WorkerPool(1, _uploads_folder, idle=_READER_IDLE, preparing=uploads.prepare)
     atexit.register(pool.close)  # before the folder goes
     _pools.append(pool)
     return pool
