@@ -128,7 +128,10 @@ def server(tmp_path_factory, providers):
     secrets.write_text("".join(told))
     running = Dashboard(home / "data", PLURALITY_SIGN_IN="1")
     running.COMMAND = (*Dashboard.COMMAND, "--secrets.files", str(secrets))
-    yield running.start()
+    before = os.umask(0o022)  # another test of this process may have closed what it makes
+    running.start()
+    os.umask(before)
+    yield running
     running.stop()
 
 
