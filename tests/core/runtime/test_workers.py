@@ -254,6 +254,7 @@ def test_while_somebody_is_there_one_worker_stays_and_one_whose_work_was_given_u
         until(lambda: any(worker.calls for worker in pool._workers))
         token.paused = True
         calling.join(20)
+        assert not calling.is_alive()
         until(lambda: not alive(first))
         assert len(pool.workers()) == 1 and pool.workers() != [first]
         here.clear()
@@ -265,10 +266,10 @@ def test_while_somebody_is_there_one_worker_stays_and_one_whose_work_was_given_u
 class GivenUp(CancelToken):
     """Of work that nobody looks at any more, and that does not go on."""
 
-    held = False
+    paused = False
 
     def check(self):
-        if self.held:
+        if self.paused:
             raise Cancelled("Given up.")
 
 
