@@ -28,6 +28,23 @@ class InputError(PluralityError):
         super().__init__(f"{where}{message}{' ' + remedy if remedy else ''}")
 
 
+class TooManyColumnsError(InputError):
+    """A table has more columns than were agreed to.
+
+    Parameters
+    ----------
+    n_columns, most_columns : int
+    """
+
+    def __init__(self, n_columns: int, most_columns: int):
+        self.n_columns = n_columns
+        super().__init__(
+            f"The table has {n_columns:,} columns, the limit is {most_columns:,}.",
+            "Remove columns that hold no annotations, write one row per annotation, or raise the limit on the command "
+            f"line (--most-columns {n_columns}).",
+        )
+
+
 class OptionError(InputError, ValueError):
     """An option has a value that there is not."""
 

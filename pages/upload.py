@@ -6,10 +6,11 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from core import library
-from core.errors import PluralityError
+from core.errors import PluralityError, TooManyColumnsError
 from core.ingest import saved_mappings
 from core.ingest.answer_rules import Treatment
 from core.ingest.column_mapping import LAYOUTS, Mapping, check_mapping
+from core.ingest.formats.budget import MOST_COLUMNS
 from core.ingest.formats.detect import formats
 from core.ingest.formats.source import Question, Source
 from core.ingest.read_files import Reading, build_question
@@ -78,13 +79,20 @@ def _open(uploads) -> tuple[tuple, Source, DeltaGenerator] | None:
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         said = st.container(width="content")
         wanted, header = _overruled(files)
-    key = ("open", files, header, wanted)
+    agreed = f"columns-{'-'.join(files)}"
+    most_columns = st.session_state.get(agreed, MOST_COLUMNS)
+    key = ("open", files, header, wanted, most_columns)
     source = job_progress.result_of(
         key,
         "Reading the file",
-        lambda job: upload_mapping.as_layout(cached.open_upload(job, uploads, header, wanted), wanted),
+        lambda job: upload_mapping.as_layout(cached.open_upload(job, uploads, header, wanted, most_columns), wanted),
     )
     if source is None:
+        job = cached.known(key)
+        if job is not None and isinstance(job.error, TooManyColumnsError):
+            n_columns = job.error.n_columns
+            label = f"Read all {n_columns:,} columns"
+            st.button(label, on_click=st.session_state.update, args=({agreed: n_columns},), key="read_all_columns")
         return None
     for note in source.notes:
         st.caption(markdown(note))
@@ -177,14 +185,14 @@ def _page() -> None:
     with offer:
         guess, stamp, start, begin = _asked(key, source, uploads)
     if begin is None:
-        upload_mapping.recognised(said, source, guess.mapping, guess.mapping, key[-1])
+        upload_mapping.recognised(said, source, guess.mapping, guess.mapping, key[3])
         upload_report.as_it_stands(guess)
         return
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.subheader("What the columns mean", anchor=False)
         question = replace(guess, mapping=upload_mapping.choose_mapping(source, guess, begin, stamp))
-        upload_mapping.recognised(said, source, guess.mapping, question.mapping, key[-1])
+        upload_mapping.recognised(said, source, guess.mapping, question.mapping, key[3])
         about_classes = st.container()
         choices = upload_mapping.choices(start, stamp)
         source, beside = upload_side.side_files(source, st.session_state.get("n_uploads", 0))

@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import InputError
 from ..runtime.chunks import CancelToken
 from .companion_files import SideFiles
-from .formats.budget import reading
+from .formats.budget import MOST_COLUMNS, reading
 from .formats.detect import open_source
 from .formats.json_text import looks_like_json, open_json
 from .formats.matrix import is_matrix, read_matrix
@@ -35,6 +35,7 @@ def open_files(
     *,
     has_header: bool | None = None,
     format: str | None = None,
+    most_columns: int = MOST_COLUMNS,
     token: CancelToken,
     progress: Callable[..., None],
 ) -> Source:
@@ -44,7 +45,7 @@ def open_files(
     ----------
     paths, names : sequence of str
         Where each file is, and what it was called.
-    has_header, format
+    has_header, format, most_columns
         As of `open_source`.
     token : CancelToken
         Raised, the reading ends where it next says how far it is.
@@ -56,7 +57,8 @@ def open_files(
         token.check()
         progress(share)
 
-    return open_source(_contents(paths, names), has_header=has_header, format=format, progress=tell)
+    files = _contents(paths, names)
+    return open_source(files, has_header=has_header, format=format, most_columns=most_columns, progress=tell)
 
 
 def open_side_file(paths: Sequence[str], names: Sequence[str], kind: SideKind | None, **_: Any) -> SideFiles:

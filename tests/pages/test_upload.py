@@ -437,3 +437,14 @@ def test_a_scale_in_words_is_proposed_from_low_to_high_and_used_once_the_order_m
     ordered = use(done(widget(again, "toggle", "ordinal-").set_value(True).run())).session_state["upload_done"]
     dataset = cached.registry().get(ordered).dataset
     assert (dataset.classes, dataset.ordinal) == (("none", "mild", "moderate", "severe"), True)
+
+
+def test_a_table_of_more_columns_than_the_limit_is_read_once_somebody_agrees():
+    """It is refused first, since most such tables hold something else than annotations."""
+    names = ",".join(f"r{number}" for number in range(10_001))
+    rows = "\n".join(f"{case},{','.join('xy'[case == 'b'] for _ in range(10_001))}" for case in "abc")
+    app = dropped(("wide.csv", f"case,{names}\n{rows}\n".encode()))
+    assert "has 10,002 columns, the limit is 10,000" in app.error[0].value
+    done(widget(app, "button", "read_all_columns").click().run())
+    assert not app.error
+    assert "10,001 raters" in texts(app)

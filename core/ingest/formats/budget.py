@@ -9,9 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ...annotations.columns import as_numpy
-from ...errors import InputError
+from ...errors import InputError, TooManyColumnsError
 from ...settings import MEGABYTE, current_settings
-from ...text import number, plural
+from ...text import number
 
 MOST_COLUMNS = 10_000
 # What a cell takes as an object of Python, in cells of Arrow: those take 4 bytes and a share of what is made of them.
@@ -135,17 +135,13 @@ def check_columns(n_columns: int) -> None:
 
     Raises
     ------
-    InputError
+    TooManyColumnsError
         With the number of columns.
     """
     budget = _BUDGET.get()
     most = MOST_COLUMNS if budget is None else budget.most_columns
     if n_columns > most:
-        raise InputError(
-            f"The table has {plural(n_columns, 'column')}, the limit is {most:,}.",
-            "Remove columns that hold no annotations, write one row per annotation, or raise the limit on the command "
-            f"line (--most-columns {n_columns}).",
-        )
+        raise TooManyColumnsError(n_columns, most)
 
 
 def spend_table(n_rows: int, n_columns: int) -> None:

@@ -230,7 +230,9 @@ def prepare_reading() -> None:
         pool.prepare()
 
 
-def open_upload(job: Job, files: Sequence[Any], has_header: bool | None, format: str | None) -> Source:
+def open_upload(
+    job: Job, files: Sequence[Any], has_header: bool | None, format: str | None, most_columns: int
+) -> Source:
     """What uploaded files hold, read by a process of their own; see `core.ingest.formats.detect.open_source`.
 
     Parameters
@@ -238,10 +240,11 @@ def open_upload(job: Job, files: Sequence[Any], has_header: bool | None, format:
     job : Job
         Whose token and progress the reading has.
     files : sequence of UploadedFile
-    has_header, format
+    has_header, format, most_columns
         As of `open_source`.
     """
-    named, asked = [(file.name, file.getvalue()) for file in files], {"has_header": has_header, "format": format}
+    named = [(file.name, file.getvalue()) for file in files]
+    asked = {"has_header": has_header, "format": format, "most_columns": most_columns}
     if (pool := readers()) is None:
         return open_source(named, **asked, progress=job.report)
     return pool.read(uploads.open_files, named, **asked, token=job.token, progress=job.report)
