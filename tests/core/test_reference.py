@@ -8,9 +8,12 @@ from pathlib import Path
 import pytest
 
 import core
+from core import settings
+from docs import make_reference
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted((ROOT / "docs" / "pages").glob("*.md"))
+DOCUMENTATION = ROOT / "docs" / "pages"
+PAGES = sorted((DOCUMENTATION / "python").glob("*.md"))
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
@@ -41,9 +44,30 @@ def test_every_public_name_stands_on_a_page():
         assert full in shown or f"{full}.{name}" in shown, f"{name} of {full} is on no page"
 
 
-def test_every_page_is_in_the_navigation():
-    listed = re.findall(r"^  - .*: (\w+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.M)
-    assert sorted(listed) == [page.name for page in PAGES]
+def test_every_page_is_in_the_navigation_once():
+    listed = re.findall(r"^ +- (?:\w+: )?([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.M)
+    assert sorted(listed) == sorted(page.relative_to(DOCUMENTATION).as_posix() for page in DOCUMENTATION.rglob("*.md"))
+
+
+def test_pages_that_repeat_what_the_program_says_are_written_anew():
+    """By docs/make_reference.py: commands, formats, glossary and methods."""
+    stale = [name for name, text in make_reference.pages().items() if (DOCUMENTATION / name).read_text("utf-8") != text]
+    assert stale == []
+
+
+@pytest.mark.parametrize(
+    "document", [ROOT / "README.md", *sorted(DOCUMENTATION.rglob("*.md"))], ids=lambda path: path.name
+)
+def test_every_file_that_a_page_links_to_is_there(document):
+    text = document.read_text(encoding="utf-8")
+    targets = [target for target in re.findall(r"\]\(([^)#\s]+)", text) if "://" not in target]
+    assert [target for target in targets if not (document.parent / target).exists()] == []
+
+
+def test_every_setting_is_on_the_page_of_settings():
+    page = (DOCUMENTATION / "reference" / "settings.md").read_text(encoding="utf-8")
+    told = set(re.findall(r"^\| `(\w+)`", page, re.M))
+    assert {f"PLURALITY_{name}" for name in settings._OWN} == told - {"NUMBA_CACHE_DIR"}
 
 
 def public_functions(path):
