@@ -121,7 +121,7 @@ class _Commands(click.Group):
 def _cli() -> click.Group:
     return _Commands(
         "core",
-        help="Ground truth that people disagree about.",
+        help="Agreement, raters, uncertain cases and classifiers, from annotations that differ.",
         no_args_is_help=False,
         params=[
             click.Option(
@@ -157,33 +157,39 @@ def _file() -> list[click.Parameter]:
             ["--format"],
             type=click.Choice(tuple(formats())),
             metavar="F",
-            help=f"Detected where not given: {', '.join(formats())}.",
+            help=f"Format of the file, detected if omitted: {', '.join(formats())}.",
         ),
-        click.Option(["--question"], metavar="NAME", help="Where the file holds several questions or sheets."),
-        click.Option(["--select"], metavar="JSON", help="Only some annotations, as an address or a report writes it."),
-        click.Option(["--with-machines"], is_flag=True, help="Raters who are machines by a column count, too."),
+        click.Option(["--question"], metavar="NAME", help="Question or sheet to read, if the file contains several."),
+        click.Option(
+            ["--select"], metavar="JSON", help="Selection of annotations, copied from an address or a report."
+        ),
+        click.Option(["--with-machines"], is_flag=True, help="Include raters that a column marks as AI models."),
         click.Option(["--case"], metavar="COLUMN", help="Column of case ids."),
-        click.Option(["--rater"], metavar="COLUMN", help="Column of rater ids, or 'none' for anonymous annotations."),
+        click.Option(
+            ["--rater"], metavar="COLUMN", help="Column of rater ids, or 'none' if annotations are anonymous."
+        ),
         click.Option(["--class", "answer"], metavar="COLUMN", help="Column of classes or scores."),
         click.Option(["--rank"], metavar="COLUMN", help="Column of ranks (differential diagnoses)."),
         click.Option(
             ["--classes"],
             metavar="A,B,C|FILE",
-            help="The closed list of classes, in its order: names, or a file (a name a line, or a class table). Whole "
-            "numbers that are no names of it are places in it, counted from 0.",
+            help="Closed list of classes, in order: names, or a file (one name per line, or a class table). Integers "
+            "that are not in the list are 0-based positions.",
         ),
-        click.Option(["--missing"], metavar="A,B", help="Annotations that mean a missing one, such as None."),
-        click.Option(["--not-missing"], metavar="A,B", help="Annotations that only look like codes for missing."),
+        click.Option(["--missing"], metavar="A,B", help="Codes that mean a missing annotation, such as None."),
+        click.Option(
+            ["--not-missing"], metavar="A,B", help="Annotations that look like codes for missing but are classes."
+        ),
         click.Option(
             ["--kind"],
             type=click.Choice(KINDS),
             metavar="K",
-            help=f"What an annotation is, detected where not given: {', '.join(KINDS)}.",
+            help=f"Kind of annotation, detected if omitted: {', '.join(KINDS)}.",
         ),
         click.Option(
             ["--empty-is-none"],
             is_flag=True,
-            help="Sets of labels: an empty cell says that its label, or any, does not apply; else it says nothing.",
+            help='Sets of labels: read an empty cell as "does not apply" instead of as missing.',
         ),
         click.Option(
             ["--most-columns"],
@@ -191,11 +197,15 @@ def _file() -> list[click.Parameter]:
             default=MOST_COLUMNS,
             metavar="N",
             show_default=True,
-            help="Largest number of columns that a table may have.",
+            help="Largest number of columns of a table.",
         ),
-        click.Option(["--threshold"], type=float, metavar="T", help="Scores: two classes, at most T and above."),
-        click.Option(["--label"], metavar="NAME", help="Sets of labels: two classes, without this label and with it."),
-        click.Option(["--seed"], type=int, default=0, show_default=True),
+        click.Option(
+            ["--threshold"], type=float, metavar="T", help="Split scores into two classes: at most T, and above T."
+        ),
+        click.Option(
+            ["--label"], metavar="NAME", help="Use one label of the sets as two classes: without it and with it."
+        ),
+        click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed of random numbers."),
     ]
 
 
@@ -203,7 +213,7 @@ def _ordinal() -> click.Option:
     return click.Option(
         ["--ordinal"],
         is_flag=True,
-        help="Use the order of the classes: that of --classes, of numbers, or of a known scale in words.",
+        help="Use the order of the classes: from --classes, from numbers, or from a known scale in words.",
     )
 
 
@@ -213,7 +223,7 @@ def _partitions() -> click.Option:
         ["--partitions"],
         type=int,
         metavar="N",
-        help="Parquet: work on disk, in N partitions of the cases; done without being asked where memory is short.",
+        help="Parquet: work on disk in N partitions of the cases; done automatically if memory is short.",
     )
 
 
@@ -222,7 +232,7 @@ def _cluster() -> click.Option:
     return click.Option(
         ["--cluster"],
         metavar="ADDRESS",
-        help="Who does the work: local:N for N processes here, or a Dask scheduler (tls://host:8786).",
+        help="Run the work on local:N (N processes of this computer) or on a Dask scheduler (tls://host:8786).",
     )
 
 
@@ -277,14 +287,16 @@ def _agreement() -> list[click.Parameter]:
             type=click.Choice([part.name for part in AGREEMENT.parts]),
             default=first.name,
             show_default=True,
-            help="What to say of the agreement; of all but the first the rows of its table.",
+            help="Part of the analysis; all but the first give the rows of a table.",
         ),
         *_options_of_parts(others),
         *_file(),
-        click.Option(["--level"], type=float, default=0.95, metavar="L", help="Of the intervals, 0 to 1."),
-        click.Option(["--weights"], metavar="W", help="Of the classes: identity, linear, quadratic, ordinal, ..."),
+        click.Option(
+            ["--level"], type=float, default=0.95, metavar="L", help="Confidence level of intervals, 0 to 1 [0.95]."
+        ),
+        click.Option(["--weights"], metavar="W", help="Class weights: identity, linear, quadratic, ordinal, …"),
         _ordinal(),
-        click.Option(["--spa-weights"], default="annotations_m1", metavar="S", help="Weighting of SPA."),
+        click.Option(["--spa-weights"], default="annotations_m1", metavar="S", help="Weights of cases in SPA."),
         _partitions(),
         _cluster(),
     ]
@@ -301,7 +313,7 @@ def _options_of_parts(parts: Sequence["AnalysisPart"]) -> list[click.Parameter]:
         click.Option(
             [f"--{name}"],
             type=click.Choice(list(dict.fromkeys(choice for _, option in taken for choice in option.choices))),
-            help="Of " + ", ".join(part.name for part, _ in taken) + ".",
+            help="For the parts " + ", ".join(part.name for part, _ in taken) + ".",
         )
         for name, taken in found.items()
     ]
@@ -310,14 +322,24 @@ def _options_of_parts(parts: Sequence["AnalysisPart"]) -> list[click.Parameter]:
 def _fit() -> list[click.Parameter]:
     ways = dict.fromkeys(way for method in methods("rater model").values() for way in method.ways if way != "vote")
     own = [
-        click.Option(["--method"], type=click.Choice(tuple(ways)), help="The quickest of the model where not given."),
-        click.Option(["--restarts"], type=int, default=0, metavar="N", help="Random starts beside the votes (em)."),
+        click.Option(
+            ["--method"], type=click.Choice(tuple(ways)), help="Fitting method; the fastest of the model if omitted."
+        ),
+        click.Option(["--restarts"], type=int, default=0, metavar="N", help="Additional random starts (em)."),
         click.Option(["--intervals"], is_flag=True, help="Standard errors and intervals (em)."),
-        click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, held fixed (em)."),
+        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class); these cases are held fixed (em)."),
         _ordinal(),
-        click.Option(["--own-trust"], is_flag=True, help="Sets of labels: each label alone, no trust that they share."),
-        click.Option(["--evidence"], metavar="NAME=FILE", help="A classifier that counts by its held-out score (em)."),
-        click.Option(["--parameters"], is_flag=True, help="Write confusion matrices however large they are."),
+        click.Option(
+            ["--own-trust"],
+            is_flag=True,
+            help="Sets of labels: fit each label separately, with no accuracy shared between labels.",
+        ),
+        click.Option(
+            ["--evidence"],
+            metavar="NAME=FILE",
+            help="Predictions of a classifier that count as evidence, weighted by the held-out score (em).",
+        ),
+        click.Option(["--parameters"], is_flag=True, help="Write confusion matrices of any size."),
         _cases_out("Write class probabilities per case as CSV."),
         _partitions(),
         _cluster(),
@@ -336,7 +358,9 @@ def _fit() -> list[click.Parameter]:
 def _choose() -> list[click.Parameter]:
     return [
         *_file(),
-        click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, which judge and do not choose."),
+        click.Option(
+            ["--gold"], metavar="FILE", help="Gold file (case,class), to evaluate the models; it does not select."
+        ),
         _ordinal(),
         _partitions(),
     ]
@@ -345,12 +369,25 @@ def _choose() -> list[click.Parameter]:
 def _raters() -> list[click.Parameter]:
     return [
         *_file(),
-        click.Option(["--gold"], metavar="FILE", help="case,class (or case,score) of gold cases, to judge by."),
+        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class or case,score) to measure accuracy."),
         _ordinal(),
-        click.Option(["--acceptable"], type=float, metavar="A", help="Accuracy; from the data where not given."),
-        click.Option(["--fdr"], type=float, default=0.05, metavar="Q", help="False discovery rate of those flagged."),
-        click.Option(["--judged-by"], type=click.Choice(("gold", "model")), help="Gold where there is enough of it."),
-        click.Option(["--level"], type=float, default=0.95, metavar="L", help="Of the intervals, 0 to 1."),
+        click.Option(
+            ["--acceptable"],
+            type=float,
+            metavar="A",
+            help="Lowest acceptable accuracy; derived from the data if omitted.",
+        ),
+        click.Option(
+            ["--fdr"], type=float, default=0.05, metavar="Q", help="False discovery rate of flagged raters [0.05]."
+        ),
+        click.Option(
+            ["--judged-by"],
+            type=click.Choice(("gold", "model")),
+            help="Reference for accuracy; gold if there are enough gold cases.",
+        ),
+        click.Option(
+            ["--level"], type=float, default=0.95, metavar="L", help="Confidence level of intervals, 0 to 1 [0.95]."
+        ),
     ]
 
 
@@ -366,21 +403,34 @@ def _machine() -> list[click.Parameter]:
             ["--machine"],
             multiple=True,
             metavar="NAME,...",
-            help="Raters who are machines, in FILE or in MACHINES, a file of their annotations; or NAME=FILE.",
+            help="AI models: raters of FILE or of MACHINES (a file of their annotations), or NAME=FILE.",
         ),
         _predictions(),
-        click.Option(["--leave-out"], metavar="NAME,...", help="Raters who are neither machine nor panel."),
-        click.Option(["--epsilon"], type=float, default=EPSILON, show_default=True, metavar="E", help=f"{costs}."),
-        click.Option(["--score"], type=click.Choice(SCORES), help="By the kind of annotations where not given."),
-        click.Option(["--fdr"], type=float, default=0.05, metavar="Q", help="False discovery rate over people."),
-        click.Option(["--level"], type=float, default=0.95, metavar="L", help="Of the intervals, 0 to 1."),
-        click.Option(["--no-people"], is_flag=True, help="Without every person through the same test."),
+        click.Option(["--leave-out"], metavar="NAME,...", help="Raters to leave out."),
+        click.Option(
+            ["--epsilon"],
+            type=float,
+            default=EPSILON,
+            show_default=True,
+            metavar="E",
+            help=f"Handicap ε of people, by their cost: {costs}.",
+        ),
+        click.Option(
+            ["--score"],
+            type=click.Choice(SCORES),
+            help="Score of agreement; chosen by the kind of annotation if omitted.",
+        ),
+        click.Option(["--fdr"], type=float, default=0.05, metavar="Q", help="False discovery rate over raters [0.05]."),
+        click.Option(
+            ["--level"], type=float, default=0.95, metavar="L", help="Confidence level of intervals, 0 to 1 [0.95]."
+        ),
+        click.Option(["--no-people"], is_flag=True, help="Do not test people in the same way."),
     ]
 
 
 def _draws() -> list[click.Parameter]:
     return [
-        click.Option(["--draws"], type=int, default=1000, show_default=True, metavar="M"),
+        click.Option(["--draws"], type=int, default=1000, show_default=True, metavar="M", help="Draws per case."),
         click.Option(["--top"], type=int, default=3, metavar="J", help="Largest set of classes, 1 to J."),
         *_options_of("plausibility", ()),
     ]
@@ -391,9 +441,15 @@ def _plausible() -> list[click.Parameter]:
         _named("plausibility"),
         *_file(),
         *_draws(),
-        click.Option(["--prior"], metavar="M0,K0,A0,B0", help="Of scores; fitted where not given."),
+        click.Option(
+            ["--prior"], metavar="M0,K0,A0,B0", help="Prior of the model of scores; fitted to the data if omitted."
+        ),
         _ordinal(),
-        click.Option(["--risk"], metavar="FILE", help="class,risk with low, medium, high; or a level a line."),
+        click.Option(
+            ["--risk"],
+            metavar="FILE",
+            help="Risk of classes: a file class,risk (low, medium, high), or one level per line.",
+        ),
     ]
 
 
@@ -412,8 +468,10 @@ def _sweep() -> list[click.Parameter]:
         *_plausible(),
         click.Option(["--reliabilities"], required=True, metavar="1,2,3", help="Values of γ."),
         _predictions(),
-        click.Option(["--k"], type=int, help="Length of the lists that are compared; --top where not given."),
-        click.Option(["--gold"], metavar="FILE", help="Of sets of labels: case,labels of known sets, to judge by."),
+        click.Option(["--k"], type=int, help="Length of the compared lists; --top if omitted."),
+        click.Option(
+            ["--gold"], metavar="FILE", help="Sets of labels: gold file (case,labels) to evaluate predictions."
+        ),
         _partitions(),
         _cluster(),
     ]
@@ -424,26 +482,41 @@ def _sets() -> list[click.Parameter]:
     return [
         *_file(),
         _predictions(),
-        click.Option(["--alpha", "error"], type=float, required=True, metavar="A", help="Sets promise 1 - A."),
+        click.Option(
+            ["--alpha", "error"], type=float, required=True, metavar="A", help="Error of the promised coverage, 1 - A."
+        ),
         click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [where pages open]."),
         click.Option(
-            ["--calibrate"], type=float, default=0.5, show_default=True, metavar="SHARE", help="Of the cases."
+            ["--calibrate"],
+            type=float,
+            default=0.5,
+            show_default=True,
+            metavar="SHARE",
+            help="Share of cases to calibrate on.",
         ),
-        click.Option(["--folds"], type=int, default=0, metavar="K", help="Folds instead: each by all others."),
-        click.Option(["--labels"], type=int, default=1, show_default=True, metavar="M", help="Drawn for each case."),
-        click.Option(["--corrected"], is_flag=True, help="ECDF correction, by half of the calibration cases."),
+        click.Option(["--folds"], type=int, default=0, metavar="K", help="Calibrate by K folds instead."),
+        click.Option(["--labels"], type=int, default=1, show_default=True, metavar="M", help="Labels drawn per case."),
+        click.Option(["--corrected"], is_flag=True, help="ECDF correction, which uses half of the calibration cases."),
         click.Option(
             ["--within"],
             type=click.Choice(("group", "risk", "certainty")),
-            help="A threshold for each group, level of risk or quarter of certainty.",
+            help="Calibrate separately by group, risk or quarter of certainty.",
         ),
-        click.Option(["--gold"], metavar="FILE", help="case,class of gold cases, to judge by."),
-        click.Option(["--level"], type=float, default=0.95, metavar="L", help="Of the intervals, 0 to 1."),
-        click.Option(["--model"], type=click.Choice(names), help="Of plausibilities; that of pages where not given."),
+        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class) to evaluate the sets."),
+        click.Option(
+            ["--level"], type=float, default=0.95, metavar="L", help="Confidence level of intervals, 0 to 1 [0.95]."
+        ),
+        click.Option(
+            ["--model"], type=click.Choice(names), help="Plausibility model; the one of the pages if omitted."
+        ),
         click.Option(["--prior-alpha", "alpha"], type=float, metavar="A", help="Prior pseudo-count of each class."),
-        click.Option(["--draws"], type=int, default=1000, show_default=True, metavar="M"),
+        click.Option(["--draws"], type=int, default=1000, show_default=True, metavar="M", help="Draws per case."),
         *_options_of("plausibility", ("alpha",)),
-        click.Option(["--risk"], metavar="FILE", help="class,risk with low, medium, high; or a level a line."),
+        click.Option(
+            ["--risk"],
+            metavar="FILE",
+            help="Risk of classes: a file class,risk (low, medium, high), or one level per line.",
+        ),
         _cases_out("Write the set of every case as CSV."),
     ]
 
@@ -453,18 +526,29 @@ def _rate() -> list[click.Parameter]:
 
     return [
         *(parameter for parameter in _file() if parameter.name != "answer"),
-        click.Option(["--class", "klass"], required=True, metavar="C", help="The class whose rate it is."),
+        click.Option(["--class", "klass"], required=True, metavar="C", help="Class whose rate is estimated."),
         click.Option(["--answer"], metavar="COLUMN", help="Column of classes or scores."),
-        click.Option(["--machine"], required=True, metavar="NAME", help="A rater of FILE, or predictions: NAME=FILE."),
-        click.Option(["--method"], type=click.Choice(RATE_METHODS), default="ppi", help="ppi where not given."),
         click.Option(
-            ["--gold"], metavar="FILE", help="case,class of gold cases, which go before people's annotations."
+            ["--machine"], required=True, metavar="NAME", help="AI model: a rater of FILE, or predictions NAME=FILE."
         ),
-        click.Option(["--only-gold"], is_flag=True, help="Gold cases alone are labelled."),
-        click.Option(["--probabilities"], metavar="COLUMN", help="Of FILE: each case's chance of a label (sampled)."),
-        click.Option(["--reliability"], type=float, metavar="G", help="γ: labels are draws of the truth, not shares."),
-        click.Option(["--draws"], type=int, default=100, metavar="M", help="Of those draws; 100 where not given."),
-        click.Option(["--level"], type=float, default=0.95, metavar="L", help="Of the intervals, 0 to 1."),
+        click.Option(["--method"], type=click.Choice(RATE_METHODS), default="ppi", help="Method of correction [ppi]."),
+        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class); gold replaces people's annotations."),
+        click.Option(["--only-gold"], is_flag=True, help="Use gold cases only as labels."),
+        click.Option(
+            ["--probabilities"],
+            metavar="COLUMN",
+            help="Column of FILE with the probability that a case was sampled (sampled).",
+        ),
+        click.Option(
+            ["--reliability"],
+            type=float,
+            metavar="G",
+            help="Reliability γ: use draws of the truth as labels instead of shares.",
+        ),
+        click.Option(["--draws"], type=int, default=100, metavar="M", help="Draws of the truth [100]."),
+        click.Option(
+            ["--level"], type=float, default=0.95, metavar="L", help="Confidence level of intervals, 0 to 1 [0.95]."
+        ),
     ]
 
 
@@ -475,9 +559,11 @@ def _reliability() -> list[click.Parameter]:
         click.Argument(["model"], type=click.Choice(names), metavar="MODEL"),
         *_file(),
         *_draws(),
-        click.Option(["--prior"], metavar="M0,K0,A0,B0", help="Of scores; fitted where not given."),
-        click.Option(["--gold"], metavar="FILE", help="case,class of gold cases."),
-        click.Option(["--beta"], type=float, metavar="B", help="Exponent of dependence that counts open at."),
+        click.Option(
+            ["--prior"], metavar="M0,K0,A0,B0", help="Prior of the model of scores; fitted to the data if omitted."
+        ),
+        click.Option(["--gold"], metavar="FILE", help="Gold file (case,class)."),
+        click.Option(["--beta"], type=float, metavar="B", help="Exponent β of dependence, the default γ of counts."),
     ]
 
 
@@ -489,9 +575,9 @@ def _report() -> list[click.Parameter]:
         *_file(),
         *_draws(),
         _ordinal(),
-        click.Option(["--out"], required=True, metavar="FILE", help="The HTML file to write."),
-        click.Option(["--sections"], metavar="A,B", help=f"Of {', '.join(SECTIONS)}; all where not given."),
-        click.Option(["--model"], type=click.Choice(names), help="Of plausibilities."),
+        click.Option(["--out"], required=True, metavar="FILE", help="HTML file to write."),
+        click.Option(["--sections"], metavar="A,B", help=f"Sections, all if omitted: {', '.join(SECTIONS)}."),
+        click.Option(["--model"], type=click.Choice(names), help="Plausibility model."),
         click.Option(
             ["--reliability"], type=float, metavar="G", help="Reliability γ of the section on cases [where pages open]."
         ),
@@ -500,7 +586,11 @@ def _report() -> list[click.Parameter]:
 
 
 def _verify() -> list[click.Parameter]:
-    return [click.Option(["--head"], multiple=True, metavar="HASH", help="The record must hold it; may be repeated.")]
+    return [
+        click.Option(
+            ["--head"], multiple=True, metavar="HASH", help="Hash that the record must contain; may be repeated."
+        )
+    ]
 
 
 def _backup() -> list[click.Parameter]:
@@ -509,10 +599,18 @@ def _backup() -> list[click.Parameter]:
 
 def _erase() -> list[click.Parameter]:
     return [
-        click.Option(["--person"], metavar="NAME", help="As it stands in the record."),
-        click.Option(["--by"], default="administrator", show_default=True, metavar="NAME", help="Who erases."),
-        click.Option(["--unused"], type=int, metavar="DAYS", help="Kept data with which nothing was done for so long."),
-        click.Option(["--yes"], is_flag=True, help="Erase them; without it unused data are only listed."),
+        click.Option(["--person"], metavar="NAME", help="Name of the person in the record."),
+        click.Option(
+            ["--by"],
+            default="administrator",
+            show_default=True,
+            metavar="NAME",
+            help="Name of who erases, for the record.",
+        ),
+        click.Option(
+            ["--unused"], type=int, metavar="DAYS", help="Saved data that nobody has used for this many days."
+        ),
+        click.Option(["--yes"], is_flag=True, help="Erase; without it, unused data are only listed."),
     ]
 
 
@@ -550,17 +648,17 @@ def _deploy() -> list[click.Parameter]:
 
     return [
         click.Argument(["out"], metavar="OUT"),
-        click.Option(["--name"], required=True, metavar="HOST", help="By which people open the server."),
-        option("processes", "N", "Of the dashboard; about one for each core."),
+        click.Option(["--name"], required=True, metavar="HOST", help="Public host name of the server."),
+        option("processes", "N", "Processes of the dashboard; about one per core."),
         option(
             "database", "@FILE|URL", "Address of Postgres, in a file if it has a password [SQLite in the home folder]."
         ),
-        option("home", "FOLDER", "Of what is kept, on the server."),
-        option("program", "FOLDER", "Of this program, on the server."),
+        option("home", "FOLDER", "Folder of saved data on the server."),
+        option("program", "FOLDER", "Folder of the program on the server."),
         option("certificate", "FILE", "Certificate chain and key, on the server."),
-        option("port", "N", "Of the address that people open."),
-        option("plain_port", "N", "From which browsers are sent on to that."),
-        option("first_port", "N", "Of the first process; the others follow."),
+        option("port", "N", "Port of the public address."),
+        option("plain_port", "N", "Port that redirects browsers to the public address."),
+        option("first_port", "N", "Port of the first process; the others follow."),
     ]
 
 
@@ -569,7 +667,9 @@ def _cases_out(words: str) -> click.Option:
 
 
 def _predictions() -> click.Option:
-    return click.Option(["--predictions"], multiple=True, metavar="NAME=FILE", help="Of a classifier; may be repeated.")
+    return click.Option(
+        ["--predictions"], multiple=True, metavar="NAME=FILE", help="Predictions of a classifier; may be repeated."
+    )
 
 
 # Where a command's function is, what it does, an example, and its parameters.
@@ -577,13 +677,13 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
     "samples": (".commands.data:samples", "List the samples.", "samples", _none),
     "describe": (
         ".commands.data:describe",
-        "What a file holds, as understood.",
+        "Describe the content of a file.",
         "describe readings.csv",
         lambda: [*_file(), _partitions()],
     ),
     "agreement": (
         ".commands.data:agreement",
-        "Coefficients of agreement with intervals.",
+        "Compute coefficients of agreement with intervals.",
         "agreement readings.csv --level 0.9",
         _agreement,
     ),
@@ -595,85 +695,85 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
     ),
     "choose": (
         ".commands.choices:choose",
-        "Which rater model predicts annotations best that it has not seen.",
+        "Select the rater model with the best held-out score.",
         "choose skin --gold truth.csv",
         _choose,
     ),
     "raters": (
         ".commands.raters:raters",
-        "Raters to act on: accuracy against what is acceptable, with the evidence.",
+        "Compare the accuracy of raters with an acceptable accuracy, and flag raters.",
         "raters caries --acceptable 0.8",
         _raters,
     ),
     "machine": (
         ".commands.machines:machine",
-        "May a machine stand in for a rater, and how many readers is it worth?",
+        "Test whether an AI model can replace a rater.",
         "machine readings.csv --machine gpt,gemini --epsilon 0.1",
         _machine,
     ),
     "certainty": (
         ".commands.plausibilities:certainty",
-        "Annotation certainty of every case.",
+        "Compute the annotation certainty of every case.",
         "certainty plackett-luce skin --reliability 3",
         _certainty,
     ),
     "sweep": (
         ".commands.plausibilities:sweep",
-        "Certainty against reliability.",
+        "Compute certainty and classifier metrics over values of γ.",
         "sweep plackett-luce skin --reliabilities 1,3,10",
         _sweep,
     ),
     "sets": (
         ".commands.sets:sets",
-        "Prediction sets of classifiers that hold the truth as often as promised.",
+        "Calibrate prediction sets of classifiers under uncertain truth.",
         "sets readings.csv --predictions A=probabilities.csv --alpha 0.1 --cases-out sets.csv",
         _sets,
     ),
     "rate": (
         ".commands.rates:rate",
-        "The rate of a class among all cases, from a machine's labels corrected by people's.",
+        "Estimate the rate of a class from an AI model's labels, corrected by people's.",
         "rate readings.csv --machine gpt --class lesion --method ppi",
         _rate,
     ),
     "reliability": (
         ".commands.reliability:reliability",
-        "What anchors the reliability γ: held-out readers, and gold.",
+        "Show what anchors the reliability γ: held-out raters and gold.",
         "reliability dirichlet readings.csv --gold truth.csv",
         _reliability,
     ),
     "report": (
         ".commands.reports:report",
-        "One HTML file with figures, tables and methods, that needs no network.",
+        "Write a report as one HTML file that works offline.",
         'report skin --select \'{"raters":["R01","R02"]}\' --out report.html',
         _report,
     ),
     "verify": (
         ".commands.record:verify",
-        "Whether the record of reviews is whole; ends with 1 where it is not.",
+        "Verify the audit trail of reviews (exit status 1 if it fails).",
         "verify --head HASH",
         _verify,
     ),
     "backup": (
         ".commands.record:backup",
-        "One file with reviews, kept datasets and all that belongs to them, while the server runs.",
+        "Back up reviews, saved datasets and results to one file, while the server runs.",
         "backup plurality.backup",
         _backup,
     ),
     "restore": (
         ".commands.record:restore",
-        "Put a backup back, into an empty home folder.",
+        "Restore a backup into an empty home folder.",
         "restore plurality.backup",
         _restore,
     ),
     "bring-over": (
         ".commands.earlier:bring_over",
-        "Bring what is kept of a file that was read in another way before to what it is now.",
+        "Move reviews and settings of a file that an earlier version read differently.",
         "bring-over readings.csv --by ann@clinic.example",
         _bring_over,
     ),
     "erase": (
         ".commands.record:erase",
-        "Erase what is kept of a person, or data that nobody uses any more.",
+        "Erase a person, or saved data that nobody uses.",
         "erase --person ann@clinic.example --yes",
         _erase,
     ),
@@ -685,13 +785,13 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
     ),
     "deploy": (
         ".commands.deployment:deploy",
-        "The files of a server for a team: services, proxy, settings, backup, containers.",
+        "Write the files of a server for a team: services, proxy, settings, backup, containers.",
         "deploy out --name plurality.clinic.example --processes 2",
         _deploy,
     ),
     "upgrade": (
         ".commands.record:upgrade",
-        "Bring the database of reviews to this version, as the owner of its tables.",
+        "Upgrade the database of reviews to this version.",
         "upgrade",
         _none,
     ),
