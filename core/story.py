@@ -84,29 +84,29 @@ STEPS = (
         "Click a case at the top of the worklist, and compare what the raters said with what the truth could be.",
     ),
     StoryStep(
-        "A model weighs the raters",
+        "A model weights the raters",
         "models",
-        "Open the Raters page and see how far apart their accuracies are, and how wide the intervals.",
+        "Open the Raters page, and compare the accuracies and the widths of their intervals.",
     ),
     StoryStep(
         "This case has two plausible truths",
         "cases",
-        "Move the reliability slider: how much would you have to trust the raters to be rid of one of them?",
+        "Move the slider: how high must γ be before only one class remains plausible?",
     ),
     StoryStep(
         "The classifier looked better than it is",
         "reliability",
-        "Follow its line in the figure: the less the raters are trusted, the further it falls below its cross.",
+        "Follow its line: at lower γ it falls further below its cross, its score against one label per case.",
     ),
     StoryStep(
-        "The ranking of classifiers flips with trust",
+        "The ranking of classifiers depends on γ",
         "reliability",
-        "Choose top-1 accuracy above the figure: judged by first guesses alone, one classifier stays ahead.",
+        "Choose top-1 accuracy above the figure: by first guesses only, one classifier leads at every γ.",
     ),
     StoryStep(
-        "One model may stand in for a rater, another may not",
+        "One AI model may replace a rater, another may not",
         "ai_rater",
-        "Open “Shared errors”: two versions of one model make the same mistakes, and would not count as two raters.",
+        "Open “Shared errors”: two versions of one model make the same mistakes, and count as less than two raters.",
         "replies",
     ),
 )
@@ -116,7 +116,7 @@ def disagree(agreement: Coefficient) -> Claim:
     """Step one, from percent agreement."""
     low, high = agreement.ci_low, agreement.ci_high
     if agreement.value is None or low is None or high is None:
-        return Claim("How often two raters agree cannot be computed", False)
+        return Claim("Cannot determine how often two raters agree", False)
     words = (
         f"Two raters who look at the same case put the same diagnosis first in {percent(agreement.value)} of pairs "
         f"({number(100 * low, 0)} to {number(100 * high, 0)}). Their annotations cannot all be right"
@@ -138,8 +138,8 @@ def hidden(dataset: Dataset, certainty: CertaintyResult) -> Claim:
     doubtful = int((clear & (certainty.certainty[:, 0] < UNCERTAIN_BELOW)).sum())
     words = (
         f"Majority vote gives {int(clear.sum()):,} of {plural(dataset.n_cases, 'case')} one label each, and looks "
-        f"finished. {doubtful:,} of these labels are less than {percent(UNCERTAIN_BELOW)} certain, and nothing in it "
-        "says which"
+        f"finished. {doubtful:,} of these labels are less than {percent(UNCERTAIN_BELOW)} certain, and the vote does "
+        "not show which"
     )
     return Claim(words, bool(doubtful > 0.1 * clear.sum()))
 
@@ -160,17 +160,17 @@ def weighs(dataset: Dataset, title: str, fit: RaterModelFit, judged: Acceptable)
     changes = vote_changes(fit, MajorityVote().fit(dataset), np.diff(dataset.case_ptr) > 0)
     found = judged.accuracy
     if judged.why or judged.why_no_order or not np.isfinite(found.value).any():
-        return Claim("Which rater is more accurate cannot be told", False)
+        return Claim("Cannot determine which rater is more accurate", False)
     most, least = int(np.nanargmax(found.value)), int(np.nanargmin(found.value))
 
     def said(rater: int) -> str:
         share = percent_with_interval(found.value[rater], found.low[rater], found.high[rater])
-        return f"{dataset.raters[rater]} is right on {share}"
+        return f"{dataset.raters[rater]} is correct on {share}"
 
     words = (
-        f"By the annotations alone, {said(most)} of cases and {said(least)}. Weighing raters decides "
-        f"{changes.n_decided:,} of {plural(changes.n_tied, 'tied vote')} at a probability of {number(TIE_DECIDED, 1)} "
-        f"or more ({title})"
+        f"From the annotations alone, the model estimates that {said(most)} of cases and {said(least)}. Weighting "
+        f"the raters decides {changes.n_decided:,} of {plural(changes.n_tied, 'tied vote')} at a probability of "
+        f"{percent(TIE_DECIDED)} or more ({title})"
     )
     return Claim(words, clearly_apart(found.value, found.low, found.high) and changes.n_decided > 0)
 
@@ -220,7 +220,7 @@ def torn_case(
             best_rank = rank
             best = Torn(dataset.cases[case], (dataset.classes[codes[0]], dataset.classes[codes[1]]), shares, risk)
     if best is None:
-        raise NotApplicableError("No case is torn between two classes.")
+        raise NotApplicableError("No case has two plausible classes.")
     return best
 
 
@@ -229,9 +229,8 @@ def two_truths(torn: Torn) -> Claim:
     (one, other), (more, less) = torn.classes, torn.shares
     words = f"{one} is the most plausible truth in {percent(more)} of draws, {other} in {percent(less)}"
     if torn.risk is not None and torn.risk[0] != torn.risk[1]:
-        words += f". The one is of {torn.risk[0]} risk, the other of {torn.risk[1]} risk, and a label would drop one"
-    else:
-        words += ". A label would drop one of them"
+        words += f". The first has {torn.risk[0]} risk, the second {torn.risk[1]} risk"
+    words += ". One label per case would drop one of them"
     return Claim(words, less >= TWO_TRUTHS)
 
 
@@ -241,9 +240,9 @@ def looked_better(evaluation: Evaluation, reliability: float) -> Claim:
     name = max(values, key=lambda one: values[one].point - values[one].mean)
     found = values[name]
     words = (
-        f"Against one label a case, classifier {name} has the truth among its first three guesses in "
+        f"Against one label per case, classifier {name} has the truth among its first three guesses in "
         f"{percent(found.point)} "
-        f"of cases. Over all that the truth could be (γ = {exact(reliability)}) it is "
+        f"of cases. Over all plausible truths (γ = {exact(reliability)}) it is "
         f"{percent_with_interval(found.mean, found.ci_low, found.ci_high)}"
     )
     return Claim(words, found.point > found.ci_high)
@@ -253,10 +252,10 @@ def flips(reliabilities: Sequence[float], evaluations: Sequence[Evaluation]) -> 
     """Step six, from the classifiers at the least and the most trust, and the metric that does not flip."""
     first, *_, last = leaders(evaluations, METRIC)
     words = (
-        f"If the raters are hardly trusted (γ = {exact(reliabilities[0])}), {first.name} leads; if they are trusted "
-        "much "
-        f"(γ = {exact(reliabilities[-1])}), {last.name} does, each with a probability of {_at_least(first.p, last.p)}. "
-        "Whoever chooses a classifier chooses a trust, too"
+        f"If annotations count little (γ = {exact(reliabilities[0])}), {first.name} leads. If they count much "
+        f"(γ = {exact(reliabilities[-1])}), {last.name} leads. Each leads with a probability of "
+        f"{_at_least(first.p, last.p)}. "
+        "To choose a classifier, you must first choose γ"
     )
     sure = first.p is not None and last.p is not None and min(first.p, last.p) >= CLEARLY_AHEAD
     same = {leader.name for leader in leaders(evaluations, "top1_accuracy")}
@@ -275,11 +274,11 @@ def stands_in(test: AlternativeTest, by_probabilities: Sequence[Worth]) -> Claim
     known = {one.machine: one for one in by_probabilities}
     tested = [one for one in test.machines if one.raters and one.machine in known]
     if len(tested) < 2:
-        return Claim("Which machine may stand in for a rater cannot be told", False)
+        return Claim("Cannot determine which AI model may replace a rater", False)
     best, worst = (end(tested, key=lambda one: one.n_rejected) for end in (max, min))
     worth = [known[one.machine].words() for one in (best, worst)]
     words = (
-        f"{best.machine} holds its own against {best.n_rejected:,} of {plural(len(best.raters), 'rater')}, "
+        f"{best.machine} is not worse than {best.n_rejected:,} of {plural(len(best.raters), 'rater')}, "
         f"{worst.machine} against {worst.n_rejected:,} (ε = {exact(test.epsilon)}). By the probabilities that they "
         "give, the "
         f"one is worth {worth[0]} raters, the other {worth[1]}: it is sure where it is wrong"

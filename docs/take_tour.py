@@ -34,7 +34,7 @@ def raters(page: Page) -> None:
 def cases(page: Page) -> None:
     """The case of the story, without the story around it."""
     page.get_by_text("is the most plausible truth in").wait_for()
-    page.get_by_role("button", name="Leave the story").click()
+    page.get_by_role("button", name="Leave the tour").click()
     settled(page)
 
 

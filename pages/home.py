@@ -39,7 +39,7 @@ def _dashboard(reading) -> None:
     dataset, theme = gold_of_reviews.applied(reading.dataset), look.theme()
     title = st.empty()
     title.title(markdown(shorten(dataset.name, 44)))
-    raters = plural(dataset.n_raters, "rater") if dataset.raters_identified else "raters not named"
+    raters = plural(dataset.n_raters, "rater") if dataset.raters_identified else "raters without names"
     st.caption(
         f"{plural(dataset.n_cases, 'case')} · {raters} · "
         f"{plural(dataset.n_annotations, 'annotation')} · {_ANSWERS[dataset.kind]}"
@@ -113,11 +113,11 @@ def _keep(reading) -> None:
     if any(sample.name == st.session_state.get("data") for sample in SAMPLES):
         return
     if library.is_kept(reading.dataset.digest):
-        st.caption("This dataset is kept on this computer; its address goes on working.")
+        st.caption("Saved on this computer. Its address keeps working.")
         return
     if not access.may_change(st.session_state["data"]):
         return
-    if st.button("Keep on this computer", icon=":material/save:", key="keep_home"):
+    if st.button("Save on this computer", icon=":material/save:", key="keep_home"):
         cached.keep(reading)
         st.rerun()
 
@@ -126,7 +126,7 @@ def _kept() -> None:
     entries = cached.kept()
     if not entries:
         return
-    st.subheader("Kept on this computer", anchor=False)
+    st.subheader("Saved on this computer", anchor=False)
     try:
         steps = {entry.digest: access.n_reviews(entry.digest) for entry in entries}
     except StoreError as error:
@@ -143,17 +143,17 @@ def _kept() -> None:
             with st.popover("Forget", key=f"forgetting-{entry.digest}"):
                 reviews = steps.get(entry.digest)
                 erased = f" with {plural(reviews, 'step')} of its reviews" if reviews else ""
-                st.write(f"This erases the dataset{erased}, its predictions and all that was computed from it.")
+                st.write(f"This permanently deletes the dataset{erased}, its predictions and all results.")
                 st.button(
-                    "Erase it", type="primary", key=f"forget-{entry.digest}", on_click=_forget, args=(entry.digest,)
+                    "Delete", type="primary", key=f"forget-{entry.digest}", on_click=_forget, args=(entry.digest,)
                 )
 
 
 def _facts_of(entry: library.Kept) -> str:
     if entry.damaged:
-        return "Its description cannot be read. Forget it, or keep it again from its file."
-    raters = plural(entry.n_raters, "rater") if entry.raters_identified else "raters not named"
-    return f"{plural(entry.n_cases, 'case')} · {raters} · kept {entry.kept_at[:10]}"
+        return "Its description cannot be read. Delete it, or save it again from its file."
+    raters = plural(entry.n_raters, "rater") if entry.raters_identified else "raters without names"
+    return f"{plural(entry.n_cases, 'case')} · {raters} · saved {entry.kept_at[:10]}"
 
 
 def _open_or_rename(entry: library.Kept) -> None:
@@ -182,7 +182,7 @@ if "home_go" in st.session_state:
 home_waiting.show()
 reading = state.current()
 if reading is None:
-    first_visit.show(partial(story.entrance, "See it in seven steps", "primary"), upload_files.zone)
+    first_visit.show(partial(story.entrance, "Start the guided tour", "primary"), upload_files.zone)
 else:
     _dashboard(reading)
 _kept()

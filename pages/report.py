@@ -132,8 +132,8 @@ def _page() -> None:
     dataset = gold_of_reviews.applied(reading.dataset)
     st.title("Export a report")
     st.write(
-        "One file with live figures, tables, methods and where the data came from. It opens by double-click, needs no "
-        "network, and prints."
+        "One self-contained HTML file with figures, tables, methods and the source of the data. It works offline and "
+        "prints."
     )
     split = None if dataset.kind == "score" else widgets.split(dataset)
     left, middle, right = st.columns([4, 2, 3], vertical_alignment="bottom")
@@ -171,7 +171,7 @@ def _page() -> None:
     content, answers = done
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
-            "Download the report",
+            "Download report",
             content,
             file_name=provenance.file_name("report", "html"),
             mime="text/html",
@@ -180,10 +180,10 @@ def _page() -> None:
             on_click="ignore",
             key="take_report",
         )
-        show = st.toggle("Show it here", key="show_report")
+        show = st.toggle("Preview", key="show_report")
         st.caption(f"{number(len(content) / 1e6, 1)} MB")
     if show:
-        st.iframe(content.decode(), height=900, alt="The report as it will be")
+        st.iframe(content.decode(), height=900, alt="Preview of the report")
     else:
         _answers(answers)
 

@@ -20,17 +20,17 @@ st.title("Settings")
 settings = current_settings()
 leaves = "nothing leaves this computer"
 if settings.remote_images:
-    leaves = "nothing leaves this computer but requests for the images of cases that stand elsewhere"
+    leaves = "nothing leaves this computer except requests for images on other computers"
 if elsewhere(settings.cluster):
     leaves = (
         f"{leaves} but data for the cluster" if leaves.endswith("computer") else f"{leaves}, and data for the cluster"
     )
 st.markdown(f"**Plurality {__version__}** · {leaves}, no usage statistics are sent.")
 rows = {
-    "Folder of kept datasets (PLURALITY_HOME)": str(settings.home),
+    "Folder of saved datasets (PLURALITY_HOME)": str(settings.home),
     "Reviews (PLURALITY_DATABASE_URL)": store_url().render_as_string(hide_password=True),
     "Folder of the images of cases (PLURALITY_IMAGES)": str(settings.images) if settings.images else "none",
-    "Images of other computers (PLURALITY_REMOTE_IMAGES)": "loaded" if settings.remote_images else "not loaded",
+    "Images from other computers (PLURALITY_REMOTE_IMAGES)": "loaded" if settings.remote_images else "not loaded",
     "Folder of compiled kernels (NUMBA_CACHE_DIR)": os.environ["NUMBA_CACHE_DIR"],
     "Largest file (PLURALITY_MAX_UPLOAD_MB)": f"{settings.max_upload_mb:,} MB",
     "Memory for reading a small file (PLURALITY_READING_MB)": f"{settings.reading_mb:,} MB",
@@ -51,7 +51,7 @@ st.html(  # a table cut its second column off on a telephone
 )
 if settings.images is not None and not settings.images.is_dir():
     st.warning(
-        "The folder of images is not there: no image is shown. Set PLURALITY_IMAGES to a folder on this computer.",
+        "Could not find the folder of images, so no image is shown. Set PLURALITY_IMAGES to a folder on this computer.",
         icon=":material/folder_off:",
     )
 st.subheader("Details for a bug report", anchor=False)
@@ -62,4 +62,4 @@ details = [
     *(f"{name}: {value}" for name, value in rows.items()),
 ]
 st.code("\n".join(details), language=None)
-st.caption("Copy with the icon at the right. No data are in it; folders are.")
+st.caption("Use the copy icon. Contains folder paths, but no data.")

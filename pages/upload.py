@@ -140,8 +140,8 @@ def _done(digest: str) -> None:
     left.page_link("pages/agreement.py", label="How much do the raters agree?", icon=":material/handshake:")
     right.page_link("pages/cases.py", label="Which cases are uncertain?", icon=":material/view_list:")
     if library.is_kept(digest):
-        third.caption("Kept on this computer; its address goes on working.")
-    elif access.may_change(digest) and third.button("Keep on this computer", icon=":material/save:", key="keep"):
+        third.caption("Saved on this computer. Its address keeps working.")
+    elif access.may_change(digest) and third.button("Save on this computer", icon=":material/save:", key="keep"):
         cached.keep(reading)
         st.rerun()
     _perhaps_machines(reading.dataset.raters)

@@ -28,14 +28,14 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "agreement": ("Do the raters agree?", data_sections.agreement),
     "raters": ("Who is right?", data_sections.raters),
     "scores": ("How do raters score, and how well are scores known?", score_section.scores),
-    "gold": ("What does gold say?", gold_section.gold),
-    "machines": ("May a machine stand in for a rater?", machine_section.machines),
+    "gold": ("How do raters and models compare with gold?", gold_section.gold),
+    "machines": ("Can an AI model replace a rater?", machine_section.machines),
     "reviews": ("What did reviews decide?", review_section.reviews),
     "certainty": ("Which cases are uncertain?", truth_sections.certainty),
-    "classifiers": ("Does the choice of a classifier survive?", truth_sections.classifiers),
-    "sets": ("How long must a classifier's list be?", truth_sections.sets),
+    "classifiers": ("Does the best classifier depend on γ?", truth_sections.classifiers),
+    "sets": ("How many classes must a classifier list?", truth_sections.sets),
     "methods": ("Methods", truth_sections.methods),
-    "data": ("The data, and how to get these numbers again", data_sections.provenance),
+    "data": ("The data, and how to reproduce these numbers", data_sections.provenance),
 }
 _OF_CLASSES = ("raters", "gold", "certainty", "classifiers", "sets")
 _EVERYTHING = Selection()
@@ -175,18 +175,18 @@ def build_report(
             if answered is not None and (answer := _answer(built[-1])):
                 answered(*answer)
     if not built:
-        built.append(Section("nothing", "Nothing to report", (Words("The data hold nothing for these sections."),)))
+        built.append(Section("nothing", "Nothing to report", (Words("The data contain nothing for these sections."),)))
     elif len(sections) > 1:
         built.insert(0, _summary(request, built, todo))
     dataset = request.dataset
     size = f"{plural(dataset.n_cases, 'case')}, {_raters(dataset)}"
-    footer = f"Made with Plurality from {size}. Nothing in this file is loaded from elsewhere."
+    footer = f"Made with Plurality from {size}. This file loads nothing from other computers."
     return to_html(f"{dataset.name}: ground truth and its uncertainty", built, footer)
 
 
 def _raters(dataset: Dataset) -> str:
     """How many raters, where annotations say whose they are."""
-    return plural(dataset.n_raters, "rater") if dataset.raters_identified else "raters not named"
+    return plural(dataset.n_raters, "rater") if dataset.raters_identified else "raters without names"
 
 
 def _possible(request: ReportRequest, sections: Sequence[str]) -> tuple[str, ...]:
@@ -216,6 +216,6 @@ def _summary(request: ReportRequest, built: Sequence[Section], todo: Sequence[Wo
     if isinstance(request.threshold, str) and dataset.kind == "set":
         blocks.append(Words(data_sections.of_label(request.threshold)))
     if answers:
-        blocks.append(Grid(pd.DataFrame(answers, columns=["question", "answer"]), "What the data say."))
+        blocks.append(Grid(pd.DataFrame(answers, columns=["question", "answer"]), "What the data show."))
     blocks += [Words("What to do", "lead"), *todo] if todo else []
     return Section("summary", "Summary", tuple(blocks))

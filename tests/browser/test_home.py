@@ -21,7 +21,7 @@ def test_a_file_dropped_on_home_is_read_used_or_discarded(open_page, dashboard):
     """From the drop zone of Home to figures of these data, without a second drop."""
     page = open_page(dashboard.url)
     settled(page)
-    expect(page.get_by_role("heading", name="Ground truth that people disagree about")).to_be_visible()
+    expect(page.get_by_role("heading", name="Know what your raters agree on, and what they do not")).to_be_visible()
     upload(page, "fruit.csv", FRUIT)
     expect(page.get_by_text("Not used yet: fruit.csv")).to_be_visible()
     page.get_by_role("button", name="Use 36 annotations").click()
@@ -64,13 +64,13 @@ def test_each_picture_is_a_door_and_nothing_sticks_out_of_a_narrow_screen(open_p
     """The doors, and no sideways scrolling at 390 pixels."""
     page = open_page(f"{dashboard.url}/?data=skin", width=390, theme="dark")
     settled(page)
-    expect(page.get_by_role("heading", level=1)).to_contain_text("stay uncertain")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("are uncertain")
     expect(page.locator(".js-plotly-plot")).to_have_count(4)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     for door, heading in (
-        ("See agreement", "Raters agree on"),
-        ("See the cases", "stay uncertain at trust γ = "),
-        ("See classifiers and reliability", "Certainty"),
+        ("Open Agreement", "Raters agree on"),
+        ("Open Cases", "stay uncertain at trust γ = "),
+        ("Open Reliability", "Certainty"),
     ):
         page.goto(f"{dashboard.url}/?data=skin")
         settled(page)

@@ -116,7 +116,7 @@ def test_a_home_folder_that_cannot_be_written_is_told_and_the_rest_goes_on(open_
         upload(page, "few.csv", b"case,rater,class\n1,a,x\n1,b,x\n2,a,y\n2,b,x\n")
         page.get_by_role("button", name="Use 4 annotations").click()
         settled(page)
-        page.get_by_test_id("stMain").get_by_role("button", name="Keep on this computer").click()
+        page.get_by_test_id("stMain").get_by_role("button", name="Save on this computer").click()
         settled(page)
         expect(page.get_by_text(re.compile("cannot be written"))).to_be_visible()
         go_to(page, "Agreement")

@@ -13,11 +13,11 @@ pytestmark = pytest.mark.browser
 SAID = (
     r"the same diagnosis first in 56% of pairs \(52 to 59\)",
     r"\d+ of these labels are less than 90% certain",
-    r"R01 is right on 8\d% .* R07 is right on 5\d%",
+    r"R01 is correct on 8\d% .* R07 is correct on 5\d%",
     r"is the most plausible truth in \d\d% of draws",
     r"against one label a case, classifier A",
     r"B leads; if they are trusted much \(γ = 10\), A does",
-    r"steady holds its own against 6 of 6 raters, brash against \d",
+    r"steady is not worse than 6 of 6 raters, brash against \d",
 )
 RATERS = re.compile(r"\bR(0[1-9]|1[0-2])\b")
 ON = re.compile("Next: |To the end")
@@ -47,7 +47,7 @@ def test_a_newcomer_reaches_the_seventh_step(dashboard, open_page):
     """
     page = open_page(dashboard.url, width=390)
     settled(page)
-    page.get_by_role("button", name="See it in seven steps").click()
+    page.get_by_role("button", name="Start the guided tour").click()
     for number in range(1, 8):
         told(page, number)
         for width in (1440, 390) if number % 2 else (390, 1440):
@@ -75,7 +75,7 @@ def test_the_story_is_left_and_resumed_anywhere(dashboard, open_page):
     """Other pages show the way back; an address opens its step; leaving gives back what was open before."""
     page = open_page(f"{dashboard.url}?data=anaesthesia")
     settled(page)
-    page.get_by_role("button", name="Story in seven steps").click()
+    page.get_by_role("button", name="Guided tour").click()
     told(page, 1)
     on(page)
     told(page, 2)
@@ -83,7 +83,7 @@ def test_the_story_is_left_and_resumed_anywhere(dashboard, open_page):
     expect(page.locator(".st-key-story_bar")).to_contain_text("The story is at step 2")
     page.get_by_role("button", name="Go on").click()
     told(page, 2)
-    page.get_by_role("button", name="Leave the story").click()
+    page.get_by_role("button", name="Leave the tour").click()
     settled(page)
     expect(page.get_by_role("heading", level=1)).to_contain_text("Anaesthesia")
     page.get_by_role("button", name="Go on with the story (step 2)").click()
@@ -114,7 +114,7 @@ def test_a_presentation_shows_no_names_and_no_controls(dashboard, open_page):
     assert page.evaluate("getComputedStyle(document.documentElement).fontSize") == "20px"
     page.goto(f"{dashboard.url}/settings?data=anaesthesia&presenting=1")
     settled(page)
-    expect(page.get_by_text("This page is for work and is not shown in a presentation.")).to_be_visible()
+    expect(page.get_by_text("This page is not part of the presentation.")).to_be_visible()
     page.get_by_role("button", name="End presentation").click()
     settled(page)
     expect(page.get_by_test_id("stSidebar")).to_be_visible()

@@ -249,7 +249,7 @@ def test_a_report_says_of_machines_and_sets_and_cases_no_more_than_the_data_tell
     )
     text = re.sub(r"<script.*?</script>|<style.*?</style>", " ", content.decode(), flags=re.S)
     text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", text))
-    said = answers["May a machine stand in for a rater?"]
+    said = answers["Can an AI model replace a rater?"]
     assert ("knows may stand in for a rater" in said) == (name in MACHINE_TELLS)
     assert "tosses may stand in" not in said
     assert ("do not surely agree more than by chance" in said) == (name == "noise")
@@ -278,4 +278,4 @@ def test_a_report_of_any_data_has_no_number_that_is_none(case):
     assert not re.search(r"\b(nan|NaN|None|inf)\b", text)
     assert not re.search(r"\de\+\d", text)
     assert ("By gold, " in text) == (name == "crowd with gold")
-    assert ("What does gold say?" in text) == (data.gold is not None)
+    assert ("How do raters and models compare with gold?" in text) == (data.gold is not None)

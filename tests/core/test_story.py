@@ -121,8 +121,8 @@ def test_step_three_the_model_weighs_raters(view, unanimous):
     fit = OneCoin().fit(view)
     claim = story.weighs(view, "One coin", fit, acceptable_of(panel_of(view, DawidSkene("empirical").fit(view))))
     assert claim.holds
-    assert "R01 is right on 8" in claim.words
-    assert "R07 is right on 5" in claim.words
+    assert "R01 is correct on 8" in claim.words
+    assert "R07 is correct on 5" in claim.words
     tied = (MajorityVote().fit(view).top_class() < 0) & (np.diff(view.case_ptr) > 0)
     sure = (fit.class_probability.max(axis=1) >= 0.9) & tied
     assert f"decides {sure.sum()} of {tied.sum()} tied votes at a probability of .9 or more" in claim.words
@@ -149,7 +149,7 @@ def test_step_four_a_case_has_two_plausible_truths(skin, sweep):
 def test_no_case_of_one_mind_is_torn(unanimous):
     """Where all agree there is no such case, and that is said."""
     sure = annotation_certainty(DirichletCounts(), unanimous, reliability=30.0, **SETTINGS)
-    with pytest.raises(NotApplicableError, match="No case is torn"):
+    with pytest.raises(NotApplicableError, match="No case has two plausible"):
         story.torn_case(DirichletCounts(), unanimous, sure, reliability=30.0, **SETTINGS)
 
 
@@ -178,7 +178,7 @@ def test_step_six_the_ranking_flips(sweep):
     claim = story.flips(GAMMA, sweep.evaluation)
     assert claim.holds
     assert "(γ = 1), B leads" in claim.words
-    assert "(γ = 10), A does, each with a probability of 98% or more" in claim.words
+    assert "(γ = 10), A leads. Each leads with a probability of 98% or more" in claim.words
     assert not story.flips(GAMMA[1:], sweep.evaluation[1:]).holds
 
 
@@ -220,7 +220,7 @@ def test_one_machine_may_stand_in_and_one_that_is_sure_of_everything_may_not():
     ]
     claim = story.stands_in(test, worth)
     assert claim.holds
-    assert claim.words.startswith("steady holds its own against 6 of 6 raters, brash against 1 (ε = .2). By the")
+    assert claim.words.startswith("steady is not worse than 6 of 6 raters, brash against 1 (ε = .2). By the")
     assert f"worth {worth[0].words()} raters, the other less than none: it is sure where it is wrong" in claim.words
     assert not story.stands_in(test, worth[::-1][:1]).holds  # one machine cannot be compared
     alike = [replace(worth[0], machine=name) for name in of]

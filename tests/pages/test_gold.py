@@ -63,10 +63,10 @@ def test_decisions_of_arbitration_judge_only_where_the_switch_is_on():
 
 def test_home_says_how_often_the_most_probable_class_is_right_by_gold_where_there_is_some():
     app = opened("home", kept(_rows(60, gold=50)))
-    figure = next(each for each in app.metric if each.label == "Right by gold")
+    figure = next(each for each in app.metric if each.label == "Correct by gold")
     assert figure.value.endswith("%") and "n = 50 cases with gold" in words(app)
     app = opened("home", kept(_rows(60)))
-    assert "Right by gold" not in [each.label for each in app.metric]
+    assert "Correct by gold" not in [each.label for each in app.metric]
 
 
 def test_classifiers_stand_beside_gold_and_of_two_that_are_right_equally_often_neither_leads():

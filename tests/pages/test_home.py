@@ -46,7 +46,7 @@ def test_a_first_visit_shows_a_case_live_and_more_trust_makes_it_more_certain():
     said = []
     for trust in (1, 20):
         app.select_slider(key="first_trust").set_value(trust).run()
-        (words_said,) = [entry.value for entry in app.markdown if "At this trust" in entry.value]
+        (words_said,) = [entry.value for entry in app.markdown if "At this γ" in entry.value]
         certainty, right = re.findall(r"\*\*(?:over )?(\d+)%", words_said)
         assert "**Blotched naevellum**" in words_said and len(app.get("plotly_chart")) == 1
         said.append((float(certainty), float(right)))
@@ -121,8 +121,8 @@ def test_home_counts_no_raters_where_nobody_knows_who_they_are():
     """Rankings without names: "Rater 1" of one case is not "Rater 1" of the next."""
     app = home(kept('[[[["x"]],[["y"]]],[[["x"],["y"]],[["x"]]]]', "nameless"))
     sizes = [entry.value for entry in app.caption if entry.value.startswith("2 cases")]
-    assert "2 cases · raters not named · 4 annotations · differential diagnoses (rankings)" in sizes
-    assert "2 cases · raters not named · kept" in words(app)
+    assert "2 cases · raters without names · 4 annotations · differential diagnoses (rankings)" in sizes
+    assert "2 cases · raters without names · saved" in words(app)
 
 
 @pytest.mark.parametrize("sample", [sample.name for sample in SAMPLES])
@@ -140,7 +140,7 @@ def test_with_predictions_the_best_classifier_stands_there_and_without_them_the_
     app = home("anaesthesia")
     assert any(label.startswith("Prevalence of ") for label in figures(app))
     assert "by Dawid-Skene, empirical Bayes" in words(app)
-    assert "there are no predictions" in words(app)
+    assert "add a predictions file" in words(app)
 
 
 @pytest.mark.parametrize(("sample", "lacks"), [("skin", False), ("caries", True)])
@@ -182,9 +182,9 @@ def test_one_rater_and_one_class_are_no_trouble():
 
 def test_scores_have_their_own_agreement_and_mean_and_need_no_threshold():
     app = home(kept(SCORES))
-    assert {"Reliability of one score", "Mean score", "Half of the cases are known to"} <= set(figures(app))
+    assert {"Reliability of one score", "Mean score", "Median 95% interval"} <= set(figures(app))
     assert app.number_input(key="threshold").value is None
-    assert "of what varies in a score" in app.title[0].value
+    assert "of score variance" in app.title[0].value
     app = settle(app.number_input(key="threshold").set_value(9.0).run())
     assert "of lying above 9 or not" in words(app) and figures(app)["Uncertain cases"].endswith("%")
 

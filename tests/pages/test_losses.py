@@ -106,7 +106,7 @@ def test_the_sidebar_says_which_data_are_not_kept():
         assert "Data in use" in said and ("Not kept" in said) == is_marked
 
 
-@pytest.mark.parametrize(("data", "who"), [("dermatology", "raters not named"), ("knees", "8 raters")])
+@pytest.mark.parametrize(("data", "who"), [("dermatology", "raters without names"), ("knees", "8 raters")])
 def test_the_sidebar_counts_raters_only_where_they_are_known(data, who):
     assert f"cases · {who} · " in "\n".join(entry.value for entry in sidebar(data).sidebar.caption)
 

@@ -70,7 +70,7 @@ def test_no_headline_stands_while_rater_models_are_scored(monkeypatch):
         app = opened("models", "anaesthesia")
         assert title(app) == "Who is right, and which raters are accurate?" and opening.CHOOSING_RATERS in words(app)
         home, report = words(opened("home", "anaesthesia")), words(opened("report", "anaesthesia"))
-    assert "stay uncertain" not in home and home.count("Being worked out") >= 2
+    assert "are uncertain" not in home and home.count("Computing") >= 2
     assert "Which cases are uncertain?" not in report and opening.CHOOSING in report
     app = opened("models", "anaesthesia")
     scores = next(frame.value for frame in compared(app).dataframe if "score" in frame.value.columns)

@@ -84,8 +84,8 @@ def test_uncertain_cases_are_the_same_number_everywhere(sample, command, tmp_pat
 def test_scores_are_known_as_well_everywhere(command):
     """Half the width of the median interval, at the γ of the settings, on Home, on Cases and by the command."""
     home, cases = opened("home", "essays"), words(opened("cases", "essays"))
-    (half,) = [one.value for one in home.metric if one.label == "Half of the cases are known to"]
-    gamma = in_words(r"plausible score or better, γ = ([\d.]+)", words(home))[0]
+    (half,) = [one.value for one in home.metric if one.label == "Median 95% interval"]
+    gamma = in_words(r"a narrower one, γ = ([\d.]+)", words(home))[0]
     found = command("certainty", "gaussian", "essays")
     assert f"a score known to {half} or better" in cases and found["reliability"] == float(gamma)
     assert half == f"± {found['width']['median'] / 2:.1f}"
@@ -127,7 +127,7 @@ def test_what_somebody_chooses_on_one_page_counts_on_all():
     app = settle(app.slider(key="reliability").set_value(2.0).run())
     assert sum("every page" in toast.value for toast in app.toast) <= 1
     home = settle(app.switch_page("pages/home.py").run())
-    assert "γ = 2)" in words(home) and "Being worked out" not in words(home)
+    assert "γ = 2)" in words(home) and "Computing" not in words(home)
     app = settle(home.switch_page("pages/models.py").run())
     app = settle(app.multiselect(key="models_chosen").set_value(["tap"]).run())
     report = settle(app.switch_page("pages/report.py").run())

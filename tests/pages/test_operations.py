@@ -128,7 +128,7 @@ def test_a_database_that_is_away_is_said_once_a_page_and_the_page_comes_back_by_
         app.session_state["reviewer"] = "ann"
         app.run()
         assert [entry.value.replace("\\", "") for entry in app.error] == [
-            "The database cannot be reached. This page looks again every 5 seconds."
+            "The database cannot be reached. This page tries again every 5 seconds."
         ]
     monkeypatch.setattr(store_away.st, "rerun", lambda: drawn.append(1))
     for ago, wanted in ((0, []), (10, []), (10, [1])):

@@ -172,7 +172,7 @@ def test_an_address_that_leads_nowhere_says_what_to_do():
     app.query_params["data"] = "0" * 32
     app.run()
     assert "Open its file again" in app.error[0].value
-    assert app.title[0].value == "Ground truth that people disagree about"
+    assert app.title[0].value == "Know what your raters agree on, and what they do not"
 
 
 def test_the_vote_start_and_the_best_restart_are_told_apart():
@@ -260,4 +260,4 @@ def test_the_report_page_shows_what_each_section_answers_and_the_file_says_the_s
     answers = [text.value for text in app.markdown if text.value.startswith("**") and "  \n" in text.value]
     assert answers[0].startswith("**Do the raters agree?**") and len(answers) >= 3
     assert "are less certain than" in answers[-1]
-    assert taken.label == "Download the report"
+    assert taken.label == "Download report"

@@ -86,7 +86,7 @@ def test_the_mean_score_of_one_case_has_no_interval():
 @pytest.mark.parametrize(
     ("threshold", "first", "second", "least"),
     [
-        (None, "Half of the cases are known to: ± {half}", "or better, γ = 2", "wide"),
+        (None, "Median 95% interval: ± {half}", "a narrower one, γ = 2", "wide"),
         (5.0, "Uncertain cases: 50%", "2 of 4 cases below certainty .9 of lying above 5 or not, γ = 2", "near"),
     ],
 )
@@ -109,7 +109,7 @@ def test_home_of_scores_counts_cases_uncertain_of_their_side_and_shows_the_one_k
     widths = np.sort(trust.high[0] - trust.low[0])
     half = f"{(widths[1] + widths[2]) / 4:.1f}".removeprefix("0")
     assert said[0] == first.format(half=half) and said[1].endswith(second) and opens == [(least,)]
-    assert said[2] == f"Known least: {least}, {trust.low[0, case]:.1f} to {trust.high[0, case]:.1f}".replace(
+    assert said[2] == f"Widest interval: {least}, {trust.low[0, case]:.1f} to {trust.high[0, case]:.1f}".replace(
         " 0.", " ."
     )
     (mean,) = (trace for trace in figures[0].data if trace.name == "mean")
@@ -210,7 +210,7 @@ def test_certainty_under_another_model_stands_with_the_name_and_the_trust_of_tha
 @pytest.mark.parametrize(
     ("out", "label", "words"),
     [
-        (True, "Count them, too", "2 raters who are machines left out"),
+        (True, "Include them", "2 raters who are machines left out"),
         (False, "Leave them out", "2 raters who are machines counted like people"),
     ],
 )

@@ -89,7 +89,7 @@ def test_half_of_the_cases_are_known_to_half_the_width_of_the_middle_one_on_home
     width = np.sort(fit_prior(dataset).model().posterior(dataset).width())
     half = f"{width[10] / 2:.1f}"
     assert half != f"{width.mean() / 2:.1f}"
-    card = next(one for one in opened("home", address).metric if one.label == "Half of the cases are known to")
+    card = next(one for one in opened("home", address).metric if one.label == "Half of the scores have an interval of")
     assert card.value == f"± {half}"
     title = opened("cases", address).title[0].value
     assert title == f"Half of the cases have a score known to ± {half} or better at this trust level"
@@ -252,7 +252,7 @@ def test_known_scores_stand_on_raters_home_and_reliability_and_nowhere_without_t
     assert file["error"].to_dict() == pytest.approx(by_rater.apply(lambda each: each.abs().mean()).to_dict())
     assert ((file["bias_low"] < file["bias"]) & (file["error"] < file["error_high"])).all()
     app = settle(app.switch_page("pages/home.py").run())
-    off = next(one for one in app.metric if one.label == "Off from gold")
+    off = next(one for one in app.metric if one.label == "Mean difference from gold")
     assert off.value == f"{by_gold.error[0]:.2f}" and by_gold.words(0, 2) in words(app)
     app = settle(app.switch_page("pages/reliability.py").run())
     table = next(each.value for each in app.dataframe if "width_median" in each.value)

@@ -126,11 +126,11 @@ def sweep(*levels) -> SimpleNamespace:
     ("values", "ends"),
     [
         ((1.0, 0.95, 0.9), "and every case is certain"),
-        ((1.0, 0.95, 0.4), "and 1 of 3 cases stays uncertain"),
-        ((1.0, 0.89, 0.4), "and 2 of 3 cases stay uncertain"),
-        ((0.5, 0.89, 0.4), "and all 3 cases stay uncertain"),
-        ((0.5,), "and the one case stays uncertain"),
-        ((0.5, 0.5), "and both cases stay uncertain"),
+        ((1.0, 0.95, 0.4), "and 1 of 3 cases is uncertain"),
+        ((1.0, 0.89, 0.4), "and 2 of 3 cases are uncertain"),
+        ((0.5, 0.89, 0.4), "and all 3 cases are uncertain"),
+        ((0.5,), "and the one case is uncertain"),
+        ((0.5, 0.5), "and both cases are uncertain"),
     ],
 )
 def test_home_counts_uncertain_cases_in_the_right_number(values, ends):
@@ -174,11 +174,11 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     assert said[1].endswith("n = 33 cases")
     found = SimpleNamespace(percentage=None, quoted=icc, kind="score", pairs="")
     words = home_numbers.sentence(SimpleNamespace(name="made", n_cases=2), found, certainty(1.0, 0.5))
-    assert words == "made: .62 of what varies in a score is the case, not the rater, and 1 of 2 cases stays uncertain"
+    assert words == "made: 62% of score variance is due to the case, not the rater, and 1 of 2 cases is uncertain"
     for low in (-0.06, 0.0, None):  # as of two cases
         found.quoted = coefficient(0.89, low, 1.0, 2, 4, "icc_2")
         words = home_numbers.sentence(SimpleNamespace(name="made", n_cases=2), found, certainty(1.0, 0.5))
-        assert words == "made: it is not shown that raters agree on scores, and 1 of 2 cases stays uncertain"
+        assert words == "made: no evidence that raters agree on scores, and 1 of 2 cases is uncertain"
     found.quoted = coefficient(1.0, None, None, 20, 60, "icc_2")  # no two scores of a case differ
     assert (
         home_numbers.sentence(SimpleNamespace(name="made", n_cases=20), found, None)
@@ -221,10 +221,10 @@ def test_the_model_that_opens_and_the_majority_vote_have_each_their_own_accuracy
     for judged in (None, (chosen, {"other": model}), (chosen, {"em": model})):
         monkeypatch.setattr(home_numbers.opening, "choice", lambda view, judged=judged: judged)
         home_numbers.by_gold(SimpleNamespace(classes=None, settings=settings))
-    by_vote = ["Right by gold: 71%", "61% to 76%, by majority vote; n = 1,234 cases with gold"]
+    by_vote = ["Correct by gold: 71%", "61% to 76%, by majority vote; n = 1,234 cases with gold"]
     assert said[:4] == by_vote * 2
     assert said[4:] == [
-        "Right by gold: 86%", "76% to 91%, by Dawid-Skene; majority vote 71%; n = 1,200 cases with gold",
+        "Correct by gold: 86%", "76% to 91%, by Dawid-Skene; majority vote 71%; n = 1,200 cases with gold",
     ]  # fmt: skip
 
 
@@ -1572,7 +1572,7 @@ def test_what_trust_costs_is_said_of_all_cases_and_rounded_up(monkeypatch, said)
     view = SimpleNamespace(n_cases=1234, n_raters=7)
     trusted_raters._offer(view, SimpleNamespace(name="mixture-plackett-luce"), 3, "wanted")
     assert "from all 1,234 cases together" in said[0]
-    assert said[1].startswith("It takes about 65 seconds on this computer, plausibilities at 3 reliabilities included;")
+    assert said[1].startswith("It takes about 65 seconds on this computer, plausibilities at 3 reliabilities included.")
     spans = [trusted_raters.duration(seconds) for seconds in (5.0, 5.1, 89.9, 90.0, 121.0)]
     assert spans == ["a few seconds", "about 10 seconds", "about 90 seconds", "about 2 minutes", "about 3 minutes"]
 

@@ -53,7 +53,7 @@ def test_an_export_is_understood_as_it_is_dropped_and_used_by_one_click(name):
     app = dropped(*EXPORTS[name])
     assert not app.error
     assert app.button(key="use").label == f"Use {n_answers} annotations"
-    assert f"{n_cases} cases · {f'{n_raters} raters' if n_raters else 'raters not named'}" in texts(app)
+    assert f"{n_cases} cases · {f'{n_raters} raters' if n_raters else 'raters without names'}" in texts(app)
     use(app)
     assert "is in use." in app.success[0].value
     assert app.metric[2].value == str(n_answers)
@@ -85,7 +85,7 @@ def test_a_rater_that_is_not_recognised_is_asked_for_before_anything_is_shown_as
 def test_answers_may_be_said_to_be_anonymous():
     app = dropped(("few.csv", b"case,class\n1,x\n1,y\n2,x\n"))
     widget(app, "selectbox", "rater_column").set_value("(none: annotations are anonymous)").run()
-    assert "raters not named" in texts(done(app))
+    assert "raters without names" in texts(done(app))
     assert "2 cases" in texts(use(app)) or app.metric[0].value == "2"
 
 
@@ -124,7 +124,7 @@ def test_a_column_of_0_and_1_for_each_label_keeps_its_raters_until_somebody_says
     assert widget(app, "selectbox", "rater_column").value == "reader"
     assert widget(app, "multiselect", "across").value == ["edema", "nodule"]
     widget(app, "selectbox", "rater_column").set_value("(none: annotations are anonymous)").run()
-    assert "6 cases · raters not named" in texts(app)
+    assert "6 cases · raters without names" in texts(app)
 
 
 def test_classes_alike_are_merged_into_the_commonest_spelling():

@@ -35,7 +35,7 @@ from tests.speed import scaled
 
 PAGES = Path(__file__).resolve().parents[2] / "pages"
 CLOCK = re.compile(r"@part\(\s*[^)\s]")
-HOME = ("Certainty of all cases", "Looking at the raters")
+HOME = ("Certainty of all cases", "Evaluating the raters")
 ROWS = "case,rater,class\n" + "".join(
     f"{case},{rater},{'xyz'[(case * 7 + rater * case) % 3]}\n" for case in range(40) for rater in range(5)
 )
@@ -445,7 +445,7 @@ def test_while_a_step_of_the_story_is_read_the_next_ones_are_computed(monkeypatc
     app.session_state["data"] = "skin"
     app.run()
     asked.clear()  # Home asks for them by itself
-    next(button for button in app.button if button.label == "Story in seven steps").click().run()
+    next(button for button in app.button if button.label == "Guided tour").click().run()
     assert not app.exception and "Step 1 of 7" in " ".join(text.value for text in app.markdown)
     later = ("Sweep over reliabilities", "Certainty of all cases", "Held-out scores of rater models")
     assert {(title, True) for title in later} <= {*asked}

@@ -31,17 +31,17 @@ def agreement(found: ApplicableCoefficients | None, why: str, theme) -> None:
     """The forest of coefficients → Agreement."""
     figure = figures.agreement(found.coefficients, theme, found.quoted) if found else None
     if figure is None:
-        _title("Agreement cannot be told")
+        _title("Cannot determine agreement")
         st.write(markdown((why or "No coefficient is defined").capitalize()) + ".")
     else:
         quoted = found.quoted
         if quoted.value is None:
-            _title("How far raters agree")
+            _title("Agreement")
         else:
             words = "Agreement of scores" if found.kind == "score" else "Agreement beyond chance"
             _title(f"{words} is {with_interval(quoted.value, quoted.ci_low, quoted.ci_high)}")
         plot_still(figure, "home_agreement", "Coefficients of agreement with their 95% intervals")
-    st.page_link("pages/agreement.py", label="See agreement", icon=":material/handshake:")
+    st.page_link("pages/agreement.py", label="Open Agreement", icon=":material/handshake:")
 
 
 def cases(views: home_known.Views, theme) -> CertaintyResult | None:
@@ -50,21 +50,21 @@ def cases(views: home_known.Views, theme) -> CertaintyResult | None:
     certain = home_known.certainty(views)
     with place:
         if certain is None:
-            _title("How certain each case is")
+            _title("Certainty of cases")
             if views.settings.reliability_open:
                 st.caption(opening.CHOOSING)
             elif not views.plausible.n_annotations:
-                st.write("In every ranking the first choice is tied, so no single class can be used.")
+                st.write("No class can be used: the first choice of every ranking is tied.")
         else:
             value = certain.certainty[:, 0]
             _title(least_certain(certain))
             alt = f"Number of cases by certainty; {certain.n_below(UNCERTAIN_BELOW):,} are uncertain"
             plot_still(figures.certainties(value, UNCERTAIN_BELOW, theme), "home_cases", alt)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.page_link("pages/cases.py", label="See the cases", icon=":material/view_list:", width="content")
+        st.page_link("pages/cases.py", label="Open Cases", icon=":material/view_list:", width="content")
         if certain is not None:
             case_id = certain.cases[lowest_first(certain.certainty[:, 0])[0]]
-            words = "Open this one" if least_certain(certain).startswith("Most ambiguous") else "Open the first of them"
+            words = "Open this case" if least_certain(certain).startswith("Most ambiguous") else "Open the first case"
             st.button(words, type="tertiary", on_click=open_case, args=(case_id,), key="home_case")
     return certain
 
@@ -90,7 +90,7 @@ def classifiers(views: home_known.Views, theme) -> SweepTable | None:
     sweep = home_known.sweep(views)
     with place:
         if sweep is None:
-            _title("How good classifiers are when the truth is uncertain")
+            _title("Classifiers under uncertain truth")
             if views.settings.reliability_open:
                 st.caption(opening.CHOOSING)
         else:
@@ -100,7 +100,7 @@ def classifiers(views: home_known.Views, theme) -> SweepTable | None:
                 "home_classifiers",
                 "Metric of each classifier against reliability, with bands over plausible truths",
             )
-    st.page_link("pages/reliability.py", label="See classifiers and reliability", icon=":material/trending_up:")
+    st.page_link("pages/reliability.py", label="Open Reliability", icon=":material/trending_up:")
     return sweep
 
 
@@ -114,12 +114,12 @@ def raters(views: home_known.Views, theme) -> ToActOn | None:
     table, act = found or (None, None)
     with place:
         if act is None or not act.judged.n_judged:
-            _title("How the raters are doing")
+            _title("Raters")
             if act is not None:
                 st.write(markdown(act.words()))
         else:
             _accuracies(table, act, theme)
-    st.page_link("pages/raters.py", label="See the raters", icon=":material/groups:")
+    st.page_link("pages/raters.py", label="Open Raters", icon=":material/groups:")
     return act
 
 
@@ -162,8 +162,8 @@ def _accuracies(table: RaterTable, act: ToActOn, theme) -> None:
 def _shares(views: home_known.Views, theme) -> None:
     view = views.classes
     if not view.n_annotations:
-        _title("Which classes there are")
-        st.write("No annotation names one class.")
+        _title("Classes")
+        st.write("No annotation has a single class.")
     else:
         shares = cached_home.vote_shares(view)
         order = highest_first([share.value for share in shares])[: figures.MOST_LINES]
@@ -173,7 +173,7 @@ def _shares(views: home_known.Views, theme) -> None:
             [view.classes[code] for code in order], *ends, theme, "share of cases, by majority vote"
         )
         plot_still(figure, "home_shares", "Share of each class among the cases, with intervals")
-    st.page_link("pages/models.py", label="See the models", icon=":material/network_node:")
+    st.page_link("pages/models.py", label="Open Models", icon=":material/network_node:")
 
 
 def commonest(view: Dataset, shares: tuple[Share, ...]) -> str:

@@ -29,10 +29,10 @@ _LINES = 3
 _NEEDS = ("draws", "points", "summaries", "others")
 _POLL_SECONDS = 1.0
 _QUESTIONS = (
-    ("How much do raters agree?", "Coefficients with intervals, by rater, class and time"),
-    ("Whom can one trust?", "Accuracy without gold, raters flagged with the evidence"),
-    ("Which cases stay open?", "The certainty of every case, and a review of the least certain"),
-    ("Is one classifier really better?", "Metrics that hold when the truth itself is uncertain"),
+    ("How much do raters agree?", "Agreement with 95% intervals, by rater, class and time"),
+    ("Which raters are accurate?", "Rater accuracy, with or without a gold standard, and flags with evidence"),
+    ("Which cases are uncertain?", "Certainty of every case, and a queue of those to review"),
+    ("Is one classifier really better?", "Classifier metrics that account for uncertain ground truth"),
 )
 _MOST_BESIDE = 4  # cards of samples in a row
 
@@ -48,10 +48,10 @@ def show(story: Callable[[], None], drop_zone: Callable[[], None]) -> None:
     stays = "" if elsewhere(current_settings().cluster) else " Nothing leaves this computer."
     left, right = st.columns([5, 6], gap="large")
     with left:
-        st.title("Ground truth that people disagree about")
+        st.title("Know what your raters agree on, and what they do not")
         st.markdown(
-            "Several people annotate the same cases, and they do not agree. Plurality says what can be known all the "
-            f"same, and how surely.{stays}"
+            "When raters disagree, a majority vote hides it. Plurality shows how much they agree, which raters are "
+            f"accurate, which cases are uncertain, and how confident each answer is.{stays}"
         )
         st.html(
             '<dl class="questions">'
@@ -60,7 +60,7 @@ def show(story: Callable[[], None], drop_zone: Callable[[], None]) -> None:
         )
         with st.container(horizontal=True, vertical_alignment="center"):
             story()
-            st.caption("Five minutes, from raters who disagree to machines among them.")
+            st.caption("A 5-minute guided tour with sample data.")
         drop_zone()
     with right.container(border=True, key="live_case"):
         _live()
@@ -93,9 +93,7 @@ def _live() -> None:
 def _waiting() -> None:
     if not cached.preparation().missing(_NEEDS):
         draw_anew()
-    st.markdown(
-        "**A live case of a sample** appears here when the numerical kernels are compiled, once, on this computer."
-    )
+    st.markdown("**A live case of a sample** will appear here when first-time setup is finished (about a minute).")
 
 
 @part()
@@ -103,7 +101,7 @@ def _case() -> None:
     dataset, theme = cached.sample(SAMPLE).dataset, look.theme()
     case = dataset.case_index(CASE)
     n = len(dataset.annotations_of(case))
-    st.markdown(f"**Live: one case, {n} dermatologists.** What they said, first choice first:")
+    st.markdown(f"**Live: one case, {n} dermatologists.** Their diagnoses, first choice first:")
     trust = st.session_state.get("first_trust", 3)
     draws, quantiles, certain, *_, point = cached.case_draws(
         dataset,
@@ -117,7 +115,7 @@ def _case() -> None:
     codes = [int(draws.classes[place]) for place in lines]
     colours = class_colours(codes, dataset.n_classes, theme)
     widgets.chips(dataset, dataset.annotations_of(case), colours, hide_names=True)
-    st.select_slider("How far do you trust them? Reliability γ", TRUSTS, value=3, key="first_trust")
+    st.select_slider("Reliability γ: how much each annotation counts", TRUSTS, value=3, key="first_trust")
     plot_still(
         figures.plausibility_bars(
             [dataset.classes[code] for code in codes],
@@ -150,6 +148,6 @@ def says(dataset: Dataset, certain: CertaintyResult, guess: tuple[str, str, floa
     top, (name, named, right) = dataset.classes[int(certain.top_class()[0])], guess
     value = simulated(float(certain.certainty[0, 0]), float(certain.se[0, 0]))
     return (
-        f"At this trust **{markdown(top)}** is the most plausible truth with certainty **{value}**. Classifier "
-        f"{markdown(name)} says {markdown(named)}, and is right with **{probability(right)}** probability."
+        f"At this γ, the leading class is **{markdown(top)}** (certainty **{value}**). Classifier {markdown(name)} "
+        f"predicts {markdown(named)}; the probability that it is correct is **{probability(right)}**."
     )

@@ -33,7 +33,7 @@ def _lacking(dataset: Dataset, n_classifiers: int) -> list[tuple[str, str]]:
     elif undated:
         found.append(("Drift and speed in part", f"{plural(undated, 'annotation')} without a date."))
     if not n_classifiers:
-        found.append(("Classifiers under uncertain truth", "there are no predictions; add a file under Reliability."))
+        found.append(("Classifiers under uncertain truth", "add a predictions file on the Reliability page."))
     if dataset.class_risk is None or (dataset.class_risk < 0).any():
-        found.append(("Risk of cases", "the classes have no risk levels, or not all; add them with the file."))
+        found.append(("Risk of cases", "add a risk level (low, medium, high) for every class."))
     return found

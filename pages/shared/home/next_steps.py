@@ -24,22 +24,22 @@ def show(
     if below and agreement is not None and (first := before_opinions(agreement.quoted)):
         _line(*first, "agreement", "Look")
     elif below:
-        _line(plural(below, "uncertain case"), "another opinion, the least certain first", "review", "Review")
+        _line(plural(below, "uncertain case"), "Review them, the least certain first", "review", "Start review")
     if act is not None and (flags := act.against()):
         flagged = len(act.flagged())
-        _line(f"{plural(flagged, 'rater')} flagged", f"{plural(len(flags), 'flag')} with evidence", "raters", "Look")
+        _line(f"{plural(flagged, 'rater')} flagged", f"{plural(len(flags), 'flag')} with evidence", "raters", "Open")
     if not len(gold_cases(views.classes)):
-        _line("No gold", "a random sample, reviewed, tells how often the top class is right", "review", "Draw one")
+        _line("No gold", "Review a random sample to estimate how often the leading class is correct", "review", "Start")
     if views.classifiers:
         _line(
             plural(len(views.classifiers), "classifier"),
-            "compared while the truth is uncertain",
+            "Compare them under uncertain truth",
             "reliability",
             "Compare",
         )
     else:
-        _line("No predictions", "a file of predictions, and classifiers are compared", "reliability", "Add")
-    _line("All of it in one file", "to read, print or hand over", "report", "Write a report")
+        _line("No predictions", "Add predictions to compare classifiers", "reliability", "Add")
+    _line("Report", "All results in one file", "report", "Export")
 
 
 def _line(what: str, why: str, page: str, label: str) -> None:

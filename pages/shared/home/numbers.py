@@ -28,20 +28,20 @@ def sentence(dataset: Dataset, found: ApplicableCoefficients | None, certain: Ce
     uncertain = ""
     if certain is not None:
         below = certain.n_below(UNCERTAIN_BELOW)
-        stay = "stays" if below == 1 else "stay"
+        be = "is" if below == 1 else "are"
         part = f"{below:,} of" if below < dataset.n_cases else "all"
-        uncertain = f"{part} {plural(dataset.n_cases, 'case')} {stay} uncertain" if below else "every case is certain"
+        uncertain = f"{part} {plural(dataset.n_cases, 'case')} {be} uncertain" if below else "every case is certain"
         uncertain = uncertain.replace("all 1 case", "the one case").replace("all 2 cases", "both cases")
     if found is None:
-        words = "no case was annotated twice, so nothing tells how far raters agree"
+        words = "agreement cannot be determined because no case was annotated twice"
         return f"{name}: {words}"
     main = _main(found)
     if main.value is None:
         return f"{name}: agreement cannot be computed" + (f", and {uncertain}" if uncertain else "")
     if found.kind == "score":
-        words = f"{number(main.value)} of what varies in a score is the case, not the rater"
+        words = f"{percent(main.value)} of score variance is due to the case, not the rater"
         if main.ci_low is None or main.ci_low <= 0:
-            words = "it is not shown that raters agree on scores"
+            words = "no evidence that raters agree on scores"
         if main.value == 1.0:  # no two scores of a case differ, and there is no interval
             words = "raters agree on every score"
     elif found.kind == "set":
@@ -113,7 +113,7 @@ def metric_of(views: home_known.Views) -> str:
 def by_gold(views: home_known.Views) -> None:
     """How often the most probable class is right by gold: of the rater model, of the vote if there is none."""
     if views.settings.rater_model_open:
-        _awaited("Right by gold", "gold")
+        _awaited("Correct by gold", "gold")
         return
     vote, judged, asked = (
         cached_home.vote_by_gold(views.classes),
@@ -124,7 +124,7 @@ def by_gold(views: home_known.Views) -> None:
     if judged is not None and asked is not None and asked.model in judged[1]:
         measures, title = judged[1][asked.model], asked.title
     right = measures.accuracy
-    st.metric("Right by gold", percent(right.value), help=widgets.explained("gold"))
+    st.metric("Correct by gold", percent(right.value), help=widgets.explained("gold"))
     beside = "" if measures is vote else f"; majority vote {percent(vote.accuracy.value)}"
     st.caption(
         f"{percent_range(right.low, right.high)}, by {title}{beside}; n = {plural(measures.n, 'case')} with gold"
@@ -155,7 +155,7 @@ def classifier(views: home_known.Views, sweep: SweepTable | None) -> None:
     if leader is None:
         st.metric(title, "–", help=widgets.explained("top3 accuracy"))
         not_yet = opening.CHOOSING if views.settings.reliability_open else "Not computed yet."
-        st.caption(not_yet if sweep is None else "No classifier predicts a case of these data.")
+        st.caption(not_yet if sweep is None else "No classifier has a prediction for these cases.")
         return
     if len(evaluation.values) < 2:
         title = f"Classifier, {metric_title(metric)}"
@@ -188,7 +188,7 @@ def prevalence(views: home_known.Views) -> None:
     view = views.classes
     if not view.n_annotations:
         st.metric("Prevalence", "–", help=widgets.explained("prevalence"))
-        st.caption("No annotation puts one class first.")
+        st.caption("No annotation has a single first class.")
         return
     place = st.container()
     found = home_known.prevalence(views)

@@ -52,8 +52,8 @@ def _least_known(dataset: Dataset, model, cards, theme) -> None:
     with cards[2]:
         if trust.above is None:
             half = scores.written(float(np.median(trust.width)) / 2, digits)
-            st.metric("Half of the cases are known to", f"± {half}", help=widgets.explained(METHOD))
-            st.caption(f"95% interval of the plausible score or better, γ = {exact(reliability)}")
+            st.metric("Median 95% interval", f"± {half}", help=widgets.explained(METHOD))
+            st.caption(f"half of the scores have this interval or a narrower one, γ = {exact(reliability)}")
         else:
             below = int((trust.certainty[0] < UNCERTAIN_BELOW).sum())
             st.metric(
@@ -68,33 +68,41 @@ def _least_known(dataset: Dataset, model, cards, theme) -> None:
     n_same = int(np.isclose(known, known[case], rtol=1e-9).sum())
     one = plausible_score(dataset, model, case, reliability)
     low, high = (scores.written(end, digits) for end in (one.low, one.high))
-    what = f"Known least: {markdown(shorten(one.case, 20))}" if n_same == 1 else f"One of {n_same:,} cases known least"
+    what = (
+        f"Widest interval: {markdown(shorten(one.case, 20))}"
+        if n_same == 1
+        else f"One of {n_same:,} cases with the widest interval"
+    )
     st.subheader(f"{what}, {low} to {high}", anchor=False)
-    doors.plot_still(figures.score_density(one, theme, ""), "home_cases", "Plausible score of the case known least")
+    doors.plot_still(
+        figures.score_density(one, theme, ""), "home_cases", "Plausible score of the case with the widest interval"
+    )
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.page_link("pages/cases.py", label="See the cases", icon=":material/view_list:", width="content")
-        st.button("Open this one", type="tertiary", on_click=doors.open_case, args=(one.case,), key="home_case")
+        st.page_link("pages/cases.py", label="Open Cases", icon=":material/view_list:", width="content")
+        st.button("Open this case", type="tertiary", on_click=doors.open_case, args=(one.case,), key="home_case")
 
 
 def _by_gold(dataset: Dataset, trust: ScoreTrust, digits: int) -> None:
     """How far plausible scores are off from the known ones."""
     found = scores_by_gold(dataset, trust)
-    st.metric("Off from gold", scores.written(float(found.error[0]), digits + 1), help=widgets.explained("gold"))
+    st.metric(
+        "Mean difference from gold", scores.written(float(found.error[0]), digits + 1), help=widgets.explained("gold")
+    )
     st.caption(markdown(found.words(0, digits + 1)))
 
 
 def _raters(dataset: Dataset, theme) -> None:
     """Who stands out among the raters."""
     if not dataset.raters_identified or np.diff(dataset.case_ptr).max() < 2:
-        st.caption("Raters cannot be compared with these data.")
+        st.caption("These data do not allow a comparison of raters.")
         return
     raters = scores.raters(dataset)
     if raters is None:
         return
     digits = score_digits(float(np.nanmedian(raters.severity_high - raters.severity_low)))  # as on Raters
     n = int(raters.severe.sum())
-    words = f"{plural(n, 'rater')} clearly above or below" if n else "Nobody clearly above or below"
+    words = f"{plural(n, 'rater')} clearly above or below" if n else "No rater clearly above or below"
     st.subheader(words, anchor=False)
     doors.plot_still(figures.severities(raters, theme, ""), "home_raters", "Severity of each rater with its interval")
     st.caption(markdown(f"{raters.sentences(digits)[0]}."))
-    st.page_link("pages/raters.py", label="See the raters", icon=":material/groups:")
+    st.page_link("pages/raters.py", label="Open Raters", icon=":material/groups:")

@@ -28,5 +28,5 @@ def say(dataset: Dataset, name: str) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"{why}; here the order of the classes does not count.", width="content")
-        st.button("Let the order count", type="tertiary", on_click=plausibility_models.use, args=(OrdinalTruth.name,),
+        st.button("Use the order", type="tertiary", on_click=plausibility_models.use, args=(OrdinalTruth.name,),
                   key="use_order")  # fmt: skip

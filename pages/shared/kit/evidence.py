@@ -93,7 +93,7 @@ def say(shown: Fitted, found: EvidenceWeight | None) -> None:
     if found is not None:
         st.markdown(markdown(found.words()), help=widgets.explained(TERM))
     elif shown.request.way != "em":
-        st.caption(f"{markdown(chosen)} is no evidence here: {shown.title} is not fitted by expectation-maximisation.")
+        st.caption(f"{markdown(chosen)} does not count here: {shown.title} is not fitted by expectation-maximisation.")
 
 
 def settings_of(shown: Fitted) -> tuple[str, dict]:
@@ -121,6 +121,6 @@ def none_here(judged: Iterable[str]) -> None:
     chosen = st.session_state.get(_KEY)
     if chosen in set(judged):
         st.caption(
-            f"On Models {markdown(chosen)} is chosen as evidence of the truth. Here it is judged, so it does not "
-            "count: it would agree with itself."
+            f"{markdown(chosen)} counts as evidence on Models. It is evaluated here, so it does not count: it would "
+            "agree with itself."
         )

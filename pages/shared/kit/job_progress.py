@@ -77,7 +77,7 @@ def one_cancel(key: str) -> Iterator[None]:
     finally:
         together, run.together = run.together, None
     if together:
-        words = "Cancel what is being computed" if len(together) > 1 else "Cancel"
+        words = "Cancel all" if len(together) > 1 else "Cancel"
         st.button(words, on_click=cancel, args=(together,), key=f"cancel-{key}", type="tertiary")
 
 
@@ -120,8 +120,8 @@ def result_of(key: tuple, title: str, work: Callable[[Job], object], lane: str =
             return None
     else:
         st.error(
-            f"{markdown(title)} failed with {type(error).__name__}: {markdown(error)}. This is a bug in Plurality; "
-            "the details under Settings help to mend it.",
+            f"{markdown(title)} failed with {type(error).__name__}: {markdown(error)}. This is a bug in Plurality. "
+            "Please report it with the details on the Settings page.",
             icon=":material/bug_report:",
         )
     st.button("Try again", on_click=cached.restart, args=(key,), key=f"again-{job.id}")

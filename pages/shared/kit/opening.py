@@ -23,8 +23,8 @@ from pages.shared.kit import expected, gold_of_reviews, plausibility_models, sta
 
 LANE = "opening"
 READERS = "Held-out readers"
-CHOOSING = "Being worked out: the model and γ are still being chosen from the data."
-CHOOSING_RATERS = "Being worked out: rater models are still being compared on held-out annotations."
+CHOOSING = "Computing: the model and γ are still being chosen from the data."
+CHOOSING_RATERS = "Computing: rater models are still being compared on held-out annotations."
 _OF_TRUTH = 4e-3  # seconds of a case with gold
 Judged = tuple[Choice, dict[str, GoldMeasures]]
 

@@ -113,7 +113,7 @@ def _say_once() -> None:
     """Once in a session: that what was changed here counts on every page."""
     if not st.session_state.get(_SAID):
         st.session_state[_SAID] = True
-        st.toast("The model and γ that you choose count on every page and in the report.")
+        st.toast("All pages and the report use the model and γ that you chose.")
 
 
 def choose_prior(place, name: str) -> PlausibilityModel:

@@ -30,7 +30,7 @@ html { font-size: max(20px, 1.25vw) !important; }
 @media (max-width: 640px) { html { font-size: 17px !important; } .st-key-presentation_bar { padding: .2rem .6rem; } }
 </style>
 """
-_BY_KEYS = "Space or → goes on, ← goes back."
+_BY_KEYS = "Space or →: next, ←: back."
 # The keys of a presenter's remote press the buttons of the bar: those of the story, or of the pages.
 _KEYS = """
 <script>

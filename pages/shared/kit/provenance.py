@@ -54,7 +54,7 @@ def show(
         st.markdown("**The same on the command line**")
         st.code(line, language="bash", wrap_lines=True)
         if _source() not in _COMPLETE and not _is_kept():
-            st.caption("With the file at hand. Keep the dataset (Home), and its digest stands for it, mapping and all.")
+            st.caption("Replace FILE with your file. A saved dataset has an ID that you can use instead (see Home).")
 
 
 def command_line(dataset: Dataset, command: str, chosen: Selection | None = None) -> str:

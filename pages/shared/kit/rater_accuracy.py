@@ -27,4 +27,4 @@ def judged(view: Dataset) -> tuple[RaterTable, ToActOn] | None:
         return table, raters_to_act_on(table, token=job.token)
 
     key = (view.content_digest, "raters to act on", FALSE_ALARMS, SEED)
-    return job_progress.result_of(key, "Looking at the raters", work, of=view)
+    return job_progress.result_of(key, "Evaluating the raters", work, of=view)

@@ -36,7 +36,7 @@ def choose(place, below, dataset: Dataset, model: PlausibilityModel) -> float:
         wanted = st.session_state[_OPENED] = opened
     st.session_state["reliability"] = min(max(float(wanted), offer.low), offer.high)
     reliability = place.slider(
-        "Reliability γ (trust in the raters)",
+        "Reliability γ: how much each annotation counts",
         offer.low,
         offer.high,
         step=_STEP,

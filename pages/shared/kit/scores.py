@@ -22,13 +22,13 @@ def threshold(place=st) -> float | None:
     """The threshold that splits scores, where somebody set one on any page; none at first."""
     widgets.forget_split()
     return place.number_input(
-        "Threshold (may stay empty)",
+        "Threshold (optional)",
         value=None,
         key="threshold",
         width=280,
         persist_state="session",
-        help="With a threshold each case has a probability that its score is above it, and a certainty of its side. "
-        "Without one the interval of the score says how well it is known.",
+        help="With a threshold, each case gets the probability that its score is above it, and a certainty. Without "
+        "one, the interval shows how well the score is known.",
     )
 
 
@@ -107,7 +107,7 @@ def following(dataset: Dataset) -> Following | None:
     None while that is worked out, or if severity and spread cannot be determined, which is said.
     """
     if np.ptp(dataset.score) == 0:
-        st.info("All scores are equal, so nothing tells raters apart.", icon=":material/block:")
+        st.info("Cannot compare raters: all scores are equal.", icon=":material/block:")
         return None
 
     def work(job: Job) -> Following:

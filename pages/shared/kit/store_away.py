@@ -25,7 +25,7 @@ def show(error: PluralityError) -> None:
         st.error(markdown(error), icon=":material/error:")
     elif _SAID not in st.session_state:
         st.session_state[_SAID] = True
-        st.error(f"{markdown(error)} This page looks again every {number(_EVERY, 0)} seconds.", icon=":material/error:")
+        st.error(f"{markdown(error)} This page tries again every {number(_EVERY, 0)} seconds.", icon=":material/error:")
 
 
 def look_again() -> None:

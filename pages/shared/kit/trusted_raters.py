@@ -94,8 +94,8 @@ def _offer(view: Dataset, model: PlausibilityModel, n_reliabilities: int, wanted
     method = plausibility_models.method(model.name)
     with st.container(border=True, key="trust_offer"):
         st.markdown(
-            f"**{method.title} estimates how far each rater can be trusted, from all {plural(view.n_cases, 'case')} "
-            "together.** It does not start until you ask for it; other pages stay usable meanwhile."
+            f"**{method.title} estimates how much each rater should count, from all {plural(view.n_cases, 'case')} "
+            "together.** It starts only when you press the button. You can use other pages while it runs."
         )
         seconds = job_progress.result_of(
             ("price", *_key(view, model), n_reliabilities),
@@ -110,9 +110,9 @@ def _offer(view: Dataset, model: PlausibilityModel, n_reliabilities: int, wanted
         if seconds is None:
             return
         at = f", plausibilities at {n_reliabilities:,} reliabilities included" if n_reliabilities > 1 else ""
-        st.markdown(markdown(f"It takes {duration(seconds)} on this computer{at}; afterwards the trusts are kept."))
+        st.markdown(markdown(f"It takes {duration(seconds)} on this computer{at}. The result is saved."))
         st.button(
-            "Estimate the trust in each rater",
+            "Estimate the weight of each rater",
             type="primary",
             icon=":material/play_arrow:",
             on_click=st.session_state.__setitem__,

@@ -41,7 +41,7 @@ def require_data() -> Reading:
 
             st.error(markdown(error), icon=":material/link_off:")
         st.title("No data open yet")
-        st.write("Open a file of your own, or try one of the samples: one click loads one.")
+        st.write("Open your own file, or try a sample.")
         left, right, _ = st.columns([1, 1, 3])
         left.page_link("pages/upload.py", label="Open a file", icon=":material/upload_file:")
         right.page_link("pages/home.py", label="Samples", icon=":material/stacks:")
@@ -113,7 +113,7 @@ def class_view(dataset: Dataset) -> Dataset:
     if dataset.kind == "score":
         _say_of_the_split(dataset.score, view)
     if view.n_annotations == 0:
-        st.info("No annotation can be used: in every ranking the first choice is tied.", icon=":material/block:")
+        st.info("No annotation can be used: the first choice of every ranking is tied.", icon=":material/block:")
         st.stop()
     return view
 
@@ -170,7 +170,7 @@ def download(
             type="tertiary",
             on_click="ignore",
             key=f"{key}_settings",
-            help="Data, selection, parameters, version, and the command that gives the same: goes with the CSV.",
+            help="Settings of this export: data, filters, parameters, version and the command that reproduces it.",
         )
 
 

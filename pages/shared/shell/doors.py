@@ -94,9 +94,9 @@ def refusal(scope: dict[str, Any]) -> str:
     if any(part in path for part in _CLOSED):
         return "This address is closed."
     if not is_here(_address(scope)) and not (sign_in.is_on() or current_settings().open_to_anybody):
-        return "This server is for this computer only, because nobody signs in."
+        return "This server answers to its own computer only, because it has no sign-in."
     if host is None or not is_host_allowed(host):
-        return "The server does not go by that name. Its administrator sets server.allowedHosts."
+        return "The server does not have that name. Its administrator sets the names in server.allowedHosts."
     if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
         return "Pages of other sites may not talk to this server."
     if site == "cross-site" and (mode != "navigate" or into not in (None, "document")):

@@ -65,8 +65,8 @@ def _note(parts: Sequence[str]) -> None:
     if not missing:
         draw_anew()
     st.info(
-        "First start of this version on this computer: the numerical kernels are being compiled. That takes about a "
-        "minute of processor time, once. This page opens automatically.",
+        "Setting up Plurality for first use. This takes about a minute and happens once per version. The page opens "
+        "automatically.",
         icon=":material/construction:",
     )
     st.progress(1 - len(missing) / len(parts), text=f"{len(parts) - len(missing)} of {len(parts):,} parts of this page")

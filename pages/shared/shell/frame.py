@@ -40,7 +40,7 @@ def sidebar() -> None:
         st.button("Close or change", icon=":material/swap_horiz:", type="tertiary", on_click=_close, key="close_data")
         if story.step() is None:
             presentation.button()
-        story.entrance("Story in seven steps", "tertiary")
+        story.entrance("Guided tour", "tertiary")
 
 
 def _legend(dataset: Dataset) -> None:
@@ -59,7 +59,7 @@ def _legend(dataset: Dataset) -> None:
 def _who(dataset: Dataset) -> str:
     """How many raters there are: people, and apart from them machines; of counts and patterns nobody knows."""
     if not dataset.raters_identified:
-        return "raters not named"
+        return "raters without names"
     veiled = state.with_machines()
     n = len(veiled[1]) if veiled is not None else 0
     if not n:
@@ -114,7 +114,7 @@ def _drawn(page, name: str, told, asked) -> None:
         if name != "ai_rater":
             selection.machines_line()
         if presentation.on() and name not in presentation.SHOWN:
-            st.info("This page is for work and is not shown in a presentation.", icon=":material/slideshow:")
+            st.info("This page is not part of the presentation.", icon=":material/slideshow:")
         else:
             page.run()
     except PluralityError as error:
@@ -146,9 +146,9 @@ def _unkept(reading: Reading) -> None:
     """That the data go with the server, before they do, and a way to keep them."""
     if cached.is_lasting(st.session_state["data"]):
         return
-    st.caption(":material/hourglass_bottom: Not kept: gone when the server stops.")
+    st.caption(":material/hourglass_bottom: Not saved: will be gone when the server stops.")
     if access.may_change(st.session_state["data"]):
-        st.button("Keep on this computer", icon=":material/save:", on_click=_keep, args=(reading,), key="keep_sidebar")
+        st.button("Save on this computer", icon=":material/save:", on_click=_keep, args=(reading,), key="keep_sidebar")
 
 
 def _keep(reading: Reading) -> None:

@@ -30,7 +30,7 @@ from pages.shared.kit import (
 from pages.shared.kit import sweep as sweeps
 
 MODEL = PLACKETT_LUCE.name
-_WEIGHS = "What a model learns of the raters"
+_WEIGHS = "What a model estimates about the raters"
 _STEP, _LEFT, _BEFORE, _READY = "story", "_story_left", "_story_before", "_story_ready"
 
 
@@ -68,12 +68,12 @@ def end() -> None:
     st.session_state["go_to"] = "home"
 
 
-def entrance(label: str = "See it in seven steps", kind: str = "secondary") -> None:
+def entrance(label: str = "Start the guided tour", kind: str = "secondary") -> None:
     """The way in, or back to where it was left; nothing within the story."""
     if step() is not None:
         return
     left = st.session_state.get(_LEFT)
-    words = f"Go on with the story (step {left})" if left else label
+    words = f"Resume tour (step {left} of {len(story.STEPS)})" if left else label
     st.button(words, icon=":material/auto_stories:", type=kind, on_click=go, args=(left or 1,), key=f"story-{kind}")
 
 
@@ -129,10 +129,12 @@ def show(place, page: str, claim: story.Claim | None = None) -> bool:
         return _told(place, number, claim)
     bar = place.container(border=True, key="story_bar", gap="small")
     with bar, st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"The story is at step {number}: **{story.STEPS[number - 1].title}**", width="content")
+        st.markdown(
+            f"Guided tour, step {number} of {len(story.STEPS)}: **{story.STEPS[number - 1].title}**", width="content"
+        )
         st.button("Go on", icon=":material/arrow_forward:", on_click=go, args=(number,), key="story_return")
         if not presentation.on():
-            st.button("Leave the story", type="tertiary", on_click=leave, key="story_leave")
+            st.button("Leave the tour", type="tertiary", on_click=leave, key="story_leave")
     return False
 
 
@@ -154,7 +156,7 @@ def _told(place, number: int, claim: story.Claim | None) -> bool:
             st.caption(f"Try it: {told.attempt}")
             with st.container(horizontal=True, gap="small"):
                 moves()
-                st.button("Leave the story", type="tertiary", on_click=leave, key="story_leave")
+                st.button("Leave the tour", type="tertiary", on_click=leave, key="story_leave")
                 presentation.button()
     return claim is not None
 
@@ -176,7 +178,9 @@ def moves() -> None:
             key="story_next",
         )
     else:
-        st.button("To the end: your own data", icon=":material/flag:", type="primary", on_click=end, key="story_end")
+        st.button(
+            "Finish and open your own data", icon=":material/flag:", type="primary", on_click=end, key="story_end"
+        )
 
 
 def _set_up(number: int) -> None:

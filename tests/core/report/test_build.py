@@ -252,7 +252,7 @@ def test_scores_without_a_threshold_are_reported_as_scores_and_never_as_two_clas
 def test_what_the_data_do_not_allow_is_said():
     text = " ".join(parsed(build_report(request_of(read(b"case,rater,class\n1,a,x\n2,b,y\n3,a,x\n").dataset))).text)
     assert text.count("ossible: every case has only one annotation") == 2
-    assert "Does the choice of a classifier survive?" not in text  # nothing to say: not there
+    assert "Does the best classifier depend on γ?" not in text  # nothing to say: not there
     assert "What to do" in text and "Ask for another opinion on 3 cases" in text
 
 
@@ -623,7 +623,7 @@ def test_without_names_of_raters_none_are_counted_and_the_commonest_class_comes_
     rows = ["case,calm,angry,sad", *(f"{i},{i % 3 // 2 * 3},{3 - i % 3 // 2 * 3},0" for i in range(12))]
     request = request_of(read("\n".join(rows).encode(), name="counts of moods").dataset)
     page = build_report(request, ["raters", "data"]).decode()
-    assert "12 cases, raters not named" in page and "3 raters" not in page and "12, not named, 36" in page
+    assert "12 cases, raters without names" in page and "3 raters" not in page and "12, not named, 36" in page
     said, table = data_sections.raters(request, ["raters"], None, None)[-2:]
     assert said.text == "Rater models are not possible: the annotations are anonymous."
     assert table.table["class"].tolist() == ["angry", "calm"]
