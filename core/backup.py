@@ -27,7 +27,8 @@ from .errors import InputError
 from .review.chain import RecordCheck
 from .review.database import grant, has_record, open_database, owner_url, store_url
 from .review.store import ReviewStore, close_stores, open_store, there_is_a_store
-from .runtime.files import draft_name, is_draft, put_in_place
+from .runtime.files import discard, draft_name, is_draft, put_in_place
+from .runtime.locks import unheld_home
 from .settings import current_settings
 from .version import __version__
 
@@ -35,6 +36,7 @@ FORMAT = "plurality backup 1"
 _LIST = "backup.json"
 _RECORD = {"sqlite": "reviews.sqlite3", "postgresql": "reviews.pgdump"}
 _HOME = "home/"
+BESIDE = "from_backup"  # folder of the home folder into which what was kept elsewhere is put back
 _CHUNK = 1 << 20
 _BROKEN = (KeyError, ValueError, TypeError, RuntimeError, EOFError, struct.error, zlib.error, zipfile.BadZipFile)
 
@@ -94,13 +96,41 @@ def back_up(out: Path) -> Backup:
     return Backup(len(files), sum(size for _, size in files.values()), _datasets(files), check)
 
 
+def expire_backups(folder: Path, keep: int, days: int) -> list[Path]:
+    """Remove backups that are neither among the newest nor young; return which.
+
+    Parameters
+    ----------
+    folder : Path
+    keep : int
+        The newest so many stay, however old they are.
+    days : int
+        Whatever is younger stays, however many there are.
+
+    Raises
+    ------
+    InputError
+        A number is below one, or a file cannot be removed.
+    """
+    if min(keep, days) < 1:
+        raise InputError(f"Backups to keep: {keep} files, {days} days.", "Both must be at least one.")
+    known = sorted(folder.glob("*.backup"), key=lambda path: path.stat().st_mtime, reverse=True)
+    since = datetime.now(UTC).timestamp() - 86_400 * days
+    old = [path for path in known[keep:] if path.stat().st_mtime < since]
+    for path in old:
+        if not discard(path):
+            raise InputError(f"{path} cannot be removed.", "Give the right to write to its folder.")
+    return old
+
+
 def restore(file: Path) -> Backup:
     """Put a backup back, where nothing is: into an empty home folder and a database without reviews.
 
     Raises
     ------
     InputError
-        It is no backup or damaged, or something is there that it would take the place of; nothing was written then.
+        It is no backup or damaged, a server uses the home folder, or something is there that it would take the place
+        of; nothing was written then.
     StoreError
         The database cannot be written.
     """
@@ -112,17 +142,18 @@ def restore(file: Path) -> Backup:
     was_there, place = home.exists(), home / draft_name("keeping")  # what is above may not be written by this role
     try:
         place.mkdir(parents=True)
-        told = _unpacked(file, place)
-        kind = told["record"]
-        if kind is not None and kind != url.get_backend_name():
-            raise InputError(
-                f"The backup holds reviews of {kind}, and this installation keeps them elsewhere.",
-                "Set PLURALITY_DATABASE_URL to such a database.",
-            )
-        (place / "home").mkdir(exist_ok=True)
-        for path in sorted((place / "home").iterdir()):
-            shutil.move(path, home / path.name)
-        check = None if kind is None else _put_back(place / _RECORD[kind], url, told["heads"])
+        with unheld_home():
+            told = _unpacked(file, place)
+            kind = told["record"]
+            if kind is not None and kind != url.get_backend_name():
+                raise InputError(
+                    f"The backup holds reviews of {kind}, and this installation keeps them elsewhere.",
+                    "Set PLURALITY_DATABASE_URL to such a database.",
+                )
+            (place / "home").mkdir(exist_ok=True)
+            for path in sorted((place / "home").iterdir()):
+                shutil.move(path, home / path.name)
+            check = None if kind is None else _put_back(place / _RECORD[kind], url, told["heads"])
     except OSError as error:
         raise InputError(f"{home} cannot be written ({error.strerror or error}).", "Free some space.") from None
     finally:
@@ -144,8 +175,13 @@ def _write(archive: zipfile.ZipFile, store: ReviewStore | None, check: RecordChe
             (_copy_sqlite if kind == "sqlite" else _dump_postgres)(store_url(), copy)
             of_record = _add(archive, copy, _RECORD[kind])
     files: dict[str, tuple[str, int]] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for path in _beside(Path(folder)):
+            files[f"{BESIDE}/{path.name}"] = _add(archive, path, f"{_HOME}{BESIDE}/{path.name}")
     for path in _kept_files(home):
         name = path.relative_to(home).as_posix()
+        if name in files:  # put back from an earlier backup
+            continue
         try:
             files[name] = _add(archive, path, _HOME + name)
         except FileNotFoundError:  # it was forgotten meanwhile
@@ -166,6 +202,19 @@ def _write(archive: zipfile.ZipFile, store: ReviewStore | None, check: RecordChe
     }
     archive.writestr(_LIST, json.dumps(told, ensure_ascii=False))
     return told
+
+
+def _beside(folder: Path) -> list[Path]:
+    """The list of people, and the settings without secrets, which are not in the home folder."""
+    settings = folder / "settings.json"
+    told = {
+        name: value
+        for name, value in sorted(os.environ.items())
+        if name.startswith("PLURALITY_") and not re.search("SECRET|TOKEN|URL|KEY", name)
+    }
+    settings.write_text(json.dumps(told, ensure_ascii=False, indent=1), encoding="utf-8")
+    people = current_settings().people
+    return [settings, people] if people is not None and people.is_file() else [settings]
 
 
 def _kept_files(home: Path) -> Iterator[Path]:

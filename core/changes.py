@@ -13,12 +13,14 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
+from .access_record import record_access
 from .errors import InputError
 from .runtime.files import write_whole
 from .runtime.locks import alone
 from .settings import current_settings
 
 PSEUDONYM = "erased person"
+_ACCESS = ("share", "delete the data", "delete the reviews", "bring data")  # these are in the record of access, too
 _FILE, _LOCK = "changes.jsonl", "changes"
 _lock = threading.Lock()
 
@@ -61,7 +63,10 @@ def record_change(who: str, dataset: str, what: str, details: Iterable[str] = ()
     InputError
         The home folder cannot be written: nothing may be changed then.
     """
-    line = _line(Change(time.time(), who, dataset, what, tuple(details)))
+    said = tuple(details)
+    if what in _ACCESS and who:
+        record_access(who, what, dataset, said)
+    line = _line(Change(time.time(), who, dataset, what, said))
     with _writing() as path:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
         try:

@@ -593,8 +593,20 @@ def _verify() -> list[click.Parameter]:
     ]
 
 
+def _sign() -> list[click.Parameter]:
+    return [
+        click.Option(["--key"], required=True, metavar="FILE", help="Private key (Ed25519), kept off the database."),
+        click.Option(["--new"], is_flag=True, help="Make the key first, and FILE.pub, which verify needs."),
+    ]
+
+
 def _backup() -> list[click.Parameter]:
-    return [click.Argument(["out"], metavar="OUT")]
+    return [
+        click.Argument(["out"], required=False, metavar="[OUT]"),
+        click.Option(["--folder"], metavar="FOLDER", help="Folder for a file named by the time, instead of OUT."),
+        click.Option(["--keep"], type=int, default=30, show_default=True, metavar="N", help="Newest files that stay."),
+        click.Option(["--days"], type=int, default=30, show_default=True, metavar="N", help="Days that files stay."),
+    ]
 
 
 def _erase() -> list[click.Parameter]:
@@ -630,6 +642,13 @@ def _people() -> list[click.Parameter]:
     return [
         click.Argument(["action"], required=False, type=click.Choice(("rebind",)), metavar="[rebind"),
         click.Argument(["name"], required=False, metavar="NAME]"),
+    ]
+
+
+def _access() -> list[click.Parameter]:
+    return [
+        click.Option(["--days"], type=int, metavar="N", help="Only lines of the last N days."),
+        click.Option(["--who"], metavar="NAME", help="Only lines of this person."),
     ]
 
 
@@ -753,6 +772,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "verify --head HASH",
         _verify,
     ),
+    "sign": (
+        ".commands.record:sign",
+        "Sign where the record of reviews ends, so that its owner cannot make it anew unseen.",
+        "sign --key head.key",
+        _sign,
+    ),
     "backup": (
         ".commands.record:backup",
         "Back up reviews, saved datasets and results to one file, while the server runs.",
@@ -782,6 +807,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "List who may do what, or free a name from its account (rebind NAME).",
         "people rebind ann@clinic.example",
         _people,
+    ),
+    "access": (
+        ".commands.people:access",
+        "Who signed in, opened, exported, shared or erased what; ends with 1 where the record is not whole.",
+        "access --days 7",
+        _access,
     ),
     "deploy": (
         ".commands.deployment:deploy",

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from . import belongings, changes, library
+from . import access_record, belongings, changes, library, sign_ins
 from .accounts import forget_account
 from .errors import InputError
 from .ingest.samples import SAMPLES
@@ -63,12 +63,15 @@ def erase_person(name: str, by: str = ADMINISTRATOR) -> ErasedPerson:
         finally:
             store.close()
     had_account = forget_account(name)
-    n_changes = changes.erase_person(name)
+    sign_ins.forget_person(name)
+    n_changes = access_record.erase_person(name)
+    n_changes += changes.erase_person(name)
     n_datasets = belongings.forget_person(name)
     for sample in SAMPLES:
         n_datasets += belongings.forget_belongings(f"{sample.name} of {name}")
     if not (n_events or n_datasets or n_changes or had_account):
         raise InputError(f"Nothing is kept of a person called {name!r}.", "Write the name as it stands in the record.")
+    access_record.record_access(by, "erase a person", details=[f"{sum(n_events.values()):,} events"])
     return ErasedPerson(n_events, n_datasets)
 
 

@@ -4,15 +4,13 @@ The list is that of `core.people_list`. Without a list, a claim (``PLURALITY_ROL
 none is a reviewer. Groups are those of the list and those of a claim (``PLURALITY_GROUP_CLAIM``).
 """
 
-import hashlib
-import json
 import time
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from . import sign_ins
+from .access_record import SIGNED_IN, record_access
 from .accounts import bind
 from .errors import InputError, PluralityError
 from .people_list import (
@@ -30,11 +28,14 @@ from .people_list import (
 from .settings import current_settings
 
 TRUSTED = "PLURALITY_EMAIL_TRUSTED"
-_FORGOTTEN = 31 * 24 * 3600.0  # seconds, beyond the life of any cookie
 
 
 class SignedOutError(PluralityError):
     """Nobody is signed in, or not any more; the message says why."""
+
+
+class SessionOverError(SignedOutError):
+    """A sign-in that held does not hold any more: its time is over, nobody used it, or it was ended."""
 
 
 class NotYoursError(PluralityError):
@@ -80,8 +81,8 @@ def person_of(claims: Mapping[str, Any], now: float | None = None) -> Person:
     Raises
     ------
     SignedOutError
-        Nobody is signed in, the time is over, somebody signed out, the administrator ended it, or the name belongs to
-        another account.
+        Nobody is signed in, the administrator lets them in no more, or the name belongs to another account; as
+        `SessionOverError`, the time is over, nobody used the session, or it was ended.
     """
     if not claims.get("is_logged_in"):
         raise SignedOutError("Nobody is signed in.")
@@ -91,9 +92,14 @@ def person_of(claims: Mapping[str, Any], now: float | None = None) -> Person:
         raise SignedOutError("The provider does not say how long the sign-in holds.")
     until = ends if settings.session_hours is None else begun + 3600.0 * settings.session_hours
     if now >= until:
-        raise SignedOutError("The session has ended. Sign in again.")
-    if _signed_out(claims).exists():
-        raise SignedOutError("You signed out.")
+        raise SessionOverError("The session has ended. Sign in again.")
+    which = sign_ins.which_of(claims)
+    if sign_ins.is_ended(which):
+        raise SessionOverError("You signed out.")
+    if settings.idle_minutes is not None:
+        used = sign_ins.last_used(which)  # none before the first page
+        if now - (begun if used is None else used) >= 60 * settings.idle_minutes:
+            raise SessionOverError("The session ended because nobody used it. Sign in again.")
     listed = _listed()
     name = _name(claims, listed)
     found = Person(name, _role(name, claims, listed), until, _groups(name, claims, listed))
@@ -155,20 +161,26 @@ def listed_groups() -> dict[str, tuple[str, ...]]:
     return _listed().groups
 
 
+def note_use(claims: Mapping[str, Any], person: Person) -> None:
+    """Note that a sign-in is used now, and put its first use into the record of access.
+
+    Parameters
+    ----------
+    claims : mapping
+        As of `person_of`, which gave the person.
+    person : Person
+    """
+    which, begun = sign_ins.which_of(claims), _time(claims.get("iat")) or 0.0
+    try:
+        if sign_ins.note_use(which, person.name, person.role, begun, person.until):
+            record_access(person.name, SIGNED_IN, details=[person.role])
+    except (OSError, InputError):
+        raise SignedOutError("The sign-in could not be recorded. Tell the administrator.") from None
+
+
 def sign_out(claims: Mapping[str, Any]) -> None:
     """End this sign-in on all tabs and in all processes, not only in the browser that asks."""
-    mark = _signed_out(claims)
-    mark.parent.mkdir(parents=True, exist_ok=True)
-    mark.touch()
-    for old in mark.parent.iterdir():
-        with suppress(OSError):
-            if time.time() - old.stat().st_mtime > _FORGOTTEN:
-                old.unlink()
-
-
-def _signed_out(claims: Mapping[str, Any]) -> Path:
-    which = json.dumps([claims.get(name) for name in ("iss", "sub", "iat", "nonce")], default=repr)
-    return current_settings().home / "signed_out" / hashlib.sha256(which.encode()).hexdigest()[:32]
+    sign_ins.end(sign_ins.which_of(claims))
 
 
 def _time(value: object) -> float | None:

@@ -19,7 +19,8 @@ _SHORTEST_SECRET = 32
 _OWN = (
     "HOME", "MAX_UPLOAD_MB", "READING_MB", "RESULTS_MB", "MEMORY_MB", "WORKERS", "CLUSTER", "UNASKED_CASES",
     "MAX_MODEL_CELLS", "DATABASE_URL", "DATABASE_OWNER_URL", "SEVERAL_PROCESSES", "IMAGES", "REMOTE_IMAGES", "SIGN_IN",
-    "PEOPLE", "EMAIL_TRUSTED", "NAME_CLAIM", "ROLE_CLAIM", "GROUP_CLAIM", "LOG", "METRICS_TOKEN", "SESSION_HOURS",
+    "PEOPLE", "HEAD_KEY", "EMAIL_TRUSTED", "NAME_CLAIM", "ROLE_CLAIM", "GROUP_CLAIM", "LOG", "METRICS_TOKEN",
+    "SESSION_HOURS", "IDLE_MINUTES", "ACCESS_DAYS", "OLD_COOKIE_SECRET",
     "ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE",
 )  # fmt: skip
 _OF_SYSTEMS = (
@@ -76,6 +77,8 @@ class Settings:
         Whether people must sign in (``PLURALITY_SIGN_IN``); a server where they cannot then does not start.
     people : Path or None
         The administrator's list of people and their roles (``PLURALITY_PEOPLE``); see `core.people_list`.
+    head_key : Path or None
+        Public key by which ends of the record are signed (``PLURALITY_HEAD_KEY``); see `core.review.signed_heads`.
     email_trusted : bool
         Whether the provider verifies every e-mail address without saying so (``PLURALITY_EMAIL_TRUSTED``, off by
         default): a sign-in without the claim ``email_verified`` is refused otherwise.
@@ -88,6 +91,12 @@ class Settings:
         By which a program may read the server's numbers (``PLURALITY_METRICS_TOKEN``), a secret; by none where empty.
     session_hours : int or None
         How long a sign-in holds (``PLURALITY_SESSION_HOURS``); as long as the provider's token where not given.
+    idle_minutes : int or None
+        After how long without use a sign-in ends (``PLURALITY_IDLE_MINUTES``); never where not given.
+    access_days : int
+        How long lines of the record of access are kept (``PLURALITY_ACCESS_DAYS``).
+    old_cookie_secret : str
+        Secret of cookies that are still read after a new one has come (``PLURALITY_OLD_COOKIE_SECRET``).
     """
 
     home: Path
@@ -107,11 +116,15 @@ class Settings:
     open_to_anybody: bool = False
     sign_in: bool = False
     people: Path | None = None
+    head_key: Path | None = None
     email_trusted: bool = False
     name_claim: str = "email"
     role_claim: str = ""
     group_claim: str = ""
     session_hours: int | None = None
+    idle_minutes: int | None = None
+    access_days: int = 365
+    old_cookie_secret: str = field(default="", repr=False)
     log: str = ""
     metrics_token: str = field(default="", repr=False)
 
@@ -141,8 +154,8 @@ def current_settings() -> Settings:
 def _settings(said: tuple[str | None, ...]) -> Settings:
     """Those of an environment that says so much: a page asks a hundred times, and it hardly ever changes."""
     told = dict(zip(_VARIABLES, said, strict=True))
-    images, people = told["PLURALITY_IMAGES"], told["PLURALITY_PEOPLE"]
-    hours = told["PLURALITY_SESSION_HOURS"]
+    images, people, head_key = (told[f"PLURALITY_{name}"] for name in ("IMAGES", "PEOPLE", "HEAD_KEY"))
+    hours, idle = told["PLURALITY_SESSION_HOURS"], told["PLURALITY_IDLE_MINUTES"]
     home = told["PLURALITY_HOME"] or platformdirs.user_data_dir("plurality", appauthor=False)
     return Settings(
         home=Path(home).expanduser(),
@@ -167,6 +180,7 @@ def _settings(said: tuple[str | None, ...]) -> Settings:
         remote_images=_yes(told, "PLURALITY_REMOTE_IMAGES"),
         sign_in=_yes(told, "PLURALITY_SIGN_IN"),
         people=Path(people).expanduser() if people else None,
+        head_key=Path(head_key).expanduser() if head_key else None,
         email_trusted=_yes(told, "PLURALITY_EMAIL_TRUSTED"),
         name_claim=told["PLURALITY_NAME_CLAIM"] or "email",
         role_claim=told["PLURALITY_ROLE_CLAIM"] or "",
@@ -174,6 +188,9 @@ def _settings(said: tuple[str | None, ...]) -> Settings:
         log=_choice(told, "PLURALITY_LOG", ("", "json")),
         metrics_token=_secret(told, "PLURALITY_METRICS_TOKEN"),
         session_hours=_positive(told, "PLURALITY_SESSION_HOURS", 1) if hours else None,
+        idle_minutes=_positive(told, "PLURALITY_IDLE_MINUTES", 1) if idle else None,
+        access_days=_positive(told, "PLURALITY_ACCESS_DAYS", Settings.__dataclass_fields__["access_days"].default),
+        old_cookie_secret=_secret(told, "PLURALITY_OLD_COOKIE_SECRET"),
         open_to_anybody=_yes(told, "PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE"),
     )
 

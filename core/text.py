@@ -3,6 +3,7 @@
 import html
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -17,18 +18,33 @@ _CONTROL_BUT_BREAKS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u2028\u2029]+
 _IN_FULL = 1e15  # beyond it a power of ten is shorter than its digits, and not every whole number is one of doubles
 _NEARLY_NONE = 1e-12  # of a probability
 UNKNOWN = "–"
-_SPREADSHEET_LEADERS = ("=", "+", "-", "@", "\t", "\r", "\n")
+_SPREADSHEET_LEADERS = frozenset("=+-@＝＋－＠")  # in East Asia programs take those of full width for the others
+_UNSEEN = ("Cc", "Cf", "Mn", "Zs", "Zl", "Zp")  # categories of letters that nobody sees at the beginning of a cell
+LONGEST_SHOWN = 500
+_LONG_WORD = re.compile(rf"\S{{{LONGEST_SHOWN + 1},}}")
 
 
 def markdown(text: object) -> str:
-    """Text that Streamlit's markdown shows letter for letter: no links, images, emphasis, colours, icons or maths."""
-    line = _CONTROL.sub(" ", str(text)).strip()
+    """Text that Streamlit's markdown shows letter for letter: no links, images, emphasis, colours, icons or maths.
+
+    A word of more than `LONGEST_SHOWN` characters is cut there, with its length: it would leave no room on the page.
+    """
+    line = _LONG_WORD.sub(lambda hit: cut(hit.group()), _CONTROL.sub(" ", str(text)).strip())
     return _MARKDOWN_SPECIAL.sub(r"\\\1", _BREAK_AFTER.sub(lambda hit: hit.group() + _JOINER, line))
 
 
 def plotly(text: object) -> str:
-    """Text that plotly shows letter for letter in names, titles, ticks and hover (it reads a subset of HTML)."""
-    return html.escape(_CONTROL.sub(" ", str(text)), quote=False).replace("%{", "%&#123;")
+    """Text that plotly shows letter for letter in names, titles, ticks and hover (it reads a subset of HTML).
+
+    A long one is cut, see `cut`.
+    """
+    return html.escape(_CONTROL.sub(" ", cut(text)), quote=False).replace("%{", "%&#123;")
+
+
+def cut(text: object) -> str:
+    """Return a text, or its first `LONGEST_SHOWN` characters and how many it has: "Aaa… (10,000 characters)"."""
+    said = str(text)
+    return said if len(said) <= LONGEST_SHOWN else f"{said[:LONGEST_SHOWN]}… ({len(said):,} characters)"
 
 
 def html_text(text: object) -> str:
@@ -48,10 +64,11 @@ def html_lines(text: object) -> str:
 
 
 def spreadsheet(value: object) -> object:
-    """A cell that no spreadsheet program takes for a formula; numbers stay numbers."""
-    if isinstance(value, str) and value.startswith(_SPREADSHEET_LEADERS):
-        return "'" + value
-    return value
+    """A cell that no spreadsheet program takes for a formula, also after letters that are not seen; numbers stay."""
+    if not isinstance(value, str):
+        return value
+    first = next((letter for letter in value if unicodedata.category(letter) not in _UNSEEN), "")
+    return f"'{value}" if first in _SPREADSHEET_LEADERS or value[:1] in ("\t", "\r", "\n") else value
 
 
 def shorten(text: object, length: int = 40) -> str:

@@ -19,6 +19,7 @@ from pages.shared.review import start as review_start
 
 def _page() -> None:
     review_session.style()
+    review_session.warn_before_end()
     review_presses.catch_up()
     widgets.require_data()
     dataset = state.whole().dataset  # reviews belong to the whole dataset, whatever is selected

@@ -11,7 +11,7 @@ from core.runtime.cluster import elsewhere
 from core.settings import current_settings
 from core.text import html_text
 from core.version import __version__
-from pages.shared.kit import navigation
+from pages.shared.kit import administration, navigation
 
 PACKAGES = ("streamlit", "plotly", "numpy", "scipy", "pandas", "pyarrow", "numba", "nutpie", "sqlalchemy")
 
@@ -63,3 +63,4 @@ details = [
 ]
 st.code("\n".join(details), language=None)
 st.caption("Use the copy icon. Contains folder paths, but no data.")
+administration.sections()

@@ -1,5 +1,6 @@
 """Who may do what on a server where people sign in, and which account each name belongs to."""
 
+import time
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
@@ -35,6 +36,27 @@ def people(options) -> tuple[dict, "pd.DataFrame"]:
     free(name)
     answer = {"ok": True, "name": name, "next": "The next account that signs in under this name takes it."}
     return answer, pd.DataFrame([answer])
+
+
+def access(options) -> tuple[dict, "pd.DataFrame"]:
+    """Check the record of access and list its lines, the oldest first; the table is of the lines."""
+    import pandas as pd
+
+    from ..access_record import check_access
+
+    if options.days is not None and options.days < 1:
+        raise InputError(f"Lines of {options.days} days were asked for.", "Ask for at least one day.")
+    lines, faults = check_access()
+    since = 0.0 if options.days is None else time.time() - 86_400 * options.days
+    rows = [
+        {"number": line.number, "at": line.time, "who": line.who, "what": line.what, "dataset": line.dataset}
+        | {"details": list(line.details)}
+        for line in lines
+        if line.at >= since and options.who in (None, line.who)
+    ]
+    answer = {"ok": not faults, "n_lines": len(lines), "head": lines[-1].hash if lines else None}
+    columns = ["number", "at", "who", "what", "dataset", "details"]
+    return answer | {"problems": faults, "lines": rows}, pd.DataFrame(rows, columns=columns)
 
 
 def _everybody() -> dict:

@@ -1,5 +1,7 @@
 """The record of reviews: is it whole, upgrade it as its owner, back it up with all else, put a backup back, erase."""
 
+from dataclasses import asdict, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,15 +19,37 @@ def verify(options) -> tuple[dict, "pd.DataFrame"]:
     import pandas as pd
 
     from ..review.chain import RecordCheck, not_held
+    from ..review.signed_heads import signed_heads
     from ..review.store import open_store, there_is_a_store
+    from ..settings import current_settings
 
-    heads = [head.strip().lower() for head in options.head]
-    found = open_store().check(heads) if there_is_a_store() else RecordCheck(0, {}, tuple(map(not_held, heads)))
+    heads, key = [head.strip().lower() for head in options.head], current_settings().head_key
+    signed, faults = ([], []) if key is None else signed_heads(key)
+    found = open_store().check(heads, signed) if there_is_a_store() else RecordCheck(0, {}, tuple(map(not_held, heads)))
+    found = replace(found, faults=(*found.faults, *faults))
     answer = _told(found) | {
+        "database_checked_by": found.looked_by,
+        "signed": {"n": len(signed), "last": signed[-1].at if signed else None},
         "backwards": [_fields(fault) for fault in found.backwards],
         "role_owns_tables": found.owns_tables,
     }
     return answer, pd.DataFrame(answer["problems"], columns=["dataset", "number", "what"])
+
+
+def sign(options) -> tuple[dict, "pd.DataFrame"]:
+    """Sign where the chains end, by a key that is kept elsewhere; the table is of what was signed."""
+    import pandas as pd
+
+    from ..review.signed_heads import make_key, sign_heads
+    from ..review.store import open_store, there_is_a_store
+
+    key = Path(options.key)
+    if options.new:
+        make_key(key)
+    told = sign_heads(key, open_store().heads() if there_is_a_store() else {})
+    heads = {dataset: {"number": head.number, "hash": head.hash} for dataset, head in told.heads.items()}
+    answer = {"ok": True, "at": told.at, "heads": heads, "signature": told.signature}
+    return answer, pd.DataFrame([{"dataset": dataset} | head for dataset, head in heads.items()])
 
 
 def upgrade(options) -> tuple[dict, "pd.DataFrame"]:
@@ -49,9 +73,17 @@ def upgrade(options) -> tuple[dict, "pd.DataFrame"]:
 
 def backup(options) -> tuple[dict, "pd.DataFrame"]:
     """Write the backup; the table is of what it holds."""
-    from ..backup import back_up
+    from ..backup import back_up, expire_backups
 
-    return _of(back_up(Path(options.out)), options.out)
+    if (options.out is None) == (options.folder is None):
+        raise InputError("It is not said where to.", "Give either a file or --folder.")
+    if options.folder is None:
+        return _of(back_up(Path(options.out)), options.out)
+    folder = Path(options.folder)
+    out = folder / f"{datetime.now(UTC):%Y-%m-%dT%H%M%S}.backup"
+    answer, table = _of(back_up(out), str(out))
+    removed = expire_backups(folder, options.keep, options.days) if answer["ok"] else []  # the good ones stay
+    return answer | {"removed": [path.name for path in removed]}, table
 
 
 def restore(options) -> tuple[dict, "pd.DataFrame"]:
@@ -85,7 +117,8 @@ def erase(options) -> tuple[dict, "pd.DataFrame"]:
 def _of(done: "Backup", file: str) -> tuple[dict, "pd.DataFrame"]:
     import pandas as pd
 
-    told = {"ok": True, "n_events": 0, "heads": {}, "erased": {}, "without_person": {}, "problems": []}
+    told = {"ok": True, "n_events": 0, "heads": {}, "erased": {}, "without_person": {}}
+    told |= {"erasures": [], "problems": []}
     told = told if done.record is None else _told(done.record)
     held = {"n_files": done.n_files, "n_bytes": done.n_bytes, "datasets": list(done.datasets)}
     table = pd.DataFrame([{"file": file, "n_files": done.n_files, "n_events": told["n_events"], "ok": told["ok"]}])
@@ -93,12 +126,15 @@ def _of(done: "Backup", file: str) -> tuple[dict, "pd.DataFrame"]:
 
 
 def _told(found: "RecordCheck") -> dict:
+    from ..review.export import time_of
+
     return {
         "ok": found.ok,
         "n_events": found.n_events,
         "heads": dict(found.heads),
         "erased": dict(found.erased),
         "without_person": dict(found.without_person),
+        "erasures": [asdict(one) | {"at": time_of(one.at)} for one in found.erasures],
         "problems": [_fields(fault) for fault in found.faults],
     }
 

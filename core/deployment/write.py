@@ -83,6 +83,8 @@ PARTS = (
     Part("plurality.target", "/etc/systemd/system", "All processes together, to start and stop at once."),
     Part("plurality-kernels.service", "/etc/systemd/system", "Compiles the kernels once, before the first page."),
     Part("plurality-backup.service", "/etc/systemd/system", "A backup of reviews, data and results, then its check."),
+    Part("plurality-sign.service", "/etc/systemd/system", "A signed head of the record, where there is a key."),
+    Part("plurality-failed@.service", "/etc/systemd/system", "Says aloud that a backup or a check failed."),
     Part("plurality-backup.timer", "/etc/systemd/system", "When a backup is made: every night."),
     Part("plurality", "/usr/local/bin", "The command line, as the user and with the settings of the server."),
     Part("haproxy.cfg", "/etc/haproxy/haproxy.cfg", "The door: TLS, one process for each browser, headers, limits."),

@@ -11,11 +11,11 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .chain import Head, event_hash
-from .events import ASSIGNED, BROUGHT, CONTINUED, ERASED, WITHDRAWN
+from .chain import Head, event_hash, personal_half
+from .events import ASSIGNED, BROUGHT, CONTINUED, ERASED, NO_STEPS, WITHDRAWN
 from .opinions import Opinion
 
-_STAY = (ERASED, BROUGHT, CONTINUED)
+_STAY = (ERASED, BROUGHT, CONTINUED, *NO_STEPS)  # the queues that are copied are put into the chain anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def copies(
     head : Head
         Where its chain ends.
     n_of_dataset : int
-        How many events of no case it has.
+        Version of its last event of no case.
     cases : collection of str
         Its cases that take steps.
     sessions : mapping of str to str
@@ -83,6 +83,7 @@ def copies(
         told = {name: value for name, value in row.items() if name not in ("id", "hash")} | change
         told["session"] = sessions.get(row["session"])
         told |= {"dataset": dataset, "number": head.number + 1, "previous": head.hash, "token": uuid.uuid4().hex}
+        told["personal"] = personal_half(told)
         told["hash"] = event_hash(told)
         head = Head(told["number"], told["hash"])
         number_of[row["number"]] = head.number

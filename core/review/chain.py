@@ -1,9 +1,16 @@
 """The record of reviews as a chain: each event of a dataset holds the hash of the one before it.
 
-The hash is SHA-256 of the JSON list of `HASHED`, the columns of the event in that order. So nothing in the record can
-be changed, removed or put in another place without every later hash being another. What the chain alone cannot show is
-an end that was cut off, or a chain that was made anew as a whole: for these, keep the last hash elsewhere. Exports and
-reports hold it.
+The hash of an event is H(H(content) || H(personal || token)), where H is SHA-256 of JSON and `CONTENT` and `PERSONAL`
+name the columns of each half. An erasure on request replaces the personal half only, whose hash stays in the column
+``personal``. So the content of every event can be recomputed for ever, and nothing in it can be changed, removed or put
+in another place without every later hash being another. Queues are in the chain by the digest of what they hold.
+
+Events that were recorded before the hash had two halves keep theirs (`former_hash`). One event of the kind `MIGRATED`
+follows them and holds a digest of both of their halves. A hash of the form of now begins with `FORM`, so nobody can
+pass an event of now off as a former one.
+
+What the chain alone cannot show is an end that was cut off, or a chain that was made anew as a whole: for these, keep
+the last hash elsewhere. Exports and reports hold it, and `core.review.signed_heads` signs it.
 """
 
 import hashlib
@@ -11,15 +18,21 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from .events import BROUGHT, ERASED
+from .events import BROUGHT, ERASED, MIGRATED, QUEUED, TWO_PEOPLE
 
 BEGINNING = "0" * 64
+FORM = "v2-"
+PSEUDONYM, ERASED_TOKEN = "erased person", "erased"
 HASHED = (
     *("dataset", "number", "previous", "case_id", "version", "token", "kind", "reviewer", "at", "session", "visible"),
     *("model", "settings", "panel", "old", "opinion", "confidence", "note", "reason", "whom", "whom_visible", "undoes"),
     "seconds",
 )
-_FLOATS = (HASHED.index("confidence"), HASHED.index("seconds"))
+PERSONAL = ("reviewer", "whom", "note", "seconds", "token")
+CONTENT = tuple(name for name in HASHED if name not in PERSONAL)
+_FLOATS = ("confidence", "seconds")
+
+_Row = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +70,31 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
+class Erasure:
+    """What was erased on request, once.
+
+    Attributes
+    ----------
+    dataset : str
+        Digest.
+    what : {"person", "dataset"}
+        The names, notes and times of a person, or all events of the dataset.
+    by : str
+        Who erased; empty for a dataset, where the record of changes has it.
+    at : int
+        Microseconds since 1970-01-01 UTC.
+    n_events : int
+        Events that were erased, or from which something of the person was.
+    """
+
+    dataset: str
+    what: str
+    by: str
+    at: int
+    n_events: int
+
+
+@dataclass(frozen=True, slots=True)
 class RecordCheck:
     """What a check of the whole record found.
 
@@ -74,6 +112,10 @@ class RecordCheck:
         Of how many events of a dataset the name, the note or the times of a person were erased on request.
     owns_tables : bool
         Whether who checks owns the tables and so could take the guards away; always on SQLite.
+    erasures : tuple of Erasure
+        Each erasure that the record names, by dataset.
+    looked_by : str
+        By which means the database itself was looked at; empty where it has none.
     """
 
     n_events: int
@@ -83,6 +125,8 @@ class RecordCheck:
     erased: Mapping[str, int] = field(default_factory=dict)
     owns_tables: bool = True
     without_person: Mapping[str, int] = field(default_factory=dict)
+    erasures: tuple[Erasure, ...] = ()
+    looked_by: str = ""
 
     @property
     def ok(self) -> bool:
@@ -95,30 +139,80 @@ def not_held(head: str) -> Fault:
     return Fault("", None, f"the record does not hold {head}: its end was cut off, it was made anew, or it was erased")
 
 
-def event_hash(row: Mapping[str, object]) -> str:
-    """The hash of an event from the columns of its row; 64 hexadecimal digits."""
-    values = [row[name] for name in HASHED]
-    for place in _FLOATS:  # as a database gives them back, that writes 1 for 1.0 or 0 for -0.0
-        if isinstance(value := values[place], int | float):
-            values[place] = float(value) + 0.0
-    return hashlib.sha256(json.dumps(values, separators=(",", ":"), default=repr).encode()).hexdigest()
+def event_hash(row: _Row) -> str:
+    """Return the hash of an event from the columns of its row, of which ``personal`` is the hash of that half."""
+    return FORM + _digest_of_text(content_half(row) + str(row["personal"]))
 
 
-def erased_of_people(rows: Iterable[Mapping[str, object]]) -> dict[int, str]:
-    """Hashes that events of a dataset have since something of a person was erased from them, by number.
+def content_half(row: _Row) -> str:
+    """Return the hash of the half of an event that nothing ever changes; 64 hexadecimal digits."""
+    return _digest([_value(row, name) for name in CONTENT])
 
-    An erasure is an event of the chain itself and says what each event is afterwards, so nothing else of it can be
-    changed unseen.
+
+def personal_half(row: _Row) -> str:
+    """Return the hash of the half of an event that goes with a person; the token is what nobody can guess in it."""
+    return _digest([_value(row, name) for name in PERSONAL])
+
+
+def former_hash(row: _Row) -> str:
+    """Return the hash that an event had before hashes had two halves."""
+    return _digest([_value(row, name) for name in HASHED])
+
+
+def former_digest(rows: Iterable[_Row]) -> str:
+    """Return the digest of both halves of events of the former form, in their order."""
+    return _digest([[row["number"], row["hash"], content_half(row), row["personal"]] for row in rows])
+
+
+def queue_digest(dataset: str, title: str, at: int, cases: Iterable[tuple[str, str]]) -> str:
+    """Return the digest of a reviewer's queue: its data, title, time, and each case with why it is there."""
+    return _digest([dataset, title, at, [list(case) for case in cases]])
+
+
+def _value(row: _Row, name: str) -> object:
+    value = row[name]  # as a database gives it back, that writes 1 for 1.0 or 0 for -0.0
+    return float(value) + 0.0 if name in _FLOATS and isinstance(value, int | float) else value
+
+
+def _digest(values: object) -> str:
+    return _digest_of_text(json.dumps(values, separators=(",", ":"), default=repr))
+
+
+def _digest_of_text(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def erased_of_people(rows: Iterable[_Row]) -> dict[int, str]:
+    """Return what is left of events since something of a person was erased from them, by number.
+
+    An erasure is an event of the chain itself and holds what each event is afterwards: the hash of its personal half,
+    and before hashes had halves its whole hash. So nothing else of it can be changed unseen.
     """
     found: dict[int, str] = {}
     for row in rows:
         if row["kind"] == ERASED:
             told = json.loads(str(row["settings"]))["events"]
-            found |= {int(one["number"]): str(one["is"]) for one in told if one["number"] < row["number"]}
+            form = FORM if is_of_now(row) else ""
+            found |= {int(one["number"]): form + str(one["is"]) for one in told if one["number"] < row["number"]}
     return found
 
 
-def _copied(rows: Iterable[Mapping[str, object]]) -> frozenset[int]:
+def is_of_now(row: _Row) -> bool:
+    """Whether the hash of an event has two halves."""
+    return str(row["hash"]).startswith(FORM)
+
+
+def erasures_of(rows: Iterable[_Row]) -> list[Erasure]:
+    """Return each erasure of a person that a chain names: who erased, when, and from how many events."""
+    return [
+        Erasure(str(row["dataset"]), "person", str(row["reviewer"]), int(str(row["at"])), len(told))
+        for row in rows
+        if row["kind"] == ERASED
+        for told in [json.loads(str(row["settings"]))["events"]]
+    ]
+
+
+def _copied(rows: Iterable[_Row]) -> frozenset[int]:
     """Numbers of events that were brought over from another chain, and bear the times that they have there."""
     found: set[int] = set()
     for row in rows:
@@ -129,7 +223,7 @@ def _copied(rows: Iterable[Mapping[str, object]]) -> frozenset[int]:
 
 
 def check_chain(
-    dataset: str, rows: Sequence[Mapping[str, object]], erased: Sequence[Head]
+    dataset: str, rows: Sequence[_Row], erased: Sequence[Head], queues: Mapping[str, tuple[str, str]] | None = None
 ) -> tuple[Head, list[Fault], list[Fault]]:
     """Go along the chain of one dataset.
 
@@ -141,6 +235,8 @@ def check_chain(
         Columns of its events, by number.
     erased : sequence of Head
         Where the chain stood when the events until then were erased, by number.
+    queues : mapping of str to tuple of str
+        Of each queue of the dataset, by id, whose it is and its digest; not compared where not given.
 
     Returns
     -------
@@ -155,8 +251,7 @@ def check_chain(
         now, copied = {}, frozenset[int]()
     for row in rows:
         number, said, at = int(str(row["number"])), str(row["hash"]), int(str(row["at"]))
-        of = f"case {row['case_id']!r}, step {row['version']}" if row["case_id"] else row["kind"]
-        where = f"event {number} ({of}, {row['reviewer']})"
+        where = _named(row)
         if number <= head.number:
             faults.append(Fault(dataset, number, f"{where} was to be erased and is there, or stands there twice"))
             continue
@@ -167,9 +262,78 @@ def check_chain(
             faults.append(Fault(dataset, head.number + 1, f"{gone} missing before {where}"))
         elif row["previous"] != head.hash:
             faults.append(Fault(dataset, number, f"{where} does not follow the event before it: put in another order"))
-        if event_hash(row) != now.get(number, said):
+        if not _is_as_recorded(row, now.get(number)):
             faults.append(Fault(dataset, number, f"{where} was changed"))
         if latest is not None and at < latest and number not in copied:
             backwards.append(Fault(dataset, number, f"{where} bears an earlier time than the event before it"))
         head, latest = Head(number, said), at
+    faults += _faults_of_former(dataset, rows)
+    if queues is not None:
+        faults += _faults_of_queues(dataset, rows, queues)
     return head, faults, backwards
+
+
+def _named(row: _Row) -> str:
+    of = f"case {row['case_id']!r}, step {row['version']}" if row["case_id"] else row["kind"]
+    return f"event {row['number']} ({', '.join(filter(None, (str(of), str(row['reviewer']))))})"
+
+
+def _is_as_recorded(row: _Row, left: str | None) -> bool:
+    """Whether an event is as its hash says, and where a person was erased from it, as the erasure says."""
+    personal, erased = personal_half(row), left is not None and left.startswith(FORM)
+    if erased and not (FORM + personal == left and _is_without_person(row)):
+        return False
+    if not erased and personal != row["personal"]:
+        return False
+    if is_of_now(row):
+        return (left is None or erased) and row["hash"] == event_hash(row)
+    return erased or former_hash(row) == (left or row["hash"])  # of what is erased now, `MIGRATED` says the content
+
+
+def _is_without_person(row: _Row) -> bool:
+    """Whether an event has the form that an erasure leaves: it names nobody in the place of who was erased."""
+    gone = [str(row[name]).startswith(f"{PSEUDONYM} ") for name in ("reviewer", "whom")]
+    names = any(gone) if row["kind"] in TWO_PEOPLE else gone[0] and not row["whom"]
+    return names and row["note"] == "" and row["seconds"] is None and str(row["token"]).startswith(f"{ERASED_TOKEN} ")
+
+
+def _faults_of_former(dataset: str, rows: Sequence[_Row]) -> list[Fault]:
+    """What is wrong with events of the former form: each must stand before the one that binds them, as it says."""
+    former = [row for row in rows if not is_of_now(row)]
+    first = next((row for row in rows if is_of_now(row)), None)
+    if not former:
+        return []
+    if first is None or first["kind"] != MIGRATED or former[-1]["number"] > first["number"]:  # type: ignore[operator]
+        what = f"{_named(former[-1])} has a hash of the form of before, and no upgrade of the record follows it"
+        return [Fault(dataset, int(str(former[-1]["number"])), what)]
+    try:
+        same = json.loads(str(first["settings"]))["former"] == former_digest(former)
+    except (ValueError, TypeError, LookupError):
+        same = False
+    what = f"an event up to {former[-1]['number']} is not as it was when the record was upgraded"
+    return [] if same else [Fault(dataset, None, what)]
+
+
+def _faults_of_queues(dataset: str, rows: Sequence[_Row], queues: Mapping[str, tuple[str, str]]) -> list[Fault]:
+    """What is wrong with the queues of a dataset: changed, removed, or put in behind the record."""
+    told: dict[str, tuple[str | None, str]] = {}
+    try:
+        for row in rows:
+            settings = json.loads(str(row["settings"])) if row["kind"] in (QUEUED, MIGRATED) else {}
+            if row["kind"] == MIGRATED:
+                told |= {session: (None, digest) for session, digest in settings["queues"].items()}
+            elif row["kind"] == QUEUED and row["session"]:
+                told[str(row["session"])] = (str(row["reviewer"]), settings["queue"])
+    except (ValueError, TypeError, LookupError, AttributeError):  # that event was changed, and is named
+        return []
+    faults = []
+    for session in sorted(told.keys() | queues.keys()):
+        if session not in told:
+            faults.append(Fault(dataset, None, f"the queue {session} is in no event of the record"))
+        elif session not in queues:
+            faults.append(Fault(dataset, None, f"the queue {session} is missing"))
+        else:
+            (whose, digest), (reviewer, there) = told[session], queues[session]
+            if digest != there or whose not in (None, reviewer):
+                faults.append(Fault(dataset, None, f"the queue {session} was changed"))
+    return faults

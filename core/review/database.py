@@ -4,10 +4,12 @@ SQLite: write-ahead log, foreign keys on, every commit synced to the disk before
 its lock at the beginning, so that two writers wait for each other and none fails halfway.
 """
 
+import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from weakref import WeakKeyDictionary
 
 import sqlalchemy as sa
 from alembic.migration import MigrationContext
@@ -20,10 +22,11 @@ from ..errors import InputError
 from ..runtime.files import private
 from ..settings import current_settings
 from .review_errors import StoreError, Trouble
+from .schema import metadata
 
 PATIENCE = 5.0  # seconds that a write waits for another
 _MIGRATIONS = Path(__file__).parent / "migrations"
-_GUARDS = ("0003", "0004")  # the revisions that say what the triggers are, the later for the earlier
+_GUARDS = ("0003", "0004", "0005")  # the revisions that say what the triggers are, the later for the earlier
 _RIGHTS = (
     "SELECT ON review_event, review_erasure, review_session, review_session_case, alembic_version",
     "INSERT ON review_event, review_erasure, review_session, review_session_case",
@@ -31,6 +34,8 @@ _RIGHTS = (
     "SELECT, USAGE ON SEQUENCE review_event_id_seq",
 )
 _LOCK = 0x506C7572  # of the migration, in Postgres
+_MOST_FAULTS = 20  # of the file that are named
+_opened: WeakKeyDictionary[sa.Engine, tuple] = WeakKeyDictionary()  # which file or database each engine was opened on
 
 
 def store_url() -> sa.URL:
@@ -189,15 +194,96 @@ def transaction(engine: sa.Engine, *, writes: bool = False) -> Iterator[sa.Conne
     Raises
     ------
     StoreError
-        The database failed; nothing of the block is kept.
+        The database failed, and nothing of the block is kept; or its file was moved or replaced since it was opened.
     """
     try:
         with engine.connect().execution_options(writes=writes) as connection, connection.begin():
+            _check_same_file(engine)
             yield connection
+        if writes:
+            _check_same_file(engine)  # what was written to a file that was moved meanwhile is not acknowledged
     except sa.exc.IntegrityError:
         raise
     except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
         raise store_error(error, engine.url) from error
+
+
+def _check_same_file(engine: sa.Engine) -> None:
+    """Refuse to go on where the address leads to another file than when it was opened; SQLite writes on to the old."""
+    if engine.dialect.name == "sqlite" and _file_identity(engine.url) != _opened.get(engine):
+        raise _moved(engine.url)
+
+
+def _file_identity(url: sa.URL) -> tuple[int, int] | None:
+    try:
+        found = os.stat(str(url.database))
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _check_same_server(engine: sa.Engine, connection) -> None:
+    """Refuse a new connection that leads to another Postgres, or to another database of it, than the first one did."""
+    try:
+        query = "SELECT system_identifier FROM pg_control_system()"
+        found: tuple = (connection.execute(query).fetchone()[0],)
+    except Exception:  # a role may not ask, as with some providers
+        found = ()
+    finally:
+        connection.rollback()
+    found += (connection.execute("SELECT oid FROM pg_database WHERE datname = current_database()").fetchone()[0],)
+    connection.rollback()
+    if _opened.setdefault(engine, found) != found:
+        raise _moved(engine.url)
+
+
+def _moved(url: sa.URL) -> StoreError:
+    return StoreError("moved", f"{_WORDS['moved'].format(where=_shown(url))} {_NOTHING_LOST}")
+
+
+def database_faults(connection: sa.Connection) -> tuple[list[str], str]:
+    """Look at the database itself, beneath the record.
+
+    Returns
+    -------
+    list of str
+        What is wrong, in words.
+    str
+        By which means it was looked at; empty where Postgres has none.
+    """
+    if connection.dialect.name == "sqlite":
+        found = connection.exec_driver_sql(f"PRAGMA integrity_check({_MOST_FAULTS})").scalars().all()
+        faults = [f"the file of the database is damaged: {' '.join(words.split())}" for words in found if words != "ok"]
+        rows = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
+        faults += [f"row {row[1]} of the table {row[0]} names a row of {row[2]} that is not there" for row in rows]
+        return faults, "integrity_check, foreign_key_check"
+    query = "SELECT quote_ident(extnamespace::regnamespace::text) FROM pg_extension WHERE extname = 'amcheck'"
+    schema = connection.exec_driver_sql(query).scalar()
+    return ([], "") if schema is None else _amcheck(connection, schema)
+
+
+def _amcheck(connection: sa.Connection, schema: str) -> tuple[list[str], str]:
+    faults = []
+    tables = [f"'{name}'::regclass" for name in metadata.tables]
+    indexes = f"""SELECT indexrelid::regclass::text FROM pg_index JOIN pg_class ON pg_class.oid = indexrelid
+    JOIN pg_am ON pg_am.oid = relam WHERE amname = 'btree' AND indrelid IN ({", ".join(tables)})"""
+    names = connection.exec_driver_sql(indexes).scalars().all()
+    asked = [(name, f"SELECT {schema}.bt_index_check('{name}', true)") for name in names]
+    asked += [(name, f"SELECT msg FROM {schema}.verify_heapam('{name}')") for name in metadata.tables]
+    for name, statement in asked:
+        try:
+            with connection.begin_nested():
+                found = [words for words in connection.exec_driver_sql(statement).scalars() if words]
+        except sa.exc.DBAPIError as error:
+            if getattr(error.orig, "sqlstate", "") == "42501":
+                return [], ""  # this role may not look
+            found = [str(error.orig)]
+        faults += [f"{name} is damaged: {' '.join(words.split())}" for words in found]
+    return faults[:_MOST_FAULTS], "amcheck"
+
+
+def _shown(url: sa.URL) -> str:
+    return str(url.database) if url.get_backend_name() == "sqlite" else f"{url.host or 'this computer'}/{url.database}"
 
 
 def store_error(error: Exception, url: sa.URL) -> StoreError:
@@ -205,8 +291,6 @@ def store_error(error: Exception, url: sa.URL) -> StoreError:
     cause = getattr(error, "orig", None) or error
     sqlite_code = getattr(cause, "sqlite_errorcode", None)
     state = getattr(cause, "sqlstate", None)
-    where = url.database if url.get_backend_name() == "sqlite" else f"{url.host or 'this computer'}/{url.database}"
-    end = "Nothing was acknowledged; sending once more records nothing twice."
     trouble: Trouble
     if isinstance(error, sa.exc.TimeoutError) or state in ("55P03", "57014", "40P01", "40001"):
         trouble = "locked"
@@ -216,10 +300,10 @@ def store_error(error: Exception, url: sa.URL) -> StoreError:
         trouble = "unreachable" if isinstance(error, sa.exc.OperationalError | sa.exc.InterfaceError) else "other"
     else:
         trouble = _POSTGRES_TROUBLE.get(state) or _POSTGRES_TROUBLE.get(state[:2], "other")
-    said = _WORDS[trouble].format(where=where)
+    said = _WORDS[trouble].format(where=_shown(url))
     if trouble == "other":
         said += f" ({type(cause).__name__}: {' '.join(str(cause).split())[:200]})."
-    return StoreError(trouble, f"{said} {end}")
+    return StoreError(trouble, f"{said} {_NOTHING_LOST}")
 
 
 _SQLITE_TROUBLE: dict[int, Trouble] = {
@@ -245,6 +329,7 @@ _POSTGRES_TROUBLE: dict[str, Trouble] = {
     "58": "full",
     "XX": "damaged",
 }
+_NOTHING_LOST = "Nothing was acknowledged; sending once more records nothing twice."
 _WORDS = {
     "locked": "The database of reviews ({where}) is locked by another program.",
     "full": "The database of reviews ({where}) could not be written: the disk is full, or it fails. Free some space.",
@@ -252,6 +337,8 @@ _WORDS = {
     "unreachable": "The database of reviews ({where}) cannot be reached. See that it is there and running, "
     "or tell who looks after the server.",
     "damaged": "The database of reviews ({where}) is damaged or is no database. Put back a copy of it.",
+    "moved": "The database of reviews ({where}) was moved or replaced since it was opened. Move it back, or start "
+    "Plurality again.",
     "other": "The database of reviews ({where}) failed",
 }
 
@@ -284,15 +371,18 @@ def connect(url: sa.URL, patience: float = PATIENCE) -> sa.Engine:
         )
         sa.event.listen(engine, "connect", _prepare_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
+        _opened[engine] = _file_identity(url) or ()
         return engine
     options = f"-c synchronous_commit=on -c lock_timeout={int(1000 * patience)}"
     try:
-        return sa.create_engine(
+        engine = sa.create_engine(
             url,
             connect_args={"connect_timeout": max(2, round(patience)), "options": options},
             pool_pre_ping=True,
             pool_timeout=patience,
         )
+        sa.event.listen(engine, "connect", lambda connection, record: _check_same_server(engine, connection))
+        return engine
     except ModuleNotFoundError:
         raise StoreError(
             "unreachable", "Postgres needs one more package: pip install 'psycopg[binary]'. Then start again."

@@ -22,10 +22,13 @@ Kind = Literal[
 ]
 Visible = Literal["blind", "open"]
 # Kinds of events of no case.
-ASSIGNED, WITHDRAWN, ERASED, BROUGHT, CONTINUED = OF_DATASETS = (
+ASSIGNED, WITHDRAWN, ERASED, BROUGHT, CONTINUED, QUEUED, MIGRATED = OF_DATASETS = (
     *("assignment", "withdrawal", "erasure"),
     *("brought_over", "continued"),  # of data that were read anew: at the end of what was copied, and of where it was
+    *("queue", "migration"),  # a session was begun; events until here have hashes of a former form
 )
+NO_STEPS = (QUEUED, MIGRATED)  # nobody said anything on a case by them
+TWO_PEOPLE = ("second_opinion", ASSIGNED)  # kinds of events that name somebody beside who made them
 LONGEST_NAME, LONGEST_NOTE = 200, 10_000
 
 

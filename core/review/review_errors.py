@@ -4,7 +4,7 @@ from typing import Literal
 
 from ..errors import PluralityError
 
-Trouble = Literal["locked", "full", "unreachable", "read-only", "damaged", "newer", "older", "lost", "other"]
+Trouble = Literal["locked", "full", "unreachable", "read-only", "damaged", "newer", "older", "lost", "moved", "other"]
 
 
 class StoreError(PluralityError):
@@ -14,7 +14,8 @@ class StoreError(PluralityError):
     ----------
     trouble : str
         "locked", "full", "unreachable", "read-only", "damaged", "newer" (written by a later version),
-        "older" (its owner must upgrade it), "lost" (it was there once) or "other".
+        "older" (its owner must upgrade it), "lost" (it was there once), "moved" (another file or database is there) or
+        "other".
     """
 
     def __init__(self, trouble: Trouble, message: str):

@@ -16,6 +16,7 @@ from sqlalchemy import (
 )
 
 metadata = MetaData()
+_HASH = String(80).with_variant(String(64), "sqlite")  # which counts no letters: as its columns were made
 
 sessions = Table(
     "review_session",
@@ -62,8 +63,9 @@ events = Table(
     Column("undoes", Integer),
     Column("seconds", Float),
     Column("number", Integer, nullable=False, server_default="0"),
-    Column("previous", String(64), nullable=False, server_default="0"),
-    Column("hash", String(64), nullable=False, server_default="0"),
+    Column("previous", _HASH, nullable=False, server_default="0"),
+    Column("hash", _HASH, nullable=False, server_default="0"),
+    Column("personal", String(64), nullable=False, server_default="0"),
     UniqueConstraint("dataset", "case_id", "version", name="one_event_per_version"),
     UniqueConstraint("token", name="one_event_per_token"),
     CheckConstraint("version >= 1", name="versions_from_one"),
@@ -76,6 +78,6 @@ erasures = Table(
     metadata,
     Column("dataset", String(32), primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
-    Column("hash", String(64), nullable=False),
+    Column("hash", _HASH, nullable=False),
     Column("at", BigInteger, nullable=False),
 )

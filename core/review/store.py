@@ -18,10 +18,25 @@ from ..runtime.files import write_whole
 from ..settings import current_settings
 from .assignments import Assignment, assignments_of
 from .brought_over import copies, named_otherwise
-from .chain import Fault, Head, RecordCheck, check_chain, erased_of_people, event_hash, not_held
+from .chain import (
+    ERASED_TOKEN,
+    PSEUDONYM,
+    Erasure,
+    Fault,
+    Head,
+    RecordCheck,
+    check_chain,
+    erased_of_people,
+    erasures_of,
+    event_hash,
+    not_held,
+    personal_half,
+    queue_digest,
+)
 from .database import (
     PATIENCE,
     broken_guards,
+    database_faults,
     empty_log,
     has_record,
     open_database,
@@ -35,7 +50,10 @@ from .events import (
     BROUGHT,
     CONTINUED,
     ERASED,
+    MIGRATED,
+    NO_STEPS,
     OF_DATASETS,
+    QUEUED,
     WITHDRAWN,
     Draft,
     Event,
@@ -47,10 +65,10 @@ from .review_errors import ConflictError, NotAllowedError, StoreError
 from .rules import admit
 from .schema import erasures, events, session_cases, sessions
 from .sessions import Queued, Session, SessionLine, lines_of
+from .signed_heads import SignedHeads, missing_heads
 from .states import CaseReview, review_of
 
 LONGEST_TOKEN = 64
-PSEUDONYM = "erased person"
 _OPINIONS = ("panel", "old", "opinion")
 _UNDECODABLE = "Could not decode to UTF-8"  # of SQLite's driver
 _NAMES = tuple(entry.name for entry in fields(Event))
@@ -124,10 +142,7 @@ class ReviewStore:
                     raise _conflict(draft, seen, trail)
                 head = _head(connection, draft.dataset)
                 event = replace(admit(review, draft, self._clock()), number=head.number + 1)
-                row = _to_row(event, token) | {"previous": head.hash}
-                event = replace(event, hash=event_hash(row))
-                connection.execute(events.insert().values(row | {"hash": event.hash}))
-            return event
+                return _insert(connection, event, token, head)
         except sa.exc.IntegrityError:
             return self._lost_race(draft, seen, token)
 
@@ -189,7 +204,8 @@ class ReviewStore:
     def assignments(self, dataset: str) -> list[Assignment]:
         """Assignments of a dataset, the latest first; those that were taken back are marked."""
         with transaction(self.engine) as connection:
-            return assignments_of(_of_dataset(connection, dataset))
+            query = sa.select(events).where(events.c.dataset == dataset, events.c.kind.in_((ASSIGNED, WITHDRAWN)))
+            return assignments_of(_events(connection, dataset, query.order_by(events.c.number)))
 
     def datasets_that_wait(self, person: str, groups: Collection[str] = ()) -> list[str]:
         """Digests of data in which a person, or one of their groups, was ever asked for something; sorted."""
@@ -216,14 +232,12 @@ class ReviewStore:
             return self._append(connection, dataset, token, said, settings)
 
     def _append(
-        self, connection: sa.Connection, dataset: str, token: str, said: dict[str, str], settings: Mapping[str, Any]
+        self, connection: sa.Connection, dataset: str, token: str, said: dict[str, Any], settings: Mapping[str, Any]
     ) -> Event:
-        head, before = _head(connection, dataset), _of_dataset(connection, dataset)
-        draft: dict[str, Any] = {"dataset": dataset, "case_id": "", "settings": settings, **said}
-        event = Event(**draft, version=len(before) + 1, at=self._clock(), number=head.number + 1)
-        row = _to_row(event, token) | {"previous": head.hash}
-        connection.execute(events.insert().values(row | {"hash": event_hash(row)}))
-        return replace(event, hash=event_hash(row))
+        head = _head(connection, dataset)
+        draft: dict[str, Any] = {"at": self._clock(), "dataset": dataset, "case_id": "", "settings": settings, **said}
+        event = Event(**draft, version=_last_of_no_case(connection, dataset) + 1, number=head.number + 1)
+        return _insert(connection, event, token, head)
 
     def trail(self, dataset: str, case_id: str | None = None) -> list[Event]:
         """Events of a dataset, or of one case, in the order in which they were recorded."""
@@ -242,7 +256,7 @@ class ReviewStore:
         return {case_id: review_of(case_id, trail) for case_id, trail in trails.items()}
 
     def count(self, dataset: str) -> int:
-        """Number of events of a dataset: what forgetting it would erase."""
+        """Number of steps of a dataset: what forgetting it would erase, but for the queues."""
         with transaction(self.engine) as connection:
             return _count(connection, dataset)
 
@@ -251,13 +265,15 @@ class ReviewStore:
         with transaction(self.engine) as connection:
             return _head(connection, dataset)
 
-    def check(self, heads: Iterable[str] = ()) -> RecordCheck:
-        """Go along the chain of every dataset.
+    def check(self, heads: Iterable[str] = (), signed: Iterable[SignedHeads] = ()) -> RecordCheck:
+        """Look at the database itself, then go along the chain of every dataset.
 
         Parameters
         ----------
         heads : iterable of str
             Hashes that were kept elsewhere, of any dataset: the record must still hold each.
+        signed : iterable of SignedHeads
+            Heads that were signed: the record must still hold each, but of data that were erased.
 
         Raises
         ------
@@ -265,35 +281,72 @@ class ReviewStore:
             The database failed.
         """
         with transaction(self.engine) as connection:
-            owns = owns_tables(connection)
-            faults = [Fault("", None, words) for words in broken_guards(connection)]
-            erased: dict[str, list[Head]] = {}
-            for row in connection.execute(sa.select(erasures).order_by(erasures.c.number)):
-                erased.setdefault(row.dataset, []).append(Head(row.number, row.hash))
-            known = connection.scalars(sa.select(events.c.dataset).distinct().order_by(events.c.dataset)).all()
-            backwards: list[Fault] = []
-            ends: dict[str, str] = {}
-            seen = {head.hash for found in erased.values() for head in found}
-            n_events, without = 0, {}
-            for dataset in dict.fromkeys((*known, *erased)):
-                rows, unreadable = _readable(connection, dataset)
-                n_events += len(rows) + len(unreadable)
-                end, wrong, early = check_chain(dataset, rows, erased.get(dataset, ()))
-                faults += unreadable + wrong
-                backwards += early
-                ends[dataset] = end.hash
-                if n_without := len(_erased_of(rows)):
-                    without[dataset] = n_without
-                seen |= {row["hash"] for row in rows}
-        lost = [head for head in heads if head not in seen]
-        faults += map(not_held, lost)
-        counts = {dataset: found[-1].number for dataset, found in erased.items()}
-        return RecordCheck(n_events, ends, tuple(faults), tuple(backwards), counts, owns, without)
+            words, looked_by = database_faults(connection)
+        damaged = [Fault("", None, one) for one in words]
+        try:
+            with transaction(self.engine) as connection:
+                found = self._check(connection, heads, signed)
+        except (StoreError, ValueError, TypeError) as error:
+            if not damaged:
+                raise
+            return RecordCheck(0, {}, (*damaged, Fault("", None, str(error))), looked_by=looked_by)
+        return replace(found, faults=(*damaged, *found.faults), looked_by=looked_by)
+
+    def _check(self, connection: sa.Connection, heads: Iterable[str], signed: Iterable[SignedHeads]) -> RecordCheck:
+        faults = [Fault("", None, words) for words in broken_guards(connection)]
+        gone: dict[str, list[Head]] = {}
+        told: list[Erasure] = []
+        for row in connection.execute(sa.select(erasures).order_by(erasures.c.number)):
+            before = gone.setdefault(row.dataset, [])
+            n_erased = row.number - (before[-1].number if before else 0)
+            told.append(Erasure(row.dataset, "dataset", "", row.at, n_erased))
+            before.append(Head(row.number, row.hash))
+        backwards: list[Fault] = []
+        ends: dict[str, Head] = {}
+        seen = {head.hash for found in gone.values() for head in found}
+        n_events, without = 0, {}
+        for dataset in dict.fromkeys((*_datasets(connection), *gone)):
+            rows, unreadable = _readable(connection, dataset)
+            n_events += len(rows) + len(unreadable)
+            end, wrong, early = check_chain(dataset, rows, gone.get(dataset, ()), _queues(connection, dataset))
+            faults += unreadable + wrong
+            backwards += early
+            ends[dataset] = end
+            of_people, erased = _erased_of(rows)
+            told += erased
+            if of_people:
+                without[dataset] = len(of_people)
+            seen |= {row["hash"] for row in rows}
+        counts = {dataset: found[-1].number for dataset, found in gone.items()}
+        faults += [not_held(head) for head in heads if head not in seen]
+        faults += missing_heads(signed, seen, counts)
+        return RecordCheck(
+            n_events,
+            {dataset: end.hash for dataset, end in ends.items()},
+            tuple(faults),
+            tuple(backwards),
+            counts,
+            owns_tables(connection),
+            without,
+            tuple(told),
+        )
+
+    def heads(self) -> dict[str, Head]:
+        """Where the chain of each dataset ends, by digest."""
+        with transaction(self.engine) as connection:
+            known = {*_datasets(connection), *connection.scalars(sa.select(erasures.c.dataset))}
+            return {dataset: _head(connection, dataset) for dataset in sorted(known)}
+
+    def look(self) -> None:
+        """Raise `StoreError` where the database cannot be read, or is not the one that was opened."""
+        with transaction(self.engine) as connection:
+            connection.execute(sa.select(events.c.id).limit(1))
 
     def last_events(self) -> dict[str, int]:
         """When the last event of each dataset was recorded, microseconds since 1970-01-01 UTC, by digest."""
         with transaction(self.engine) as connection:
-            query = sa.select(events.c.dataset, sa.func.max(events.c.at).label("last")).group_by(events.c.dataset)
+            query = sa.select(events.c.dataset, sa.func.max(events.c.at).label("last"))
+            query = query.where(events.c.kind != MIGRATED).group_by(events.c.dataset)
             return {row.dataset: row.last for row in connection.execute(query)}
 
     def erase_person(self, name: str, by: str) -> dict[str, int]:
@@ -301,7 +354,7 @@ class ReviewStore:
 
         The opinions stay under a pseudonym. The token goes because it is what nobody can guess in the hash that stays:
         without it nobody can try names on it. Events and sessions keep their number, hash and place in the chain, in
-        which the erasure itself is an event that says what each of them is now.
+        which the erasure itself is an event that says what the personal half of each of them is now.
 
         Parameters
         ----------
@@ -330,12 +383,12 @@ class ReviewStore:
             rows = connection.execute(sa.select(events).where(theirs).order_by(events.c.number)).mappings().all()
             changes = {}
             for row in rows:
+                gone = {"note": "", "seconds": None, "token": f"{ERASED_TOKEN} {uuid.uuid4().hex}"}
                 names = {column: pseudonym for column in ("reviewer", "whom") if row[column] == name}
-                changes[row["number"]] = {"note": "", "seconds": None, "token": f"erased {uuid.uuid4().hex}", **names}
+                changes[row["number"]] = {**gone, **names}
             if rows:
                 told = [
-                    {"number": row["number"], "was": row["hash"], "is": event_hash({**row, **changes[row["number"]]})}
-                    for row in rows
+                    {"number": row["number"], "is": personal_half({**row, **changes[row["number"]]})} for row in rows
                 ]
                 said = {"kind": ERASED, "reviewer": by, "whom": ""}
                 self._append(connection, dataset, uuid.uuid4().hex, said, {"events": told})
@@ -375,15 +428,17 @@ class ReviewStore:
                 _in_turn(connection, dataset)
             query = sa.select(events).where(events.c.dataset == before).order_by(events.c.number)
             rows = [dict(row) for row in connection.execute(query).mappings()]
-            if not rows or _is_continued(connection, before):
+            if not _count(connection, before) or _is_continued(connection, before):
                 return 0, 0
             stay = named_otherwise(rows, classes)
             stay |= set(connection.scalars(sa.select(events.c.case_id).where(events.c.dataset == after)))
-            head, n_of_dataset = _head(connection, after), len(_of_dataset(connection, after))
+            head, n_of_dataset = _head(connection, after), _last_of_no_case(connection, after)
             copied = self._copy_sessions(connection, before, after, set(cases))
             found = copies(rows, after, head, n_of_dataset, set(cases) - stay, copied)
             for row in found.rows:  # one by one: the guard of the chain asks for the one before
                 connection.execute(events.insert().values(row))
+            for session in _sessions(connection, sessions.c.id.in_(copied.values())):
+                self._append_queue(connection, session)
             said, last = {"reviewer": by, "whom": ""}, rows[-1]
             told = {"of": before, "number": last["number"], "head": last["hash"], "left": found.n_left}
             told |= {"copies": [head.number + 1, found.head.number]}
@@ -435,8 +490,8 @@ class ReviewStore:
             n_events = {one: _count(connection, one) for one in all_of_it}
             for one in sorted(all_of_it):
                 _in_turn(connection, one)
-                if n_events[one]:
-                    head = _head(connection, one)
+                head = _head(connection, one)
+                if connection.scalar(sa.select(events.c.id).where(events.c.dataset == one).limit(1)) is not None:
                     values = {"dataset": one, "number": head.number, "hash": head.hash, "at": self._clock()}
                     connection.execute(erasures.insert().values(values))
                 connection.execute(events.delete().where(events.c.dataset == one))
@@ -474,10 +529,19 @@ class ReviewStore:
             for place, case in enumerate(cases)
         ]
         with transaction(self.engine, writes=True) as connection:
+            _in_turn(connection, dataset)
             _check_not_continued(connection, dataset)
             connection.execute(sessions.insert().values(values))
             connection.execute(session_cases.insert(), rows)
+            self._append_queue(connection, session)
         return session
+
+    def _append_queue(self, connection: sa.Connection, session: Session) -> None:
+        """Put a queue into the chain of its dataset, by the digest of what it holds."""
+        digest = queue_digest(session.dataset, session.title, session.at, _pairs(session.cases))
+        said = {"kind": QUEUED, "reviewer": session.reviewer, "whom": "", "session": session.id}
+        settings = {"n_cases": len(session.cases), "queue": digest}
+        self._append(connection, session.dataset, uuid.uuid4().hex, said, settings)
 
     def session(self, session_id: str) -> Session:
         """A session by its id. Raises `NotFoundError` where there is none."""
@@ -507,17 +571,7 @@ class ReviewStore:
 
     def _sessions(self, condition) -> list[Session]:
         with transaction(self.engine) as connection:
-            found = connection.execute(sa.select(sessions).where(condition).order_by(sessions.c.at.desc())).all()
-            cases = connection.execute(
-                sa.select(session_cases)
-                .join(sessions)
-                .where(condition)
-                .order_by(session_cases.c.session, session_cases.c.place)
-            ).all()
-        queued: dict[str, list[Queued]] = {}
-        for row in cases:
-            queued.setdefault(row.session, []).append(Queued(row.case_id, row.why))
-        return [Session(row.id, row.dataset, row.reviewer, row.title, row.at, tuple(queued[row.id])) for row in found]
+            return _sessions(connection, condition)
 
     def lines(self, session: Session) -> tuple[SessionLine, ...]:
         """How each case of a session stands, in the order in which they come."""
@@ -620,6 +674,21 @@ def _remember(url: sa.URL) -> None:
         write_whole(_made(), json.dumps([*known, _shown(url)]).encode())
 
 
+def _sessions(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> list[Session]:
+    found = connection.execute(sa.select(sessions).where(condition).order_by(sessions.c.at.desc())).all()
+    query = sa.select(session_cases).join(sessions).where(condition)
+    queued: dict[str, list[Queued]] = {}
+    for row in connection.execute(query.order_by(session_cases.c.session, session_cases.c.place)):
+        queued.setdefault(row.session, []).append(Queued(row.case_id, row.why))
+    return [
+        Session(row.id, row.dataset, row.reviewer, row.title, row.at, tuple(queued.get(row.id, ()))) for row in found
+    ]
+
+
+def _pairs(cases: Iterable[Queued]) -> list[tuple[str, str]]:
+    return [(case.case_id, case.why) for case in cases]
+
+
 def _trail(
     connection: sa.Connection, dataset: str, case_id: str | Iterable[str] | sa.Select | None = None
 ) -> list[Event]:
@@ -632,10 +701,22 @@ def _trail(
     return _events(connection, dataset, query)
 
 
-def _of_dataset(connection: sa.Connection, dataset: str) -> list[Event]:
-    """Events of a dataset that are of no case, in the order in which they were recorded."""
-    query = sa.select(events).where(events.c.dataset == dataset, events.c.kind.in_(OF_DATASETS))
-    return _events(connection, dataset, query.order_by(events.c.number))
+def _last_of_no_case(connection: sa.Connection, dataset: str) -> int:
+    """Version of the last event of a dataset that is of no case; 0 where there is none."""
+    query = sa.select(sa.func.max(events.c.version)).where(events.c.dataset == dataset, events.c.case_id == "")
+    return connection.scalar(query) or 0
+
+
+def _insert(connection: sa.Connection, event: Event, token: str, head: Head) -> Event:
+    """Put an event at the end of its chain; return it with its hash."""
+    row = _hashed(_to_row(event, token) | {"previous": head.hash})
+    connection.execute(events.insert().values(row))
+    return replace(event, hash=row["hash"])
+
+
+def _hashed(row: dict[str, Any]) -> dict[str, Any]:
+    row = row | {"personal": personal_half(row)}
+    return row | {"hash": event_hash(row)}
 
 
 def _events(connection: sa.Connection, dataset: str, query: sa.Select) -> list[Event]:
@@ -666,11 +747,23 @@ def _readable(connection: sa.Connection, dataset: str) -> tuple[list[Mapping[str
     return rows, unreadable
 
 
-def _erased_of(rows: Sequence[Mapping[str, Any]]) -> Mapping[int, str]:
+def _datasets(connection: sa.Connection) -> list[str]:
+    """Digests of all data with an event or a queue; sorted."""
+    both = sa.union(sa.select(events.c.dataset), sa.select(sessions.c.dataset))
+    return sorted(connection.scalars(both))
+
+
+def _queues(connection: sa.Connection, dataset: str) -> dict[str, tuple[str, str]]:
+    """Of each queue of a dataset, by id, whose it is and its digest."""
+    found = _sessions(connection, sessions.c.dataset == dataset)
+    return {one.id: (one.reviewer, queue_digest(dataset, one.title, one.at, _pairs(one.cases))) for one in found}
+
+
+def _erased_of(rows: Sequence[Mapping[str, Any]]) -> tuple[Mapping[int, str], list[Erasure]]:
     try:
-        return erased_of_people(rows)
+        return erased_of_people(rows), erasures_of(rows)
     except (ValueError, TypeError, LookupError):
-        return {}
+        return {}, []
 
 
 def _in_turn(connection: sa.Connection, dataset: str) -> None:
@@ -734,8 +827,8 @@ def _in_force(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> l
 
 
 def _count(connection: sa.Connection, dataset: str) -> int:
-    query = sa.select(sa.func.count()).select_from(events).where(events.c.dataset == dataset)
-    return connection.scalar(query) or 0
+    query = sa.select(sa.func.count()).select_from(events)
+    return connection.scalar(query.where(events.c.dataset == dataset, events.c.kind.not_in(NO_STEPS))) or 0
 
 
 def _to_row(event: Event, token: str) -> dict[str, object]:

@@ -24,6 +24,7 @@ except ModuleNotFoundError:  # Windows, where one process serves
 
 _TOLD_BYTES, _LONGEST_MESSAGE = 4_096, 300  # a letter has up to twelve bytes in JSON
 _held: list[int] = []  # the open file by which this process says that it serves, beside others
+_serves: list[int] = []  # open files by which it says which home folders it uses
 
 
 def begin_running() -> None:
@@ -63,6 +64,65 @@ def _erase_alone(handle: int) -> None:
     with suppress(BlockingIOError):
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(unkept_folder(), ignore_errors=True)
+
+
+def hold_home() -> None:
+    """Say that this process uses the home folder, also where another folder has come in its place; see `unheld_home`.
+
+    Raises
+    ------
+    OSError
+        The home folder cannot be written.
+    """
+    if fcntl is None:
+        return
+    path = _serving()
+    for handle in _serves:
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(handle), os.stat(path)):
+                return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:  # a backup is being put back there
+        os.close(handle)
+        return
+    _serves.append(handle)
+
+
+@contextmanager
+def unheld_home() -> Iterator[None]:
+    """Hold servers out of the home folder, which is there, for a block.
+
+    Raises
+    ------
+    InputError
+        A process serves from it.
+    OSError
+        The home folder cannot be written.
+    """
+    if fcntl is None:
+        yield
+        return
+    path = _serving()
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            remedy = "Stop it first: systemctl stop plurality.target."
+            raise InputError(f"A running server uses the folder {path.parent}.", remedy) from None
+        try:
+            yield
+        finally:
+            discard(path)
+    finally:
+        os.close(handle)
+
+
+def _serving() -> Path:
+    return current_settings().home / f".serving{LOCK}"
 
 
 @contextmanager

@@ -60,6 +60,7 @@ class Machine:
         for name in NOT_HERE:
             self._shim(name, f'echo "{name} $*" >> {self.notes}')
         self._shim("install", f'exec {find("install")} $(printf "%s\\n" "$@" | sed "/^-[og]$/,+1d")')
+        self._shim("setpriv", 'shift 5; exec "$@"')
         self._shim("haproxy", f'exec {find("haproxy")} "$@"')
 
     def _turned(self, text: str) -> str:

@@ -43,7 +43,7 @@ LAYERS = (
     ("rankings",),
     ("ingest",),
     ("people",),
-    ("accounts", "people_list"),
+    ("access_record", "accounts", "people_list", "sign_ins"),
     ("runtime.result_cache", "runtime.encoding"),
     ("methods",),
     ("annotations",),

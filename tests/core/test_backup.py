@@ -4,6 +4,9 @@ import json
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
+import time
 import zipfile
 from pathlib import Path
 
@@ -12,7 +15,7 @@ import sqlalchemy as sa
 
 from core import belongings, library
 from core.annotations.dataset import Dataset
-from core.backup import back_up, restore
+from core.backup import back_up, expire_backups, restore
 from core.command_line import main
 from core.errors import InputError
 from core.ingest.samples import load_sample
@@ -119,6 +122,79 @@ def test_a_backup_takes_the_place_of_nothing(kept, tmp_path, capsys):
     assert out.read_bytes() == before
     assert n_reviews(kept.digest) == 3
     assert run(capsys, "restore", str(tmp_path / "other"))[0] == 2
+
+
+def test_old_backups_go_only_if_they_are_many_and_old_and_the_new_one_is_whole(kept, tmp_path, capsys):
+    folder, day = tmp_path / "backups", 86_400
+    folder.mkdir()
+    for age in range(6):
+        path = folder / f"{age}.backup"
+        path.touch()
+        os.utime(path, (time.time() - age * 10 * day - 60, time.time() - age * 10 * day - 60))
+    status, told = run(capsys, "backup", "--folder", str(folder), "--keep", "3", "--days", "25")
+    assert status == 0 and sorted(told["removed"]) == ["3.backup", "4.backup", "5.backup"]
+    assert len(list(folder.glob("*.backup"))) == 4
+    assert expire_backups(folder, 9, 1) == []
+    with sqlite3.connect(open_store().engine.url.database) as connection:
+        connection.execute("DROP TRIGGER review_event_kept")
+    connection.close()
+    time.sleep(1.1)  # its name has the second
+    status, told = run(capsys, "backup", "--folder", str(folder), "--keep", "1", "--days", "1")
+    assert (status, told["ok"], told["removed"]) == (1, False, [])
+    assert run(capsys, "backup")[0] == run(capsys, "backup", "x", "--folder", "y")[0] == 2
+
+
+def test_people_and_settings_are_in_the_backup_and_no_secret(kept, tmp_path, monkeypatch):
+    people, secret = tmp_path / "people.toml", "s3cret" * 8
+    people.write_text('everybody_else = "nobody"\n', encoding="utf-8")
+    monkeypatch.setenv("PLURALITY_PEOPLE", str(people))
+    for name in ("PLURALITY_METRICS_TOKEN", "PLURALITY_OLD_COOKIE_SECRET"):
+        monkeypatch.setenv(name, secret)
+    back_up(tmp_path / "all.backup")
+    elsewhere(monkeypatch, tmp_path)
+    restore(tmp_path / "all.backup")
+    put_back = tmp_path / "elsewhere" / "from_backup"
+    assert (put_back / "people.toml").read_text() == people.read_text()
+    assert json.loads((put_back / "settings.json").read_text())["PLURALITY_PEOPLE"] == str(people)
+    assert secret not in (put_back / "settings.json").read_text()
+    back_up(tmp_path / "again.backup")
+    with zipfile.ZipFile(tmp_path / "again.backup") as archive:
+        assert len(archive.namelist()) == len(set(archive.namelist()))
+
+
+_SERVES = """
+import sys
+from core.runtime.locks import hold_home
+for line in sys.stdin:
+    hold_home()
+    print("held", flush=True)
+"""
+
+
+def test_no_backup_is_put_back_under_a_running_server(kept, tmp_path, monkeypatch, capsys):
+    """Also not into a folder that came in the place of the one that the server was started with."""
+    out, served = tmp_path / "all.backup", tmp_path / "served"
+    back_up(out)
+    close_stores()
+    monkeypatch.setenv("PLURALITY_HOME", str(served))
+    server = subprocess.Popen([sys.executable, "-c", _SERVES], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def holds():
+        print("again", file=server.stdin, flush=True)
+        assert server.stdout.readline() == "held\n"
+
+    try:
+        for _ in range(2):
+            holds()
+            assert main(["restore", str(out)]) == 2
+            assert "A running server uses the folder" in capsys.readouterr().err
+            assert [path.name for path in served.iterdir()] == [".serving.lock"]
+            served.rename(tmp_path / f"before {len(list(tmp_path.iterdir()))}")
+            served.mkdir()
+    finally:
+        server.communicate()
+    assert main(["restore", str(out)]) == 0
+    assert library.is_kept(kept.digest) and not (served / ".serving.lock").exists()
 
 
 @pytest.mark.parametrize("fault", ["cut", "changed", "outside", "other", "hole"])

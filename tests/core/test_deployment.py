@@ -220,6 +220,26 @@ def test_systemd_reads_what_is_written_for_it(written, files):
     assert faults == [], "that the program is not installed here is the only fault"
 
 
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd")
+@pytest.mark.parametrize("database", ["", "postgresql://plurality@db.clinic.example/plurality"])
+def test_every_service_is_hardened_and_has_limits(tmp_path, database):
+    """Exposure as systemd counts it, 0 to 10: below 3 for each."""
+    write_deployment(Deployment(NAME, database=database), tmp_path / "out")
+    exposed = {}
+    services = sorted((tmp_path / "out").glob("*.service"))
+    for path in services:
+        unit = path.rename(path.with_name(path.name.replace("@.", "@1.")))
+        run = ["systemd-analyze", "security", "--offline=true", "--no-pager", str(unit)]
+        said = subprocess.run(run, capture_output=True, text=True).stdout
+        exposed[unit.name] = float(re.search(r"Overall exposure level for \S+: ([\d.]+)", said)[1])
+        text = unit.read_text(encoding="utf-8")
+        assert "MemoryMax=" in text and "TasksMax=" in text, unit.name
+    assert len(exposed) == 5 and max(exposed.values()) < 3, exposed
+    backup = (tmp_path / "out" / "plurality-backup.service").read_text(encoding="utf-8")
+    assert ("PrivateNetwork=yes" in backup) == (not database)
+    assert "OnFailure=plurality-failed@%n.service" in backup
+
+
 def test_the_script_says_what_it_would_do_and_does_nothing(written, files):
     done = subprocess.run(
         ["sh", str(files / "install.sh"), str(ROOT)],

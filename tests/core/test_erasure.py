@@ -14,7 +14,7 @@ from core.command_line import main
 from core.erasure import erase_person, unused
 from core.errors import InputError
 from core.review.assignments import Assignment
-from core.review.chain import event_hash
+from core.review.chain import event_hash, personal_half
 from core.review.database import transaction
 from core.review.events import Draft
 from core.review.opinions import Opinion
@@ -70,7 +70,7 @@ def test_nothing_is_left_of_a_person_and_the_chain_is_whole(database, kept):
     store = worked(kept)
     before = store.head(kept.digest)
     done = erase_person(ANN, by="ada")
-    assert (done.n_events, done.n_datasets) == ({kept.digest: 4}, 1)
+    assert (done.n_events, done.n_datasets) == ({kept.digest: 5}, 1)
     left = everything(store)
     assert [secret for secret in (ANN, SECRET, "token-7f3", "9.5") if secret in left] == []
     if database == "sqlite":
@@ -79,7 +79,7 @@ def test_nothing_is_left_of_a_person_and_the_chain_is_whole(database, kept):
         assert ANN.encode() not in on_disk and SECRET.encode() not in on_disk
         store = open_store()
     found = store.check([before.hash])
-    assert (found.faults, found.without_person, found.n_events) == ((), {kept.digest: 4}, 6)
+    assert (found.faults, found.without_person, found.n_events) == ((), {kept.digest: 5}, 7)
     trail = store.trail(kept.digest)
     who = trail[0].reviewer
     assert who.startswith("erased person ") and trail[3].whom == who
@@ -88,7 +88,7 @@ def test_nothing_is_left_of_a_person_and_the_chain_is_whole(database, kept):
     assert store.sessions(kept.digest, who)[0].cases == (Queued("1"),)
     assert (belongings.owners_of(kept.digest), belongings.shared_with(kept.digest)) == (("mia",), ("bob",))
     bob = Draft(dataset=kept.digest, reviewer="bob", case_id="1", kind="opinion", opinion=Opinion.of_class("y"))
-    assert store.record(bob, seen=2, token="6").number == 7
+    assert store.record(bob, seen=2, token="6").number == 8
     assert erase_person("bob").n_events == {kept.digest: 2}, "an event of two people is erased twice"
     assert store.check([before.hash]).ok
     with pytest.raises(InputError, match="Nothing is kept"):
@@ -100,19 +100,20 @@ def test_the_hash_that_stays_cannot_be_tried_out_with_names(database, kept):
     store = worked(kept)
     erase_person(ANN)
     with transaction(store.engine) as connection:
-        row = dict(connection.execute(sa.select(events).where(events.c.number == 1)).mappings().one())
+        row = dict(connection.execute(sa.select(events).where(events.c.number == 2)).mappings().one())
     guess = row | {"reviewer": ANN, "note": SECRET, "seconds": 9.5}
-    assert event_hash(guess) != row["hash"] and event_hash(guess | {"token": "token-7f3"}) == row["hash"]
+    assert personal_half(guess) != row["personal"] == personal_half(guess | {"token": "token-7f3"})
+    assert event_hash(row) == row["hash"], "the content is checked for ever"
 
 
 CHANGES = (
-    "UPDATE review_event SET opinion = NULL WHERE number = 1",
-    "UPDATE review_event SET note = 'put in' WHERE number = 1",
-    "UPDATE review_event SET reviewer = 'bob' WHERE number = 1",
-    "UPDATE review_event SET token = '4' WHERE number = 1",
-    "UPDATE review_event SET hash = 'f' WHERE number = 1",
-    "UPDATE review_event SET note = '', seconds = NULL, token = 'erased 3' WHERE number = 3",
-    "DELETE FROM review_event WHERE number = 1",
+    "UPDATE review_event SET opinion = NULL WHERE number = 2",
+    "UPDATE review_event SET note = 'put in' WHERE number = 2",
+    "UPDATE review_event SET reviewer = 'bob' WHERE number = 2",
+    "UPDATE review_event SET token = '4' WHERE number = 2",
+    "UPDATE review_event SET hash = 'f' WHERE number = 2",
+    "UPDATE review_event SET note = '', seconds = NULL, token = 'erased 3' WHERE number = 4",
+    "DELETE FROM review_event WHERE number = 2",
 )
 
 
@@ -122,16 +123,16 @@ def test_an_erasure_opens_no_way_to_change_anything_else(database, kept):
     before = everything(store)
     verbs = [*CHANGES]
     if database == "sqlite":
-        other = "(SELECT token FROM review_event WHERE number = 2)"
-        verbs.append(f"UPDATE OR REPLACE review_event SET token = {other} WHERE number = 1")
+        other = "(SELECT token FROM review_event WHERE number = 3)"
+        verbs.append(f"UPDATE OR REPLACE review_event SET token = {other} WHERE number = 2")
     for statement in verbs:
         with pytest.raises(Exception, match="overwritten"), transaction(store.engine, writes=True) as connection:
             connection.exec_driver_sql(statement)
         assert everything(store) == before, statement
     with transaction(store.engine, writes=True) as connection:  # what the guard lets through, the chain finds
-        connection.exec_driver_sql("UPDATE review_event SET reviewer = 'erased person 0' WHERE number = 1")
+        connection.exec_driver_sql("UPDATE review_event SET reviewer = 'erased person 0' WHERE number = 2")
     (fault,) = store.check().faults
-    assert "event 1 " in fault.what and "was changed" in fault.what
+    assert "event 2 " in fault.what and "was changed" in fault.what
 
 
 def test_the_command_erases_only_with_yes_and_says_how_much(kept, capsys):
@@ -139,9 +140,13 @@ def test_the_command_erases_only_with_yes_and_says_how_much(kept, capsys):
     assert main(["erase", "--person", ANN]) != 0 and main(["erase"]) != 0
     capsys.readouterr()
     assert main(["erase", "--person", ANN, "--yes", "--by", "ada"]) == 0
-    assert json.loads(capsys.readouterr().out)["n_events"] == {kept.digest: 4}
+    assert json.loads(capsys.readouterr().out)["n_events"] == {kept.digest: 5}
     assert main(["verify"]) == 0
-    assert json.loads(capsys.readouterr().out)["without_person"] == {kept.digest: 4}
+    told = json.loads(capsys.readouterr().out)
+    assert told["without_person"] == {kept.digest: 5}
+    (erasure,) = told["erasures"]
+    assert (erasure["what"], erasure["by"], erasure["n_events"]) == ("person", "ada", 5)
+    assert erasure["at"].endswith("Z") and erasure["dataset"] == kept.digest
     close_stores()
 
 

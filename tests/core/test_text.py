@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.tables import to_csv
+from core.tables import to_csv, to_csv_text
 from core.text import (
+    LONGEST_SHOWN,
     as_name,
     exact,
     html_text,
@@ -105,6 +106,29 @@ def test_html_text_cannot_leave_its_element_or_attribute(text):
 @pytest.mark.parametrize("value", ["=cmd()", "+1", "-1+1", "@SUM(A1)", "\t=1", "\r=1", "\n=1"])
 def test_a_cell_that_a_spreadsheet_would_run_begins_with_an_apostrophe(value):
     assert spreadsheet(value) == "'" + value
+
+
+@pytest.mark.parametrize("unseen", ["", " ", "\u00a0", "\u200b", "\ufeff", "\u2060", "\u3000", " \u00ad\u200d\ufe0f "])
+@pytest.mark.parametrize("leader", "=+-@＝＋－＠")
+def test_a_formula_after_letters_that_are_not_seen_or_of_full_width_is_marked(unseen, leader):
+    cell = f"{unseen}{leader}HYPERLINK(1)"
+    assert spreadsheet(cell) == "'" + cell
+    assert to_csv_text(pd.DataFrame({"x": [cell]})).splitlines()[1].lstrip('"').startswith("'")
+
+
+@pytest.mark.parametrize("cell", ["\u00a0x=1", " ", "\u200b", "１＋１", "x", "–"])
+def test_a_cell_that_begins_with_no_formula_stays(cell):
+    assert spreadsheet(cell) is cell
+
+
+def test_a_name_of_more_than_500_characters_is_cut_on_screen_with_its_length():
+    long, longest = "a" * 10_000, "a" * LONGEST_SHOWN
+    assert plotly(long) == f"{longest}… (10,000 characters)"
+    assert markdown(long) == f"{longest}… \\(10,000 characters\\)"
+    assert plotly(longest) == markdown(longest) == longest
+    note = "word " * 2_000
+    assert markdown(note) == note.strip(), "a note is no name"
+    assert html_text(long) == long
 
 
 @pytest.mark.parametrize("value", ["x=1", "", "'=1", 5, -1.5, None, True])

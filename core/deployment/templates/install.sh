@@ -20,12 +20,26 @@ do_ install -d -m 0755 {{ asked.program }}
 do_ install -d -m 0700 -o plurality -g plurality {{ asked.home }} /var/cache/plurality /var/backups/plurality
 do_ install -d -m 0750 -o root -g plurality /etc/plurality
 
-echo "3. The program and its packages, whose hashes are checked"
+echo "3. A backup, where an earlier version is there; it and the program of before undo this step"
+if [ -x /usr/local/bin/plurality ] && [ -x {{ asked.program }}/.venv/bin/python ]; then
+    backup=/var/backups/plurality/before-$(date -u +%Y-%m-%dT%H%M%S).backup
+    do_ /usr/local/bin/plurality backup "$backup"
+    echo "   To undo: stop plurality.target, for each PART of {{ asked.program }}/.before move it back over {{ asked.program }}/PART,"
+    echo "   put $backup back (docs/operations.md), start plurality.target."
+    do_ rm -rf "{{ asked.program }}/.before"
+    do_ install -d -m 0755 "{{ asked.program }}/.before"
+fi
+
+echo "4. The program and its packages, whose hashes are checked"
 for part in app.py core pages sample_data requirements.lock .streamlit; do
     # Replaced whole: what a new version does not have any more must not stay.
     do_ rm -rf "{{ asked.program }}/.new-$part"
     do_ cp -R "$source/$part" "{{ asked.program }}/.new-$part"
-    do_ rm -rf "{{ asked.program }}/$part"
+    if [ -d "{{ asked.program }}/.before" ] && [ -e "{{ asked.program }}/$part" ]; then
+        do_ mv "{{ asked.program }}/$part" "{{ asked.program }}/.before/$part"
+    else
+        do_ rm -rf "{{ asked.program }}/$part"
+    fi
     do_ mv "{{ asked.program }}/.new-$part" "{{ asked.program }}/$part"
 done
 in_program "[ -x .venv/bin/python ] || {{ steps.environment }}"
@@ -34,7 +48,7 @@ in_program "{{ steps.install }}"
 in_program "{{ steps.postgres }}"
 {% endif %}
 
-echo "4. Settings"
+echo "5. Settings"
 for file in plurality.env secrets.toml people.toml; do
     [ -e "/etc/plurality/$file" ] || do_ install -m 0640 -o root -g plurality "$here/$file" "/etc/plurality/$file"
 done
@@ -45,8 +59,9 @@ if [ ! -e {{ asked.certificate }} ]; then
         && cat "$d/chain" "$d/key" > {{ asked.certificate }}; rm -r "$d"'
 fi
 
-echo "5. Services"
-for file in plurality@.service plurality.target plurality-kernels.service plurality-backup.service plurality-backup.timer; do
+echo "6. Services"
+for file in plurality@.service plurality.target plurality-kernels.service plurality-backup.service plurality-sign.service \
+    plurality-failed@.service plurality-backup.timer; do
     do_ install -m 0644 "$here/$file" "/etc/systemd/system/$file"
 done
 do_ install -m 0755 "$here/plurality" /usr/local/bin/plurality

@@ -11,7 +11,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from core import belongings, library
+from core import belongings, library, sign_ins
+from core.access_record import ENDED, OPENED, Access, check_access, record_access
 from core.changes import erase_details, record_change
 from core.erasure import ADMINISTRATOR
 from core.errors import InputError, NotFoundError, PluralityError
@@ -164,6 +165,55 @@ class WriteRight(ReadRight):
         """
         lasting = self.address in _SAMPLES or library.is_kept(self.address)
         record_change(sign_in.name(), self.address, what, details if lasting else ())
+
+
+def opened(address: str) -> None:
+    """Put into the record of access that who is here opened data, once in a session.
+
+    Parameters
+    ----------
+    address : str
+    """
+    if not (who := sign_in.name()):
+        return
+    seen = st.session_state.setdefault("opened_data", set())
+    if address not in seen:
+        record_access(who, OPENED, address)
+        seen.add(address)
+
+
+def access_record() -> tuple[list[Access], list[str]]:
+    """See `core.access_record.check_access`: for administrators who signed in."""
+    _ask_administrator()
+    return check_access()
+
+
+def open_sign_ins() -> list[sign_ins.SignIn]:
+    """See `core.sign_ins.open_sign_ins`: for administrators who signed in."""
+    _ask_administrator()
+    return sign_ins.open_sign_ins()
+
+
+def end_sign_in(which: str, name: str) -> None:
+    """End the sign-in of somebody.
+
+    Parameters
+    ----------
+    which : str
+        As of `core.sign_ins.SignIn`.
+    name : str
+        Whose it is, for the record of access.
+    """
+    person = _ask_administrator()
+    record_access(person.name, ENDED, details=[name])
+    sign_ins.end(which)
+
+
+def _ask_administrator() -> Person:
+    person = sign_in.ask_for("administrator")
+    if person is None:
+        raise NotYoursError("That is for an administrator who signed in.")
+    return person
 
 
 def may_change(address: str) -> bool:
@@ -321,7 +371,7 @@ def there_are_reviews() -> bool:
 def store_answers() -> bool:
     """Whether the database of reviews can be read now."""
     try:
-        reviews.open_store().count("")
+        reviews.open_store().look()
     except PluralityError:
         return False
     return True
@@ -413,6 +463,7 @@ class _Asking(ReviewStore):
         if draft.kind == "second_opinion" and not _reaches(draft.dataset, draft.whom):
             raise NotYoursError(f"The data are not shared with {draft.whom}. Ask their owner to share them.")
         event = super().record(draft, seen=seen, token=token)
+        sign_in.used()
         operations.recorded(draft.kind)
         return event
 

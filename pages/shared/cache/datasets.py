@@ -477,6 +477,7 @@ def open_dataset(address: str) -> Reading:
     if any(entry.name == address for entry in samples.SAMPLES):
         return sample(address)
     access.ask(address)
+    access.opened(address)
     reading = registry().get(address)
     if reading is None:
         try:

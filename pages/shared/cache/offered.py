@@ -8,6 +8,9 @@ import threading
 from pathlib import PurePosixPath
 from typing import Any
 
+import streamlit as st
+
+from core.access_record import EXPORTED, record_access
 from core.people import SignedOutError
 
 from . import sign_in, streamlit_private
@@ -19,6 +22,7 @@ class OfferedFiles(streamlit_private.WatchedFiles):
     def __init__(self, storage: Any):
         super().__init__(storage)
         self._names: dict[str, set[str]] = {}
+        self._exports: dict[str, tuple[str, str]] = {}  # data and name of what a press would make
         self._naming = threading.Lock()
 
     def add(self, *asked: Any, **options: Any) -> str:
@@ -39,7 +43,9 @@ class OfferedFiles(streamlit_private.WatchedFiles):
         asked, options
             As of `MediaFileManager.add_deferred`.
         """
-        return self._noted(super().add_deferred(*asked, **options), {_name()})
+        address = self._noted(super().add_deferred(*asked, **options), {_name()})
+        self._exports[address] = str(st.query_params.get("data", "")), str(options.get("file_name") or "")
+        return address
 
     def execute_deferred(self, file_id: str) -> str:
         """Make the file, for whom its button was; returns its address. Called outside of their session.
@@ -50,6 +56,9 @@ class OfferedFiles(streamlit_private.WatchedFiles):
             What `add_deferred` returned.
         """
         names = self._names.get(file_id, set())
+        dataset, file = self._exports.get(file_id, ("", ""))
+        for name in sorted(names):
+            record_access(name, EXPORTED, dataset, [file])
         return self._noted(super().execute_deferred(file_id), names)
 
     def is_for(self, name: str, path: str) -> bool:
@@ -72,6 +81,7 @@ class OfferedFiles(streamlit_private.WatchedFiles):
     def forgotten(self, file_id: str) -> None:
         """Forget for whom it was."""
         self._names.pop(file_id, None)
+        self._exports.pop(file_id, None)
 
 
 def begin() -> None:

@@ -1,15 +1,22 @@
 """Who is at the other end of this session, asked anew at every use; nobody in particular where no sign-in is set up."""
 
 import time
+from contextlib import suppress
 
 import streamlit as st
 
-from core.people import NotYoursError, Person, Role, SignedOutError, person_of, sign_out
+from core import sign_ins
+from core.access_record import ENDED, REFUSED, ROLE, record_access
+from core.errors import InputError
+from core.people import NotYoursError, Person, Role, SessionOverError, SignedOutError, note_use, person_of, sign_out
+from core.review.events import LONGEST_NAME
 from core.settings import current_settings
 from pages.shared.cache.streamlit_private import get_secrets_auth_section
 
 _LOOK = 1.0  # seconds until it is looked again whether a provider is set up, where there was none
 _looked, _seen = float("-inf"), False
+_MOST_REFUSED = 10_000
+_refused: set[tuple[str, str]] = set()
 
 
 def is_on() -> bool:
@@ -79,8 +86,13 @@ def gate() -> bool:
     try:
         found = person()
         if found is not None:  # the name that stands in the record comes from here alone
+            note_use(st.user.to_dict(), found)
             st.session_state["reviewer"] = found.name
+            if st.session_state.setdefault("signed_in_role", found.role) != found.role:
+                st.session_state["signed_in_role"] = found.role
+                record_access(found.name, ROLE, details=[found.role])
     except SignedOutError as error:
+        _record_refusal(error)
         for name in list(st.session_state):
             del st.session_state[name]
         st.title("Plurality")
@@ -92,6 +104,38 @@ def gate() -> bool:
             st.error("No identity provider is set up: see [auth] in .streamlit/secrets.toml.", icon=":material/error:")
         return False
     return True
+
+
+def used() -> None:
+    """Note that who is here does something, so that their session does not end as unused."""
+    if (found := person()) is not None:
+        note_use(st.user.to_dict(), found)
+
+
+def seconds_left() -> float | None:
+    """Seconds until the session of who is here ends, unless they do something; None where nobody signs in."""
+    found = person()
+    if found is None:
+        return None
+    idle, used = current_settings().idle_minutes, sign_ins.last_used(sign_ins.which_of(st.user.to_dict()))
+    now = time.time()
+    ends = found.until if idle is None or used is None else min(found.until, used + 60 * idle)
+    return max(0.0, ends - now)
+
+
+def _record_refusal(error: SignedOutError) -> None:
+    """Put into the record of access that the provider knows somebody who is not let in, once in a process."""
+    claims, why = st.user.to_dict(), str(error)
+    said = (sign_ins.which_of(claims), why)
+    if not claims.get("is_logged_in") or said in _refused:
+        return
+    if len(_refused) >= _MOST_REFUSED:
+        _refused.clear()
+    _refused.add(said)
+    who = claims.get(current_settings().name_claim)
+    with suppress(InputError):  # they stay outside all the same
+        what = ENDED if isinstance(error, SessionOverError) else REFUSED
+        record_access(str(who)[:LONGEST_NAME] if who else "", what, details=[why])
 
 
 def shown() -> None:

@@ -14,6 +14,7 @@ from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
 from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
+from streamlit.web.server.starlette import starlette_app_utils, starlette_auth_routes
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, is_host_allowed
 
@@ -109,3 +110,19 @@ def is_history_navigation() -> bool:
 def sign_in_cookie(cookies: Mapping[str, str]) -> bytes | str | None:
     """Content of the cookie of a sign-in if its signature holds, for requests outside of a session."""
     return _get_signed_cookie_with_chunks(cookies, USER_COOKIE_NAME)
+
+
+def read_old_cookies(old_secret: str) -> None:
+    """Read also cookies that an earlier secret has signed; new ones are signed by the present secret alone.
+
+    Parameters
+    ----------
+    old_secret : str
+    """
+    by_one = starlette_app_utils.decode_signed_value
+
+    def by_either(secret: str, name: str, value: str | bytes, *more: Any) -> bytes | None:
+        return by_one(secret, name, value, *more) or by_one(old_secret, name, value, *more)
+
+    starlette_app_utils.decode_signed_value = by_either
+    starlette_auth_routes.decode_signed_value = by_either

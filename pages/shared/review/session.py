@@ -10,6 +10,7 @@ from core.review.reviewer_session import Desk
 from core.review.sessions import STANDINGS, Session, SessionLine, SessionProgress, progress_of
 from core.review.states import STATES
 from core.text import markdown, plural, shorten
+from pages.shared.cache import sign_in
 from pages.shared.kit import widgets
 from pages.shared.review import after as review_after
 from pages.shared.review import case as review_case
@@ -56,6 +57,17 @@ _STYLE = (
 """
 )
 TABS = "review_tabs"
+WARNED_SECONDS = 120
+_ENDS = """<style>
+@keyframes session-ends {to {visibility: visible}}
+.session-ends {
+  visibility: hidden; animation: session-ends 0s DELAYs forwards; position: fixed; z-index: 1000; top: 4rem;
+  left: 50%; transform: translateX(-50%); width: max-content; max-width: 90vw; padding: .6rem 1rem;
+  border-radius: .4rem; background: #FEF3C7; color: #1B2626; border: 1px solid #B45309;
+}
+</style>
+<div class="session-ends" role="status">Your session ends in two minutes. Record your opinion now. What you have typed
+and not recorded is lost.</div>"""
 _MAIN = {
     "opinion": ("Record my opinion", "check", "Ctrl+Enter"),
     "keep": ("Keep my opinion", "check", "K"),
@@ -70,6 +82,15 @@ _MAIN = {
 def style() -> None:
     """Styles of the Review page."""
     st.html(_STYLE)
+
+
+def warn_before_end() -> None:
+    """A warning that comes up two minutes before the sign-in of who is here ends, by the browser's clock.
+
+    No run of the page is needed for it, which would count as use, and each run sets its clock anew.
+    """
+    if (left := sign_in.seconds_left()) is not None:
+        st.html(_ENDS.replace("DELAY", str(max(0, round(left) - WARNED_SECONDS))))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ import hmac
 import json
 import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager, suppress
 from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlsplit
@@ -25,13 +25,14 @@ from core import logs
 from core.errors import PluralityError
 from core.people import Person, SignedOutError, person_of
 from core.review.store import open_store, there_is_a_store
-from core.runtime.locks import begin_running
+from core.runtime.locks import begin_running, hold_home
 from core.settings import close_home, current_settings, private_files
 from pages.shared.cache import offered, operations, sign_in
 from pages.shared.cache.streamlit_private import (
     get_secrets_auth_section,
     is_authlib_installed,
     is_host_allowed,
+    read_old_cookies,
     sign_in_cookie,
 )
 from pages.shared.shell import rest
@@ -43,7 +44,7 @@ _OF_PEOPLE = (*_FILES, "/_stcore/upload_file/")
 _OF_THE_PAGE = "/static/"  # its fonts lie in a folder called media
 _HEADERS = (b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest")
 _OF_MACHINES = ("/healthz", "/readyz", "/metrics")
-_LOOK = 0.02  # seconds
+_LOOK, _HOLD = 0.02, 1.0  # seconds
 _loading = threading.Event()
 _private = ExitStack()
 _OPEN_SETTING = "PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE"
@@ -191,14 +192,25 @@ async def lifespan(app: Any) -> AsyncIterator[None]:
     offered.begin()
     operations.begin()
     operations.started()
+    if old_secret := current_settings().old_cookie_secret:
+        read_old_cookies(old_secret)
     if current_settings().several_processes:
         _loading.set()
         threading.Thread(target=_load, name="loading", daemon=True).start()
     async with anyio.create_task_group() as beside:
         beside.start_soon(rest.give_back_when_alone)
+        beside.start_soon(_hold_home)
         yield None
         beside.cancel_scope.cancel()
     await anyio.to_thread.run_sync(_end)
+
+
+async def _hold_home() -> None:
+    """Say for as long as the server runs that it uses its home folder, so that no backup is put back under it."""
+    while True:
+        with suppress(OSError):  # `/readyz` says that it cannot be written
+            await anyio.to_thread.run_sync(hold_home)
+        await anyio.sleep(_HOLD)
 
 
 def _close_home() -> None:
@@ -285,7 +297,7 @@ def _faults() -> list[str]:
         found.append("home")
     try:
         if there_is_a_store():
-            open_store().count("")
+            open_store().look()
     except PluralityError:
         found.append("reviews")
     return found

@@ -10,8 +10,8 @@ import sqlalchemy as sa
 
 from core.errors import InputError
 from core.review import chain
-from core.review.chain import BEGINNING, Head, event_hash
-from core.review.database import grant, guards, transaction
+from core.review.chain import BEGINNING, Head, event_hash, former_hash, personal_half
+from core.review.database import connect, grant, guards, parse_url, transaction, upgrade
 from core.review.events import Draft
 from core.review.migrations.versions import r0003_chain
 from core.review.opinions import Opinion
@@ -71,7 +71,7 @@ def test_the_migration_hashes_as_the_store_does(recorded):
     assert r0003_chain._HASHED == chain.HASHED and r0003_chain._BEGINNING == BEGINNING
     with transaction(recorded.engine) as connection:
         for row in connection.execute(sa.text("SELECT * FROM review_event")).mappings():
-            assert r0003_chain._hash(dict(row)) == row["hash"]
+            assert r0003_chain._hash(dict(row)) == former_hash(row)
 
 
 _SAID = '{"ranking": [["z"]]}'
@@ -103,13 +103,18 @@ _RECORDED = [
 ]  # fmt: skip
 
 
-def test_a_case_closed_before_there_were_plausible_sets_verifies_and_stays_closed(store):
+def test_a_case_closed_before_there_were_plausible_sets_verifies_and_stays_closed(url, open_at):
     """As it was recorded then, with a class outside of what the panel was undecided between; a new step follows."""
     dataset, session = _BEFORE["dataset"], _BEFORE["session"]
-    with transaction(store.engine, writes=True) as connection:
+    engine = connect(parse_url(url))
+    upgrade(engine, "0004")
+    with transaction(engine, writes=True) as connection:
         about = {"id": session, "dataset": dataset, "reviewer": "Ada", "title": "Lowest certainty first", "at": 1}
         connection.execute(sessions.insert().values(about))
-        connection.execute(events.insert(), [_BEFORE | one for one in _RECORDED])
+        table = sa.table("review_event", *map(sa.column, _BEFORE | _RECORDED[0]))
+        connection.execute(table.insert(), [_BEFORE | one for one in _RECORDED])
+    engine.dispose()
+    store = open_at(url)
     assert store.check([_RECORDED[-1]["hash"]]).ok
     review = store.case(dataset, "1")
     assert (review.state, review.closed_unsupported, review.reads[0].panel.plausible) == ("closed", True, None)
@@ -130,11 +135,13 @@ def test_a_case_closed_before_there_were_plausible_sets_verifies_and_stays_close
 
 def test_the_hash_holds_every_column(recorded):
     row = _to_row(recorded.trail(DATASET)[0], "t") | {"previous": BEGINNING}
-    of = {
-        event_hash({**row, name: other}) for name in chain.HASHED for other in ("another", None) if row[name] != other
-    }
-    assert event_hash(row) not in of
-    assert set(chain.HASHED) == {column.name for column in events.c} - {"id", "hash"}
+
+    def hashed(row):
+        return event_hash(row | {"personal": personal_half(row)})
+
+    of = {hashed({**row, name: other}) for name in chain.HASHED for other in ("another", None) if row[name] != other}
+    assert hashed(row) not in of
+    assert set(chain.HASHED) == {column.name for column in events.c} - {"id", "hash", "personal"}
 
 
 BOTH = {

@@ -19,6 +19,7 @@ from core.review.migrations.versions import (
     r0002_seconds_and_append_only,
     r0003_chain,
     r0004_erased_people,
+    r0005_halves,
 )
 from core.review.opinions import Opinion
 from core.review.review_errors import StoreError
@@ -38,9 +39,9 @@ visible, model, settings, panel, old, opinion, confidence, note, reason, whom, w
 def test_the_revisions_are_one_chain_from_the_first_to_the_newest():
     script = ScriptDirectory(str(database._MIGRATIONS))
     chain = [(step.revision, step.down_revision, step.module.upgrade) for step in script.walk_revisions()][::-1]
-    modules = (r0001_events, r0002_seconds_and_append_only, r0003_chain, r0004_erased_people)
+    modules = (r0001_events, r0002_seconds_and_append_only, r0003_chain, r0004_erased_people, r0005_halves)
     assert [step[:2] for step in chain] == [(module.revision, module.down_revision) for module in modules]
-    assert script.get_heads() == [r0004_erased_people.revision]
+    assert script.get_heads() == [r0005_halves.revision]
 
 
 def test_an_upgrade_from_the_first_schema_keeps_all(url, open_at):
@@ -65,9 +66,9 @@ def test_an_upgrade_from_the_first_schema_keeps_all(url, open_at):
     draft = Draft(dataset=DATASET, case_id="case", kind="skip", reviewer="Ann", seconds=3.5, session="s")
     store.record(draft, seen=2, token="t3")
     assert store.trail(DATASET)[2].seconds == 3.5
-    found = store.check()  # old events are chained, and the new one follows them
-    assert (found.faults, found.n_events, found.heads) == ((), 3, {DATASET: store.head(DATASET).hash})
-    assert [event.number for event in store.trail(DATASET)] == [1, 2, 3]
+    found = store.check()  # old events are chained and bound by one event, and the new one follows that
+    assert (found.faults, found.n_events, found.heads) == ((), 4, {DATASET: store.head(DATASET).hash})
+    assert [event.number for event in store.trail(DATASET)] == [1, 2, 4]
     with pytest.raises(Exception, match="never overwritten"), transaction(store.engine, writes=True) as connection:
         connection.exec_driver_sql("UPDATE review_event SET note = ''")
 

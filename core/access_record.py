@@ -1,0 +1,239 @@
+"""The record of access: who signed in, was refused, opened, exported, shared or erased what. Lines are only added.
+
+It lies in the home folder as ``access.jsonl``, one line of JSON each. A line holds the number and the hash of the one
+before it, so a line that is changed, removed or put in between is found. As in the record of reviews, the hash is
+H(H(content) || H(personal || token)): an erasure replaces names and leaves the rest to be checked. After
+``PLURALITY_ACCESS_DAYS`` the oldest lines go; a line says how many and with which hash they ended.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import threading
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from .errors import InputError
+from .runtime.files import write_whole
+from .runtime.locks import alone
+from .settings import current_settings
+from .text import utc
+
+BEGINNING = "0" * 64
+PSEUDONYM = "erased person"
+EXPIRED = "old lines removed"
+SIGNED_IN, REFUSED, ENDED = "sign in", "sign-in refused", "session ended"
+OPENED, EXPORTED, ROLE = "open", "export", "role"
+_FILE, _LOCK, _DAY = "access.jsonl", "access", 24 * 3600.0
+_LONGEST = 300  # letters of a detail
+_lock = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One line of the record.
+
+    Attributes
+    ----------
+    number : int
+        From 1.
+    at : float
+        Seconds since 1970-01-01 UTC.
+    who : str
+        Name of the person.
+    what : str
+        Such as "sign in", "open", "export", "share".
+    dataset : str
+        Address of the data; empty where there are none.
+    details : tuple of str
+    previous, hash, personal : str
+        Of the line before, of this one, and of its half with names.
+    token : str
+        What nobody can guess in ``personal``; empty once the names were erased.
+    """
+
+    number: int
+    at: float
+    who: str
+    what: str
+    dataset: str
+    details: tuple[str, ...]
+    previous: str
+    personal: str
+    token: str
+    hash: str = ""
+
+    @property
+    def time(self) -> str:
+        """When, ISO 8601 in UTC."""
+        return utc(self.at).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def record_access(who: str, what: str, dataset: str = "", details: Iterable[str] = ()) -> None:
+    """Add a line; when this returns, it is on the disk.
+
+    Parameters
+    ----------
+    who, what, dataset, details
+        As of `Access`.
+
+    Raises
+    ------
+    InputError
+        The home folder cannot be written.
+    """
+    path = current_settings().home / _FILE
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _lock, alone(_LOCK):
+            now, lines = time.time(), []
+            first, last = _ends(path)
+            days = current_settings().access_days
+            if first is not None and first.at < now - (days + 1) * _DAY:  # once a day, not with every line
+                last = _expire(path, now - days * _DAY, now)
+            lines.append(_next(last, now, who, what, dataset, [text[:_LONGEST] for text in details]))
+            _append(path, lines)
+    except OSError as error:
+        raise InputError(
+            f"The record of access {path} cannot be written ({error.strerror or error}).", "Free some space."
+        ) from None
+
+
+def recorded_access() -> list[Access]:
+    """Return the record, the oldest line first.
+
+    Raises
+    ------
+    InputError
+        A line cannot be read; `check_access` says which.
+    """
+    lines, faults = _read(current_settings().home / _FILE)
+    if faults:
+        raise InputError(f"The record of access is damaged: {faults[0]}.", "See: plurality access")
+    return lines
+
+
+def check_access() -> tuple[list[Access], list[str]]:
+    """Return the lines that can be read, and what is wrong with the record, in words."""
+    lines, faults = _read(current_settings().home / _FILE)
+    expired = next((line for line in reversed(lines) if line.what == EXPIRED), None)
+    number, before = (0, BEGINNING) if expired is None else (int(expired.details[0]), expired.details[1])
+    for line in lines:
+        if line.number != number + 1 or line.previous != before:
+            faults.append(f"line {line.number} does not follow the one before it: lines are missing or were moved")
+        if line.hash != _hash(line):
+            faults.append(f"line {line.number} was changed")
+        elif line.personal != _personal(line) if line.token else line.who != PSEUDONYM:
+            faults.append(f"line {line.number} has other names than when it was recorded")
+        number, before = line.number, line.hash
+    return lines, faults
+
+
+def erase_person(name: str) -> int:
+    """Put a pseudonym in the place of a person's name; return in how many lines it stood.
+
+    Parameters
+    ----------
+    name : str
+    """
+    path = current_settings().home / _FILE
+    if not path.exists():
+        return 0
+    with _lock, alone(_LOCK):
+        lines, faults = _read(path)
+        theirs = [line for line in lines if name in (line.who, *line.details)]
+        if faults or not theirs:
+            return 0
+        gone = {line.number: replace(line, who=PSEUDONYM, details=_without(line), token="") for line in theirs}
+        write_whole(path, b"".join(_line(gone.get(line.number, line)) for line in lines))
+    return len(theirs)
+
+
+def _without(line: Access) -> tuple[str, ...]:
+    return line.details if line.what == EXPIRED else tuple(PSEUDONYM for _ in line.details)
+
+
+def _next(last: Access | None, at: float, who: str, what: str, dataset: str, details: Sequence[str]) -> Access:
+    number, previous = (0, BEGINNING) if last is None else (last.number, last.hash)
+    line = Access(number + 1, at, who, what, dataset, tuple(details), previous, "", secrets.token_hex(16))
+    line = replace(line, personal=_personal(line))
+    return replace(line, hash=_hash(line))
+
+
+def _hash(line: Access) -> str:
+    content = _digest([line.number, line.at, line.what, line.dataset, line.previous])
+    return _digest([content, line.personal])
+
+
+def _personal(line: Access) -> str:
+    return _digest([line.who, *line.details, line.token])
+
+
+def _digest(values: object) -> str:
+    return hashlib.sha256(json.dumps(values, separators=(",", ":")).encode()).hexdigest()
+
+
+def _expire(path: Path, before: float, now: float) -> Access | None:
+    """Remove lines of before a moment, and say so in a new one; return the last line."""
+    lines, faults = _read(path)
+    gone = [line for line in lines if line.at < before]
+    if faults or not gone:  # what is damaged stays as it is
+        return lines[-1] if lines else None
+    said = _next(lines[-1], now, "", EXPIRED, "", [str(gone[-1].number), gone[-1].hash])
+    write_whole(path, b"".join(map(_line, [*lines[len(gone) :], said])))
+    return said
+
+
+def _append(path: Path, lines: Iterable[Access]) -> None:
+    handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0), 0o600)
+    try:
+        os.write(handle, b"".join(map(_line, lines)))
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _ends(path: Path) -> tuple[Access | None, Access | None]:
+    """First and last line, without reading those between; what a full disk cut off at the end is removed."""
+    if not path.exists() or not path.stat().st_size:
+        return None, None
+    with path.open("r+b") as file:
+        first = _parsed(file.readline())
+        size = file.seek(0, os.SEEK_END)
+        step = 4096
+        while True:
+            file.seek(max(0, size - step))
+            tail = file.read()
+            whole = tail.rpartition(b"\n")[0]
+            if b"\n" in whole or step >= size:
+                break
+            step *= 4
+        if not tail.endswith(b"\n"):
+            file.truncate(size - len(tail) + len(whole) + (1 if whole else 0))
+        return first, _parsed(whole.rpartition(b"\n")[2])
+
+
+def _read(path: Path) -> tuple[list[Access], list[str]]:
+    found, faults = [], []
+    content = path.read_bytes() if path.exists() else b""
+    for place, text in enumerate(content.splitlines(), 1):
+        if (line := _parsed(text)) is None:
+            faults.append(f"line {place} of the file cannot be read")
+        else:
+            found.append(line)
+    return found, faults
+
+
+def _parsed(text: bytes) -> Access | None:
+    try:
+        told = json.loads(text)
+        return Access(**{**told, "details": tuple(map(str, told["details"]))})
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _line(line: Access) -> bytes:
+    return json.dumps(asdict(line), ensure_ascii=True).encode() + b"\n"
