@@ -31,6 +31,7 @@ _VALUE = re.compile(
     rf"(?P<exponent>[eE][+{_MINUS}]?[0-9]{{1,3}})?(?P<rest>\s*[+%]?|[\s:=(].*)",
     re.DOTALL,
 )
+_WRITTEN = re.compile(rf"(?:[<>]=?|[\u2264\u2265])?\s*[+{_MINUS}]?[0-9]+(?:[.,][0-9]+)*\s*%?")
 _THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 _POINTS_OF_THOUSANDS = re.compile(r"[1-9][0-9]{0,2}(?:\.[0-9]{3})+(?:,[0-9]+)?")
 _MORE_THAN_DIGITS = f"^\\s*[.<>\u2264\u2265+{_MINUS}]|^[0-9.,]+[eE]|^[0-9]*,"
@@ -279,6 +280,22 @@ def _numbered_alike(values: pa.Array) -> np.ndarray | None:
     digits = pc.utf8_slice_codeunits(values, len(stem))
     length = pc.min_max(pc.binary_length(digits)).as_py()
     return as_numpy(digits.cast(pa.int64())) if length["min"] > 0 and length["max"] <= 18 else None
+
+
+def written_numbers(values: tuple[str, ...], *, decimal_comma: bool = False) -> np.ndarray:
+    """The values as float64, also with thousands separators, a percent sign, or a limit such as ``<0.1``.
+
+    NaN if a value is no number. A limit counts as its number, and a percentage as the number before the sign.
+    """
+    numbers = to_numbers(values, decimal_comma=decimal_comma)
+    unread = np.flatnonzero(np.isnan(numbers))
+    if not unread.size or not all(_WRITTEN.fullmatch(values[place]) for place in unread):
+        return numbers
+    keys = values_of(values) if all(_VALUE.fullmatch(value) for value in values) else None
+    if keys is None:
+        return numbers
+    _note_difference()
+    return numbers if _reads_earlier() else np.array([value for value, _ in keys])
 
 
 def to_numbers(values: tuple[str, ...], *, decimal_comma: bool = False) -> np.ndarray:

@@ -76,6 +76,7 @@ def read_file(options, kind: Kind | None = None, order: Sequence[str] | None = N
             treatment=_treatment(options),
             most_columns=options.most_columns,
         )
+    check_readings(reading)
     chosen, options.whole = Selection.from_text(options.select or ""), reading.dataset.digest
     return replace(reading, dataset=chosen.apply(reading.dataset))
 
@@ -115,6 +116,12 @@ def kept_before(reading: Reading) -> list[str]:
         "continue with them."
         for found in found_before(dataset.digest, reading.earlier)
     ]
+
+
+def check_readings(reading: Reading) -> None:
+    """Raise `InputError` if the file has several readings and no option chooses one of them."""
+    if reading.doubt:
+        raise InputError(reading.doubt, "Choose one.")
 
 
 def check_codes(codes: Mapping[str, int]) -> None:

@@ -14,6 +14,7 @@ from .long_rows import Rows, drop, names_as_codes, stacked
 MOST_ANSWERS = 5_000_000
 MOST_OF_ONE_CASE = 100_000
 MOST_CASES = 1_000_000
+_ROUNDED = 0.05  # of the largest count: shares are written with few decimals
 
 
 def count_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
@@ -39,7 +40,9 @@ def count_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -
     """
     n_rows = raw.table.num_rows
     case = encode(raw.table[mapping.case]) if mapping.case is not None else _numbered(n_rows)
-    counts = np.stack([_counts(raw, column) for column in mapping.across], 1)
+    counts = _counts_of_shares(raw, mapping)
+    if counts is None:
+        counts = np.stack([_counts(raw, column) for column in mapping.across], 1)
     tell(0.2)
     _refuse_more(int(counts.sum()), MOST_ANSWERS, "answers")
     _refuse_more(int(counts.sum(1).max(initial=0)), MOST_OF_ONE_CASE, "annotations on one case")
@@ -139,6 +142,34 @@ def pattern_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None])
     rows.dropped += [raw.drop(place, "no case has these annotations") for place in np.flatnonzero(count == 0)]
     drop(rows, raw, (rows.answer_code < 0) | (rows.rater_code < 0), "no rater annotated")
     return rows, answer.missing
+
+
+def _counts_of_shares(raw: RawTable, mapping: Mapping) -> np.ndarray | None:
+    """Whole numbers of annotations from shares of them and a column of how many there are; None if none are shares.
+
+    Raises
+    ------
+    InputError
+        There are shares, and no column says of how many annotations, or a share times that is far from a whole number.
+    """
+    coded = [encode(raw.table[column]) for column in mapping.across]
+    numbers = [np.append(to_numbers(one.values, decimal_comma=raw.decimal_comma), 0.0)[one.code] for one in coded]
+    shares = np.stack(numbers, 1)
+    if not (np.isfinite(shares).all() and (shares >= 0).all() and (shares <= 1).all() and (shares % 1).any()):
+        return None
+    if mapping.count is None:
+        raise InputError(
+            "The columns hold shares from 0 to 1, and no column gives the number of annotations of a case.",
+            "Add a column with that number, such as n_annotations, or write counts. If these are probabilities of a "
+            "classifier, open them next to annotations.",
+        )
+    counts = shares * _counts(raw, mapping.count)[:, None]
+    if np.abs(counts - np.round(counts)).max() > _ROUNDED * max(1.0, counts.max()):
+        raise InputError(
+            f"Shares times {mapping.count!r} are no whole numbers of annotations.",
+            "Write counts of annotations, or open the columns as scores of raters (--format wide).",
+        )
+    return np.round(counts).astype(np.int64)
 
 
 def _counts(raw: RawTable, column: str) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..annotations.dataset import Dataset, Kind
 from ..annotations.validation import LARGEST_SCORE
-from ..annotations.vocabulary import Coded, compact, encode, to_numbers
+from ..annotations.vocabulary import Coded, compact, encode, to_numbers, written_numbers
 from ..errors import InputError
 from ..result_base import Columns, Result
 from ..text import exact, plural
@@ -26,6 +26,7 @@ from .missing_codes import codes_of
 from .repeated_answers import entries_of_rankings, treat_repeats
 
 MAX_CLASSES_FROM_NUMBERS = 30
+_FEW_WRITTEN = 10  # values with a percent sign, thousands separators or limits that are still names
 _ROWS_OF = {
     "long": long_rows,
     "wide": wide_rows,
@@ -244,7 +245,12 @@ def _only_answers(
     """Drop the rows that hold no annotation of this kind; the scores of the annotations, None where they are none."""
     numbers = None
     if kind == "score":
-        numbers = to_numbers(rows.answer.values, decimal_comma=raw.decimal_comma)
+        numbers = written_numbers(rows.answer.values, decimal_comma=raw.decimal_comma)
+        limits = np.array([value[0] in "<>\u2264\u2265" for value in rows.answer.values], bool)
+        if n_limits := int((limits & np.isfinite(numbers))[rows.answer_code].sum()):
+            cautions.append(
+                f"{plural(n_limits, 'annotation')} with a limit, such as <5: the number of the limit counts."
+            )
         if raw.decimal_comma and any("," in value for value in rows.answer.values):
             cautions.append("Commas in the annotations were read as decimal commas.")
         drop(rows, raw, ~np.isfinite(numbers)[rows.answer_code], "the annotation is not a finite number")
@@ -348,8 +354,9 @@ def _kind_of(rows: Rows, mapping: Mapping, decimal_comma: bool) -> Kind:
     if len(rows.answer.values) == 0:
         return "class"
     numbers = to_numbers(rows.answer.values, decimal_comma=decimal_comma)
-    if np.isnan(numbers).any():
-        return "class"
+    if np.isnan(numbers).any():  # limits and percentages are classes if there are few of them
+        numbers = written_numbers(rows.answer.values, decimal_comma=decimal_comma)
+        return "class" if np.isnan(numbers).any() or len(numbers) <= _FEW_WRITTEN else "score"
     fractional = (numbers != np.round(numbers)).any()
     return "score" if fractional or len(numbers) > MAX_CLASSES_FROM_NUMBERS else "class"
 

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal, get_args
 
@@ -87,6 +87,10 @@ _WHOLE = {
     ),
     "count": re.compile(r"n|(?:n|number|no)[\W_]*(?:of[\W_]*)?(?:cases|items|patients|subjects)"),
 }
+# Names of columns of how many annotations there are.
+_HOW_MANY = re.compile(
+    r"(?:n|num|number|no|total)[\W_]*(?:of[\W_]*)?(?:votes?|annotations?|ratings?|labels?|answers?|judge?ments?)"
+)
 _NAMED_WHOLE: tuple[Role, ...] = ("rank", "time", "group", "confidence", "count", "gold")
 _SUFFIXES = {"id", "ids", "no", "nr", "num", "number", "name", "key", "code", "idx", "index", "uid", "uuid", "at", "on"}
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -133,8 +137,12 @@ class Mapping:
         Sets of labels: what an empty cell says; ``none`` that its label does not apply, or none does.
     why : dict
         Reason of each guess by role, for the screen.
-    instead : str or None
-        The layout that the table may have as well, where the guess is in doubt; None where it was chosen or is clear.
+    instead : tuple of Mapping
+        Other readings that the table may have as well; empty where the reading was chosen or is clear.
+    doubt : str
+        What leaves several readings open, in a sentence.
+    before : Mapping or None
+        What earlier versions guessed, if that was something else.
     """
 
     layout: Layout
@@ -154,7 +162,9 @@ class Mapping:
     annotation: str | None = None
     empty: Empty = "unsaid"
     why: dict[str, str] = field(default_factory=dict, compare=False)
-    instead: Layout | None = field(default=None, compare=False)
+    instead: tuple["Mapping", ...] = field(default=(), compare=False)
+    doubt: str = field(default="", compare=False)
+    before: "Mapping | None" = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         check_choice(self.layout, "The layout", LAYOUTS)
@@ -173,12 +183,16 @@ class Mapping:
             if not isinstance(signs, list | tuple) or [type(sign) for sign in signs] != [str, str]:
                 raise InputError(f"The signs between ranked classes are {shown(signs)}.", "Give two, such as > and =.")
             object.__setattr__(self, "separators", tuple(signs))
-        if self.label_sign is not None and not (isinstance(self.label_sign, str) and self.label_sign.strip()):
+        if self.label_sign is not None and not (isinstance(self.label_sign, str) and self.label_sign):
             raise InputError(f"The sign between labels is {shown(self.label_sign)}.", "Give one, such as ;.")
 
     def reasons(self) -> list[str]:
         """Why each column was taken for what it is, in words."""
         return [f"{_SAID.get(role, role)}: {why}" for role, why in self.why.items()]
+
+    def clear(self) -> "Mapping":
+        """The same reading without any other beside it."""
+        return replace(self, instead=(), doubt="")
 
     @property
     def holds_sets(self) -> bool:
@@ -195,6 +209,12 @@ def names_cases(name: str) -> bool:
     """Whether a column of that name holds ids of cases, and not what raters were shown of them."""
     plain = name.strip().casefold()
     return plain in IDS or (plain not in SHOWN and likeness(name, "case") == 2)
+
+
+def words_of_name(name: str) -> frozenset[str]:
+    """The words of a name, in small letters."""
+    spaced = _CAMEL.sub(" ", name)
+    return frozenset(token for token in _NO_LETTER.split(spaced.casefold()) if token)
 
 
 def is_known_column(name: str) -> bool:
@@ -217,6 +237,10 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
     rater = found.get("rater")
     if "answer" not in found and rater is not None and likeness(rater, "rater") == likeness(rater, "answer") == 1:
         found["answer"] = found.pop("rater")  # "annotator labels" are labels
+    if (rater := found.get("rater")) is not None and likeness(rater, "rater") == 1 and _has_siblings(rater, columns):
+        found = {role: column for role, column in found.items() if role not in ("rater", "answer")}
+    if _HOW_MANY.fullmatch(found.get("answer", "").strip().casefold()):
+        found.pop("answer")
     for role in ("confidence", "count"):  # what they are for, only the rows below can say
         found.pop(role, None)
     why: dict[str, str] = {role: f"the column is called {column!r}" for role, column in found.items()}
@@ -239,6 +263,17 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
     return Mapping(
         "wide", case=found.get("case"), raters=raters, group=found.get("group"), gold=found.get("gold"), why=why
     )
+
+
+def numbers_apart(name: str) -> str:
+    """The name with a sign for each number and single letter: the same for "Reviewer 1 vote" and "Reviewer 2 vote"."""
+    return re.sub(r"\d+|(?<![a-z0-9])[a-z](?![a-z0-9])", "#", name.strip().casefold())
+
+
+def _has_siblings(name: str, columns: Sequence[str]) -> bool:
+    """Whether another column differs from this one in a number alone."""
+    plain = numbers_apart(name)
+    return "#" in plain and sum(numbers_apart(column) == plain for column in columns) > 1
 
 
 def _recognised(columns: Sequence[str]) -> dict[Role, str]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from .answer_rules import cannot_tell
 from .column_mapping import words
+from .formats.headers import HEADERS_JOINED
 
 _MARGIN = 3.0  # standard errors by which sums must vary more or less than those of unrelated columns
 _FEWEST, _FEW = 3, 10
@@ -92,7 +93,7 @@ def weigh(numbers: np.ndarray, blank: np.ndarray, columns: Sequence[str], classe
 
 def _names(columns: Sequence[str], classes: Collection[str]) -> int:
     """2 where names say that columns are classes or counts, 1 where they look like classes, -1 like raters, else 0."""
-    plain = [column.strip().casefold() for column in columns]
+    plain = [column.rsplit(HEADERS_JOINED, 1)[-1].strip().casefold() for column in columns]
     known = {name.strip().casefold() for name in classes}
     if sum(name in known for name in plain) >= max(2, _NAMED * len(plain)):
         return 2

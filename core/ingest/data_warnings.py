@@ -121,11 +121,19 @@ def unnamed(dropped: Sequence[str], mapping: Mapping) -> list[str]:
 def unsure(classes: Sequence[str]) -> list[str]:
     """The sentence on classes that may mean that the rater could not tell, where there are some."""
     found = cannot_tell(classes)
+    nested = [name for name in classes if name[:1] in "{[" and name[-1:] in "}]"]
+    said = []
+    if nested:
+        said.append(
+            f"{plural(len(nested), 'class is', 'classes are')} written as JSON, such as {shorten(nested[0], 40)!r}. "
+            "If a cell holds several labels, choose a set of labels as the kind of annotation."
+        )
     if not found:
-        return []
+        return said
     return [
+        *said,
         f"{', '.join(map(repr, found))} may mean that the rater could not tell; it counts as a class until you "
-        "say that it is no annotation."
+        "say that it is no annotation.",
     ]
 
 

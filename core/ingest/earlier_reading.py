@@ -1,10 +1,12 @@
 """Digests that a file had by the rules of an earlier version, under which reviews and predictions may be found.
 
 Until classes were put in order by their value, and until `#N/A` and its like counted as missing, the same file made
-another dataset. So it did before codes for missing annotations were asked about, and before scales in words were known.
+another dataset. So it did before codes for missing annotations were asked about, before scales in words were known,
+and before columns were raters because they share values.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from ..annotations.columns import of_texts
 from ..annotations.dataset import Dataset
@@ -18,7 +20,13 @@ Build = Callable[[Treatment | None, Sequence[str] | None], Dataset]
 
 
 def earlier_digests(
-    build: Build, rule: Rule, treatment: Treatment | None, classes: Sequence[str] | None, now: str
+    build: Build,
+    rule: Rule,
+    treatment: Treatment | None,
+    classes: Sequence[str] | None,
+    now: str,
+    *,
+    now_too: bool = False,
 ) -> tuple[str, ...]:
     """Digests of the same annotations by earlier rules, the likeliest first; none where they are read as ever.
 
@@ -34,9 +42,14 @@ def earlier_digests(
         The declared list.
     now : str
         The digest by the present rule.
+    now_too : bool
+        The dataset is built in another way than it is now: its digest by the present rule is an earlier one, too.
     """
     found: dict[str, None] = {}
     treatments = _treatments(treatment)
+    if now_too:
+        with suppress(PluralityError):
+            found[build(treatment, classes).digest] = None
     with reading_by(Rule(earlier=True)):
         lists = _lists(classes)
         if not rule.matters and len(treatments) == 1 and len(lists) == 1:

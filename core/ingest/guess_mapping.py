@@ -12,7 +12,9 @@ import pyarrow.compute as pc
 from ..annotations.dataset import MISSING_TIME
 from ..annotations.vocabulary import encode, to_numbers
 from .aggregated_tables import MOST_ANSWERS
+from .column_evidence import ColumnEvidence
 from .column_mapping import IDS, SHOWN, Layout, Mapping, guess_mapping, likeness, rater_columns
+from .column_roles import SWAPPED, in_doubt, leaning_of, long_questions, wide_questions, with_gold
 from .counts_or_raters import weigh
 from .formats.raw_table import RawTable
 from .label_columns import label_columns, sign_of_labels
@@ -23,16 +25,23 @@ _FEW = 10
 _DATE = re.compile(r"\d{4}([./-])\d\d?\1\d\d?(?:\D|$)|\d\d?([./-])\d\d?\2(?:\d{4}|\d\d)(?:\D|$)")
 _SIGNS = ((">", "="), ("≻", "~"), ("≻", "="))
 _TOTALS = frozenset(["total", "totals", "sum", "all", "n", "count", "annotations", "votes"])
+_WHOLE_NUMBERS = "The columns hold whole numbers, which may be one or the other."
 _MOST_COLUMNS = 500  # tables of more columns are not looked into
 
 
 def likeliest_mapping(raw: RawTable, classes: Collection[str] = ()) -> Mapping:
-    """What the columns of a table stand for; see `core.ingest.column_mapping.guess_mapping` for the names alone.
+    """What the columns of a table stand for, the first of its questions; see `likely_questions`."""
+    return next(iter(likely_questions(raw, classes).values()))
 
-    Whole numbers are counts of classes or annotations of raters as `core.ingest.counts_or_raters` weighs them; where
-    both may be, the mapping's ``instead`` says so. A contingency table is one whose rows are named as its columns; a
-    table of patterns one with a column of counts and no case. Confidences order classes where a rater gives several to
-    a case; annotations such as "A > B = C" are rankings, "A; B" sets.
+
+def likely_questions(raw: RawTable, classes: Collection[str] = ()) -> dict[str, Mapping]:
+    """The mapping of each question that a table may hold, by name; `guess_mapping` has that by the names alone.
+
+    Whole numbers are counts of classes or annotations of raters as `core.ingest.counts_or_raters` weighs them; if both
+    may be, the mapping's ``instead`` has the other. A contingency table is one whose rows are named as its columns; a
+    table of patterns one with a column of counts and no case. Confidences order classes if a rater gives several to a
+    case; annotations such as "A > B = C" are rankings, "A; B" sets. Columns are raters if they share a vocabulary, and
+    a case and a rater are the two columns that tell the rows apart.
 
     Parameters
     ----------
@@ -40,24 +49,71 @@ def likeliest_mapping(raw: RawTable, classes: Collection[str] = ()) -> Mapping:
     classes : collection of str
         Names known to be classes from files beside: gold, a list, columns of predictions.
     """
-    columns = raw.columns
-    guess = guess_mapping(columns)
-    if raw.table.num_rows == 0 or len(columns) > _MOST_COLUMNS:
+    guess = guess_mapping(raw.columns)
+    if raw.table.num_rows == 0 or len(raw.columns) > _MOST_COLUMNS:
+        return {"": guess}
+    raw = _without_empty(raw)
+    seen = ColumnEvidence(raw)
+    guess = _by_id(raw, with_gold(seen, guess_mapping(raw.columns)))
+    if (found := _by_layout(raw, guess, classes)) is not None:
+        return {"": found}
+    guess = _groups_of_cases(raw, _left_over(raw, _oriented(seen, guess, _long_by_content(raw, guess))))
+    questions = wide_questions(seen, guess) if guess.layout == "wide" else long_questions(seen, guess)
+    return {name: _as_written(raw, mapping) for name, mapping in questions.items()}
+
+
+def mapping_before(raw: RawTable, classes: Collection[str] = ()) -> Mapping:
+    """The mapping that earlier versions guessed: without evidence that columns share a vocabulary."""
+    guess = _by_id(raw, guess_mapping(raw.columns))
+    if raw.table.num_rows == 0 or len(raw.columns) > _MOST_COLUMNS:
         return guess
-    guess = _by_id(raw, guess)
-    for other in (_contingency, _transposed, _patterns, label_columns):
-        found = other(raw, guess)
-        if found is not None:
+    found = _by_layout(raw, guess, classes)
+    return found or _as_written(raw, _groups_of_cases(raw, _left_over(raw, _long_by_content(raw, guess))))
+
+
+def _by_layout(raw: RawTable, guess: Mapping, classes: Collection[str]) -> Mapping | None:
+    """The mapping of a table with a layout that its names or numbers show; None for others."""
+    for layout in (_contingency, _transposed, _patterns, label_columns):
+        if (found := layout(raw, guess)) is not None:
             return found
-    if (found := _counts(raw, guess, classes)) is not None:
+    return _counts(raw, guess, classes)
+
+
+def _oriented(seen: ColumnEvidence, guess: Mapping, found: Mapping) -> Mapping:
+    """A table found to have a row per annotation, with cases and raters the right way round, or both ways."""
+    if found is guess or found.case is None or found.rater is None or likeness(found.case, "case"):
         return found
-    guess = _groups_of_cases(raw, _left_over(raw, _long_by_content(raw, guess)))
+    leaning = leaning_of(seen, found.case, found.rater)
+    if leaning > 0:
+        return found
+    swapped = replace(found, case=found.rater, rater=found.case)
+    return swapped if leaning < 0 else in_doubt(found, swapped, doubt=SWAPPED)
+
+
+def _without_empty(raw: RawTable) -> RawTable:
+    """The table without columns that are empty or, beside a column of cases, count the rows."""
+    seen = ColumnEvidence(raw)
+    answer = guess_mapping(raw.columns).answer
+    kept = [c for c in raw.columns if not seen.is_empty(c) or (c == answer and likeness(c, "answer") == 2)]
+    numbering = [column for column in kept if seen.is_row_number(column)]
+    if numbering:
+        rest = [column for column in kept if column not in numbering]
+        case = guess_mapping(rest).case
+        if case is not None and (likeness(case, "case") or seen.is_id(case)):
+            kept = rest
+    if len(kept) < 2 or len(kept) == len(raw.columns):
+        return raw
+    return replace(raw, table=raw.table.select(kept))
+
+
+def _as_written(raw: RawTable, guess: Mapping) -> Mapping:
+    """The same with how annotations are written: several rows with confidences, or signs between classes."""
     if guess.layout == "long" and guess.case and guess.rater and guess.answer and guess.rank is None:
-        confidence = next((column for column in columns if likeness(column, "confidence") == 2), None)
+        confidence = next((column for column in raw.columns if likeness(column, "confidence") == 2), None)
         if confidence not in (None, guess.answer) and _several_classes(raw, guess):
             why = guess.why | {"confidence": f"the column is called {confidence!r}, and raters name several classes"}
             return replace(guess, confidence=confidence, why=why)
-    if guess.rank is None:
+    if guess.rank is None and guess.layout in ("long", "wide"):
         answers = [guess.answer] if guess.layout == "long" else list(guess.raters)
         signs = _signs_in(raw, [column for column in answers if column is not None])
         if signs is not None:
@@ -90,8 +146,18 @@ def _by_id(raw: RawTable, guess: Mapping) -> Mapping:
 def mapping_as(raw: RawTable, layout: Layout) -> Mapping:
     """The likeliest mapping of a table that is known to have a layout; the guess itself where it has that one."""
     guess = likeliest_mapping(raw)
-    if guess.layout == layout:
-        return replace(guess, instead=None)
+    if guess.instead:
+        return next((one.clear() for one in (guess, *guess.instead) if one.layout == layout), _with_layout(raw, layout))
+    if guess.layout != layout:
+        return _with_layout(raw, layout)
+    if layout == "wide":  # said so: every column may be a rater
+        raters = tuple(c for c in raw.columns if c in guess.raters or c not in (guess.case, guess.group, guess.gold))
+        return replace(guess.clear(), raters=tuple(c for c in raters if likeness(c, "time") < 2))
+    return guess.clear()
+
+
+def _with_layout(raw: RawTable, layout: Layout) -> Mapping:
+    """The mapping of a table with another layout than it seems to have."""
     named, columns = guess_mapping(raw.columns), list(raw.columns)
     why = {role: reason for role, reason in named.why.items() if role in ("case", "group", "gold")}
     if layout == "long":
@@ -207,10 +273,10 @@ def _counts(raw: RawTable, guess: Mapping, classes: Collection[str]) -> Mapping 
     if not weighed.counts and (weighed.sure or guess.layout != "wide"):
         return None
     if not weighed.counts:
-        return replace(guess, instead="counts")
+        return in_doubt(guess, _with_layout(raw, "counts"), doubt=_WHOLE_NUMBERS)
     why["across"] = weighed.why
-    instead: Layout | None = None if weighed.sure else "wide"
-    return Mapping("counts", **shared, across=across, why=why, instead=instead)
+    found = Mapping("counts", **shared, across=across, why=why)
+    return found if weighed.sure else in_doubt(found, _with_layout(raw, "wide"), doubt=_WHOLE_NUMBERS)
 
 
 def _blanks(raw: RawTable, columns: Sequence[str]) -> np.ndarray:

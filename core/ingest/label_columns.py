@@ -1,5 +1,7 @@
 """Annotations of several labels: a column of 0 and 1 for each label, or all labels of an annotation in a cell."""
 
+import json
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 
@@ -14,8 +16,12 @@ from .column_mapping import Mapping, likeness
 from .formats.raw_table import RawTable
 from .long_rows import Rows, cases_or_numbers, drop, empty_cells, names_as_codes, number_within
 
+LISTS = "[ ]"  # in place of a sign: every annotation is a list, as JSON or Python writes it
+_QUOTED = re.compile(r"'([^']*)'|\"([^\"]*)\"")
+_LIST_OF_QUOTED = re.compile(r"(?:'[^']*'|\"[^\"]*\")(?:\s*,\s*(?:'[^']*'|\"[^\"]*\"))*,?")
+_LONGEST_LINE = 40  # letters of a label, of several in one cell
 YES = frozenset({"1", "1.0", "true", "yes", "x"})
-_NO = frozenset({"0", "0.0", "false", "no"})
+NO = frozenset({"0", "0.0", "false", "no"})
 _LOOKED_AT = 5_000
 _DIFFERENT = 20  # texts, for what comes again in them to tell labels from parts of a name
 _NAMED = 6
@@ -94,7 +100,7 @@ def _free_name(names: Sequence[str]) -> str:
 def _state(raw: RawTable, column: str) -> np.ndarray:
     """1, 0, `_BLANK` or `_ODD` of each cell of a column, int8."""
     coded = encode(raw.table[column])
-    of_value = [1 if text.casefold() in YES else 0 if text.casefold() in _NO else _ODD for text in coded.values]
+    of_value = [1 if text.casefold() in YES else 0 if text.casefold() in NO else _ODD for text in coded.values]
     return np.array([*of_value, _BLANK], np.int8)[coded.code]
 
 
@@ -153,18 +159,18 @@ def label_columns(raw: RawTable, guess: Mapping) -> Mapping | None:
 
 def _is_indicator(raw: RawTable, column: str) -> bool:
     values = {text.casefold() for text in encode(raw.table[column].slice(0, _LOOKED_AT)).values}
-    return bool(values) and values <= YES | _NO and not values <= _NO
+    return bool(values) and values <= YES | NO and not values <= NO
 
 
 def _is_beside(raw: RawTable, column: str, marks: Sequence[str]) -> bool:
     """Whether a column of 0 alone stands among or next to those of labels: a label that nobody gave."""
     values = {text.casefold() for text in encode(raw.table[column].slice(0, _LOOKED_AT)).values}
-    if not marks or not values or not values <= _NO:
+    if not marks or not values or not values <= NO:
         return False
     places = [raw.columns.index(mark) for mark in marks]
     place = raw.columns.index(column)
     return min(places) < place and all(
-        _is_indicator(raw, other) or {text.casefold() for text in encode(raw.table[other]).values} <= _NO
+        _is_indicator(raw, other) or {text.casefold() for text in encode(raw.table[other]).values} <= NO
         for other in raw.columns[max(places) + 1 : place]
     )
 
@@ -196,6 +202,11 @@ def sign_of_labels(raw: RawTable, columns: Sequence[str]) -> str | None:
     parts = [pc.cast(raw.table[column].slice(0, _LOOKED_AT), pa.string()).to_pylist() for column in columns[:20]]
     texts = [text.strip() for part in parts for text in part if text and text.strip()]
     different = set(texts)
+    lists = [text for text in different if text.startswith("[")]
+    if lists and 10 * len(lists) >= 9 * len(different) and all(_listed(text) is not None for text in lists):
+        return LISTS
+    if _hold_lines(texts):
+        return "\n"
     for sign in LABEL_SIGNS:
         together = {text for text in different if sign in text}
         if len(together) < 2 or 50 * sum(text in together for text in texts) < len(texts):
@@ -211,6 +222,16 @@ def sign_of_labels(raw: RawTable, columns: Sequence[str]) -> str | None:
         ):
             return sign
     return None
+
+
+def _hold_lines(texts: Sequence[str]) -> bool:
+    """Whether cells hold labels on lines of their own: short ones, which come again in other cells."""
+    of_lines = [_pieces(text, "\n") for text in texts if "\n" in text]
+    if len(of_lines) < 3:
+        return False
+    times = Counter(line for text in texts for line in _pieces(text, "\n"))
+    lines = {line for own in of_lines for line in own}
+    return max(map(len, lines)) <= _LONGEST_LINE and 5 * sum(times[line] > 1 for line in lines) >= 4 * len(lines)
 
 
 def _come_again(sets: Sequence[frozenset[str]], together: Collection[str], sign: str) -> bool:
@@ -298,4 +319,23 @@ def annotation_of(rows: Rows) -> np.ndarray:
 
 
 def _pieces(text: str, sign: str) -> list[str]:
+    if sign == LISTS:
+        return [name for name in _listed(text) or () if name]
     return [name for piece in text.split(sign) if (name := piece.strip())]
+
+
+def _listed(text: str) -> list[str] | None:
+    """The names in a list as JSON or Python writes it; None if the text is no list of names or numbers."""
+    if not (text.startswith("[") and text.endswith("]")):
+        return None
+    try:
+        values = json.loads(text)
+    except (ValueError, RecursionError):
+        inner = text[1:-1].strip()
+        if not inner:
+            return []
+        quoted = _QUOTED.findall(inner) if _LIST_OF_QUOTED.fullmatch(inner) else None
+        return None if quoted is None else [(one or other).strip() for one, other in quoted]
+    if any(isinstance(value, list | dict) or value is None for value in values):
+        return None
+    return [str(value).strip() for value in values]

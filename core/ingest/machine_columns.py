@@ -7,6 +7,7 @@ import pyarrow as pa
 
 from ..annotations.vocabulary import encode
 from ..text import listed, plural
+from .column_evidence import is_machine_by_name
 from .column_mapping import Mapping
 from .formats.raw_table import RawTable
 
@@ -31,6 +32,12 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
     raw : RawTable
     mapping : Mapping
     """
+    if mapping.layout == "wide":
+        by_name = [column for column in mapping.raters if is_machine_by_name(column)]
+        if not by_name or len(mapping.raters) - len(by_name) < 2:
+            return (), []
+        names = listed([f"“{name}”" for name in by_name])
+        return tuple((name, "", "") for name in by_name), [f"{names} taken as AI raters, by the names of the columns"]
     if mapping.layout != "long" or mapping.rater is None or raw.table.num_rows == 0:
         return (), []
     taken = {getattr(mapping, role) for role in ("case", "rater", "answer", "rank", "time", "group", "confidence")}

@@ -28,6 +28,7 @@ from .formats.side_tables import read_class_list
 from .formats.source import Question, Source
 from .guess_mapping import likeliest_mapping, mapping_as
 from .machine_columns import told_machines
+from .row_in_words import readings_of
 
 _OPENING = 0.6  # of the time, the rest is building
 
@@ -47,6 +48,8 @@ class Reading(Result):
         Raters that a column of the file says are machines, each with family and version, empty where none is told.
     earlier : tuple of str
         Digests that the dataset had by the rules of earlier versions, see `core.ingest.earlier_reading`.
+    doubt : str
+        The readings that the file may have and the options that choose them; empty if there is only one.
     """
 
     dataset: Dataset
@@ -54,6 +57,7 @@ class Reading(Result):
     facts: CaseFacts | None = None
     machines: tuple[tuple[str, str, str], ...] = ()
     earlier: tuple[str, ...] = ()
+    doubt: str = ""
 
     TABLES = Dataset.TABLES
 
@@ -117,7 +121,7 @@ def read(
     found, title, layout = _opened(source, name, has_header, format, layout, most_columns, progress)
     if isinstance(classes, Path):
         found, classes = _with_class_list(found, classes)
-    asked = _with_given(choose_question(found, question), (case, rater, answer, rank), layout, separators)
+    asked = _with_given(found, question, (case, rater, answer, rank), layout, separators)
     return build_question(
         found,
         replace(asked, mapping=replace(asked.mapping, empty=empty)),
@@ -135,8 +139,8 @@ def dataset_of_frame(frame: Any, **reading) -> Dataset:
     return read(frame, **reading).dataset
 
 
-def choose_question(source: Source, name: str | None) -> Question:
-    """The question of that name, or the only one.
+def choose_question(source: Source, name: str | None, *, columns_given: bool = False) -> Question:
+    """The question of that name, or the only one. Given columns choose among the questions of one table.
 
     Raises
     ------
@@ -147,6 +151,8 @@ def choose_question(source: Source, name: str | None) -> Question:
     for question in source.questions:
         if question.name == name or (name is None and len(source.questions) == 1):
             return question
+    if name is None and columns_given and len({id(question.raw) for question in source.questions}) == 1:
+        return source.questions[0]
     if name is None:
         raise InputError(
             f"There are {len(source.questions):,} questions in this {source.title}: {names}.",
@@ -194,18 +200,40 @@ def build_question(
         return _built(source, question, name, classes, treatment, how, None)[0]
 
     earlier = earlier_digests(build, rule, treatment, classes, dataset.digest)
+    earlier = (*_digests_before(source, question, name, treatment, classes, how, dataset.digest), *earlier)
     pictured: list[str] = []
     beside = shown_beside(question.raw, question.mapping)
     table = beside.joined(side.cases) if beside is not None and side.cases is not None else side.cases or beside
     facts = case_facts(dataset.cases, table, side.images, pictured)
     machines, of_machines = told_machines(question.raw, question.mapping)
     others = [note for note in question.notes if note not in report.notes]
+    doubt = _in_doubt(question)
     report = replace(
         report,
         notes=(*source.notes, *report.notes, *others, *pictured, *of_machines),
-        warnings=(*report.warnings, *_in_doubt(question.mapping), *remarks),
+        warnings=(*report.warnings, *([doubt] if doubt else ()), *remarks),
     )
-    return Reading(dataset, report, facts, machines, earlier)
+    return Reading(dataset, report, facts, machines, earlier, doubt)
+
+
+def _digests_before(
+    source: Source,
+    question: Question,
+    name: str,
+    treatment: Treatment | None,
+    classes: Sequence[str] | None,
+    how: dict[str, Any],
+    now: str,
+) -> tuple[str, ...]:
+    """Digests of a plain table with the columns that earlier versions took for cases, raters and annotations."""
+    if question.mapping.before is None:
+        return ()
+    asked = replace(question, mapping=question.mapping.before)
+
+    def build(treatment: Treatment | None, classes: Sequence[str] | None) -> Dataset:
+        return _built(source, asked, name, classes, treatment, how, None)[0]
+
+    return earlier_digests(build, Rule(matters=True), treatment, classes, now, now_too=True)
 
 
 def _built(
@@ -235,17 +263,12 @@ def _built(
     return dataset, report, side, remarks
 
 
-def _in_doubt(mapping: Mapping) -> list[str]:
-    """The sentence on a table that may have another layout as well, where nobody has said which it has."""
-    if mapping.instead is None:
-        return []
-    names = mapping.across or mapping.raters
-    listed = ", ".join(names[:3]) + (", …" if len(names) > 3 else "")
-    readings = {"counts": "classes with how many raters gave each", "wide": "raters with the class that each gave"}
-    return [
-        f"The columns {listed} hold whole numbers: they were read as {readings[mapping.layout]}, and may be "
-        f"{readings[mapping.instead]}. Say which (--format {mapping.layout} or --format {mapping.instead})."
-    ]
+def _in_doubt(question: Question) -> str:
+    """The readings of a table in words with their options, if there are several and nobody has chosen one."""
+    if not question.mapping.instead:
+        return ""
+    found = [f"{one.words} ({one.options})" for one in readings_of(question.raw, question.mapping)]
+    return f"{question.mapping.doubt} {' Or: '.join(found)}"
 
 
 def _gold_as_classes(side: SideFiles, dataset: Dataset, report: ImportReport, treatment: Treatment | None) -> SideFiles:
@@ -293,8 +316,9 @@ def complete_mapping(
         wanted: Layout = _layout(layout)
     else:
         wanted = "long" if {"rater", "answer", "rank"} & given.keys() else guess.layout
+    guess = guess if guess.layout == wanted != "wide" or layout is None else mapping_as(raw, wanted)
     guess = guess if guess.layout == wanted else mapping_as(raw, wanted)
-    guess = guess if layout is None else replace(guess, instead=None)
+    guess = guess if layout is None and not given else guess.clear()
     why = guess.why | ({"anonymous": "said so"} if rater == "none" else {})
     signs = separators or guess.separators
     if wanted != "long":
@@ -337,9 +361,14 @@ def _format_and_layout(format: str | None, layout: str | None) -> tuple[str | No
 
 
 def _with_given(
-    question: Question, columns: tuple[str | None, ...], layout: str | None, separators: tuple[str, str] | None
+    source: Source,
+    name: str | None,
+    columns: tuple[str | None, ...],
+    layout: str | None,
+    separators: tuple[str, str] | None,
 ) -> Question:
-    """The question with the columns of cases, raters, annotations and ranks that the user gave."""
+    """The question of that name with the columns of cases, raters, annotations and ranks that the user gave."""
+    question = choose_question(source, name, columns_given=layout is not None or any(columns))
     if layout is None and separators is None and all(column is None for column in columns):
         return question
     given = dict(zip(("case", "rater", "answer", "rank"), columns, strict=True))

@@ -1,9 +1,11 @@
 """What one row of a plain table means under a mapping, in a sentence: a wrong layout is seen at once."""
 
+from dataclasses import dataclass
 from itertools import chain
+from shlex import quote
 
-from ..annotations.vocabulary import BLANKS, is_missing
-from ..text import number, plural, shorten
+from ..annotations.vocabulary import BLANKS, encode, is_missing
+from ..text import number, percent, plural, shorten
 from .column_mapping import Mapping
 from .formats.raw_table import RawTable
 from .label_columns import YES
@@ -11,6 +13,49 @@ from .label_columns import YES
 _NAMED = 3
 _LOOKED_AT = 200
 _BEYOND = 1e15
+
+
+@dataclass(frozen=True, slots=True)
+class TableReading:
+    """One of the readings that a table may have.
+
+    Attributes
+    ----------
+    mapping : Mapping
+    words : str
+        Its counts and its first row.
+    options : str
+        Options of the command line that choose it.
+    """
+
+    mapping: Mapping
+    words: str
+    options: str
+
+
+def readings_of(raw: RawTable, mapping: Mapping) -> tuple[TableReading, ...]:
+    """The readings that a table may have, the likeliest first."""
+    mappings = (mapping.clear(), *mapping.instead)
+    same_layout = len({one.layout for one in mappings}) < len(mappings)
+    return tuple(
+        TableReading(one, f"{_size(raw, one)}{row_in_words(raw, one)}", _options(one, by_columns=same_layout))
+        for one in mappings
+    )
+
+
+def _size(raw: RawTable, mapping: Mapping) -> str:
+    """Counts of raters and cases of a long table; empty for other layouts, whose first row says enough."""
+    if mapping.layout != "long" or mapping.case is None or mapping.rater is None:
+        return ""
+    n_cases, n_raters = (len(encode(raw.table[name]).values) for name in (mapping.case, mapping.rater))
+    return f"{plural(n_raters, 'rater')} × {plural(n_cases, 'case')}. "
+
+
+def _options(mapping: Mapping, *, by_columns: bool) -> str:
+    if not by_columns:
+        return f"--format {mapping.layout}"
+    given = {"case": mapping.case, "rater": mapping.rater or "none"}
+    return " ".join(f"--{role} {quote(column)}" for role, column in given.items() if column is not None)
 
 
 def row_in_words(raw: RawTable, mapping: Mapping) -> str:
@@ -88,6 +133,9 @@ def _cases(row: _Row, mapping: Mapping) -> str:
 def _counts(row: _Row, mapping: Mapping) -> str:
     given = [(column, float(cell)) for column, cell in row.filled(mapping.across) if _is_number(cell) and float(cell)]
     given.sort(key=lambda one: -one[1])
+    if any(0 < share < 1 for _, share in given):
+        shares = [f"{percent(share)} gave the class {_quoted(column)}" for column, share in given[:_NAMED]]
+        return f"{_begin(row.named(mapping.case, 'case'))}: {_listed(shares, len(given) - len(shares))}."
     said = [f"{number(count, 0)} gave the class {_quoted(column)}" for column, count in given[:_NAMED]]
     if not said:
         return ""

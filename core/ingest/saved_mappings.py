@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from ..annotations.dataset import Kind
@@ -48,7 +48,7 @@ def remember(source: Source, question: Question, choices: Choices, whose: str = 
         The home folder cannot be written.
     """
     path = _path(source, question, whose)
-    mapping = asdict(choices.mapping)
+    mapping = asdict(replace(choices.mapping.clear(), before=None))
     content = {
         "version": _VERSION,
         "format": source.format,
@@ -92,7 +92,7 @@ def recall(source: Source, question: Question, whose: str = "") -> Choices | Non
         signs = tuple(told["separators"]) if told["separators"] is not None else None
         classes, ordinal = content["classes"], bool(content["ordinal"])
         choices = Choices(
-            Mapping(**{**told, **tuples, "separators": signs}),
+            Mapping(**{**told, **tuples, "separators": signs, "instead": (), "before": None}),
             kind=content["kind"],
             classes=None if classes is None else sorted_as_now(classes, ordinal=ordinal),
             ordinal=ordinal,

@@ -15,8 +15,10 @@ from pages.shared.cache import datasets as cached
 from tests.pages.export_files import EXPORTS, HOLDS, label_studio
 from tests.pages.opened import at, done
 
-ODD = b"lesion,who,finding\n" + b"".join(
-    b"L%d,dr %d,%s\n" % (case, rater, (b"benign", b"Benign", b"malignant", b"cannot tell")[(case * rater + case) % 4])
+# Either column of names tells the rows of a case apart.
+SAID = (b"benign", b"Benign", b"malignant", b"cannot tell")
+ODD = b"lesion,who,desk,finding\n" + b"".join(
+    b"L%d,dr %d,d%d,%s\n" % (case, rater, (case + rater) % 3, SAID[(case * rater + case) % 4])
     for case in range(1, 9)
     for rater in range(1, 4)
 )
@@ -80,6 +82,16 @@ def test_a_rater_that_is_not_recognised_is_asked_for_before_anything_is_shown_as
     widget(app, "selectbox", "rater_column").set_value("who").run()
     assert done(app).button(key="use").label == "Use 24 annotations"
     assert "8 cases · 3 raters" in texts(app)
+
+
+def test_cases_and_raters_that_nothing_tells_apart_are_asked_about_before_anything_is_used():
+    content = b'{"0": {"0": 1, "1": 0}, "1": {"1": 1, "2": 0}, "2": {"0": 1, "2": 1}, "3": {"1": 0}}'
+    app = dropped(("answers.json", content))
+    assert not [button for button in app.button if button.key == "use"]
+    asked = widget(app, "radio", "row_means")
+    assert any("3 raters \u00d7 4 cases" in option for option in asked.options)
+    asked.set_value("--case rater --rater case").run()
+    assert "4 cases \u00b7 3 raters" in texts(done(app))
 
 
 def test_answers_may_be_said_to_be_anonymous():

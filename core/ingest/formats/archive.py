@@ -11,6 +11,7 @@ from ...settings import MEGABYTE, current_settings
 from ...text import number, shorten
 from .budget import reading, spend
 
+GZIP = b"\x1f\x8b"
 MAGIC = b"PK\x03\x04"
 _EMPTY_MAGIC = b"PK\x05\x06"
 _MOST_FILES = 10_000
@@ -68,12 +69,48 @@ def _unpacked(name: str, content: bytes, nested: bool) -> list[tuple[str, bytes]
                 continue
             data = _read(name, archive, entry, limit - total)
             total += len(data)
+            try:
+                path, data = unzipped(entry.filename, data)
+            except InputError as error:
+                shown = shorten(entry.filename)
+                raise InputError(f"{name} holds another archive ({shown}): {error.message}", _REMEDY) from None
             if not nested and data.startswith(_ARCHIVES) and not is_workbook(data):
                 raise InputError(f"{name} holds another archive ({shorten(entry.filename)}).", _REMEDY)
-            found.append((entry.filename, data))
+            found.append((path, data))
     if not found:
         raise InputError(f"{name} is an archive without files.", "Choose one with the files of annotations.")
     return found
+
+
+def unzipped(name: str, content: bytes) -> tuple[str, bytes]:
+    """A file packed by gzip unpacked, without ``.gz`` in its name; any other as it is.
+
+    Raises
+    ------
+    InputError
+        Broken, larger unpacked than the limit, or files of R or archives that are no table.
+    """
+    if not content.startswith(GZIP):
+        return name, content
+    limit = current_settings().max_upload_mb * MEGABYTE
+    limit = min(limit, max(_SMALL, _LARGEST_RATIO * len(content)))
+    try:
+        unpacker = zlib.decompressobj(wbits=31)
+        data = unpacker.decompress(content, limit + 1)
+    except zlib.error as error:
+        raise InputError(f"{name} cannot be unpacked by gzip ({error}).", "Pack or export it again.") from None
+    if len(data) > limit:
+        raise InputError(f"{name} unpacks to more than {limit // MEGABYTE:,} MB, the limit for its size.", _REMEDY)
+    if not unpacker.eof or unpacker.unused_data.strip(b"\x00"):
+        raise InputError(
+            f"{name} is a gzip file of several parts, or breaks off.", "Unpack it and open the file in it."
+        )
+    spend(characters=len(data))
+    if data[:2] in (b"X\n", b"A\n", b"B\n") or data.startswith(b"RD"):
+        raise InputError(f"{name} is a file of R (.rds or .RData).", "In R, write.csv the table and open that.")
+    if data[257:262] == b"ustar":
+        raise InputError(f"{name} is a tar archive.", "Unpack it and open the files in it, or pack them as .zip.")
+    return name.removesuffix(".gz"), data
 
 
 def check_archive(name: str, content: bytes) -> None:

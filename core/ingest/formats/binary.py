@@ -29,13 +29,15 @@ _KINDS: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"\x93NUMPY", "a NumPy array", _AS_CSV),
     (0, b"\x80\x04\x95", "a Python pickle, which can run programs and is not opened", _AS_CSV),
     (0, b"$FL2", "an SPSS file", _AS_CSV),
-    (0, b"ARROW1", "an Arrow (Feather) file", _AS_CSV),
+    (0, b"FEA1", "a Feather file of version 1", "Write it again as Feather version 2, Parquet or CSV."),
+    (0, b"<stata_dta>", "a Stata file", _AS_CSV),
     (4, b"ftyp", "a video", _LISTEN),
     (8, b"WAVE", "a sound recording", _LISTEN),
     (0, b"ID3", "a sound recording", _LISTEN),
     (0, b"OggS", "a sound recording", _LISTEN),
     (0, b"fLaC", "a sound recording", _LISTEN),
 )
+_STATA = (b"q", b"r", b"s")  # versions 113 to 115 have no other mark
 _DOCUMENTS = (
     ("word/", "a Word document"),
     ("ppt/", "a PowerPoint presentation"),
@@ -45,6 +47,8 @@ _DOCUMENTS = (
 
 def what_is(content: bytes) -> tuple[str, str] | None:
     """What a binary file is and what to do with it; None where its first bytes do not say."""
+    if content[:1] in _STATA and content[1:4] in (b"\x01\x00\x01", b"\x02\x00\x01", b"\x01\x01\x00", b"\x02\x01\x00"):
+        return "a Stata file", "In Stata, export delimited the table, and open that."
     for start, magic, what, remedy in _KINDS:
         if content[start : start + len(magic)] == magic and (start == 0 or b"\x00" in content[:256]):
             return what, remedy

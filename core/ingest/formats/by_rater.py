@@ -1,12 +1,18 @@
 """Annotations by rater in JSON: one object of raters, each an object of cases and annotations, or that of one rater."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import PurePath
 
+import numpy as np
+
+from ...annotations.vocabulary import encode
+from ..column_roles import SWAPPED, in_doubt, leaning_of_counts, leaning_of_names
 from .json_text import JsonFile, Progress, all_heads, all_records, most_are
 from .questionnaire import ODD, AnswerType, Questionnaire, text_of
 from .reader import Reader, reader_method
-from .source import Source
+from .records import rows_of_frame
+from .source import Question, Source
 
 NAME, TITLE = "by-rater", "Annotations by rater (JSON)"
 _WHY = "an object of raters, each an object of cases and annotations"
@@ -37,6 +43,8 @@ def _is_raters(value: object) -> bool:
     if _is_listed(value):
         return True
     if not isinstance(value, dict) or not value or not all(isinstance(given, dict) for given in value.values()):
+        return False
+    if rows_of_frame(value) is not None:
         return False
     if not any(value.values()) or not _COLUMNS.isdisjoint(name.casefold() for name in value):
         return False
@@ -121,7 +129,19 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                     asked.drop("several classes, where the other annotations name one")
                 else:
                     asked.answer(_QUESTION, blocks, kind) if blocks else asked.drop("no annotation")
-    return Source(NAME, TITLE, recognise(files) or _WHY, asked.questions())
+    questions = asked.questions()
+    one_each = all(len(value) == 1 for *_, value in records)
+    return Source(NAME, TITLE, recognise(files) or _WHY, questions if one_each else tuple(map(_either_way, questions)))
+
+
+def _either_way(question: Question) -> Question:
+    """The same with both readings of what stands outside and inside, unless names or counts tell."""
+    case, rater = (encode(question.raw.table[column]) for column in ("case", "rater"))
+    leaning = leaning_of_names(case.values) - leaning_of_names(rater.values)
+    if (leaning or leaning_of_counts(np.bincount(case.code + 1)[1:], np.bincount(rater.code + 1)[1:])) > 0:
+        return question
+    swapped = replace(question.mapping, case="rater", rater="case")
+    return replace(question, mapping=in_doubt(question.mapping, swapped, doubt=SWAPPED))
 
 
 def _kind(records: list[dict]) -> AnswerType:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -15,10 +15,18 @@ from ...runtime.numba_setup import pick_backend
 from ...text import plural
 from ..column_mapping import is_known_column
 from .arrow_bytes import arrow_bytes
-from .budget import spend, spend_table
+from .budget import OBJECT, spend, spend_table
 from .encoding import to_utf8
-from .headers import column_names, knows_columns, looks_like_header, repeats_header
+from .headers import (
+    column_names,
+    header_rows,
+    joined_header,
+    knows_columns,
+    looks_like_header,
+    repeats_header,
+)
 from .raw_table import Dropped, RawTable
+from .regions import refuse_markup
 
 _DELIMITERS = {",": "a comma", "\t": "a tab", ";": "a semicolon", "|": "a bar"}
 _SNIFFED_RECORDS = 200
@@ -66,7 +74,7 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
         Empty or binary file, one column only, a header that names a column twice, a quote that stays open, rows that
         do not fit the header. Nothing half-read is ever returned.
     """
-    content, notes = _text(content)
+    asked, (content, notes) = has_header, _text(content)
     data = np.frombuffer(content, np.uint8)
     declared = _EXCEL_LINE.match(content)
     dialect = Dialect(declared.group(1).decode(), '"') if declared else sniff_dialect(data)
@@ -78,18 +86,15 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
     if has_header is not False and (n_above := _lines_above_header(content, dialect, records, indices, n_columns)):
         notes.append(f"{plural(n_above, 'line')} above the header skipped.")
         indices = indices[n_above:]
-    header = _cells(content, dialect, records, indices[0])
-    head = [_cells(content, dialect, records, index) for index in indices[1:_SNIFFED_RECORDS]]
-    if has_header is None:
-        has_header = looks_like_header(header, head)
-    if has_header:
-        names = column_names(header, n_columns, int(records.line[indices[0]]), head)
-        indices = indices[1:]
-    else:
-        names = [f"column {number}" for number in range(1, n_columns + 1)]
-        notes.append("The columns have no names and were numbered.")
+    cells = [_cells(content, dialect, records, index) for index in indices[:_SNIFFED_RECORDS]]
+    at = int(records.line[indices[0]])
+    header, names, n_above, has_header = _header(cells, has_header, n_columns, at, notes)
+    indices = indices[n_above:]
     if n_columns < 2:
         _refuse_markup(content)
+        if (spaced := _with_tabs(content)) is not None:
+            found = read_delimited(spaced, has_header=asked)
+            return replace(found, notes=(*notes[:-2], "The delimiter is white space.", *found.notes[1:]))
         raise InputError(
             f"Only one column was found ({names[0]!r}).",
             "A table needs at least a case and an annotation; the delimiter may be comma, semicolon, tab or bar.",
@@ -110,6 +115,43 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
         dropped += [Dropped(int(place), "the header again") for place in line[again]]
         table, line = (table.filter(pa.array(~again)), line[~again]) if again.any() else (table, line)
     return RawTable(table, line, tuple(dropped), tuple(notes), has_header, dialect.delimiter == ";")
+
+
+def _header(
+    cells: list[list[str]], has_header: bool | None, n_columns: int, line: int, notes: list[str]
+) -> tuple[list[str], list[str], int, bool]:
+    """The header as it stands and as names of the columns, how many records come before the rows, whether it is one.
+
+    What is passed over or joined is told in ``notes``.
+    """
+    above, n_headers = header_rows(cells) if has_header is not False else (0, 1)
+    if above:
+        notes.append(f"{plural(above, 'line')} above the header skipped.")
+    if n_headers > 1:
+        notes.append(f"{n_headers} header rows joined.")
+        has_header = True
+    header = joined_header(cells[above : above + n_headers]) if n_headers > 1 else cells[above]
+    head = cells[above + n_headers :]
+    if has_header is None:
+        has_header = looks_like_header(header, head)
+    if has_header:
+        return header, column_names(header, n_columns, line, head), above + n_headers, True
+    notes.append("The columns have no names and were numbered.")
+    return header, [f"column {number}" for number in range(1, n_columns + 1)], above, False
+
+
+def _with_tabs(content: bytes) -> bytes | None:
+    """Lines of equally many words that come again, with tabs in place of white space; None for other text."""
+    words = [line.split() for line in content[:_SNIFFED_BYTES].splitlines() if line.strip()]
+    flat = [word for line in words for word in line]
+    if len({len(line) for line in words[:-1]}) != 1 or 2 * len(set(flat)) > len(flat):
+        return None
+    spend(cells=OBJECT * content.count(b"\n"))
+    lines = content.splitlines()
+    n_words = {len(line.split()) for line in lines if line.strip()}
+    if b'"' in content or b"\t" in content or len(n_words) != 1 or min(n_words) < 3 or len(lines) < 2:
+        return None
+    return b"\n".join(b"\t".join(line.split()) for line in lines)
 
 
 def _text(content: bytes) -> tuple[bytes, list[str]]:
@@ -275,6 +317,7 @@ def _lines_above_header(
 def _refuse_markup(content: bytes) -> None:
     start = content.lstrip()[:1]
     if start == b"<":
+        refuse_markup("The file", content)
         raise InputError("This looks like a web page or XML, not like a table.", "Save the table as CSV or Parquet.")
 
 

@@ -11,7 +11,7 @@ from ..column_mapping import LAYOUTS
 from ..companion_files import SideFiles
 from ..images import is_picture
 from . import plain_table
-from .archive import is_archive, is_workbook, unpack
+from .archive import is_archive, is_workbook, unpack, unzipped
 from .binary import what_document, what_is
 from .budget import MOST_COLUMNS, check_looked_at, reading
 from .frames import read_frame
@@ -21,6 +21,7 @@ from .parquet import MAGIC as PARQUET
 from .raw_table import RawTable
 from .reader import Reader
 from .records import read_lists, read_records
+from .regions import refuse_regions
 from .side_tables import recognise_side
 from .source import Source
 from .tables import check_file_size, open_tables
@@ -208,6 +209,7 @@ def _unpacked(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
     check_file_size("The file" if len(files) == 1 else "All files together", sum(len(content) for _, content in files))
     flat = []
     for name, content in files:
+        name, content = unzipped(name, content)
         if is_archive(content) and not is_workbook(content):
             if (found := what_document(content)) is not None:
                 raise InputError(f"{name} is {found[0]}.", found[1])
@@ -298,6 +300,7 @@ def _from_json(
         return _with_notes(joined, notes)
     if wanted is not None and wanted in {reader.name for reader in _readers("json")}:
         raise InputError(f"{jsons[0].name} does not look like {formats()[wanted]}.", "Choose another format, or none.")
+    refuse_regions(jsons)
     return None
 
 

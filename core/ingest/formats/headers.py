@@ -1,6 +1,7 @@
 """Whether a table has a header, and what its columns are called."""
 
 from collections import Counter
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -11,23 +12,80 @@ from ...errors import InputError
 from ...text import plural
 from ..column_mapping import is_known_column
 
+HEADERS_JOINED = " / "  # between the cells of several header rows
+_MOST_ABOVE, _WITH_ROWS, _COUNTED = 20, 3, 3
+
 
 def knows_columns(cells: list[str]) -> bool:
     """Whether some cell is a known name of a column."""
     return any(is_known_column(cell) for cell in cells)
 
 
+def header_rows(rows: list[list[str]]) -> tuple[int, int]:
+    """How many rows of a title stand above the header, and how many rows the header has: one or two.
+
+    A title fills one cell of three or more. The first of two header rows has cells that are merged over several
+    columns, of which only the first is filled; no cell of the second comes again below.
+    """
+    filled = [sum(bool(cell.strip()) for cell in row) for row in rows[:_MOST_ABOVE]]
+    above = next((place for place, size in enumerate(filled) if size > 1), 0) if len(rows[0]) > 2 else 0
+    if len(rows) < above + _WITH_ROWS:
+        return above, 1
+    first, second = rows[above], rows[above + 1]
+    if len(first) != len(second) or (not first[0].strip() and not second[0].strip()):
+        return above, 1
+    merged = [place for place in range(1, len(first)) if not first[place].strip()]
+    if not merged or any(not second[place].strip() or _is_number(second[place]) for place in merged):
+        return above, 1
+    for place, name in enumerate(second):
+        if name.strip() and name in {row[place] for row in rows[above + 2 :] if place < len(row)}:
+            return above, 1
+    return above, 2
+
+
+def joined_header(rows: list[list[str]]) -> list[str]:
+    """One name per column of several header rows: "Round 1 / Dr A"."""
+    names = [""] * len(rows[0])
+    for number, row in enumerate(rows, 1):
+        last = ""
+        for place, cell in enumerate(row):
+            last = cell.strip() or (last if number < len(rows) else "")
+            if last and last != names[place]:
+                names[place] += f"{HEADERS_JOINED if names[place] else ''}{last}"
+    return names
+
+
 def looks_like_header(header: list[str], head: list[list[str]]) -> bool:
     """Whether a first row names the columns, judged by its words and by the rows below."""
     known = sum(is_known_column(name) for name in header)
-    if 2 * known > len(header):
+    if 2 * known > len(header) or _numbers_raters(header, head):
         return True
+    if any(cell.startswith('{"ImportId"') for row in head[:2] for cell in row):  # of Qualtrics
+        return True
+    cells = {cell.strip() for row in head for cell in row}
+    if len(set(header)) < len(header) and all(name.strip() in cells for name in header if name.strip()):
+        return False
     for column, name in enumerate(header):
         values = {row[column].strip() for row in head if column < len(row) and row != header}
         # Annotations and raters may be words that also name columns ("doctor 1"): what stands below again is no name.
         if (name.strip() and name.strip() in values) or (_is_number(name) and not known):
             return False
     return True
+
+
+def _numbers_raters(header: list[str], head: list[list[str]]) -> bool:
+    """Whether a name without digits stands above ids with digits, and beside it the columns are counted: 1, 2, 3."""
+    first, *others = (name.strip() for name in header)
+    if len(others) < _COUNTED or not all(name.isascii() and name.isdigit() for name in others):
+        return False
+    ids = [row[0] for row in head if row and row[0].strip()]
+    if (
+        not first
+        or any(sign.isdigit() for sign in first)
+        or not all(any(sign.isdigit() for sign in one) for one in ids)
+    ):
+        return False
+    return all(int(after) == int(before) + 1 for before, after in pairwise(others))
 
 
 def column_names(header: list[str], n_columns: int, line: int, head: list[list[str]]) -> list[str]:

@@ -11,6 +11,7 @@ from .json_text import JsonFile, Progress, all_heads, all_records, most_are
 from .label_studio_values import KINDS, Answer, answer_in
 from .questionnaire import Questionnaire, text_of
 from .reader import Reader, reader_method
+from .regions import no_regions
 from .source import Source
 
 NAME, TITLE = "label-studio", "Label Studio (JSON)"
@@ -60,6 +61,9 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                 asked.answer(name, blocks, kind)
                 if annotation.get("ground_truth") is True and blocks and len(set(blocks[0])) == 1:
                     gold.setdefault(name, {})[case] = blocks[0][0]
+    if passed and not asked.has_answers:
+        kinds = {name.removesuffix("labels") + " regions": count for name, count in sorted(passed.items())}
+        raise no_regions(TITLE, kinds, "choices, ratings or taxonomies")
     notes = [f"Annotations of type {name} were skipped ({count:,})." for name, count in sorted(passed.items())]
     if n_untouched:
         notes.append(f"{plural(n_untouched, 'annotation')} came from a model and the rater left them as they were.")

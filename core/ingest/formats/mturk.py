@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Sequence
 
+from ...annotations.none_of_these import NONE_APPLIES
 from ...errors import InputError
 from ..companion_files import SideFiles
 from .content_columns import CaseTexts
@@ -14,6 +15,7 @@ from .source import Source
 
 NAME, TITLE = "mturk", "Mechanical Turk (batch CSV)"
 _TRUE, _FALSE = ("true", "on", "1"), ("false", "off", "0", "")
+_BOXES = "check boxes"
 _WHOLE = "Answer.taskAnswers"
 _MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec"
 _ZONES = {"PST": "-08:00", "PDT": "-07:00", "UTC": "Z", "GMT": "Z"}
@@ -100,11 +102,21 @@ def _task_answers(cell: str) -> Iterator[tuple[str, list[str]]]:
     except (ValueError, RecursionError):
         value = []
     for part in value if isinstance(value, list) else [value]:
-        for name, answer in part.items() if isinstance(part, dict) else ():
+        fields = part if isinstance(part, dict) else {}
+        boxes = {name: box["on"] for name, box in fields.items() if _is_box(box)}
+        if len(boxes) > 1:
+            yield _BOXES, [name for name, chosen in boxes.items() if chosen] or [NONE_APPLIES]
+        for name, answer in fields.items():
+            if len(boxes) > 1 and name in boxes:
+                continue
             if isinstance(answer, dict):
                 answer = answer.get("label", [key for key, chosen in answer.items() if chosen is True])
             texts = [text_of(one) for one in (answer if isinstance(answer, list) else [answer])]
             yield name, [text for text in texts if text]
+
+
+def _is_box(answer: object) -> bool:
+    return isinstance(answer, dict) and answer.keys() == {"on"} and isinstance(answer["on"], bool)
 
 
 METHOD = reader_method(

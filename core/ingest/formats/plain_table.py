@@ -7,11 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from ..column_mapping import LAYOUTS, Mapping
+from ..column_mapping import LAYOUTS, Mapping, guess_mapping, likeness
 from ..companion_files import SideFiles
-from ..guess_mapping import likeliest_mapping
+from ..guess_mapping import likeliest_mapping, likely_questions, mapping_before
 from .budget import plain_text
 from .raw_table import Dropped, RawTable, RowLocations
+from .reshaped import objects_as_columns, pairs_as_rows, without_totals
 from .source import Question, Source
 
 NAME, TITLE = "table", "Table"
@@ -25,7 +26,7 @@ def read_plain(tables: Sequence[tuple[str, RawTable]], side: SideFiles) -> Sourc
     if len(tables) > 1 and len({tuple(raw.columns) for _, raw in tables}) == 1:
         tables = [("all files", _together(tables))]
     classes = named_classes(side)
-    questions = tuple(_question(name, raw, classes) for name, raw in tables)
+    questions = tuple(question for name, raw in tables for question in _questions(name, raw, classes, len(tables) > 1))
     first = questions[0].mapping
     why = "; ".join(first.reasons()) or "no column was recognised"
     return Source(NAME, title_of(first), why, questions, side)
@@ -45,15 +46,32 @@ def named_classes(side: SideFiles) -> frozenset[str]:
     return frozenset(names)
 
 
-def _question(name: str, raw: RawTable, classes: frozenset[str]) -> Question:
-    mapping = likeliest_mapping(raw, classes)
-    if RATER_OF_FILE in raw.columns:
-        mapping = _with_rater(mapping, raw)
-    return Question(name, raw, mapping)
+def _questions(name: str, raw: RawTable, classes: frozenset[str], several: bool) -> list[Question]:
+    """The questions of a table; they are called as the table is where it holds one."""
+    as_it_came = raw
+    raw, counted = objects_as_columns(pairs_as_rows(raw))
+    if counted and not any(likeness(column, "rater") == 2 for column in raw.columns):
+        guess = likeliest_mapping(replace(raw, table=raw.table.drop_columns(counted)))
+        why = {"across": "one object per case counts the annotations of each class"}
+        case = guess.case or next(column for column in raw.columns if column not in counted)
+        return [Question(name, raw, Mapping("counts", case=case, across=counted, why=why))]
+    found = likely_questions(raw, classes)
+    first = next(iter(found.values()))
+    if first.layout in ("wide", "counts") and (rest := without_totals(raw, first.case)) is not raw:
+        raw, found = rest, likely_questions(rest, classes)
+    if raw is as_it_came and first != guess_mapping(raw.columns):
+        before = mapping_before(raw, classes)
+        known = before.instead or (len(found) == 1 and before == first)
+        found = found if known else {asked: replace(mapping, before=before) for asked, mapping in found.items()}
+    names = {asked: f"{name}: {asked}" if several else asked for asked in found} if len(found) > 1 else {}
+    return [Question(names.get(asked, name), raw, _with_rater(mapping, raw)) for asked, mapping in found.items()]
 
 
 def _with_rater(mapping: Mapping, raw: RawTable) -> Mapping:
-    if mapping.layout != "long" or mapping.rater != RATER_OF_FILE:
+    """The same with the names of the files as raters, where they are."""
+    if RATER_OF_FILE not in raw.columns:
+        return mapping
+    if mapping.rater != RATER_OF_FILE:
         others = [column for column in raw.columns if column != RATER_OF_FILE]
         return Mapping(
             "long", case=others[0], rater=RATER_OF_FILE, answer=others[1], why={"rater": "one file for each"}

@@ -187,6 +187,11 @@ class Questionnaire:
         """Annotations begun so far."""
         return len(self._line)
 
+    @property
+    def has_answers(self) -> bool:
+        """Whether some question was answered so far."""
+        return bool(self._asked)
+
     def questions(self, notes: Sequence[str] = (), *, why: dict[str, str] | None = None) -> tuple[Question, ...]:
         """Every question as a long table; an annotation that does not answer it is a dropped row of it.
 

@@ -37,6 +37,11 @@ class RowLocations:
     files: tuple[str, ...] = ()
     file: np.ndarray | None = None
 
+    def at(self, rows: np.ndarray) -> "RowLocations":
+        """The places of some rows, in their order."""
+        file = None if self.file is None else self.file[rows]
+        return RowLocations(self.words, tuple(number[rows] for number in self.numbers), self.files, file)
+
     def of(self, row: int) -> str:
         """The place of one row in words."""
         parts = [self.files[int(self.file[row])]] if self.file is not None and len(self.files) > 1 else []

@@ -1,13 +1,14 @@
 """Plain records in JSON: an array or lines of objects as a table of text."""
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
 
 from ...errors import InputError
 from ...text import first_twice
+from ..column_mapping import likeness
 from .budget import check_columns, spend
 from .json_text import JsonFile, Progress, all_heads, all_records
 from .parquet import as_text
@@ -28,7 +29,7 @@ def read_records(files: Sequence[JsonFile], progress: Progress | None = None) ->
     dropped, ragged = [], False
     if not any(isinstance(record, dict) and record for record in all_heads(files)):
         raise InputError("This JSON holds no records that could be read as a table.", _REMEDY)
-    for file, number, line, record in all_records(files, progress):
+    for file, number, line, record in _records(files, progress):
         if not isinstance(record, dict) or not record:
             dropped.append(Dropped(line, f"record {number:,}: no object of names and values"))
             continue
@@ -51,6 +52,52 @@ def read_records(files: Sequence[JsonFile], progress: Progress | None = None) ->
     places = RowLocations(("record",), (np.array(numbers),), tuple(file.name for file in files), np.array(of_file))
     table = pa.table([column.taken() for column in columns.values()], names=names)
     return RawTable(table, np.array(lines, np.int64), tuple(dropped), (), places=places)
+
+
+def _records(files: Sequence[JsonFile], progress: Progress | None) -> Iterator[tuple[int, int, int, object]]:
+    """The records of files, or the rows of the data frames that they are."""
+    for file, number, line, record in all_records(files, progress):
+        rows = rows_of_frame(record) if files[file].shape == "object" else None
+        if rows is None:
+            yield file, number, line, record
+        else:
+            yield from ((file, place, line, row) for place, row in enumerate(rows, 1))
+
+
+def rows_of_frame(value: object) -> list[dict] | None:
+    """The rows of a data frame as pandas writes it in any of its orientations; None if the value is none.
+
+    Objects of objects are frames only if a column is called as one of cases and rows or columns are counted from 0.
+    """
+    if not isinstance(value, dict) or len(value) < 2:
+        return None
+    columns, data = value.get("columns"), value.get("data")
+    if isinstance(columns, list) and isinstance(data, list):
+        names = [text_of(name) for name in columns]
+        index = value.get("index")
+        if not all(isinstance(row, list) and len(row) == len(names) for row in data):
+            return None
+        rows = [dict(zip(names, row, strict=True)) for row in data]
+        if not isinstance(index, list) or len(index) != len(data) or index == list(range(len(data))):
+            return rows
+        return [{"index": at, **row} for at, row in zip(index, rows, strict=True)]
+    if isinstance(value.get("schema"), dict) and isinstance(data, list) and all(isinstance(row, dict) for row in data):
+        fields = value["schema"].get("primaryKey")
+        return [{name: cell for name, cell in row.items() if fields != ["index"] or name != "index"} for row in data]
+    inner = list(value.values())
+    if not all(isinstance(one, dict) and one.keys() == inner[0].keys() for one in inner):
+        return None
+    if _counted(inner[0]) and any(map(_names_cases, value)):
+        return [{name: cells[at] for name, cells in value.items()} for at in inner[0]]
+    return inner if _counted(value) and any(map(_names_cases, inner[0])) else None
+
+
+def _counted(names: Iterable[str]) -> bool:
+    return all(name == str(place) for place, name in enumerate(names))
+
+
+def _names_cases(name: str) -> bool:
+    return likeness(name, "case") == 2 and not any(map(str.isdigit, name))
 
 
 def _add_odd(record: dict, columns: dict[str, TextCodes], n_rows: int) -> None:

@@ -7,7 +7,9 @@ import pyarrow as pa
 from ...errors import InputError
 from ...settings import MEGABYTE, current_settings
 from ...text import number
-from .archive import is_archive, is_workbook
+from .archive import is_archive, is_workbook, unzipped
+from .arrow_file import MAGIC as ARROW
+from .arrow_file import read_arrow
 from .binary import what_is
 from .budget import check_looked_at, plain_text, reading
 from .delimited import read_delimited
@@ -48,6 +50,7 @@ def open_tables(
         The file is no table; the message says where and what to do.
     """
     with reading(len(content)):
+        name, content = unzipped(name, content)
         tables = _tables(name, content, has_header, progress)
         for _, raw in tables:
             check_looked_at(raw.table)
@@ -59,6 +62,8 @@ def _tables(
 ) -> list[tuple[str, RawTable]]:
     if content.startswith(PARQUET):
         return [(name, read_parquet(content, progress))]
+    if content.startswith(ARROW):
+        return [(name, read_arrow(content))]
     if is_workbook(content):
         return read_workbook(name, content, has_header=has_header)
     if (found := what_is(content)) is not None:

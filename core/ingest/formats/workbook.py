@@ -14,7 +14,7 @@ from ...tables import SETTINGS_HEADER, SETTINGS_SHEET
 from ...text import plural
 from .archive import check_archive
 from .budget import OBJECT, check_columns, spend
-from .headers import column_names, looks_like_header
+from .headers import column_names, header_rows, joined_header, looks_like_header
 from .questionnaire import strings, text_of
 from .raw_table import Dropped, RawTable
 
@@ -191,13 +191,19 @@ def _table(rows: list[list[str]], has_header: bool | None, n_filled: int = 0) ->
     notes = []
     if n_filled:
         notes.append(f"{plural(n_filled, 'merged cell')} filled with the value above.")
-    # Titles above a table fill fewer cells than its header.
-    sizes = [sum(bool(cell.strip()) for cell in row) for _, row in numbered[:20]]
-    above = next((place for place, size in enumerate(sizes) if size > 1), 0)
+    numbered = [(line, (row + [""] * width)[:width]) for line, row in numbered]
+    above, n_headers = header_rows([row for _, row in numbered[:200]])
     if above:
         notes.append(f"{plural(above, 'row')} above the table skipped.")
-    numbered = [(line, (row + [""] * width)[:width]) for line, row in numbered[above:]]
-    line, header = numbered[0]
+    if has_header is False:
+        n_headers = 1
+    if n_headers > 1:
+        notes.append(f"{n_headers} header rows joined.")
+        has_header = True
+    line = numbered[above][0]
+    header = joined_header([row for _, row in numbered[above : above + n_headers]])
+    numbered = [(line, header), *numbered[above + n_headers :]] if n_headers > 1 else numbered[above:]
+    header = numbered[0][1]
     head = [row for _, row in numbered[1:200]]
     if has_header is None:
         has_header = looks_like_header(header, head)

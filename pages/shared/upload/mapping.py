@@ -10,7 +10,7 @@ from core.ingest.formats.plain_table import title_of
 from core.ingest.formats.source import Question, Source
 from core.ingest.guess_mapping import mapping_as
 from core.ingest.long_rows import empty_cells
-from core.ingest.row_in_words import row_in_words
+from core.ingest.row_in_words import readings_of, row_in_words
 from core.ingest.saved_mappings import Choices
 from core.text import markdown, plural, shorten
 
@@ -77,47 +77,49 @@ def recognised(place: DeltaGenerator, source: Source, guess: Mapping, chosen: Ma
     """
     plain = source.format in _PLAIN
     title = markdown(title_of(chosen) if plain else source.title)
-    if wanted is not None or (plain and (chosen.layout != guess.layout or (guess.instead and not chosen.instead))):
+    if wanted is not None or (guess.instead and not chosen.instead) or (plain and chosen.layout != guess.layout):
         place.markdown(f":material/edit: Read as you chose: **{title}**.")
-    elif plain and chosen.instead is not None:
-        place.markdown(":material/help: **Table of whole numbers**: say below what one row means.")
+    elif chosen.instead:
+        place.markdown(f":material/help: **{title}**, or another reading: choose below what one row means.")
     else:
         why = "" if plain else f", by {markdown(source.why)}"
         place.markdown(f":material/check_circle: Recognised: **{title}**{why}.")
 
 
 def settled(question: Question, start: Mapping, stamp: str) -> Mapping | None:
-    """What the choices begin with, after the user said which of two layouts the table has; None until that is said."""
-    if start.instead is None:
+    """What the choices begin with, after the user chose one of several readings; None until they did."""
+    if not start.instead:
         return start
-    readings = {layout: mapping_as(question.raw, layout) for layout in sorted((start.layout, start.instead))}
+    found = readings_of(question.raw, start)
+    several = len({one.mapping.layout for one in found}) == len(found)
+    readings = {one.mapping.layout if several else one.options: one for one in found}
     chosen = st.radio(
-        "**What does one row mean?** The columns hold whole numbers, which may be one or the other.",
-        list(readings),
+        f"**What does one row mean?** {markdown(start.doubt)}",
+        sorted(readings),
         index=None,
-        format_func=lambda layout: f"**{TITLES[layout]}**: {markdown(row_in_words(question.raw, readings[layout]))}",
+        format_func=lambda name: f"**{TITLES[readings[name].mapping.layout]}**: {markdown(readings[name].words)}",
         key=f"row_means-{stamp}",
         persist_state="session",
     )
-    return None if chosen is None else readings[chosen]
+    return None if chosen is None else readings[chosen].mapping
 
 
 def choose_mapping(source: Source, question: Question, start: Mapping, stamp: str) -> Mapping:
     """The mapping as the format says, or as the user puts it right; ``start`` is what the choices begin with."""
     if source.format not in _PLAIN:
         with st.expander("What the columns of this format were taken for", key=f"taken_for-{stamp}"):
-            _said(question.mapping)
+            _said(start)
             own = st.toggle(
                 "Let me choose the columns myself",
-                value=start is not question.mapping,
+                value=start is not question.mapping and not question.mapping.instead,
                 key=f"own_mapping-{stamp}",
                 persist_state="session",
             )
         if not own:
-            return question.mapping
+            return start if question.mapping.instead else question.mapping
     sentence = st.container()
     mapping = _chosen_by_hand(question, start, stamp)
-    said = "" if question.mapping.instead is not None else row_in_words(question.raw, mapping)  # it stands above
+    said = "" if question.mapping.instead else row_in_words(question.raw, mapping)  # it stands above
     if said:
         sentence.markdown(f"**One row means**: {markdown(said)}")
     return mapping

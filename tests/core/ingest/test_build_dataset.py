@@ -215,9 +215,12 @@ def test_a_wide_table_without_a_case_is_numbered_by_its_rows():
     assert dataset.cases == ("1", "2")
 
 
-def test_a_column_that_shares_no_answer_with_the_raters_is_pointed_out():
-    reading = reading_of("c1,x,y,left\nc2,y,y,right\nc3,y,y,left\n", "case,Anna,Bob,side\n")
-    (warning,) = reading.report.warnings
+def test_read_asks_when_a_column_shares_no_answer_with_the_raters():
+    content = b"case,Anna,Bob,side\nc1,x,y,left\nc2,y,y,right\nc3,y,y,left\n"
+    with pytest.raises(InputError, match="'Anna, Bob', 'all columns'"):
+        read(content)
+    assert read(content, question="Anna, Bob").dataset.raters == ("Anna", "Bob")
+    (warning,) = read(content, question="all columns").report.warnings
     assert "'side'" in warning
     assert "Anna" not in warning
 

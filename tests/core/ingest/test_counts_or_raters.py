@@ -34,7 +34,7 @@ def grades(rng, n_rows: int, n_raters: int, n_classes: int, noise: float) -> np.
 def read_as(numbers, columns) -> tuple[str, bool]:
     """The layout that a table is read as, and whether nothing is asked."""
     mapping = open_source([("t.csv", table(numbers, columns))]).questions[0].mapping
-    return mapping.layout, mapping.instead is None
+    return mapping.layout, not mapping.instead
 
 
 seeds = st.integers(0, 2**32 - 1)
@@ -102,7 +102,7 @@ def test_names_that_return_as_gold_or_in_predictions_are_classes():
     for other in (("net.csv", beside), ("gold.csv", b"image,gold\ni0,ann\ni1,bob\ni2,cid\n")):
         source = open_source([("t.csv", table(DOUBTFUL, columns)), other])
         (question,) = source.questions
-        assert (question.mapping.layout, question.mapping.instead) == ("counts", None)
+        assert (question.mapping.layout, question.mapping.instead) == ("counts", ())
         assert build_question(source, question, "t").dataset.classes == columns
 
 
@@ -118,7 +118,7 @@ def test_zeros_beside_blanks_are_grades():
 def test_a_table_in_doubt_is_read_with_a_warning_that_goes_with_the_choice():
     content = table(DOUBTFUL, PEOPLE[:3])
     (warning,) = (one for one in read(content).report.warnings if "whole numbers" in one)
-    assert "ann, bob, cid" in warning and "--format counts or --format wide" in warning
+    assert "“ann”" in warning and "--format counts" in warning and "--format wide" in warning
     for layout, n_raters in (("wide", 3), ("counts", 5)):
         reading = read(content, format=layout)
         assert reading.dataset.n_raters == n_raters

@@ -1,0 +1,373 @@
+"""Which columns of a table are cases, raters and annotations, by the values in them; several answers are questions."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+
+import numpy as np
+
+from .column_evidence import (
+    MOST_CLASSES,
+    NEARLY,
+    ColumnEvidence,
+    are_numbered_alike,
+    is_fact_by_name,
+    is_gold_by_name,
+    is_machine_by_name,
+    is_summary_by_name,
+)
+from .column_mapping import SHOWN, Mapping, guess_mapping, likeness, words, words_of_name
+from .formats.headers import HEADERS_JOINED
+from .label_columns import NO, YES
+
+ALL_COLUMNS, ALL_LABELS = "all columns", "all labels"
+_ROUNDED = 0.02  # of shares that add up to the same in every row, for each column
+_MORE_CASES, _SAME_SPREAD = 3, 0.01
+_MOST_PAIRED = 40  # columns among which a case and a rater are looked for
+# Words that call a column an annotation and nothing else; others may be one of several questions.
+_ONLY_ANSWER = words(
+    "label class annotation answer response rating vote judgment judgement choice category value decision score grade"
+)
+_CLASSIFIERS = words("classifier model system")
+_TOKENS = re.compile(r"[\s_.:|\-]+")
+_MTURK_WORKER = re.compile(r"A[A-Z0-9]{8,}")
+_FILE = re.compile(r".+\.(?:png|jpe?g|tiff?|dcm|txt|wav|mp[34]|xml|svs)", re.IGNORECASE)
+_STEM = re.compile(r"([A-Za-z][A-Za-z ]*?)[\W_]*\d+")
+
+
+def in_doubt(likeliest: Mapping, *others: Mapping, doubt: str) -> Mapping:
+    """A reading with the others that the table may have as well."""
+    return replace(likeliest, instead=tuple(other.clear() for other in others), doubt=doubt)
+
+
+def with_gold(seen: ColumnEvidence, guess: Mapping) -> Mapping:
+    """The same with a column of consensus as gold if it shares its values with at least two raters beside it."""
+    for column in filter(is_gold_by_name, seen.columns):
+        found = guess_mapping([one for one in seen.columns if one != column])
+        others = [one for one in found.raters if not _is_set_apart(seen, one, found.raters)]
+        if found.layout == "wide" and found.gold is None and sum(seen.share_values(column, one) for one in others) > 1:
+            return replace(found, gold=column, why=found.why | {"gold": f"the column is called {column!r}"})
+    return guess
+
+
+def wide_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
+    """The questions of a table with a column for each rater: columns of one vocabulary each.
+
+    Columns that are ids, facts by their names, summaries or long texts are no raters, and neither are those that share
+    no values with the others. If fewer than two are left, nothing is a rater until the user says so.
+    """
+    guess = _by_unique_id(seen, _first_column_as_rater(seen, guess))
+    candidates = [column for column in guess.raters if not _is_set_apart(seen, column, guess.raters)]
+    if len(candidates) < 2:
+        return long_questions(seen, _by_rows(guess))
+    groups = [group for group in seen.groups_of_one_vocabulary(candidates) if len(group) > 1]
+    if not groups:
+        return _without_shared_values(seen, guess, candidates)
+    named = [group for group in groups if all(are_numbered_alike(group[0], one) for one in group[1:])]
+    if len(groups) > 1 and len(named) == 1:
+        groups = named
+    if len(groups) > 1:
+        return {_name_of(group): _with_raters(guess, group) for group in groups}
+    (group,) = groups
+    left = [column for column in candidates if column not in group and _may_be_a_rater(seen, column, group)]
+    if left:
+        several = sorted([*group, *left], key=seen.columns.index)
+        return {_listed(group): _with_raters(guess, group), ALL_COLUMNS: _with_raters(guess, several)}
+    if (grid := _grid(group)) is not None:
+        return {name: _with_raters(guess, columns) for name, columns in grid.items()}
+    found = _with_raters(guess, group)
+    if _are_shares(seen, group):
+        return {"": _shares(seen, found)}
+    return {"": found}
+
+
+def long_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
+    """The questions of a table with a row for each annotation: each column that can hold annotations is one."""
+    if guess.rank is not None or guess.layout != "long":
+        return {"": guess}
+    guess = _with_pair(seen, guess)
+    if guess.case is None or (guess.rater is None and "anonymous" not in guess.why):
+        return {"": guess}
+    taken = {guess.case, guess.rater, guess.time, guess.group, guess.confidence, guess.gold}
+    free = [column for column in seen.columns if column not in taken]
+    named = guess.answer if guess.answer is not None and not _is_no_answer(seen, guess.answer) else None
+    by_name = likeness(named, "answer") if named is not None else 0
+    if named is not None and by_name == 2 and words_of_name(named) & _ONLY_ANSWER:
+        return {"": guess}
+    answers = seen.may_be_answers(free, guess.case, guess.rater)
+    if named is not None and named not in answers:  # all say the same, or it is a fact of each rater
+        answers = [named] if by_name == 2 else [named, *answers]
+    if not answers:
+        answers = free if len(free) == 1 else [guess.answer] if guess.answer in free else []
+    if len(answers) < 2:
+        answer = answers[0] if answers else None
+        why = guess.why | ({} if answer in (None, guess.answer) else {"answer": _LEFT})
+        return {"": _with_answer(guess, answer, why)}
+    questions = {name: _with_answer(guess, name, guess.why | {"answer": "one of several"}) for name in answers}
+    marks = [column for column in free if _is_mark(seen, column)]
+    if len(marks) > 2 and not guess.instead and set(answers) <= set(marks):
+        why = {role: reason for role, reason in guess.why.items() if role != "answer"}
+        labels = Mapping("labels", case=guess.case, rater=guess.rater, time=guess.time, group=guess.group,
+                         across=tuple(marks), why=why | {"across": "these columns hold 0 and 1 alone"})  # fmt: skip
+        questions = {ALL_LABELS: labels} | questions
+    return questions
+
+
+_ZERO_TO_ONE = (
+    "The columns hold numbers from 0 to 1. They may be scores of raters, shares of annotations per class, or "
+    "probabilities of a classifier, which belong next to annotations."
+)
+_LEFT = "no other column can hold annotations"
+
+
+def _with_answer(guess: Mapping, answer: str | None, why: dict[str, str]) -> Mapping:
+    others = tuple(replace(other, answer=answer, why=why) for other in guess.instead)
+    return replace(guess, answer=answer, why=why, instead=others)
+
+
+def _is_no_answer(seen: ColumnEvidence, column: str) -> bool:
+    return not seen.n_given(column) or (seen.is_id(column) and "id" in _TOKENS.split(column.casefold()))
+
+
+def _is_mark(seen: ColumnEvidence, column: str) -> bool:
+    values = {value.casefold() for value in seen.coded(column).values}
+    return bool(values) and values <= YES | NO
+
+
+def _is_set_apart(seen: ColumnEvidence, column: str, beside: Sequence[str]) -> bool:
+    """Whether a column of a table with a column per rater is none of a rater, by its name or its values."""
+    if is_summary_by_name(column) or is_fact_by_name(column):
+        return True
+    if any(one != column and are_numbered_alike(one, column) for one in beside):
+        return False
+    if seen.is_free_text(column):
+        return True
+    return seen.is_id(column) and seen.numbers(column) is None and seen.n_rows > 3
+
+
+def _by_rows(guess: Mapping) -> Mapping:
+    """The same as a table with a row for each annotation whose rater and annotation are not known."""
+    why = {role: reason for role, reason in guess.why.items() if role != "raters"}
+    return Mapping("long", case=guess.case, group=guess.group, gold=guess.gold, why=why)
+
+
+def _with_raters(guess: Mapping, raters: Sequence[str]) -> Mapping:
+    if tuple(raters) == guess.raters:
+        return guess
+    left_out = [column for column in guess.raters if column not in raters]
+    named = ", ".join(repr(column) for column in left_out[:6]) + (", …" if len(left_out) > 6 else "")
+    reason = f"one column for each rater; {named} share no vocabulary with them" if left_out else guess.why["raters"]
+    return replace(guess, raters=tuple(raters), why=guess.why | {"raters": reason})
+
+
+def _first_column_as_rater(seen: ColumnEvidence, guess: Mapping) -> Mapping:
+    """The same with the first column as a rater if it was taken for the cases only because it is the first.
+
+    It is one if its values come again or are missing, and most other raters give them, too.
+    """
+    case = guess.case
+    if case is None or guess.why.get("case") != "it is the first column" or likeness(case, "case"):
+        return guess
+    if seen.n_values(case) == seen.n_rows:
+        return guess
+    if 2 * sum(seen.share_values(case, rater) for rater in guess.raters) <= len(guess.raters):
+        return guess
+    why = {role: reason for role, reason in guess.why.items() if role != "case"}
+    return replace(guess, case=None, raters=(case, *guess.raters), why=why)
+
+
+def _by_unique_id(seen: ColumnEvidence, guess: Mapping) -> Mapping:
+    """The same with cases by a column of ids, if the values of the one that was taken come again."""
+    if guess.case is None or seen.n_values(guess.case) == seen.n_given(guess.case):
+        return guess
+    others = [column for column in guess.raters if column.strip().casefold() not in SHOWN]
+    ids = [column for column in others if seen.is_id(column) and seen.numbers(column) is None]
+    if not ids:
+        return guess
+    why = guess.why | {"case": f"{ids[0]!r} is different in every row, and {guess.case!r} is not"}
+    return replace(guess, case=ids[0], raters=tuple(one for one in guess.raters if one != ids[0]), why=why)
+
+
+def _without_shared_values(seen: ColumnEvidence, guess: Mapping, candidates: list[str]) -> dict[str, Mapping]:
+    """A table whose columns share nothing: by rows if two columns tell them apart, else as its names say."""
+    found = _with_pair(seen, _by_rows(guess)) if guess.case is None or not likeness(guess.case, "case") else guess
+    if found.layout == "long" and found.rater is not None:
+        return long_questions(seen, found)
+    if all(seen.n_values(column) <= MOST_CLASSES for column in candidates):
+        return {"": guess}
+    return {"": _by_rows(guess)}
+
+
+def _may_be_a_rater(seen: ColumnEvidence, column: str, group: Sequence[str]) -> bool:
+    """Whether a column that shares no values with the raters may be one in spite of it."""
+    if all(are_numbered_alike(group[0], one) for one in group[1:]) and not are_numbered_alike(group[0], column):
+        return False
+    if is_machine_by_name(column) or seen.n_values(column) > min(MOST_CLASSES, max(2, seen.n_given(column) // 2)):
+        return False
+    alike = [seen.numbers(one) is None for one in (column, *group)]
+    return len(set(alike)) == 1 and alike[0]
+
+
+def _listed(columns: Sequence[str]) -> str:
+    return ", ".join(columns[:3]) + (", …" if len(columns) > 3 else "")
+
+
+def _name_of(group: Sequence[str]) -> str:
+    """What the names of columns have in common, such as "size" of "r1_size" and "r2_size"; else the names."""
+    tokens = [_TOKENS.split(column) for column in group]
+    shared = [token for token in tokens[0] if all(token in other for other in tokens[1:])]
+    return " ".join(shared) or _listed(group)
+
+
+def _grid(columns: Sequence[str]) -> dict[str, list[str]] | None:
+    """Columns by question if their names are every pair of a rater and a question; None if they are not.
+
+    Header rows that were joined may be rounds or questions of raters, or all of them raters.
+    """
+    joined = [column.split(HEADERS_JOINED) for column in columns]
+    if all(len(parts) == 2 for parts in joined):
+        above = list(dict.fromkeys(parts[0] for parts in joined))
+        below = {parts[1] for parts in joined}
+        if len(above) > 1 and len(below) > 1 and len(above) * len(below) == len(columns):
+            parted = {name: [c for c, parts in zip(columns, joined, strict=True) if parts[0] == name] for name in above}
+            return {ALL_COLUMNS: list(columns), **parted}
+        return None
+    for at in (0, -1):
+        parts = [
+            (tokens[at], " ".join(tokens[1:] if at == 0 else tokens[:-1])) for tokens in map(_TOKENS.split, columns)
+        ]
+        raters, asked = (list(dict.fromkeys(part[place] for part in parts)) for place in (0, 1))
+        if len(raters) < 2 or len(asked) < 2 or len(raters) * len(asked) != len(columns) or "" in asked:
+            continue
+        if all(are_numbered_alike(raters[0], one) for one in raters[1:]) and not are_numbered_alike(*asked[:2]):
+            return {name: [c for c, part in zip(columns, parts, strict=True) if part[1] == name] for name in asked}
+    return None
+
+
+def _are_shares(seen: ColumnEvidence, columns: Sequence[str]) -> bool:
+    """Whether columns that are not called as raters hold shares or probabilities: 0 to 1, with decimals.
+
+    Columns that are numbered alike are raters, unless they add up to the same in every row.
+    """
+    if any(likeness(column, "rater") == 2 for column in columns):
+        return False
+    numbers = [seen.numbers(column) for column in columns]
+    if any(one is None or one.min() < 0 or one.max() > 1 for one in numbers):
+        return False
+    if are_numbered_alike(*columns[:2]):
+        whole = [one for one in numbers if one is not None and len(one) == seen.n_rows]
+        if len(whole) < len(columns) or np.ptp(sum(whole)) > _ROUNDED * len(columns):
+            return False
+    return any(len(np.unique(one)) > MOST_CLASSES // 3 and (one % 1).any() for one in numbers if one is not None)
+
+
+def _shares(seen: ColumnEvidence, guess: Mapping) -> Mapping:
+    """The scores of raters, or shares of annotations of which a column may say how many there are."""
+    counted = [column for column in seen.columns if column not in guess.raters and _counts_annotations(seen, column)]
+    count, why = (counted[0] if counted else None), {"across": "they hold 0 to 1"}
+    fractions = tuple(c for c in guess.raters if (numbers := seen.numbers(c)) is not None and (numbers % 1).any())
+    across = fractions if len(fractions) > 1 else guess.raters
+    shares = Mapping("counts", case=guess.case, across=across, count=count, group=guess.group, why=why)
+    return in_doubt(guess, shares, doubt=_ZERO_TO_ONE)
+
+
+def _counts_annotations(seen: ColumnEvidence, column: str) -> bool:
+    if not re.fullmatch(r"n[\W_]*\w*|(?:num|number|no)?[\W_]*(?:of[\W_]*)?(?:votes?|total|count|annotat\w+|raters?)",
+                        column.strip().casefold()):  # fmt: skip
+        return False
+    numbers = seen.numbers(column)
+    return numbers is not None and bool((numbers == np.floor(numbers)).all() and (numbers > 0).all())
+
+
+def _with_pair(seen: ColumnEvidence, guess: Mapping) -> Mapping:
+    """The same with the two columns that tell the rows apart as case and rater, if their names say nothing else.
+
+    The combination of both is nearly unique, and something is left that can be an annotation. Which of them is the
+    case, names and shapes of ids say; if they do not, both readings remain.
+    """
+    if (guess.case is not None and guess.rater is not None) or "anonymous" in guess.why:
+        return guess
+    taken = {guess.time, guess.group, guess.gold, guess.confidence}
+    free = [c for c in seen.columns if c not in taken and not is_fact_by_name(c) and not seen.is_free_text(c)]
+    if any(words_of_name(column) & _CLASSIFIERS for column in free):  # predictions, which go beside annotations
+        return guess
+    ends = [c for c in free if 1 < seen.n_values(c) < seen.n_given(c)][:_MOST_PAIRED]
+    found = [
+        pair
+        for pair in combinations(ends, 2)
+        if all(one is None or one in pair for one in (guess.case, guess.rater))
+        and guess.answer not in pair
+        and seen.tells_rows(*pair) >= NEARLY
+        and (guess.answer is not None or seen.may_be_answers([c for c in free if c not in pair], *pair))
+    ]
+    if len(found) != 1:
+        found = [
+            pair for pair in found if any(likeness(c, "case") for c in pair) and any(likeness(c, "rater") for c in pair)
+        ]
+    if len(found) != 1:
+        return guess
+    one, other = found[0]
+    first = guess.case == one or guess.rater == other
+    if not first and guess.case != other and guess.rater != one:
+        leaning = leaning_of(seen, one, other)
+        if leaning == 0:
+            return _either(seen, guess, one, other)
+        first = leaning > 0
+    case, rater = (one, other) if first else (other, one)
+    why = {"case": f"{case!r} and {rater!r} tell the rows apart"} | guess.why
+    return replace(guess, case=case, rater=rater, why=why | {"rater": f"no two rows of a case have the same {rater!r}"})
+
+
+def _either(seen: ColumnEvidence, guess: Mapping, one: str, other: str) -> Mapping:
+    """Both readings of two columns, of which either may be the case; first that with more cases than raters."""
+    case, rater = (one, other) if seen.n_values(one) >= seen.n_values(other) else (other, one)
+    why = guess.why | {"case": f"{case!r} and {rater!r} tell the rows apart"}
+    likeliest = replace(guess, case=case, rater=rater, why=why)
+    return in_doubt(likeliest, replace(likeliest, case=rater, rater=case), doubt=SWAPPED)
+
+
+SWAPPED = "Nothing in the file shows which names are cases and which are raters."
+
+
+def leaning_of(seen: ColumnEvidence, one: str, other: str) -> int:
+    """Above 0 if the first of two columns rather holds cases and the second raters, below 0 if the other way round.
+
+    Names of columns count first, then shapes of ids, then counts; 0 if none of them tells.
+    """
+    by_name = sum(sign * (likeness(c, "case") - likeness(c, "rater")) for sign, c in ((1, one), (-1, other)))
+    first, second = seen.coded(one), seen.coded(other)
+    by_shape = leaning_of_names(first.values) - leaning_of_names(second.values)
+    return by_name or by_shape or leaning_of_counts(np.bincount(first.code + 1)[1:], np.bincount(second.code + 1)[1:])
+
+
+def leaning_of_counts(one: np.ndarray, other: np.ndarray) -> int:
+    """1 if the first counts of rows look like those of cases and the second like those of raters, -1 the other way.
+
+    There are at least three times as many cases, and their numbers of annotations differ less than those of raters.
+    """
+    for sign, cases, raters in ((1, one, other), (-1, other, one)):
+        if len(cases) >= _MORE_CASES * len(raters) and _spread(cases) <= _spread(raters) + _SAME_SPREAD:
+            return sign
+    return 0
+
+
+def _spread(counts: np.ndarray) -> float:
+    return float(counts.std() / counts.mean()) if counts.size else 0.0
+
+
+def leaning_of_names(names: Sequence[str]) -> int:
+    """1 if names are shaped as those of cases ("item12", "scan_3.png"), -1 as those of raters, 0 if as neither."""
+    few = list(names)[:200]
+    if not few:
+        return 0
+    if all("@" in name or _MTURK_WORKER.fullmatch(name) for name in few):
+        return -1
+    if all(_FILE.fullmatch(name) for name in few):
+        return 1
+    stems = {hit[1].strip().casefold() if (hit := _STEM.fullmatch(name)) else "" for name in few}
+    if len(stems) != 1 or "" in stems:
+        return 0
+    (stem,) = stems
+    leaning = likeness(stem, "case") - likeness(stem, "rater")
+    return (leaning > 0) - (leaning < 0)

@@ -1,0 +1,60 @@
+"""Files of boxes, masks and spans: what they hold, and what to export in their place."""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from ...errors import InputError
+from ...text import listed, plural, shorten
+from .json_text import JsonFile, all_heads
+
+_TAGS = {
+    b"box": "boxes", b"bndbox": "boxes", b"polygon": "polygons", b"polyline": "lines", b"points": "points",
+    b"mask": "masks",
+}  # fmt: skip
+_TAG = re.compile(rb"<(box|bndbox|polygon|polyline|points|mask)[\s>]")
+
+
+def no_regions(title: str, counts: Mapping[str, int], instead: str) -> InputError:
+    """The refusal of a file that holds regions alone, with what there is of it.
+
+    Parameters
+    ----------
+    title : str
+        What the file is.
+    counts : mapping of str to int
+        How many regions of each kind it has.
+    instead : str
+        What the program can export of whole cases.
+    """
+    found = listed([f"{n:,} {what}" for what, n in counts.items()])
+    return InputError(
+        f"{title} has annotations of parts of a case ({found}). Plurality does not read regions yet.",
+        f"Export {instead} of whole cases, or write a table with one row per case, rater and class.",
+    )
+
+
+def refuse_regions(files: Sequence[JsonFile]) -> None:
+    """Raise `InputError` if files of JSON hold regions as COCO, LabelMe or VIA write them."""
+    for record in all_heads(files):
+        if not isinstance(record, dict):
+            continue
+        annotations, images = record.get("annotations"), record.get("images")
+        if isinstance(annotations, list) and isinstance(images, list) and "categories" in record:
+            kinds = Counter("boxes or masks" for one in annotations if isinstance(one, dict) and
+                            {"bbox", "segmentation", "keypoints"} & one.keys())  # fmt: skip
+            if kinds:
+                of = f"{shorten(files[0].name, 60)} (COCO, {plural(len(images), 'image')})"
+                raise no_regions(of, kinds, "image-level labels")
+        shapes = record.get("shapes")
+        if isinstance(shapes, list) and "imagePath" in record:
+            raise no_regions(f"{shorten(files[0].name, 60)} (LabelMe)", {"shapes": len(shapes)}, "flags")
+        if isinstance(record.get("regions"), list | dict) and "filename" in record:
+            raise no_regions(f"{shorten(files[0].name, 60)} (VIA)", {"regions": len(record["regions"])}, "attributes")
+
+
+def refuse_markup(name: str, content: bytes) -> None:
+    """Raise `InputError` if XML holds regions as CVAT or Pascal VOC write them."""
+    counts = Counter(_TAGS[tag] for tag in _TAG.findall(content))
+    if counts:
+        raise no_regions(f"{name} (XML)", counts, "tags or image-level labels")

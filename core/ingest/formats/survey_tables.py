@@ -1,0 +1,177 @@
+"""Tables of surveys and screening: Qualtrics and Google Forms, one row per rater, and the notes of Rayyan."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ...annotations.columns import as_numpy
+from ...errors import InputError
+from ..column_evidence import ColumnEvidence, is_fact_by_name
+from ..column_mapping import Mapping, likeness, words
+from ..companion_files import CaseTable, SideFiles
+from .questionnaire import Questionnaire
+from .raw_table import Dropped, RawTable
+from .reader import Reader, reader_method
+from .source import Question, Source
+
+QUALTRICS, QUALTRICS_TITLE = "qualtrics", "Qualtrics (responses CSV)"
+FORMS, FORMS_TITLE = "google-forms", "Google Forms (responses CSV)"
+RAYYAN, RAYYAN_TITLE = "rayyan", "Rayyan (articles CSV)"
+_OF_QUALTRICS = words(
+    "StartDate EndDate Status IPAddress Progress Finished RecordedDate ResponseId RecipientLastName RecipientFirstName "
+    "RecipientEmail ExternalReference ExternalDataReference LocationLatitude LocationLongitude DistributionChannel "
+    "UserLanguage Q_RecaptchaScore Q_RelevantIDDuplicate Q_DuplicateRespondent"
+) | {"Duration (in seconds)"}
+_STAMPS = frozenset({"timestamp", "zeitstempel", "horodateur", "marca temporal", "tijdstempel", "carimbo de data/hora"})
+_EMAIL = re.compile(r"e-?mail.*|username|user name|your name|name", re.IGNORECASE)
+_GRID = re.compile(r".*\[.+\]\s*")
+_INCLUSION = "RAYYAN-INCLUSION:"
+_DECISION = re.compile(r'"((?:[^"\\]|\\.)*)"\s*=>\s*"((?:[^"\\]|\\.)*)"')
+
+
+def recognise_qualtrics(columns: Sequence[str]) -> str | None:
+    """Columns `ResponseId`, `RecordedDate` and `Finished`."""
+    needed = {"ResponseId", "RecordedDate", "Finished"}
+    return "columns ResponseId, RecordedDate and Finished" if needed <= set(columns) else None
+
+
+def read_qualtrics(raw: RawTable) -> Source:
+    """Questions of the survey that have the same answers are cases of one question; each response is a rater.
+
+    The rows of titles and of import ids below the header are no responses; previews and spam are dropped rows.
+    """
+    names = [name for name in raw.columns if name not in _OF_QUALTRICS]
+    first = [raw.table[name][0].as_py().strip() for name in names] if raw.table.num_rows else []
+    status = _texts(raw, "Status") if "Status" in raw.columns else [""] * raw.table.num_rows
+    ids = _texts(raw, "ResponseId")
+    heads = [one.casefold() in ("response id", "responseid") or one.startswith('{"ImportId"') for one in ids]
+    said = [one.casefold() in ("survey preview", "survey test", "spam") for one in status]
+    tests = [test and not head for test, head in zip(said, heads, strict=True)]
+    titles = dict(zip(names, first, strict=True)) if heads and heads[0] else {}
+    kept = ~(np.array(heads, bool) | np.array(tests, bool))
+    reasons = {True: "a second row of the header", False: "a preview, a test or spam"}
+    dropped = [Dropped(int(raw.line[row]), reasons[heads[row]]) for row in np.flatnonzero(~kept)]
+    rest = replace(raw, table=raw.table.filter(pa.array(kept)), line=raw.line[kept], dropped=(*raw.dropped, *dropped))
+    shown = CaseTable(tuple(titles), text=tuple(titles.values())) if titles else None
+    return _rows_of_raters(
+        QUALTRICS, QUALTRICS_TITLE, recognise_qualtrics(raw.columns), rest, "ResponseId", names, shown
+    )
+
+
+def recognise_forms(columns: Sequence[str]) -> str | None:
+    """A first column of times, and beside it one of addresses or a grid of questions, but no case or annotation."""
+    if not columns or columns[0].strip().casefold() not in _STAMPS or len(columns) < 4:
+        return None
+    grid = [column for column in columns if _GRID.fullmatch(column)]
+    others = [column for column in columns[1:] if not _EMAIL.fullmatch(column.strip())]
+    plain = any(likeness(column, role) == 2 for column in others for role in ("case", "rater", "answer"))
+    if len(grid) > 1 or (len(others) < len(columns) - 1 and not plain):
+        return f"a first column {columns[0]!r} and a column for each case"
+    return None
+
+
+def read_forms(raw: RawTable) -> Source:
+    """Questions of the form that have the same answers are cases of one question; each row is a rater."""
+    who = next((column for column in raw.columns[1:] if _EMAIL.fullmatch(column.strip())), None)
+    names = [column for column in raw.columns[1:] if column != who]
+    return _rows_of_raters(FORMS, FORMS_TITLE, recognise_forms(raw.columns), raw, who, names, None)
+
+
+def _rows_of_raters(
+    name: str,
+    title: str,
+    why: str | None,
+    raw: RawTable,
+    who: str | None,
+    columns: Sequence[str],
+    shown: CaseTable | None,
+) -> Source:
+    """One question for each group of columns that share their answers, with a case for each column of it."""
+    seen = ColumnEvidence(raw)
+    free = [one for one in columns if seen.n_given(one) and not is_fact_by_name(one) and not seen.is_free_text(one)]
+    groups = [group for group in seen.groups_of_one_vocabulary(free) if len(group) > 1]
+    if not groups:
+        raise InputError(
+            f"No two columns of this file ({title}) have the same answers.",
+            "Use one column per case with the same choices, or open it as another table (--format wide).",
+        )
+    said = {"rater": "each row is a response", "across": "these columns share their answers"}
+    questions = []
+    for group in groups:
+        mapping = Mapping("transposed", rater=who, across=tuple(group), why=said)
+        asked = "answers" if len(groups) == 1 else ", ".join(group[:3]) + (", …" if len(group) > 3 else "")
+        questions.append(Question(asked, raw, mapping, raters_identified=True))
+    return Source(name, title, why or "said so", tuple(questions), SideFiles(cases=shown))
+
+
+def recognise_rayyan(columns: Sequence[str]) -> str | None:
+    """A column `notes`; whether decisions are in it, `holds_decisions` says."""
+    return "decisions in the column notes" if _notes(columns) is not None else None
+
+
+def holds_decisions(raw: RawTable) -> bool:
+    """Whether some notes hold decisions of reviewers."""
+    column = _notes(raw.columns)
+    if column is None:
+        return False
+    found = pc.match_substring(pc.cast(raw.table[column].slice(0, 5_000), pa.string()), _INCLUSION)
+    return bool(as_numpy(found).any())
+
+
+def read_rayyan(raw: RawTable) -> Source:
+    """Every decision in the notes of an article: ``RAYYAN-INCLUSION: {"ann"=>"Included", …}``."""
+    column = _notes(raw.columns) or "notes"
+    key = next((one for one in ("key", "article_id", "id", "title") if one in raw.columns), None)
+    names = _texts(raw, key) if key is not None else [str(row + 1) for row in range(raw.table.num_rows)]
+    asked = Questionnaire(("row", "decision"))
+    for row, notes in enumerate(_texts(raw, column)):
+        part = notes.partition(_INCLUSION)[2].partition("|")[0]
+        decisions = _DECISION.findall(part)
+        for place, (who, decision) in enumerate(decisions, 1):
+            asked.begin(int(raw.line[row]), (row + 1, place), names[row], who)
+            asked.answer("decision", [[decision]] if decision.strip() else [])
+        if not decisions:
+            asked.begin(int(raw.line[row]), (row + 1, 0), names[row], "")
+            asked.drop("no decision in the notes")
+    titles = _texts(raw, "title") if "title" in raw.columns else None
+    first = {name: row for row, name in reversed(list(enumerate(names)))}
+    shown = CaseTable(tuple(first), text=tuple(titles[row] for row in first.values())) if titles else None
+    why = recognise_rayyan(raw.columns) or "said so"
+    return Source(RAYYAN, RAYYAN_TITLE, why, asked.questions(raw.notes), SideFiles(cases=shown))
+
+
+def _notes(columns: Sequence[str]) -> str | None:
+    return next((column for column in columns if column.strip().casefold() == "notes"), None)
+
+
+def _texts(raw: RawTable, column: str) -> list[str]:
+    return [(text or "").strip() for text in raw.table[column].cast(pa.string()).to_pylist()]
+
+
+METHODS = (
+    reader_method(
+        Reader(QUALTRICS, QUALTRICS_TITLE, "table", recognise_qualtrics, read_qualtrics),
+        85,
+        plainly="Responses to a Qualtrics survey, one row per rater and one column per case.",
+        exactly="CSV or TSV of responses with `ResponseId`, one or three rows of header.",
+        source="Qualtrics, data export CSV",
+    ),
+    reader_method(
+        Reader(FORMS, FORMS_TITLE, "table", recognise_forms, read_forms),
+        86,
+        plainly="Responses to a Google form, one row per rater and one column per case.",
+        exactly="CSV or sheet of responses: a time stamp, perhaps an e-mail address, and one column per question.",
+        source="Google Forms, responses CSV",
+    ),
+    reader_method(
+        Reader(RAYYAN, RAYYAN_TITLE, "table", recognise_rayyan, read_rayyan, holds=holds_decisions),
+        87,
+        plainly="Articles of a Rayyan review with the decision of each reviewer.",
+        exactly='CSV of articles whose `notes` hold `RAYYAN-INCLUSION: {"name"=>"Included"}`.',
+        source="Rayyan, Understanding your Rayyan export files",
+    ),
+)

@@ -1,0 +1,410 @@
+"""Tables as people have them: read right, or one question with the readings that remain."""
+
+import gzip
+import io
+import json
+
+import numpy as np
+import openpyxl
+import pandas as pd
+import pytest
+
+from core.command_line import main
+from core.errors import InputError
+from core.ingest.formats.detect import open_source
+from core.ingest.read_files import read
+
+from .made_tables import delimited, panel, triples, wide
+
+CLASSES = ("cat", "dog", "fox")
+GRADES = ("1", "2", "3")
+
+
+def question_of(content: bytes, name: str = "t.csv"):
+    (question,) = open_source([(name, content)]).questions
+    return question
+
+
+def names_of(content: bytes, name: str = "t.csv") -> list[str]:
+    return [question.name for question in open_source([(name, content)]).questions]
+
+
+def by_case(dataset) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    places = zip(dataset.case_of_annotation, dataset.rater, dataset.answer, strict=True)
+    for case, rater, answer in places:
+        found.setdefault(dataset.cases[case], {})[dataset.raters[rater]] = dataset.classes[answer]
+    return found
+
+
+# Roles of columns
+
+
+@pytest.mark.parametrize("first", ["", "Unnamed: 0", "index"])
+def test_read_leaves_out_row_numbers_beside_a_column_of_cases(first):
+    answers = panel(1, 12, 3, GRADES)
+    content = wide(answers, ("r1", "r2", "r3"), "subject", before=[(first, range(1, 13))])
+    dataset = read(content).dataset
+    assert (dataset.raters, dataset.classes) == (("r1", "r2", "r3"), GRADES)
+
+
+@pytest.mark.parametrize("after", ["consensus", "majority vote", "Expert consensus", "adjudicated"])
+@pytest.mark.parametrize(
+    ("raters", "classes"), [(("ann", "bob"), CLASSES), (("doctor 1", "doctor 2", "doctor 3"), GRADES)]
+)
+def test_read_takes_a_column_of_consensus_for_gold(after, raters, classes):
+    answers = panel(2, 20, len(raters), classes)
+    reading = read(wide(answers, raters, after=[(after, [row[0] for row in answers])]))
+    assert reading.dataset.raters == raters
+    assert reading.dataset.gold is not None and (reading.dataset.gold >= 0).all()
+
+
+@pytest.mark.parametrize("name", ["algorithm", "AI", "CAD output"])
+def test_read_marks_a_column_of_an_algorithm_as_an_ai_rater(name):
+    answers = panel(3, 20, 3, CLASSES)
+    reading = read(wide(answers, ("ann", "bob", "cid"), after=[(name, [row[1] for row in answers])]))
+    assert [machine for machine, *_ in reading.machines] == [name]
+
+
+@pytest.mark.parametrize("name", ["mean", "Agreement", "agree?", "total", "kappa", "average"])
+def test_read_leaves_out_columns_that_summarise_raters(name):
+    answers = panel(4, 15, 3, GRADES)
+    dataset = read(wide(answers, ("ann", "bob", "cid"), after=[(name, [f"{row}.5" for row in range(15)])])).dataset
+    assert dataset.raters == ("ann", "bob", "cid")
+
+
+@pytest.mark.parametrize("last", [["Total", "", "", "9"], ["Kappa", "", "", "0.53"], ["Mean", "1.5", "2.5", "2.0"]])
+def test_read_leaves_out_last_rows_of_totals_and_says_so(last):
+    answers = panel(5, 10, 3, GRADES)
+    content = wide(answers, ("ann", "bob", "cid")) + ",".join(last).encode() + b"\n"
+    reading = read(content)
+    assert (reading.dataset.n_cases, reading.dataset.classes) == (10, GRADES)
+    (dropped,) = reading.report.dropped
+    assert "totals" in dropped.reason and dropped.line == 12
+
+
+def test_read_keeps_a_last_case_that_is_called_like_any_other():
+    answers = panel(5, 10, 3, GRADES)
+    assert read(wide(answers, ("ann", "bob", "cid")) + b"Tot,1,2,3\n").dataset.n_cases == 11
+
+
+@pytest.mark.parametrize(
+    ("columns", "asked"),
+    [
+        (("r1_birads", "r2_birads", "r1_shape", "r2_shape"), ["birads", "shape"]),
+        (("shape reader1", "birads reader1", "shape reader2", "birads reader2"), ["shape", "birads"]),
+    ],
+)
+def test_read_asks_which_of_several_questions_columns_of_raters_answer(columns, asked):
+    birads, shape = panel(6, 15, 2, ("B2", "B3", "B4")), panel(7, 15, 2, ("oval", "round"))
+    cells = {
+        ("birads" in c, "2" in c): [(birads if "birads" in c else shape)[row]["2" in c] for row in range(15)]
+        for c in columns
+    }
+    rows = [[f"c{row}", *(cells["birads" in c, "2" in c][row] for c in columns)] for row in range(15)]
+    content = delimited([["case", *columns], *rows])
+    assert names_of(content) == asked
+    with pytest.raises(InputError, match="--question"):
+        read(content)
+    assert set(read(content, question="birads").dataset.classes) == {"B2", "B3", "B4"}
+
+
+def test_read_asks_which_column_of_a_long_table_holds_the_annotations():
+    birads, density = panel(8, 20, 3, ("B2", "B3", "B4")), panel(9, 20, 3, ("a", "b", "c", "d"))
+    rows = [[f"c{row}", f"r{place}", 3 * row + place, birads[row][place], density[row][place]]
+            for row in range(20) for place in range(3)]  # fmt: skip
+    content = delimited([["case", "reader", "annotation_id", "birads", "density"], *rows])
+    assert names_of(content) == ["birads", "density"]
+    assert read(content, question="density").dataset.n_classes == 4
+    assert read(content, answer="birads").dataset.n_classes == 3  # a given column answers the question
+
+
+@pytest.mark.parametrize(
+    "extra", [("annotation_id", lambda row, place: 100 + 7 * row + place), ("notes", lambda *_: "")]
+)
+def test_an_id_or_an_empty_column_is_never_the_annotation(extra):
+    answers = panel(10, 15, 3, CLASSES)
+    name, cell = extra
+    rows = [[f"c{row}", f"r{place}", cell(row, place), answers[row][place]] for row in range(15) for place in range(3)]
+    assert read(delimited([["case", "reader", name, "margin"], *rows])).dataset.classes == CLASSES
+
+
+@pytest.mark.parametrize(
+    ("case", "rater", "answer"), [("doc", "lf", "vote"), ("orig_id", "!amt_worker_ids", "response")]
+)
+def test_read_finds_case_and_rater_by_what_tells_rows_apart(case, rater, answer):
+    answers = panel(11, 30, 5, ("0", "1"))
+    rows = [[f"{row}", f"w{place}", answers[row][place]] for row in range(30) for place in range(5)]
+    dataset = read(delimited([[case, rater, answer], *rows])).dataset
+    assert (dataset.n_cases, dataset.n_raters, dataset.n_annotations) == (30, 5, 150)
+
+
+@pytest.mark.parametrize("beside", ["algorithm,score", "system,prob"])
+def test_a_table_of_predictions_is_not_read_as_annotations(beside):
+    name = beside.split(",")[0]
+    rows = [[f"m{place}", f"c{row}", "cat" if row % 2 else "dog", "0.9"] for place in range(3) for row in range(9)]
+    with pytest.raises(InputError):
+        read(delimited([["classifier" if name == "algorithm" else name, "case", "class", "score"], *rows]))
+
+
+@pytest.mark.parametrize(
+    ("raters", "cases"),
+    [
+        (("coder1", "coder2", "coder3"), [f"item{n}" for n in range(20)]),
+        (("c0", "c1"), [f"scan_{n}.png" for n in range(9)]),
+    ],
+)
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_triples_without_a_header_are_read_by_the_shapes_of_ids(raters, cases, delimiter):
+    answers = panel(12, len(cases), len(raters), ("Noun", "Verb", "Adj"))
+    dataset = read(delimited(triples(answers, raters, cases), delimiter)).dataset
+    assert (dataset.raters, set(dataset.cases)) == (raters, set(cases))
+
+
+@pytest.mark.parametrize("n_each", [5, 6])
+def test_triples_whose_ids_do_not_tell_are_asked_about(n_each):
+    answers = panel(13, n_each, n_each, CLASSES)
+    rows = triples(answers, [f"a{n}" for n in range(n_each)], [f"b{n}" for n in range(n_each)])
+    mapping = question_of(delimited(rows)).mapping
+    (other,) = mapping.instead
+    assert (mapping.case, mapping.rater) == (other.rater, other.case)
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+def test_read_takes_the_first_column_of_a_headerless_table_for_a_rater_if_it_holds_annotations(delimiter):
+    answers = [["" if (row + place) % 4 == 0 else label for place, label in enumerate(labels)]
+               for row, labels in enumerate(panel(14, 24, 5, ("NOUN", "VERB", "ADJ")))]  # fmt: skip
+    dataset = read(delimited(answers, delimiter)).dataset
+    assert (dataset.n_cases, dataset.n_raters, dataset.n_classes) == (24, 5, 3)
+
+
+def test_a_matrix_apart_by_white_space_is_read():
+    answers = panel(15, 12, 4, ("LOW", "MEDIUM", "HIGH"))
+    dataset = read("\n".join("  ".join(row) for row in answers).encode()).dataset
+    assert (dataset.n_cases, dataset.n_raters, dataset.n_classes) == (12, 4, 3)
+
+
+@pytest.mark.parametrize("stems", [("annotator", "label"), ("rater", "class")])
+@pytest.mark.parametrize("sign", ["_", " "])
+def test_numbered_pairs_of_rater_and_annotation_are_rows(stems, sign):
+    answers, names = panel(16, 18, 2, CLASSES), ("anna", "bob", "cy")
+    header = ["id", *(f"{stem}{sign}{place}" for place in (1, 2) for stem in stems)]
+    rows = [[row, names[row % 3], answers[row][0], names[(row + 1) % 3], answers[row][1]] for row in range(18)]
+    dataset = read(delimited([header, *rows])).dataset
+    assert (dataset.raters, dataset.classes, dataset.n_annotations) == (names, CLASSES, 36)
+
+
+# JSON of two levels
+
+
+@pytest.mark.parametrize(("outer", "inner"), [("{}", "{}"), ("t{}", "u{}")])
+def test_json_of_two_levels_is_asked_about_if_names_do_not_tell(outer, inner):
+    answers = panel(17, 4, 5, ("0", "1"))
+    content = json.dumps(
+        {outer.format(c): {inner.format(r): label for r, label in enumerate(row)} for c, row in enumerate(answers)}
+    )
+    mapping = question_of(content.encode(), "a.json").mapping
+    assert {mapping.case, *(one.case for one in mapping.instead)} == {"case", "rater"}
+    reading = read(content.encode(), case="rater", rater="case")
+    assert (reading.dataset.n_cases, reading.dataset.n_raters, reading.doubt) == (4, 5, "")
+    assert "4 raters × 5 cases" in read(content.encode()).doubt
+
+
+@pytest.mark.parametrize(("outer", "inner"), [("annotator{}", "item{}"), ("rater {}", "img_{}.png")])
+def test_json_of_two_levels_is_read_if_names_tell(outer, inner):
+    answers = panel(18, 6, 4, ("0", "1"))
+    content = json.dumps(
+        {outer.format(r): {inner.format(c): row[r] for c, row in enumerate(answers)} for r in range(4)}
+    )
+    assert not question_of(content.encode(), "a.json").mapping.instead
+
+
+@pytest.mark.parametrize("orient", ["columns", "index", "split", "records", "table"])
+@pytest.mark.parametrize(("case", "classes"), [("case", GRADES), ("image_id", CLASSES)])
+def test_frames_of_pandas_are_read_in_every_orientation(orient, case, classes):
+    answers = panel(19, 9, 3, classes)
+    frame = pd.DataFrame(answers, columns=["r1", "r2", "r3"])
+    frame.insert(0, case, [f"c{row}" for row in range(9)])
+    expected = read(wide(answers, ("r1", "r2", "r3"), case)).dataset.digest
+    assert read(frame.to_json(orient=orient).encode()).dataset.digest == expected
+
+
+def test_the_command_line_ends_with_status_2_and_the_options_that_choose(tmp_path, capsys):
+    answers = panel(17, 4, 5, ("0", "1"))
+    path = tmp_path / "a.json"
+    path.write_text(
+        json.dumps({str(c): {str(r): label for r, label in enumerate(row)} for c, row in enumerate(answers)})
+    )
+    assert main(["describe", str(path)]) == 2
+    said = capsys.readouterr().err
+    assert "5 raters × 4 cases" in said and "4 raters × 5 cases" in said
+    assert "--case case --rater rater" in said and "--case rater --rater case" in said
+    assert main(["describe", str(path), "--case", "rater", "--rater", "case"]) == 0
+    assert json.loads(capsys.readouterr().out)["n_cases"] == 4
+
+
+# Headers
+
+
+def workbook(rows, merged=()) -> bytes:
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append([cell or None for cell in row])
+    for cells in merged:
+        book.active.merge_cells(cells)
+    content = io.BytesIO()
+    book.save(content)
+    return content.getvalue()
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "titled"])
+def test_two_header_rows_are_joined_and_asked_about(kind):
+    answers = panel(20, 10, 4, GRADES)
+    rows = [["Case", "Round 1", "", "Round 2", ""], ["", "Dr A", "Dr B", "Dr A", "Dr B"]]
+    rows += [[f"F{row}", *answers[row]] for row in range(10)]
+    if kind == "titled":
+        rows.insert(0, ["Study of 2024", "", "", "", ""])
+    content = delimited(rows) if kind != "xlsx" else workbook(rows, ("B1:C1", "D1:E1"))
+    assert names_of(content) == ["all columns", "Round 1", "Round 2"]
+    dataset = read(content, question="all columns").dataset
+    assert dataset.raters == ("Round 1 / Dr A", "Round 1 / Dr B", "Round 2 / Dr A", "Round 2 / Dr B")
+    assert dataset.n_cases == 10 and read(content, question="Round 2").dataset.n_raters == 2
+
+
+@pytest.mark.parametrize(("first", "n_raters"), [("study_object", 12), ("Fall", 5)])
+def test_raters_called_by_numbers_are_a_header(first, n_raters):
+    answers = panel(21, 8, n_raters, ("2", "3"))
+    dataset = read(wide(answers, range(1, n_raters + 1), first)).dataset
+    assert (dataset.n_cases, dataset.n_raters) == (8, n_raters)
+
+
+def test_numbers_without_a_name_above_the_ids_are_no_header():
+    rows = [[f"S{row}", *row_answers] for row, row_answers in enumerate(panel(22, 8, 3, GRADES))]
+    assert read(delimited(rows)).dataset.n_cases == 8
+
+
+# Votes, shares, probabilities
+
+
+@pytest.mark.parametrize(("name", "classes"), [("votes", ("cat", "dog")), ("label_counter", ("e", "n", "c"))])
+def test_objects_of_counts_are_counts(name, classes):
+    rng = np.random.default_rng(23)
+    counts = [map(int, rng.multinomial(10, np.ones(len(classes)) / len(classes))) for _ in range(8)]
+    records = [
+        {"uid": f"u{row}", name: dict(zip(classes, each, strict=True)), "example": {"premise": "p"}, "entropy": 1.2}
+        for row, each in enumerate(counts)
+    ]
+    dataset = read("\n".join(map(json.dumps, records)).encode()).dataset
+    assert (dataset.n_annotations, set(dataset.classes)) == (80, set(classes))
+
+
+@pytest.mark.parametrize("columns", [("spiral", "elliptical", "merger"), ("P_A", "P_B", "P_C")])
+def test_shares_are_asked_about_and_become_counts_by_a_column_of_numbers(columns):
+    rng = np.random.default_rng(24)
+    counts = rng.multinomial(40, (0.5, 0.3, 0.2), 30)
+    rows = [[f"g{row}", 40, *(f"{count / 40:.3f}" for count in counts[row])] for row in range(30)]
+    content = delimited([["object_id", "n_votes", *columns], *rows])
+    mapping = question_of(content).mapping
+    assert {mapping.layout, *(one.layout for one in mapping.instead)} == {"wide", "counts"}
+    dataset = read(content, format="counts").dataset
+    assert dataset.n_annotations == 1200 and dataset.classes == tuple(sorted(columns))
+    without = delimited([["object_id", *columns], *([row[0], *row[2:]] for row in rows)])
+    with pytest.raises(InputError, match="no column gives the number of annotations"):
+        read(without, format="counts")
+
+
+def test_scores_from_0_to_1_of_raters_are_not_asked_about():
+    rng = np.random.default_rng(25)
+    rows = [[f"c{row}", *np.round(rng.random(3), 3)] for row in range(30)]
+    assert not question_of(delimited([["case", "rater1", "rater2", "rater3"], *rows])).mapping.instead
+
+
+# Lists, lines and numbers in cells
+
+
+@pytest.mark.parametrize("write", [json.dumps, str])
+@pytest.mark.parametrize("labels", [("3", "5", "11"), ("edema", "effusion", "no finding")])
+def test_lists_in_cells_are_sets(write, labels):
+    rng = np.random.default_rng(26)
+    chosen = [
+        [[labels[k] for k in np.flatnonzero(rng.random(3) < 0.6)] or [labels[0]] for _ in range(2)] for _ in range(20)
+    ]
+    rows = [[f"c{row}", *(write(one) for one in both)] for row, both in enumerate(chosen)]
+    dataset = read(delimited([["case", "annotator_1", "annotator_2"], *rows])).dataset
+    assert (dataset.kind, set(dataset.classes), dataset.n_annotations) == ("set", set(labels), 40)
+
+
+def test_lines_in_cells_are_sets_if_they_come_again():
+    rng = np.random.default_rng(27)
+    rows = [[f"c{row}", f"r{place}", "\n".join(np.array(CLASSES)[rng.random(3) < 0.6].tolist() or ["cat"])]
+            for row in range(10) for place in range(3)]  # fmt: skip
+    dataset = read(delimited([["case", "rater", "class"], *rows])).dataset
+    assert (dataset.kind, dataset.classes) == ("set", CLASSES)
+
+
+def test_a_class_written_as_json_is_warned_about():
+    rows = [[f"c{row}", f"r{place}", '{"a": 1}' if row % 3 == 0 else "cat"] for row in range(9) for place in range(2)]
+    warnings = read(delimited([["case", "rater", "class"], *rows])).report.warnings
+    assert [one for one in warnings if "written as JSON" in one]
+
+
+@pytest.mark.parametrize(
+    ("write", "delimiter"),
+    [
+        (lambda n: f"{n + 1000:,}.5", ","),
+        (lambda n: f"{n + 1000:,}.5".replace(",", "_").replace(".", ",").replace("_", "."), ";"),
+        (lambda n: f"{n}%", ","),
+        (lambda n: "<1" if n < 3 else f"{n / 7:.2f}", ","),
+    ],
+    ids=["1,200.5", "1.200,5", "30%", "<1"],
+)
+def test_numbers_with_separators_percent_and_limits_are_scores(write, delimiter):
+    rows = [[f"s{row}", f"r{place}", write(3 * row + place)] for row in range(12) for place in range(3)]
+    reading = read(delimited([["subject", "rater", "volume"], *rows], delimiter))
+    assert (reading.dataset.kind, reading.dataset.n_annotations) == ("score", 36)
+    assert any("limit" in one for one in reading.report.warnings) == (write(0) == "<1")
+
+
+def test_few_percentages_stay_classes():
+    rows = [
+        [f"s{row}", f"r{place}", ("0%", "50%", "100%")[(row + place) % 3]] for row in range(9) for place in range(3)
+    ]
+    assert read(delimited([["case", "rater", "class"], *rows])).dataset.kind == "class"
+
+
+# The same file as earlier versions read it
+
+
+@pytest.mark.parametrize("after", ["consensus", "algorithm"])
+def test_a_table_read_anew_knows_the_digest_that_it_had(after):
+    answers = panel(28, 12, 2, CLASSES)
+    content = wide(answers, ("ann", "bob"), after=[(after, [row[0] for row in answers])])
+    every = read(wide([[*row, row[0]] for row in answers], ("ann", "bob", after)), layout="wide").dataset
+    reading = read(content)
+    assert reading.dataset.digest == every.digest or every.digest in reading.earlier
+
+
+def test_a_table_read_as_ever_has_no_earlier_digest():
+    assert read(wide(panel(29, 12, 3, CLASSES), ("ann", "bob", "cid"))).earlier == ()
+
+
+# Packed
+
+
+@pytest.mark.parametrize("name", ["t.csv.gz", "t.gz"])
+def test_files_packed_by_gzip_are_read(name):
+    content = wide(panel(30, 9, 3, CLASSES), ("ann", "bob", "cid"))
+    (question,) = open_source([(name, gzip.compress(content))]).questions
+    assert question.mapping.raters == ("ann", "bob", "cid")
+
+
+@pytest.mark.parametrize("compression", ["uncompressed", "lz4", "zstd"])
+@pytest.mark.parametrize("category", [False, True])
+def test_arrow_files_are_read(compression, category):
+    answers = panel(31, 40, 3, CLASSES)
+    frame = pd.DataFrame(answers, columns=["ann", "bob", "cid"])
+    frame.insert(0, "case", [f"c{row}" for row in range(40)])
+    content = io.BytesIO()
+    (frame.astype("category") if category else frame).to_feather(content, compression=compression)
+    expected = read(wide(answers, ("ann", "bob", "cid"))).dataset.digest
+    assert read(content.getvalue()).dataset.digest == expected
