@@ -11,6 +11,8 @@ PLAUSIBLE_SET = 0.95  # "Plausible: A or B": what the classes of the set have to
 CLEAR_CASE = 0.9  # "The other raters are certain of the case": probability of a class by them
 TIE_DECIDED = 0.9  # "Weighing raters decides 10 ties": posterior probability of a class of a tied case
 CERTAIN_LEVELS = (0.5, 0.9, 0.99)  # "Below .5, .9, .99": columns of tables
+HELPS = 0.5  # "More raters would help": P(certainty reaches the bar) with as many more raters, at least three
+HARDLY_HELPS = 0.25  # "More raters would hardly help": the same
 
 # Comparisons.
 CLEARLY_AHEAD = 0.95  # "A leads": probability that it is ahead of each other one, or that a machine passes a test

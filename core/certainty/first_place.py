@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.ordinal_truth import OrdinalTruth
@@ -76,7 +75,7 @@ def exact_first_place(
         Last stands the probability that it is any of the never-named classes. None for models without a closed form.
     """
     if isinstance(model, DirichletCounts):
-        counts = class_counts(dataset)
+        counts = model.votes(dataset)
         entries = slice(counts.ptr[case], counts.ptr[case + 1])
         codes, rest_shape = counts.class_code[entries], model.alpha
         shape = reliability * counts.count[entries] + model.alpha
@@ -140,7 +139,7 @@ def exact_top(
         return ExactTop(found.max(axis=1), found.argmax(axis=1).astype(np.int32), np.zeros(len(found)))
     if not isinstance(model, DirichletCounts):
         return None
-    counts = class_counts(dataset)
+    counts = model.votes(dataset)
     known: dict[tuple[float, ...], tuple[float, float]] = {}
     certainty, never = np.empty(len(cases)), np.empty(len(cases))
     top = np.full(len(cases), -1, np.int32)
@@ -149,15 +148,24 @@ def exact_top(
         named = counts.count[entries]
         key = tuple(np.sort(named)[::-1].tolist())
         if key not in known:
-            known[key] = _top_of(np.array(key), model.alpha, reliability, dataset.n_classes)
+            known[key] = certainty_of_counts(np.array(key), model.alpha, reliability, dataset.n_classes)
         certainty[place], never[place] = known[key]
         if key:
             top[place] = counts.class_code[entries][int(named.argmax())]
     return ExactTop(certainty, top, never)
 
 
-def _top_of(count: np.ndarray, alpha: float, reliability: float, n_classes: int) -> tuple[float, float]:
-    """P(the class named most often is first) and P(one that nobody named is), counts falling."""
+def certainty_of_counts(count: np.ndarray, alpha: float, reliability: float, n_classes: int) -> tuple[float, float]:
+    """P(the class named most often is first), and P(a class that nobody named is).
+
+    Parameters
+    ----------
+    count : ndarray, shape (n_named,)
+        Annotations of each named class, falling.
+    alpha, reliability : float
+        α and γ.
+    n_classes : int
+    """
     n_rest = n_classes - count.size
     if not count.size:
         return 1 / n_classes, 1.0

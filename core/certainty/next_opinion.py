@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from ..plausibility.dirichlet import DirichletCounts
@@ -209,7 +208,7 @@ def next_opinions(model: PlausibilityModel, dataset: Dataset, reliability: float
 
 
 def _counts(model: DirichletCounts, dataset: Dataset, reliability: float):
-    counts = class_counts(dataset)
+    counts = model.votes(dataset)
 
     def of_case(case: int, draws: CaseDraws) -> Row:
         shape = reliability * counts.count[counts.ptr[case] : counts.ptr[case + 1]] + model.alpha

@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..agreement.intervals import Z95
-from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..models.gold import gold_cases
@@ -210,7 +209,7 @@ def _source(dataset, model, cases, n_draws, seed, token):
     """A function from γ to the doubt and the rightness of every gold case, and of ordered classes P(true class)."""
     gold = dataset.gold[cases]
     if isinstance(model, DirichletCounts):
-        counts = class_counts(dataset)
+        counts = model.votes(dataset)
         return _exact(counts.ptr, counts.class_code, counts.count.astype(float), cases, gold, dataset, model, token)
     if isinstance(model, PrIRN):
         weights = model.point(dataset)

@@ -312,7 +312,7 @@ def standing_of(data: HeldOutData, dataset, candidate: Method, repeats, cases, t
     except (NotApplicableError, LimitError) as error:
         return replace(plain, held=None, fit=None, excluded=str(error))
     assert found.fit is not None
-    fooled = _fooled(data) if _has_case_effect(found) else ""
+    fooled = _fooled(data) if has_case_effect(found) else ""
     flips = unanimous_cases(dataset).why_not(found.fit)
     return replace(found, excluded=flips or _run_away(dataset, found.fit) or fooled)
 
@@ -333,7 +333,14 @@ def _effects(candidate: Method) -> str:
     return "" if "em" in candidate.ways or candidate.variant is None else candidate.variant.value
 
 
-def _has_case_effect(standing: Standing) -> bool:
+def has_case_effect(standing: Standing) -> bool:
+    """Whether a model has a difficulty of cases, which is part of the dependence of their annotations.
+
+    Parameters
+    ----------
+    standing : Standing
+        With its fit.
+    """
     candidate = standing.candidate
     if tag := _effects(candidate):
         return switches(tag).difficulty
@@ -349,7 +356,7 @@ def _shown(data: HeldOutData, dataset: Dataset, standing: Standing, independent:
     held, most = standing.held, data.independent
     assert held is not None
     excess = min(held.least_beta / independent, 1.0) if independent else 0.0
-    beta = truth_beta(min(held.middle_beta, most), case_effect=_has_case_effect(standing), excess=excess)
+    beta = truth_beta(min(held.middle_beta, most), case_effect=has_case_effect(standing), excess=excess)
     doubt = truth_doubt(min(held.beta, most), excess=excess)
     shown = replace(standing, beta=beta, doubt=doubt, independent=independent)
     if standing.fit is None:

@@ -119,6 +119,7 @@ class HeldOut(Result):
     betas: np.ndarray
     case_score: np.ndarray | None = None
     temper_prevalence: bool = False
+    probability: np.ndarray | None = None
 
     TABLES = ("betas",)
 
@@ -189,6 +190,48 @@ class HeldOut(Result):
         """The score minus another one's on the same folds, each at its best β, with its paired standard error."""
         apart = self.by_case[:, self.place] - other.by_case[:, other.place]
         return float(apart.sum() / self.n), clustered_error(apart, self.n_of_case)
+
+
+class Scores:
+    """Log probabilities of what the folds hide, summed by case and kept by annotation.
+
+    Parameters
+    ----------
+    data : HeldOutData
+    n_betas : int
+    """
+
+    def __init__(self, data: HeldOutData, n_betas: int):
+        self._data = data
+        self._sums = np.zeros((data.whole.dataset.n_cases, n_betas))
+        self._by_annotation: list[np.ndarray] = []
+
+    def empty(self) -> np.ndarray:
+        """What a fold fills, zeros of shape (n_cases, n_betas): it hides at most one annotation of a case."""
+        return np.zeros_like(self._sums)
+
+    def add(self, refit: Refit, found: np.ndarray) -> None:
+        """Take what one fold has filled."""
+        self._sums += found
+        case = self._data.whole.dataset.case_of_annotation
+        self._by_annotation.append(found[case[hidden(refit)]].astype(np.float32))
+
+    def held_out(self, betas: np.ndarray, part: slice = slice(None), **more) -> HeldOut:
+        """The score, of some of the columns."""
+        data = self._data
+        plain = HeldOut(self._sums[:, part] / data.n_sets, data.n_of_case, betas, **more)
+        at_best = [np.exp(each[:, part][:, plain.place]) for each in self._by_annotation]
+        return replace(plain, probability=np.concatenate(at_best) if at_best else None)
+
+
+def hidden(refit: Refit) -> np.ndarray:
+    """Which annotations a fold hides and scores, bool, shape (n_annotations,)."""
+    return (refit.folds.fold == refit.number) & refit.folds.scored
+
+
+def hidden_annotations(data: HeldOutData) -> np.ndarray:
+    """Positions of what is hidden, by set and fold of ``data``, int64, shape (n_hidden,)."""
+    return np.concatenate([np.flatnonzero(hidden(refit)) for refit in data.refits])
 
 
 def clustered_error(by_case: np.ndarray, n_of_case: np.ndarray) -> float:
@@ -338,7 +381,7 @@ def both_temperings(
         A fold leaves nothing to estimate.
     Cancelled
     """
-    whole, sums = data.whole, np.zeros((data.whole.dataset.n_cases, 2 * BETAS.size))
+    whole, scores = data.whole, Scores(data, 2 * BETAS.size)
     # First π at full weight, then π to the power of β.
     powers = np.tile(BETAS, 2), np.concatenate([np.ones(BETAS.size), BETAS])
     n_jobs = len(data.refits) + (N_FOLDS if cases else 0)
@@ -346,7 +389,7 @@ def both_temperings(
     def scored(refit: Refit) -> np.ndarray:
         """Of each case, at most one annotation of which a fold hides and scores."""
         point = refitted(model, refit.data, token)
-        folds, found = refit.folds, np.zeros_like(sums)
+        folds, found = refit.folds, scores.empty()
         arguments = (whole.dataset.case_ptr, whole.cell, folds.fold, folds.scored, refit.number)
 
         def score(chunk: tuple[int, int]) -> None:
@@ -356,17 +399,17 @@ def both_temperings(
             pass
         return found
 
-    for done, found in enumerate(_of_folds(scored, data.refits, token), 1):
-        sums += found
-        _tell(progress, done / n_jobs)
+    for done, found in enumerate(_of_folds(scored, data.refits, token)):
+        scores.add(data.refits[done], found)
+        _tell(progress, (done + 1) / n_jobs)
     by_case = None
     if cases:
         with suppress(NotApplicableError):  # of annotations there is a score all the same
             by_case = _held_out_cases(data, model, token)
         _tell(progress, 1.0)
     plain, warm = (
-        HeldOut(part / data.n_sets, data.n_of_case, BETAS, by_case, flag)
-        for part, flag in ((sums[:, : BETAS.size], False), (sums[:, BETAS.size :], True))
+        scores.held_out(BETAS, part, case_score=by_case, temper_prevalence=flag)
+        for part, flag in ((slice(BETAS.size), False), (slice(BETAS.size, None), True))
     )
     return plain, warm
 
@@ -467,8 +510,9 @@ def held_out_difficulty(
         raise NotApplicableError("Difficulty models tell two classes apart.")
     token = token or CancelToken()
     whole = at_its_mode(DifficultyDensity(dataset, Specification(tag)), token)
-    sums = np.zeros((dataset.n_cases, BETAS.size))
+    scores = Scores(data, BETAS.size)
     for done, refit in enumerate(data.refits, 1):
+        found = scores.empty()
         density = DifficultyDensity(refit.data.dataset, whole.specification, whole.node_counts)
         logit, alpha = density.coefficients(climb_to_mode(density, [whole.mode], token)[0][None])
         grid = density.nodes
@@ -476,13 +520,14 @@ def held_out_difficulty(
         of_data = (logit[0], table, grid.table, dataset.case_ptr, data.whole.cell)
         arguments = (*of_data, refit.folds.fold, refit.folds.scored, refit.number, BETAS, np.log(FLOOR))
 
-        def score(chunk: tuple[int, int], arguments=arguments) -> None:
-            score_hidden_answers(*arguments, *chunk, sums)
+        def score(chunk: tuple[int, int], arguments=arguments, found=found) -> None:
+            score_hidden_answers(*arguments, *chunk, found)
 
         for _ in map_chunks(score, chunk_ranges(dataset.n_cases, 8192), token=token):
             pass
+        scores.add(refit, found)
         _tell(progress, done / len(data.refits))
-    return HeldOut(sums / data.n_sets, data.n_of_case, BETAS)
+    return scores.held_out(BETAS)
 
 
 def without_hidden(dataset: Dataset, keep: np.ndarray) -> Dataset:
@@ -507,19 +552,21 @@ def held_out_votes(data: HeldOutData, strength: float | None = None, token: Canc
         one, spread like all annotations: the majority vote.
     token : CancelToken, optional
     """
-    dataset, sums = data.whole.dataset, np.zeros(data.whole.dataset.n_cases)
+    dataset, scores = data.whole.dataset, Scores(data, 1)
     even = np.full(dataset.n_classes, 1 / dataset.n_classes)
     for refit in data.refits:
+        found = scores.empty()
         kept = np.bincount(refit.data.dataset.answer, minlength=dataset.n_classes)
         prior = kept / kept.sum() if strength is None else strength * even
         arguments = (dataset.case_ptr, dataset.answer, refit.folds.fold, refit.folds.scored, refit.number)
 
-        def score(chunk: tuple[int, int], arguments=arguments, prior=prior) -> None:
-            score_votes(*arguments, prior, np.log(FLOOR), *chunk, sums)
+        def score(chunk: tuple[int, int], arguments=arguments, prior=prior, found=found) -> None:
+            score_votes(*arguments, prior, np.log(FLOOR), *chunk, found[:, 0])
 
         for _ in map_chunks(score, chunk_ranges(dataset.n_cases, CHUNK_CASES), token=token):
             pass
-    return HeldOut(sums[:, None] / data.n_sets, data.n_of_case, _NO_BETA)
+        scores.add(refit, found)
+    return scores.held_out(_NO_BETA)
 
 
 def held_out_shares(data: HeldOutData) -> HeldOut:
@@ -527,9 +574,9 @@ def held_out_shares(data: HeldOutData) -> HeldOut:
     dataset, sums = data.whole.dataset, np.zeros(data.whole.dataset.n_cases)
     for refit in data.refits:
         kept = np.bincount(refit.data.dataset.answer, minlength=dataset.n_classes)
-        hidden = (refit.folds.fold == refit.number) & refit.folds.scored
-        share = np.maximum(kept[dataset.answer[hidden]] / kept.sum(), FLOOR)
-        sums += np.bincount(dataset.case_of_annotation[hidden], np.log(share), dataset.n_cases)
+        rows = hidden(refit)
+        share = np.maximum(kept[dataset.answer[rows]] / kept.sum(), FLOOR)
+        sums += np.bincount(dataset.case_of_annotation[rows], np.log(share), dataset.n_cases)
     return HeldOut(sums[:, None] / data.n_sets, data.n_of_case, _NO_BETA)
 
 

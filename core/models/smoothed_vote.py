@@ -1,8 +1,8 @@
 """Smoothed vote: shares of the votes with a prior that is learned from all cases.
 
-``P(z_i = k | n_i) = (n_ik + s / K) / (n_i + s)``, with n_ik the annotations that name class k on case i and s from
-`core.models.vote_prior`. Every annotation counts the same, so no class can be lost or take another one's place: it
-opens if no model of raters can be relied on.
+``P(z_i = k | n_i) = (n_ik + s / K) / (n_i + s)``, with n_ik the raters who name class k on case i and s from
+`core.models.vote_prior`. Raters who copy each other count as one. All others count the same, so no class can be lost or
+take another one's place: it opens if no model of raters can be relied on.
 """
 
 from dataclasses import dataclass, replace
@@ -11,11 +11,10 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..methods import ONE_CLASS, Method
-from ..text import number, plural
 from .families import families
 from .majority import MajorityVote
 from .result import RaterModelFit
-from .vote_prior import VotePrior, learn_vote_prior
+from .vote_prior import annotation_weights, learn_vote_prior
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,29 +47,18 @@ class SmoothedVote:
             Of `core.models.majority.MajorityVote`.
         dataset : Dataset
         """
-        prior = learn_vote_prior(dataset, families(dataset))
-        n = np.diff(dataset.case_ptr)[:, None]
-        named = n * vote.class_probability
+        family = families(dataset)
+        prior, weight = learn_vote_prior(dataset, family), annotation_weights(dataset, family)
+        cell = dataset.case_of_annotation * np.int64(dataset.n_classes) + dataset.answer
+        named = np.bincount(cell, weight, dataset.n_cases * dataset.n_classes).reshape(-1, dataset.n_classes)
+        n = named.sum(axis=1, keepdims=True)
         return replace(
             vote,
             model="smoothed-vote",
             class_probability=(named + prior.strength / dataset.n_classes) / (n + prior.strength),
             settings={"strength": prior.strength},
-            notes=(_note(prior, dataset.n_classes),),
+            notes=(prior.sentence(dataset.n_classes),),
         )
-
-
-def _note(prior: VotePrior, n_classes: int) -> str:
-    """What the prior is worth, and where it comes from."""
-    if not prior.learned:
-        return (
-            f"The prior is one annotation per class: {plural(prior.n_cases, 'case')} with two raters or more "
-            f"{'is' if prior.n_cases == 1 else 'are'} too few to learn it."
-        )
-    return (
-        f"The prior is worth {number(prior.strength, zero=True)} annotations, spread evenly over {n_classes:,} "
-        f"classes. It was learned from {plural(prior.n_cases, 'case')} with two raters or more."
-    )
 
 
 def _by_vote(model, dataset, way, run, token, progress) -> RaterModelFit:

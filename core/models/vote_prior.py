@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..annotations.dataset import Dataset
+from ..text import number, plural
 
 FEWEST_CASES = 5
 _BOUNDS = np.log((0.01, 1000.0))
@@ -34,6 +35,24 @@ class VotePrior:
     strength: float
     n_cases: int
     learned: bool
+
+    def sentence(self, n_classes: int) -> str:
+        """What the prior is worth, and where it comes from.
+
+        Parameters
+        ----------
+        n_classes : int
+        """
+        cases = plural(self.n_cases, "case")
+        if not self.learned:
+            return (
+                f"The prior is one annotation per class: {cases} with two raters or more "
+                f"{'is' if self.n_cases == 1 else 'are'} too few to learn it."
+            )
+        return (
+            f"The prior is worth {number(self.strength, zero=True)} annotations, spread evenly over {n_classes:,} "
+            f"classes. It was learned from {cases} with two raters or more."
+        )
 
 
 def learn_vote_prior(dataset: Dataset, family: np.ndarray | None = None) -> VotePrior:
@@ -65,7 +84,7 @@ def learn_vote_prior(dataset: Dataset, family: np.ndarray | None = None) -> Vote
     return VotePrior(_strength(*sizes, *counts, n_classes), n_cases, True)
 
 
-def annotation_weights(dataset: Dataset, family: np.ndarray | None = None) -> np.ndarray:
+def annotation_weights(dataset: Dataset, family: np.ndarray | None = None, cases: range | None = None) -> np.ndarray:
     """Share of its rater's one vote on the case that each annotation has, shape (n_annotations,).
 
     The annotations of one family on one case share one vote, and so do repeats of a rater. Anonymous annotations have
@@ -76,11 +95,15 @@ def annotation_weights(dataset: Dataset, family: np.ndarray | None = None) -> np
     dataset : Dataset
     family : ndarray of int64, shape (n_raters,), optional
         Who counts as one rater. If omitted, each rater counts as one.
+    cases : range, optional
+        A run of cases, of whose annotations the weights are; all by default.
     """
+    rows = slice(None) if cases is None else slice(*dataset.case_ptr[[cases.start, max(cases.start, cases.stop)]])
+    rater = dataset.rater[rows]
     if not dataset.raters_identified:
-        return np.ones(dataset.n_annotations)
-    source = dataset.rater if family is None else family[dataset.rater]
-    key = dataset.case_of_annotation * np.int64(dataset.n_raters) + source
+        return np.ones(rater.size)
+    source = rater if family is None else family[rater]
+    key = dataset.case_of_annotation[rows] * np.int64(dataset.n_raters) + source
     _, place, times = np.unique(key, return_inverse=True, return_counts=True)
     return 1.0 / times[place]
 

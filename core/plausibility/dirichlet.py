@@ -5,15 +5,16 @@ truth, appendix A].
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from ..annotations.counts import class_counts
+from ..annotations.counts import ClassCounts, class_counts
 from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..methods import ONE_CLASS, UGT, Method, Option, ReliabilityScale
+from ..models.vote_prior import annotation_weights
 from ..options import check_number, check_whole
 from ..runtime.seeds import case_seeds
 from ..text import exact
@@ -34,12 +35,18 @@ class DirichletCounts:
         Prior pseudo-count of every class of the declared list, 1e-9 to 1e9.
     depth : int
         How many of the largest never-named classes are told apart; certainty of top-j sets needs j of them.
+    once : bool
+        Repeats of a rater on a case share one vote, and so do raters of one family.
+    families : tuple of tuple of int
+        Codes of raters who say the same as if they copied each other (`core.models.families`).
     """
 
     name: ClassVar[str] = "dirichlet"
     default_reliability: ClassVar[float] = 1.0
     alpha: float = 1.0
     depth: int = SPLIT_DEPTH
+    once: bool = False
+    families: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         check_number(self.alpha, "The prior α")
@@ -54,7 +61,37 @@ class DirichletCounts:
 
     def settings(self) -> dict:
         """Parameters that change the draws."""
-        return {"alpha": self.alpha, "depth": self.depth}
+        counted = {"once": True, "families": [list(each) for each in self.families]} if self.once else {}
+        return {"alpha": self.alpha, "depth": self.depth} | counted
+
+    def votes(self, dataset: Dataset, cases: range | None = None) -> ClassCounts:
+        """How often each class was named on each case; fractions where annotations share a vote.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Of single classes.
+        cases : range, optional
+            A run of cases, whose first is then case 0 of the counts; all by default.
+
+        Raises
+        ------
+        NotApplicableError
+            The annotations are not single classes.
+        """
+        counts = class_counts(dataset, cases)
+        if not self.once:
+            return counts
+        family = np.arange(dataset.n_raters)
+        for each in self.families:
+            family[list(each)] = each[0]
+        weight = annotation_weights(dataset, family, cases)
+        first = 0 if cases is None else cases.start
+        begin = dataset.case_ptr[first]
+        rows = slice(begin, begin + weight.size)
+        cell = dataset.case_of_annotation[rows] * np.int64(dataset.n_classes) + dataset.answer[rows]
+        _, place = np.unique(cell, return_inverse=True)  # by case, then by class: as the counts are
+        return replace(counts, count=np.bincount(place, weight, counts.class_code.size).round(9))
 
     def shapes(self, dataset: Dataset, case: int, reliability: float) -> tuple[np.ndarray, np.ndarray, int]:
         """Named classes of a case, their Dirichlet shapes ``γ s + α``, and the number of never-named classes.
@@ -67,12 +104,12 @@ class DirichletCounts:
         reliability : float
             γ > 0.
         """
-        counts = class_counts(dataset, range(case, case + 1))
+        counts = self.votes(dataset, range(case, case + 1))
         return counts.class_code, reliability * counts.count + self.alpha, dataset.n_classes - len(counts.class_code)
 
     def point_shares(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Shares of the votes of each case, in CSR over the classes named there: ptr, class codes, shares."""
-        counts = class_counts(dataset)
+        counts = self.votes(dataset)
         per_case = np.repeat(counts.per_case(), np.diff(counts.ptr))
         return counts.ptr, counts.class_code, counts.count / per_case
 
@@ -102,7 +139,7 @@ class DirichletCounts:
         check_sampling(reliability, n_draws)
         cases = range(dataset.n_cases) if cases is None else cases
         first = min(cases, default=0)
-        counts = class_counts(dataset, range(first, max(cases, default=-1) + 1))
+        counts = self.votes(dataset, range(first, max(cases, default=-1) + 1))
         seeds = case_seeds(seed, [dataset.cases[case] for case in cases], "dirichlet")
         for case, case_seed in zip(cases, seeds, strict=True):
             entries = slice(counts.ptr[case - first], counts.ptr[case - first + 1])

@@ -1,6 +1,7 @@
 """Class probabilities against known truth: our models, the one that opens, and crowd-kit's.
 
 Run: python tests/benchmarks/truth_inference.py [--peers PYTHON] [--only NAME;…] [ANSWERS.csv GOLD.csv] …
+     python tests/benchmarks/truth_inference.py [--peers PYTHON] [--only NAME;…] --folder FOLDER
 Without pairs of files: `skin` and generated crowds. PYTHON is that of an environment with
 tests/benchmarks/requirements.txt; without it only our models are run. No method is given the gold.
 
@@ -23,10 +24,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 import numpy as np
 
 from core import Dataset, load_sample, read
+from core.models.average import average_models
 from core.models.catalogue import fit_request, request
 from core.models.choose import choose
 from core.models.comparison import FLOOR, top_shares
 from core.models.gold import gold_cases
+from core.models.majority import MajorityVote
+from core.models.smoothed_vote import SmoothedVote
+from core.raters.truth_draws import accuracy_draws
 
 ROOT = Path(__file__).resolve().parents[2]
 # What `generated` takes.
@@ -269,13 +274,106 @@ def bars(name: str, dataset: Dataset, choice, tables: dict, probability: np.ndar
     return all(held.values())
 
 
+def measured(probability: np.ndarray, dataset: Dataset) -> dict:
+    """What the table of a folder shows of class probabilities."""
+    row, right = scores(probability, dataset)
+    certain = probability[gold_cases(dataset)].max(axis=1) >= 0.95
+    return row | {"n95": int(certain.sum()), "right95": right[certain].mean() if certain.any() else np.nan}
+
+
+def judged_raters(averaged, dataset: Dataset) -> dict:
+    """Which raters with 30 gold annotations have them inside their interval; expected over actual wrong ones."""
+    found = accuracy_draws(averaged, dataset, cases=gold_cases(dataset))
+    known = dataset.gold[dataset.case_of_annotation] >= 0
+    right = dataset.answer == dataset.gold[dataset.case_of_annotation]
+    n_right = np.bincount(dataset.rater[known], right[known], dataset.n_raters)
+    some = found.n >= 30
+    accuracy = n_right[some] / found.n[some]
+    inside = (accuracy >= found.low[some]) & (accuracy <= found.high[some])
+    return {"inside": inside, "wrong": found.total / (found.n.sum() - n_right.sum())}
+
+
+def tabulate(name: str, dataset: Dataset, python: str | None) -> dict:
+    """Print the rows of one crowd; what the goals are about."""
+    began = time.process_time()
+    choice = choose(dataset)
+    chosen = time.process_time()
+    averaged = average_models(choice, dataset)
+    done = time.process_time()
+    rows = {
+        "majority": (MajorityVote().fit(dataset).class_probability, np.nan),
+        "smoothed vote": (SmoothedVote().fit(dataset).class_probability, np.nan),
+        f"before: {choice.best.candidate.title}": (choice.best.fit.class_probability, chosen - began),
+        "after: average": (averaged.fit.class_probability, done - began),
+    }
+    if python is not None:
+        rows |= {f"crowd-kit {label}": found for label, found in peers(dataset, python).items()}
+    found = {label: measured(p, dataset) for label, (p, _) in rows.items()}
+    for label, row in found.items():
+        seconds = rows[label][1]
+        numbers = [f"{row[key]:.3f}" for key in ("accuracy", "log loss", "Brier")]
+        certain = "" if np.isnan(row["right95"]) else f"{row['right95']:.3f} of {row['n95']:,}"
+        cost = "" if np.isnan(seconds) else f"{seconds:.1f}"
+        print(f"| {name} | {label} | {' | '.join(numbers)} | {certain} | {cost} |", flush=True)
+    rivals = [row["accuracy"] for label, row in found.items() if label == "majority" or label.startswith("crowd-kit")]
+    judged = judged_raters(averaged, dataset) if averaged.members else {"inside": np.empty(0, bool), "wrong": np.nan}
+    before = next(row for label, row in found.items() if label.startswith("before"))
+    return {"name": name, "before": before, "after": found["after: average"], "rival": max(rivals)} | judged
+
+
+def goals(found: list[dict]) -> bool:
+    """Print which goals of a folder of crowds hold."""
+    loss = {when: np.mean([one[when]["log loss"] for one in found]) for when in ("before", "after")}
+    n95 = {when: sum(one[when]["n95"] for one in found) for when in ("before", "after")}
+    behind = {one["name"]: one["rival"] - one["after"]["accuracy"] for one in found}
+    sure = [one for one in found if one["after"]["n95"]]
+    low = [
+        one["name"] for one in sure
+        if one["after"]["right95"] < 0.93 - np.sqrt(0.93 * 0.07 / one["after"]["n95"])
+    ]  # fmt: skip
+    inside = np.concatenate([one["inside"] for one in found])
+    apart = [one["name"] for one in found if not abs(one["wrong"] - 1) <= 0.15]
+    for one in found:
+        share = f"{one['inside'].mean():.3f} of {one['inside'].size}" if one["inside"].size else "none"
+        print(f"{one['name']}: raters inside {share}; expected over actual wrong annotations {one['wrong']:.2f}")
+    held = {
+        f"mean log loss {loss['after']:.4f} at most .47 (before {loss['before']:.4f})": loss["after"] <= 0.47,
+        f"accuracy at most {max(behind.values()):.3f} below the best other": max(behind.values()) <= 0.02,
+        f"at .95 as right as they say, but for {low}": not low,
+        f"cases at .95: {n95['after']:,}, half of {n95['before']:,} at least": 2 * n95["after"] >= n95["before"],
+        f"raters inside {inside.mean() if inside.size else np.nan:.3f}": not inside.size or inside.mean() >= 0.88,
+        "no crowd of 30 raters below .85": all(
+            one["inside"].mean() >= 0.85 for one in found if one["inside"].size >= 30
+        ),
+        f"wrong annotations within 15%, but for {apart}": len(apart) <= 1 and all(one["wrong"] < 1.35 for one in found),
+    }
+    for goal, holds in held.items():
+        print(f"{'yes' if holds else 'NO ':3s} {goal}")
+    return all(held.values())
+
+
+def of_folder(folder: Path, only: list[str], python: str | None) -> bool:
+    """The table and the goals of all crowds of a folder, and of skin."""
+    crowds = {}
+    for gold in sorted(folder.glob("*_gold.csv")):
+        answers = gold.with_name(gold.name.replace("_gold", ""))
+        if answers.exists():
+            crowds[answers.stem] = lambda answers=answers, gold=gold: with_truth(read(answers).dataset, gold)
+    crowds["skin"] = skin
+    print("| crowd | method | accuracy | log loss | Brier | right at .95 and above | CPU s |\n|" + "---|" * 7)
+    return goals([tabulate(name, make(), python) for name, make in crowds.items() if not only or name in only])
+
+
 def main() -> int:
     """Every crowd that was asked for."""
     parser = argparse.ArgumentParser()
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--peers", metavar="PYTHON")
     parser.add_argument("--only", help="of the generated crowds and skin, by name", default="")
+    parser.add_argument("--folder", type=Path, help="crowds as NAME.csv and NAME_gold.csv, in one table")
     options = parser.parse_args()
+    if options.folder:
+        return 0 if of_folder(options.folder, list(filter(None, options.only.split(";"))), options.peers) else 1
     if len(options.files) % 2:
         raise SystemExit("Give pairs of files: annotations, gold.")
     crowds = {}

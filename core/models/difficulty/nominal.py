@@ -21,7 +21,7 @@ from ...options import check_choice, check_flag
 from ...runtime.chunks import CancelToken, map_chunks
 from ...thresholds import INTERVAL_LEVEL
 from ..design import Design, Repeats, design
-from ..held_out import BETAS, FLOOR, HeldOut, HeldOutData
+from ..held_out import BETAS, FLOOR, HeldOut, HeldOutData, Scores
 from ..nuts.fitting import fit_by_nuts
 from ..nuts.result import BayesianFit
 from ..nuts.sampler import Progress
@@ -304,22 +304,24 @@ class NominalDifficulty:
         """
         whole = data.whole.dataset
         self._check(whole)
-        sums = np.zeros((whole.n_cases, BETAS.size))
+        scores = Scores(data, BETAS.size)
         for done, refit in enumerate(data.refits, 1):
+            found = scores.empty()
             place = self._climb(refit.data, _REFIT, token, None)[0]
             of_model = _tables(place, *_rule(node_count(whole), place.spread))
             folds = refit.folds
             arguments = (whole.case_ptr, whole.rater, whole.answer, *of_model)
             hidden = (folds.fold, folds.scored, refit.number, BETAS, np.log(FLOOR))
 
-            def score(chunk: tuple[int, int], arguments=arguments, hidden=hidden) -> None:
-                score_hidden_of_difficult(*arguments, *hidden, *chunk, sums)
+            def score(chunk: tuple[int, int], arguments=arguments, hidden=hidden, found=found) -> None:
+                score_hidden_of_difficult(*arguments, *hidden, *chunk, found)
 
             for _ in map_chunks(score, data.whole.chunks, token=token):
                 pass
+            scores.add(refit, found)
             if progress is not None:
                 progress(done / len(data.refits))
-        return HeldOut(sums / data.n_sets, data.n_of_case, BETAS)
+        return scores.held_out(BETAS)
 
     def _check(self, dataset: Dataset) -> None:
         if dataset.n_classes < 2:

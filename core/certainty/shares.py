@@ -1,0 +1,113 @@
+"""How many cases are uncertain, and how many have too few annotations for a certainty.
+
+A case with one annotation has no certainty: what more raters would say rests on the prior alone. Where even unanimous
+raters cannot reach the bar, "uncertain" would be said of the number of raters and not of the cases; then cases are
+ranked by certainty and none is called uncertain.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..annotations.counts import raters_per_case
+from ..annotations.dataset import Dataset
+from ..plausibility.dirichlet import DirichletCounts
+from ..plausibility.protocol import PlausibilityModel
+from ..result_base import Result
+from ..text import percent, plural
+from ..thresholds import UNCERTAIN_BELOW
+from .first_place import certainty_of_counts
+from .top_sets import CertaintyResult
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class CertaintyShares(Result):
+    """Cases by what is known of their leading class.
+
+    Attributes
+    ----------
+    uncertain : ndarray of bool, shape (n_cases,)
+        Two raters or more, and a certainty below ``bar``; none where ``reach`` is below it.
+    single, empty : ndarray of bool, shape (n_cases,)
+        One annotation, and none. Annotations that share a vote are one.
+    bar : float
+    most_raters : int
+        Largest number of raters of a case.
+    reach : float or None
+        Certainty of a case on which so many raters agree; None for models without a closed form.
+    """
+
+    uncertain: np.ndarray
+    single: np.ndarray
+    empty: np.ndarray
+    bar: float
+    most_raters: int
+    reach: float | None
+
+    @property
+    def within_reach(self) -> bool:
+        """Whether unanimous raters reach the bar."""
+        return self.reach is None or self.reach >= self.bar
+
+    @property
+    def sentence(self) -> str:
+        """The headline: how many cases are uncertain, and how many have one annotation."""
+        n, n_single = self.uncertain.size, int(self.single.sum())
+        one = f"{n_single:,} with one annotation" if n_single else ""
+        if self.single.sum() + self.empty.sum() == n:
+            return f"No case has two annotations, so certainty is not available for {plural(n, 'case')}."
+        if not self.within_reach:
+            return (
+                f"Certainty cannot reach {percent(self.bar)} with {plural(self.most_raters, 'rater')} per case: "
+                f"unanimous cases have {percent(self.reach)}. Compare cases by their order"
+                + (f"; {one}." if one else ".")
+            )
+        return f"{int(self.uncertain.sum()):,} of {n:,} uncertain" + (f", {one}" if one else "")
+
+
+def certainty_shares(
+    dataset: Dataset,
+    model: PlausibilityModel,
+    certainty: CertaintyResult,
+    *,
+    reliability: float,
+    bar: float = UNCERTAIN_BELOW,
+) -> CertaintyShares:
+    """Tell uncertain cases from those with one annotation.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What the model was shown.
+    model : PlausibilityModel
+    certainty : CertaintyResult
+        Of the same data and model.
+    reliability : float
+        γ of the certainty.
+    bar : float
+        Certainty from which a case is not uncertain, 0 to 1.
+    """
+    n_votes = votes_per_case(dataset, model)
+    single, empty = n_votes == 1, n_votes == 0
+    most = int(n_votes.max(initial=0))
+    reach = None
+    if isinstance(model, DirichletCounts):
+        reach = certainty_of_counts(np.full(min(most, 1), most), model.alpha, reliability, dataset.n_classes)[0]
+    uncertain = ~single & ~empty & (certainty.certainty[:, 0] < bar)
+    if reach is not None and reach < bar:
+        uncertain = np.zeros_like(uncertain)
+    return CertaintyShares(uncertain, single, empty, bar, most, reach)
+
+
+def votes_per_case(dataset: Dataset, model: PlausibilityModel) -> np.ndarray:
+    """How many raters each case has, where those who share a vote are one; int64, shape (n_cases,).
+
+    Parameters
+    ----------
+    dataset : Dataset
+    model : PlausibilityModel
+        Of counts, it says who shares a vote.
+    """
+    if isinstance(model, DirichletCounts):
+        return np.rint(model.votes(dataset).per_case()).astype(np.int64)
+    return raters_per_case(dataset) if dataset.raters_identified else np.diff(dataset.case_ptr)
