@@ -31,9 +31,9 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from .evaluation.prediction_sets import prediction_sets as prediction_sets
     from .evaluation.sweep_table import kept_plausibilities as kept_plausibilities
     from .evaluation.sweep_table import reliability_sweep as reliability_sweep
-    from .evaluation.uncertainty_adjusted import ua_average_overlap as ua_average_overlap
-    from .evaluation.uncertainty_adjusted import ua_set_accuracy as ua_set_accuracy
-    from .evaluation.uncertainty_adjusted import ua_topk_accuracy as ua_topk_accuracy
+    from .evaluation.sweep_table import ua_average_overlap as ua_average_overlap
+    from .evaluation.sweep_table import ua_set_accuracy as ua_set_accuracy
+    from .evaluation.sweep_table import ua_topk_accuracy as ua_topk_accuracy
     from .ingest.read_files import read as read
     from .ingest.samples import load_sample as load_sample
     from .machines.alternative_test import alternative_test as alternative_test
@@ -95,9 +95,9 @@ _WHERE = {
     "held_out_curve": ".certainty.held_out_readers",
     "truth_curve": ".certainty.truth_curve",
     "opens_at": ".certainty.opening",
-    "ua_topk_accuracy": ".evaluation.uncertainty_adjusted",
-    "ua_set_accuracy": ".evaluation.uncertainty_adjusted",
-    "ua_average_overlap": ".evaluation.uncertainty_adjusted",
+    "ua_topk_accuracy": ".evaluation.sweep_table",
+    "ua_set_accuracy": ".evaluation.sweep_table",
+    "ua_average_overlap": ".evaluation.sweep_table",
     "reliability_sweep": ".evaluation.sweep_table",
     "kept_plausibilities": ".evaluation.sweep_table",
     "prediction_sets": ".evaluation.prediction_sets",

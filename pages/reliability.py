@@ -1,27 +1,24 @@
 """Reliability: how certain the truth is, and how good classifiers are, against how much the raters are trusted."""
 
-from functools import partial
-
-import numpy as np
-import pandas as pd
 import streamlit as st
 
+from core.analyses.inputs import Inputs
+from core.analyses.reliability import RELIABILITY, SweepOptions, other_model
+from core.analyses.reliability import certainty as certainty_analysis
+from core.analyses.reliability.classifiers import lines
+from core.analyses.reliability.models import ModelComparison, heading
+from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
-from core.evaluation.metrics import PointScores, first_metric
+from core.evaluation.metrics import TOP, PointScores, first_metric
 from core.evaluation.sweep_table import SweepTable
-from core.figures import reliability as figures
-from core.models.expected_class import within_one
-from core.plausibility.ordinal_truth import OrdinalTruth
-from core.plausibility.protocol import PlausibilityModel
-from core.text import exact, number, plural, typed
-from core.thresholds import CERTAIN_LEVELS
-from pages.shared.cache import cases as cached_cases
+from core.text import exact, plural, typed
 from pages.shared.kit import (
+    blocks,
     class_order,
-    columns,
     evidence,
     gold_of_reviews,
     navigation,
+    own_predictions,
     plausibility_models,
     predictions,
     provenance,
@@ -29,12 +26,8 @@ from pages.shared.kit import (
     trusted_raters,
     widgets,
 )
-from pages.shared.kit import style as look
 from pages.shared.kit import sweep as sweeps
-from pages.shared.reliability import anchors, headline, set_classifiers
-from pages.shared.reliability import classifiers as classifier_view
-from pages.shared.reliability import prediction_sets as set_view
-from pages.shared.reliability import relations as relation_view
+from pages.shared.reliability import anchors, prediction_sets, set_classifiers
 from pages.shared.reliability import scores as score_view
 
 
@@ -61,33 +54,7 @@ def _settings(dataset: Dataset):
     return model, tuple(sorted(chosen)), opened
 
 
-def _table(view: Dataset, model: PlausibilityModel, sweep: SweepTable) -> pd.DataFrame:
-    rows = []
-    for place, (reliability, result) in enumerate(zip(sweep.reliabilities, sweep.certainty, strict=True)):
-        row = {"reliability": reliability, "n_cases": len(result.cases)}
-        for top in (1, 2, 3):
-            row[f"top{top}"], row[f"top{top}_se"] = result.mean(top), result.mean_se(top)
-        if isinstance(model, OrdinalTruth):
-            row["within one"] = within_one(cached_cases.class_probability(view, model, reliability)).mean()
-        if sweep.risk:
-            row["risk of top-1"], row["risk summed"] = sweep.risk[place].of_top1.mean(), sweep.risk[place].summed.mean()
-        rows.append(row | {f"below {level}": result.n_below(level) for level in CERTAIN_LEVELS})
-    return pd.DataFrame(rows)
-
-
-def _columns() -> dict:
-    """What the columns are called and how exactly they are shown on screen; files keep their names and digits."""
-    shown = {"reliability": ("reliability γ", "%g")}
-    for top in (1, 2, 3):
-        shown |= {f"top{top}": (f"top-{top}", columns.THREE), f"top{top}_se": (f"top-{top} SE", "%.4f")}
-    shown |= {name: (name, columns.THREE) for name in ("risk of top-1", "risk summed")}
-    shown["within one"] = ("within one class", columns.THREE)
-    numbers = {name: st.column_config.NumberColumn(label, format=digits) for name, (label, digits) in shown.items()}
-    below = {f"below {level}": f"below {number(level)}" for level in CERTAIN_LEVELS}
-    return numbers | columns.counts(n_cases="cases", **below)
-
-
-def _so_far(found: SweepTable | PointScores | None, reliabilities: tuple[float, ...], n_classes: int, theme) -> None:
+def _so_far(found: SweepTable | PointScores | None, reliabilities: tuple[float, ...], n_classes: int) -> None:
     """The figures of what opens, of the reliabilities that are done; no sentence, for that needs all of them."""
     if found is None:
         return
@@ -96,47 +63,10 @@ def _so_far(found: SweepTable | PointScores | None, reliabilities: tuple[float, 
     more = " Each × is a score against one label a case, and stays." if scores else ""
     st.caption(f"{len(sweep.reliabilities):,} of {n} so far.{more}")
     if sweep.evaluation or scores:
-        metric = st.session_state.get("metric") or first_metric(classifier_view.TOP, n_classes)
-        classifier_view.lines(reliabilities, sweep.evaluation, metric, theme, scores)
+        metric = st.session_state.get("metric") or first_metric(TOP, n_classes)
+        blocks.show([lines(reliabilities, sweep.evaluation, metric, scores)])
     else:
-        _figures(sweep, theme, reliabilities)
-
-
-def _certainty(view: Dataset, model: PlausibilityModel, sweep: SweepTable, theme) -> None:
-    _figures(sweep, theme)
-    _numbers(view, model, sweep)
-
-
-def _figures(sweep: SweepTable, theme, reliabilities: tuple[float, ...] | None = None) -> None:
-    left, right = st.columns(2, gap="large")
-    with left:
-        widgets.plot(
-            figures.mean_certainty(sweep, theme, "Mean certainty against trust in the raters", reliabilities),
-            "mean_certainty",
-            "Mean annotation certainty against reliability",
-        )
-    with right:
-        widgets.plot(
-            figures.sorted_certainty(sweep, theme, "Certainty of every case, sorted"),
-            "sorted_certainty",
-            "Sorted certainty of all cases for each reliability",
-        )
-
-
-def _numbers(view: Dataset, model: PlausibilityModel, sweep: SweepTable) -> None:
-    table = _table(view, model, sweep)
-    widgets.heading("The numbers", "annotation certainty")
-    shown = table.dropna(axis=1, how="all")  # with two classes there is no third place
-    st.dataframe(shown, hide_index=True, key="sweep_table", column_config=_columns())
-    widgets.download(table, "Sweep", "sweep", "sweep")
-    at = zip(sweep.reliabilities, sweep.certainty, strict=True)
-    every = partial(_by_case, view.cases, {typed(reliability): result.certainty[:, 0] for reliability, result in at})
-    widgets.download(every, "Certainty of every case", "certainty_by_case", "sweep_cases", n_rows=view.n_cases)
-
-
-def _by_case(cases: tuple[str, ...], certainty: dict[str, np.ndarray]) -> pd.DataFrame:
-    """The certainty of every case at each reliability, as it is downloaded."""
-    return pd.DataFrame({"case": list(cases)} | {f"certainty at {name}": each for name, each in certainty.items()})
+        blocks.show([certainty_analysis.figures_of(sweep, reliabilities)])
 
 
 def _classifiers(dataset: Dataset, view: Dataset, first, last) -> tuple[tuple, tuple]:
@@ -148,10 +78,7 @@ def _classifiers(dataset: Dataset, view: Dataset, first, last) -> tuple[tuple, t
     judged = dataset if dataset.kind == "set" else view
     key = f"_card_below-{st.session_state['data']}"
     with last if st.session_state.setdefault(key, bool(predictions.classifiers(judged))) else first:
-        if dataset.kind == "set":
-            set_classifiers.add(dataset)
-        else:
-            classifier_view.add_predictions(view)
+        own_predictions.add_classifiers(judged)
     found = predictions.classifiers(judged)
     if dataset.kind == "set":
         return (), found
@@ -162,11 +89,10 @@ def _classifiers(dataset: Dataset, view: Dataset, first, last) -> tuple[tuple, t
 
 def _page() -> None:
     dataset = gold_of_reviews.applied(widgets.require_data().dataset)
-    theme = look.theme()
     title = st.empty()
     title.title("How certain is the truth, and does trust change it?")
     if dataset.kind == "score":
-        score_view.show(dataset, title, theme)
+        score_view.show(dataset, title)
         return
     model, reliabilities, opened = _settings(dataset)
     view = plausibility_models.data_for(model.name, dataset)
@@ -181,14 +107,16 @@ def _page() -> None:
     with found:
         sweep = sweeps.sweep(view, model, reliabilities, classifiers)
         if sweep is None:
-            _so_far(sweeps.so_far(view, model, reliabilities, classifiers), reliabilities, view.n_classes, theme)
+            _so_far(sweeps.so_far(view, model, reliabilities, classifiers), reliabilities, view.n_classes)
             return
-        title.title(headline.over_trust(sweep))
-        _found(dataset, view, model, reliabilities, opened, sweep, classifiers, sets, theme)
+        title.title(certainty_analysis.over_trust(sweep))
+        inputs = Inputs(view, predictions=classifiers, settings=AnalysisSettings(model, opened))
+        _found(dataset, inputs, sweep, sets)
 
 
-def _found(dataset, view, model, reliabilities, opened, sweep, classifiers, sets, theme) -> None:
+def _found(dataset: Dataset, inputs: Inputs, sweep: SweepTable, sets: tuple) -> None:
     """What the sweep says, a tab for each question."""
+    model, classifiers, reliabilities = inputs.settings.plausibility, inputs.predictions, sweep.reliabilities
     provenance.show(
         dataset,
         [model.name, "certainty", *(["classifiers"] if classifiers else [])],
@@ -197,36 +125,52 @@ def _found(dataset, view, model, reliabilities, opened, sweep, classifiers, sets
         {"model": model.name, **model.settings(), "reliabilities": list(reliabilities), **plausibility_models.SAMPLING},
         "reliability",
     )
-    names = (
-        (["Classifiers"] if sets or classifiers else [])
-        + ["Certainty"]
-        + (["Prediction sets"] if classifiers else [])
-        + (["Risk"] if sweep.risk else [])
-        + ["Relations", "What anchors γ"]
-    )
-    tabs = dict(zip(names, widgets.tabs(names, "reliability_tabs"), strict=True))
+    options = SweepOptions(reliabilities, plausibility_models.N_DRAWS, plausibility_models.SEED)
+
+    def part(name: str) -> None:
+        blocks.show(RELIABILITY.part(name).blocks(sweep, inputs, options))
+
+    tabs = {}
+    if sets:
+        of_sets = Inputs(dataset, predictions=sets, settings=inputs.settings)
+        tabs["Classifiers"] = lambda: set_classifiers.show(of_sets, options)
+    elif classifiers:
+        tabs["Classifiers"] = lambda: part("classifiers")
+    tabs["Certainty"] = lambda: part("certainty")
+    if classifiers:
+        tabs["Prediction sets"] = lambda: prediction_sets.show(inputs, reliabilities)
+    if sweep.risk:
+        tabs["Risk"] = lambda: part("risk")
+    tabs["Relations"] = lambda: _relations(dataset, inputs, sweep, options)
+    tabs["What anchors γ"] = lambda: anchors.show(inputs.dataset, model)
     # Only the open tab is worked out: another model on many cases takes a while, and other pages wait for it.
-    if tabs["Certainty"].open:
-        with tabs["Certainty"]:
-            _certainty(view, model, sweep, theme)
-    if classifiers and tabs["Classifiers"].open:
-        with tabs["Classifiers"]:
-            classifier_view.show(sweep, view, classifiers, opened, theme)
-    if sets and tabs["Classifiers"].open:
-        with tabs["Classifiers"]:
-            set_classifiers.show(dataset, model, sets, opened)
-    if classifiers and tabs["Prediction sets"].open:
-        with tabs["Prediction sets"]:
-            set_view.show(view, model, reliabilities, classifiers, opened, theme)
-    if sweep.risk and tabs["Risk"].open:
-        with tabs["Risk"]:
-            relation_view.show_risk(view, sweep, theme)
-    if tabs["What anchors γ"].open:
-        with tabs["What anchors γ"]:
-            anchors.show(view, model, theme)
-    if tabs["Relations"].open:
-        with tabs["Relations"]:
-            relation_view.show_relations(dataset, view, sweep, model, sweeps.sweep, theme)
+    for name, tab in zip(tabs, widgets.tabs(list(tabs), "reliability_tabs"), strict=True):
+        if tab.open:
+            with tab:
+                tabs[name]()
+
+
+def _relations(dataset: Dataset, inputs: Inputs, sweep: SweepTable, options: SweepOptions) -> None:
+    """Certainty against agreement, and against another model, which is a sweep of its own."""
+    left, right = st.columns(2, gap="large")
+    with left:
+        blocks.show(RELIABILITY.part("relations").blocks(sweep, inputs, options))
+    own = inputs.settings.plausibility.name
+    other = other_model(plausibility_models.offered(dataset), own)
+    if other is None:
+        return
+    with right:
+        part, rival = RELIABILITY.part("models"), plausibility_models.made(other)
+        blocks.show([heading(other)])
+        eaten = plausibility_models.data_for(other, dataset, quietly=True)
+        at = float(rival.default_reliability)
+        second = sweeps.sweep(eaten, rival, (at,), (), "Certainty under another model")
+        if second is None:
+            return
+        middle = certainty_analysis.middle(sweep)
+        certainty = sweep.certainty[middle].certainty[:, 0], second.certainty[0].certainty[:, 0]
+        found = ModelComparison((own, other), (sweep.reliabilities[middle], at), certainty)
+        blocks.show(part.blocks(found, inputs, options))
 
 
 navigation.through_app()

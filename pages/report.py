@@ -7,6 +7,7 @@ import streamlit as st
 
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
+from core.evaluation.metrics import TOP
 from core.ingest.samples import SAMPLES
 from core.methods import as_taken
 from core.plausibility.protocol import PlausibilityModel
@@ -72,7 +73,7 @@ def _came_by(reviews: Mapping[str, CaseReview], digest: str) -> ReviewedBy | Non
 
 def _work(request: ReportRequest, view, sections: list[str]):
     """The job: the report, with what it answers, of which each answer is on screen as soon as it is known."""
-    keeps = can_keep(view.n_cases, plausibility_models.N_DRAWS, predictions.TOP)
+    keeps = can_keep(view.n_cases, plausibility_models.N_DRAWS, TOP)
     part_of = sweep.parts(view, request.model, len(request.reliabilities))
 
     def work(job: Job) -> tuple[bytes, tuple[tuple[str, str], ...]]:

@@ -7,12 +7,15 @@ functions as "module:function", so that a command which needs no figure loads no
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..methods import Method, Verdict
 from ..options import check_choice, check_level
+
+if TYPE_CHECKING:
+    from .inputs import Inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,8 @@ class AnalysisPart:
     options : type
         A frozen dataclass whose fields have an `PartOption` in their metadata.
     applicable : callable
-        Dataset to `core.methods.Verdict`.
+        Dataset to `core.methods.Verdict`. As its functions, it takes `core.analyses.inputs.Inputs` in place of the
+        dataset if annotations alone are not enough.
     compute : str
         "module:function" of dataset and options.
     present : str
@@ -72,37 +76,37 @@ class AnalysisPart:
 
     name: str
     title: str
-    applicable: Callable[[Dataset], Verdict]
+    applicable: Callable[[Any], Verdict]
     compute: str
     present: str
     table: str
     options: type = NoOptions
 
-    def answer(self, dataset: Dataset, options: Any = None) -> Any:
-        """The result for a dataset and options."""
-        return _function(self.compute)(dataset, self.options() if options is None else options)
+    def answer(self, dataset: "Dataset | Inputs", options: Any = None, **how: Any) -> Any:
+        """The result for a dataset and options; ``how`` are a cancel token, progress and a runner, if it takes them."""
+        return _function(self.compute)(dataset, self.options() if options is None else options, **how)
 
-    def blocks(self, result: Any, dataset: Dataset, options: Any = None) -> list:
+    def blocks(self, result: Any, dataset: "Dataset | Inputs", options: Any = None) -> list:
         """What is shown of the result.
 
         Parameters
         ----------
         result : object
             Of `answer`.
-        dataset : Dataset
+        dataset : Dataset or Inputs
         options : object, optional
             As of `answer`.
         """
         return _function(self.present)(result, dataset, self.options() if options is None else options)
 
-    def frame(self, result: Any, dataset: Dataset, options: Any = None) -> Any:
+    def frame(self, result: Any, dataset: "Dataset | Inputs", options: Any = None) -> Any:
         """The table of the result, as files and the command line have it.
 
         Parameters
         ----------
         result : object
             Of `answer`.
-        dataset : Dataset
+        dataset : Dataset or Inputs
         options : object, optional
             As of `answer`.
 

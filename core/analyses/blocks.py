@@ -6,13 +6,17 @@ are, and may be set in markdown; text that comes from somebody's data is a `Name
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
-import plotly.graph_objects as go
 
-from ..figures.theme import Theme
+from ..methods import Method
 from .schema import Column
+
+if TYPE_CHECKING:  # commands that print tables need no figure
+    import plotly.graph_objects as go
+
+    from ..figures.theme import Theme
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,18 +93,58 @@ def _plain(span: Span) -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Finding:
+    """The sentence that answers the question, without a full stop: a heading on a page, the lead of a section on paper.
+
+    Attributes
+    ----------
+    text : str or Name
+    term : str
+        Of the glossary, if a page offers an explanation.
+    """
+
+    text: str | Name
+    term: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Heading:
     """A heading within an answer.
 
     Attributes
     ----------
     text : str
-    term : str
-        Of the glossary, where a page offers an explanation.
+    term : str or Method
+        Of the glossary, or the method, where a page offers an explanation.
     """
 
     text: str
-    term: str = ""
+    term: str | Method = ""
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFigure:
+    """One number with its label, and what there is to say of it."""
+
+    label: str
+    value: str
+    caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The place of what only a page can show; nothing on paper.
+
+    Attributes
+    ----------
+    key : str
+        By which the page says what is there.
+    about : object
+        What it is about.
+    """
+
+    key: str
+    about: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +161,7 @@ class Figure:
         Of a page.
     """
 
-    draw: Callable[[Theme], go.Figure]
+    draw: "Callable[[Theme], go.Figure]"
     alt: str
     key: str = ""
 
@@ -140,6 +184,8 @@ class Grid:
         A row of a page opens its case, whose id is the first column.
     height : int, optional
         Most pixels on a page.
+    names_rows : bool
+        The first column names the rows.
     """
 
     table: pd.DataFrame
@@ -149,6 +195,7 @@ class Grid:
     key: str = ""
     opens_case: bool = False
     height: int | None = None
+    names_rows: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -157,18 +204,29 @@ class Download:
 
     Attributes
     ----------
-    table : DataFrame
+    table : DataFrame, or callable without arguments that makes it
     label : str
         Of the button.
     name : str
         Of the file.
     key : str
+    n_rows : int, optional
+        Of a table that is yet to be made.
+    settings : dict, optional
+        Of this table, in addition to those of its page.
     """
 
-    table: pd.DataFrame
+    table: pd.DataFrame | Callable[[], pd.DataFrame]
     label: str
     name: str
     key: str
+    n_rows: int | None = None
+    settings: dict[str, Any] | None = None
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The table, made if it is yet to be made."""
+        return self.table if isinstance(self.table, pd.DataFrame) else self.table()
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +301,8 @@ class Control:
         Position of the value that stands before anybody chooses.
     term : str
         Of the glossary.
+    look : {"list", "side by side", "slider"}
+        How a page offers the values; one value alone is not offered.
     """
 
     label: str
@@ -251,9 +311,10 @@ class Control:
     key: str
     first: int = 0
     term: str = ""
+    look: Literal["list", "side by side", "slider"] = "list"
 
 
-Block = Words | Heading | Figure | Grid | Download | Details | Row | Selector
+Block = Words | Finding | Heading | KeyFigure | Slot | Figure | Grid | Download | Details | Row | Selector
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Unit = Literal["coefficient", "share", "difference", "error", "count", "text"]
+Unit = Literal["coefficient", "share", "difference", "error", "count", "reliability", "text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +17,10 @@ class Column:
         In JSON, in files and in frames.
     label : str
         On screen and on paper; the name where none is given.
-    unit : {"coefficient", "share", "difference", "error", "count", "text"}
+    unit : {"coefficient", "share", "difference", "error", "count", "reliability", "text"}
         Which digits and which picture people see.
+    digits : int, optional
+        After the point, of numbers whose unit does not determine them.
     low, high : str
         Names of the columns that hold the ends of its interval.
     picture : str
@@ -34,6 +36,7 @@ class Column:
     high: str = ""
     picture: str = ""
     hidden: bool = False
+    digits: int | None = None
 
     @property
     def shown(self) -> str:
@@ -59,3 +62,14 @@ def frame_of(rows: Iterable[Sequence[Any]], columns: Sequence[Column]):
     frame = pd.DataFrame(list(rows), columns=[column.name for column in columns])
     numbers = [column.name for column in columns if column.unit not in ("text", "count")]
     return frame.astype(dict.fromkeys(numbers, float))
+
+
+def columns_in(table: Any, columns: Iterable[Column]) -> tuple[Column, ...]:
+    """Return those columns that a table has; some depend on the data.
+
+    Parameters
+    ----------
+    table : DataFrame
+    columns : iterable of Column
+    """
+    return tuple(column for column in columns if column.name in table)

@@ -36,7 +36,7 @@ from ..thresholds import CERTAIN_LEVELS
 from .inputs import progress, read_warned, runner_of, split, stamp, with_declared_order, write_table
 from .labels import certainty_of_sets, counts_of_sets, of_all_labels
 
-_METRIC_FIELDS = ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases")
+_BETTER = {"classifier": "a", "other_classifier": "b", "metric": "metric", "p_better": "p"}
 
 
 def certainty(options) -> tuple[dict, pd.DataFrame]:
@@ -125,25 +125,9 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
         row["metrics"] = {}
         if found.evaluation:
             evaluation = found.evaluation[place]
-            row["metrics"] = {
-                name: {
-                    metric: {field: getattr(value, field) for field in _METRIC_FIELDS}
-                    for metric, value in values.items()
-                }
-                for name, values in evaluation.values.items()
-            }
-            better.extend(
-                {
-                    "reliability": reliability,
-                    "a": evaluation.classifiers[a],
-                    "b": evaluation.classifiers[b],
-                    "metric": metric,
-                    "p": float(evaluation.better[a, b, number]),
-                }
-                for a in range(len(evaluation.classifiers))
-                for b in range(a + 1, len(evaluation.classifiers))
-                for number, metric in enumerate(evaluation.metrics)
-            )
+            row["metrics"] = _by_metric(evaluation.to_frame("metrics"))
+            pairs = evaluation.to_frame("better")[list(_BETTER)].rename(columns=_BETTER)
+            better += [{"reliability": reliability} | pair for pair in pairs.to_dict("records")]
         rows.append(row)
     table = pd.DataFrame([_flat(row) for row in rows]).drop(columns=["raters", "notes"], errors="ignore")
     answer = {
@@ -293,13 +277,7 @@ def _gaussian_sweep(options, dataset: Dataset, reliabilities: list[float]) -> tu
         if predictors:
             how = {"n_draws": options.draws, "seed": options.seed}
             found = score_errors(dataset, model, predictors, reliability=value, **how)
-            row["errors"] = {
-                name: {
-                    metric: {part: float(getattr(found, part)[who, at]) for part in _ERROR_PARTS}
-                    for at, metric in enumerate(found.metrics)
-                }
-                for who, name in enumerate(found.predictors)
-            }
+            row["errors"] = _by_metric(found.to_frame().drop(columns="n_cases"))
             better += [
                 {"reliability": value, "a": a, "b": b, "p": float(found.better[i, j])}
                 for i, a in enumerate(found.predictors)
@@ -334,33 +312,33 @@ def _sweep_of_sets(options, dataset: Dataset, reliabilities: list[float]) -> tup
         rows.append({"reliability": value, "mean": {"set": float(whole.mean())}, "n_below": below})
         if found:
             of_truths = set_metrics(dataset, found, reliability=value, **how)
-            rows[-1]["metrics"] = _of_classifiers(of_truths)
+            rows[-1]["metrics"] = _defined(of_truths)
             parts.append(of_truths.to_frame().assign(reliability=value))
     answer: dict[str, Any] = {"model": options.model, "rows": rows}
     if gold is not None and found:
         against = set_metrics(dataset, found, reliability=reliabilities[0], gold=gold, **how)
-        answer["gold"] = _of_classifiers(against)
+        answer["gold"] = _defined(against)
         parts.append(against.to_frame().assign(reliability="gold"))
     table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame([_flat(row) for row in rows])
     return {**answer, "left_out": 0, **stamp(options, dataset)}, table
 
 
-def _of_classifiers(found: SetMetrics) -> dict:
-    """Metrics by classifier and name; None where one is undefined."""
-    return {
-        name: {
-            metric: {
-                part: float(value) if np.isfinite(value := getattr(found, part)[who, at]) else None
-                for part in ("mean", "low", "high", "total_low", "total_high")
-            }
-            for at, metric in enumerate(found.metrics)
-        }
-        for who, name in enumerate(found.classifiers)
-    }
+def _by_metric(table: pd.DataFrame) -> dict[str, dict[str, dict]]:
+    """The rows of a table by its first two columns: who, and which metric."""
+    who, metric = table.columns[:2]
+    found: dict[str, dict[str, dict]] = {}
+    for row in table.to_dict("records"):
+        found.setdefault(row.pop(who), {})[row.pop(metric)] = row
+    return found
+
+
+def _defined(found: SetMetrics) -> dict[str, dict[str, dict]]:
+    """Metrics of classifiers of sets; None where one is undefined."""
+    table = found.to_frame().drop(columns="n_cases")
+    return _by_metric(table.astype(object).where(table.notna(), None))
 
 
 _GOLD_PARTS = ("error", "error_low", "error_high", "held", "held_low", "held_high")
-_ERROR_PARTS = ("mean", "low", "high", "total_low", "total_high", "point")
 
 
 def model_for(options, dataset: Dataset) -> PlausibilityModel:

@@ -12,6 +12,7 @@ from ..evaluation.predictions import open_predictions
 from ..ingest.formats.tables import open_table
 from .fits import with_gold
 from .inputs import read_classes, stamp
+from .plausibilities import read_bytes
 
 
 def rate(options) -> tuple[dict, pd.DataFrame]:
@@ -67,11 +68,7 @@ def _shares(dataset: Dataset, case: np.ndarray, answer: np.ndarray, code: int) -
 
 def _by_predictions(options, dataset: Dataset, name: str, path: str, code: int) -> np.ndarray:
     """The probability that the machine gives the class; where scores are none, whether the class comes first."""
-    try:
-        content = Path(path).read_bytes()
-    except OSError as error:
-        raise InputError(f"{path} cannot be opened ({error.strerror}).", "Look at the path.") from None
-    one, *others = open_predictions(name, content, dataset)
+    one, *others = open_predictions(name, read_bytes(path), dataset)
     options.cautions.extend(one.notes)
     if others:
         options.cautions.append(f"{path} holds several classifiers; {one.name} is taken.")

@@ -16,6 +16,7 @@ from ..runtime.chunks import CancelToken
 METRIC_NAMES = ("top1_accuracy", "top{k}_accuracy", "set_accuracy_{k}", "overlap_{k}", "average_overlap_{k}")
 PointScores = dict[str, dict[str, float]]  # by classifier and metric, against the point estimate
 N_BOOTSTRAP = 1000
+TOP = 3  # length of the lists that pages and reports compare
 SAME_SHARE = 1e-7
 
 

@@ -385,7 +385,7 @@ def _long(raw: RawTable, roles: dict[str, str], name: str) -> tuple[_Columns, li
     cases, classes = encode(raw.table[roles["case"]]), encode(raw.table[roles["class"]])
     if "score" in roles or "rank" in roles:
         sign = 1.0 if "score" in roles else -1.0
-        scores = sign * _numbers(raw, roles.get("score") or roles["rank"])
+        scores = sign * numbers_of(raw, roles.get("score") or roles["rank"])
     else:
         scores = -np.ones(raw.table.num_rows)
     usable = known & (cases.code >= 0) & (classes.code >= 0)
@@ -410,7 +410,7 @@ def _wide(raw: RawTable, roles: dict[str, str], class_columns: list[str], name: 
     case_ids = texts_of(cases)
     parts, n_empty = [], 0
     for column in class_columns:
-        scores = _numbers(raw, column)
+        scores = numbers_of(raw, column)
         says_nan = pc.equal(pc.utf8_lower(pc.utf8_trim_whitespace(raw.table[column])), "nan")
         present = encode(raw.table[column]).code >= 0
         present |= pc.fill_null(says_nan, False).to_numpy()
@@ -445,9 +445,73 @@ def texts_of(coded: Coded) -> np.ndarray:
     return np.array([*coded.values, ""], dtype=object)[coded.code]
 
 
-def _numbers(raw: RawTable, column: str) -> np.ndarray:
+def numbers_of(raw: RawTable, column: str) -> np.ndarray:
+    """The numbers of a column, NaN where there is none, ndarray of float64."""
     coded = encode(raw.table[column])
     return np.append(to_numbers(coded.values, decimal_comma=raw.decimal_comma), np.nan)[coded.code]
+
+
+def by_classifier(raw: RawTable, roles: dict[str, str], name: str) -> list[tuple[str, np.ndarray]]:
+    """Each classifier with its rows, in the order of the file; one that has no name is left out.
+
+    Parameters
+    ----------
+    raw : RawTable
+    roles : dict
+        Of `columns_of`.
+    name : str
+        Of the classifier, if no column names it.
+    """
+    who, _ = _classifiers(raw, roles, name)
+    return [(str(title), who == title) for title in dict.fromkeys(who.tolist()) if title]
+
+
+def match_rows(
+    dataset: Dataset, name: str, case_ids: np.ndarray, usable: np.ndarray, what: str
+) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
+    """Cases of rows of which each holds all that is predicted of one case.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    name : str
+        Of the classifier.
+    case_ids : ndarray of object, shape (n_rows,)
+    usable : ndarray of bool, shape (n_rows,)
+        Whether a row holds something.
+    what : str
+        What a row holds, such as "score".
+
+    Returns
+    -------
+    ndarray, ndarray, tuple of str
+        The rows that are used, the case of each of them, and what was left out.
+
+    Raises
+    ------
+    InputError
+        No row is of a case of the data, or two are of the same.
+    """
+    place = {case_id: code for code, case_id in enumerate(dataset.cases)}
+    code = np.array([place.get(case_id, -1) for case_id in case_ids.tolist()], np.int64)
+    rows = np.flatnonzero((code >= 0) & usable)
+    n_predicted = np.bincount(code[rows], minlength=dataset.n_cases)
+    if not rows.size:
+        raise InputError(
+            f"{name}: no predicted {what} is for a case of these data.",
+            "Cases must be called as in the annotations, and scores must be numbers.",
+        )
+    if (twice := np.flatnonzero(n_predicted > 1)).size:
+        raise InputError(
+            f"{name}: case {dataset.cases[twice[0]]!r} has two predicted {what}s.", "Give each case one row."
+        )
+    left_out = {
+        "{} of cases that are not in the data left out": (int((code < 0).sum()), "row"),
+        "{} without a number left out": (int(((code >= 0) & ~usable).sum()), "row"),
+        "no prediction of {}": (int((n_predicted == 0).sum()), "case"),
+    }
+    notes = tuple(f"{name}: {words.format(plural(n, of))}." for words, (n, of) in left_out.items() if n)
+    return rows, code[rows], notes
 
 
 _ROLES = {

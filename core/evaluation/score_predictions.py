@@ -6,13 +6,12 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..annotations.validation import LARGEST_SCORE
-from ..annotations.vocabulary import encode, to_numbers
+from ..annotations.vocabulary import encode
 from ..errors import InputError
 from ..ingest.formats.raw_table import RawTable
 from ..ingest.formats.tables import open_table
 from ..result_base import Columns, Result
-from ..text import plural
-from .predictions import columns_of, texts_of
+from .predictions import by_classifier, columns_of, match_rows, numbers_of, texts_of
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -66,8 +65,7 @@ def open_score_predictions(name: str, content: bytes, dataset: Dataset) -> tuple
     cases = texts_of(encode(raw.table[roles["case"]]))
     if "score" in roles:
         score = _numbers(raw, roles["score"])
-        who = texts_of(encode(raw.table[roles["classifier"]])) if "classifier" in roles else np.full(len(cases), name)
-        parts = [(str(title), who == title) for title in dict.fromkeys(who.tolist()) if title]
+        parts = by_classifier(raw, roles, name)
         return tuple(_matched(dataset, title, cases[rows], score[rows]) for title, rows in parts)
     found = []
     for column in raw.columns:
@@ -83,30 +81,12 @@ def open_score_predictions(name: str, content: bytes, dataset: Dataset) -> tuple
 
 
 def _matched(dataset: Dataset, name: str, case_ids: np.ndarray, score: np.ndarray) -> ScorePredictions:
-    place = {case_id: code for code, case_id in enumerate(dataset.cases)}
-    code = np.array([place.get(case_id, -1) for case_id in case_ids.tolist()], np.int64)
-    usable = (code >= 0) & np.isfinite(score)
-    if not usable.any():
-        raise InputError(
-            f"{name}: no predicted score is for a case of these data.",
-            "Cases must be called as in the annotations, and scores must be numbers.",
-        )
-    if len(np.unique(code[usable])) < usable.sum():
-        twice = dataset.cases[int(np.flatnonzero(np.bincount(code[usable]) > 1)[0])]
-        raise InputError(f"{name}: case {twice!r} has two predicted scores.", "Give each case one.")
+    rows, case, notes = match_rows(dataset, name, case_ids, np.isfinite(score), "score")
     values = np.full(dataset.n_cases, np.nan)
-    values[code[usable]] = score[usable]
-    notes = []
-    if n_other := int((code < 0).sum()):
-        notes.append(f"{name}: {plural(n_other, 'row')} of cases that are not in the data left out.")
-    if n_bad := int(((code >= 0) & ~np.isfinite(score)).sum()):
-        notes.append(f"{name}: {plural(n_bad, 'row')} without a number left out.")
-    if n_missing := int(np.isnan(values).sum()):
-        notes.append(f"{name}: no prediction of {plural(n_missing, 'case')}.")
-    return ScorePredictions(name, dataset.cases, values, tuple(notes))
+    values[case] = score[rows]
+    return ScorePredictions(name, dataset.cases, values, notes)
 
 
 def _numbers(raw: RawTable, column: str) -> np.ndarray:
-    coded = encode(raw.table[column])
-    values = np.append(to_numbers(coded.values, decimal_comma=raw.decimal_comma), np.nan)[coded.code]
+    values = numbers_of(raw, column)
     return np.where(np.abs(values) <= LARGEST_SCORE, values, np.nan)

@@ -9,13 +9,22 @@ import numpy as np
 from ..annotations.dataset import Dataset, label_sign
 from ..annotations.label_text import codes_of_text, unknown_label
 from ..annotations.none_of_these import label_of_none
-from ..annotations.vocabulary import encode, to_numbers
+from ..annotations.vocabulary import encode
 from ..errors import InputError
 from ..ingest.formats.raw_table import RawTable
 from ..ingest.formats.tables import open_table
 from ..result_base import Columns, Result
 from ..text import exact, plural
-from .predictions import Predictions, columns_of, match_predictions, open_predictions, texts_of
+from .predictions import (
+    Predictions,
+    by_classifier,
+    columns_of,
+    match_predictions,
+    match_rows,
+    numbers_of,
+    open_predictions,
+    texts_of,
+)
 
 APPLIES_FROM = 0.5
 _LABELS = frozenset({"labels", "tags", "set"})
@@ -91,9 +100,7 @@ def open_set_predictions(name: str, content: bytes, dataset: Dataset) -> tuple[S
         )
     else:
         raise InputError(f"{name}: no labels were found.", _WHOLE)
-    named = "classifier" in roles
-    who = texts_of(encode(raw.table[roles["classifier"]])) if named else np.full(len(cases), name, object)
-    parts = [(str(title), who == title) for title in dict.fromkeys(who.tolist()) if title]
+    parts = by_classifier(raw, roles, name)
     return tuple(_matched(dataset, title, cases[rows], applies[rows], usable[rows]) for title, rows in parts)
 
 
@@ -170,8 +177,7 @@ def _from_columns(raw: RawTable, across: list[str], labels: Sequence[str], name:
     applies = np.zeros((raw.table.num_rows, len(labels)), bool)
     usable = np.zeros(raw.table.num_rows, bool)
     for column in across:
-        coded = encode(raw.table[column])
-        value = np.append(to_numbers(coded.values, decimal_comma=raw.decimal_comma), np.nan)[coded.code]
+        value = numbers_of(raw, column)
         if (odd := np.flatnonzero((value < 0) | (value > 1))).size:
             raise InputError(
                 f"{name}: {column!r} is {exact(value[odd[0]])} in row {odd[0] + 1}.", "Give 0 or 1, or a probability."
@@ -195,24 +201,8 @@ def _from_texts(texts: np.ndarray, labels: Sequence[str], name: str) -> tuple[np
 
 
 def _matched(dataset: Dataset, name: str, case_ids: np.ndarray, applies: np.ndarray, usable: np.ndarray):
-    place = {case_id: code for code, case_id in enumerate(dataset.cases)}
-    code = np.array([place.get(case_id, -1) for case_id in case_ids.tolist()], np.int64)
-    kept = (code >= 0) & usable
-    if not kept.any():
-        raise InputError(
-            f"{name}: no predicted set is for a case of these data.", "Cases must be called as in the annotations."
-        )
-    if (np.bincount(code[kept]) > 1).any():
-        twice = dataset.cases[int(np.flatnonzero(np.bincount(code[kept]) > 1)[0])]
-        raise InputError(f"{name}: case {twice!r} has two predicted sets.", "Give each case one row.")
+    rows, case, notes = match_rows(dataset, name, case_ids, usable, "set")
     found = np.zeros((dataset.n_cases, dataset.n_classes), bool)
     predicted = np.zeros(dataset.n_cases, bool)
-    found[code[kept]], predicted[code[kept]] = applies[kept], True
-    notes = []
-    if n_other := int((code < 0).sum()):
-        notes.append(f"{name}: {plural(n_other, 'row')} of cases that are not in the data left out.")
-    if n_empty := int(((code >= 0) & ~usable).sum()):
-        notes.append(f"{name}: {plural(n_empty, 'row')} without any number left out.")
-    if n_missing := int((~predicted).sum()):
-        notes.append(f"{name}: no prediction of {plural(n_missing, 'case')}.")
-    return SetPredictions(name, dataset.cases, dataset.classes, found, predicted, tuple(notes))
+    found[case], predicted[case] = applies[rows], True
+    return SetPredictions(name, dataset.cases, dataset.classes, found, predicted, notes)

@@ -26,7 +26,7 @@ from ..reducers.top_draws import KeepTop, TopDraws
 from ..result_base import Columns, Result, stacked
 from ..runtime.chunks import CancelToken, beside
 from ..runtime.executors import Executor
-from .metrics import Evaluation, PointScores, evaluate, mean_scores, metric_names, point_scores
+from .metrics import Evaluation, MetricValue, PointScores, evaluate, mean_scores, metric_names, point_scores
 from .prediction_sets import KeptPlausibilities
 from .predictions import Predictions
 
@@ -329,3 +329,72 @@ def _part(progress: Callable[[float], None] | None, place: int, parts: int) -> C
     if progress is None:
         return None
     return lambda share: progress((place + share) / parts)
+
+
+def ua_topk_accuracy(
+    model: PlausibilityModel, dataset: Dataset, predictions: Predictions, *, k: int = 3, **sampling
+) -> MetricValue:
+    """How often the top-1 class of a plausible truth is among the classifier's first k [Stutz et al., eq. 7-12].
+
+    For several classifiers or reliabilities use `reliability_sweep`: draws are then made once.
+
+    Parameters
+    ----------
+    model : PlausibilityModel
+    dataset : Dataset
+    predictions : Predictions
+        Matched to the dataset.
+    k : int
+        Length of the list; at most the model's depth.
+    sampling
+        ``reliability`` (the model's default where not given), ``n_draws``, ``seed``.
+    """
+    return _metric(model, dataset, predictions, k, 1, sampling)
+
+
+def ua_set_accuracy(
+    model: PlausibilityModel, dataset: Dataset, predictions: Predictions, *, k: int = 3, **sampling
+) -> MetricValue:
+    """How often the classifier's first k are the k most plausible classes; parameters as `ua_topk_accuracy`.
+
+    Parameters
+    ----------
+    model : PlausibilityModel
+    dataset : Dataset
+        Of a kind that the model takes.
+    predictions : Predictions
+        Matched to the dataset.
+    k : int
+        Length of the list; at most the model's depth.
+    **sampling
+        ``reliability`` (the model's default where not given), ``n_draws``, ``seed``.
+    """
+    return _metric(model, dataset, predictions, k, 2, sampling)
+
+
+def ua_average_overlap(
+    model: PlausibilityModel, dataset: Dataset, predictions: Predictions, *, k: int = 3, **sampling
+) -> MetricValue:
+    """Mean overlap of both lists over their first 1 to k places; parameters as `ua_topk_accuracy`.
+
+    Parameters
+    ----------
+    model : PlausibilityModel
+    dataset : Dataset
+        Of a kind that the model takes.
+    predictions : Predictions
+        Matched to the dataset.
+    k : int
+        Length of the list; at most the model's depth.
+    **sampling
+        ``reliability`` (the model's default where not given), ``n_draws``, ``seed``.
+    """
+    return _metric(model, dataset, predictions, k, 4, sampling)
+
+
+def _metric(
+    model: PlausibilityModel, dataset: Dataset, predictions: Predictions, k: int, place: int, sampling: dict
+) -> MetricValue:
+    reliability = sampling.pop("reliability", model.default_reliability)
+    sweep = reliability_sweep(model, dataset, [reliability], classifiers=[predictions], max_top=k, **sampling)
+    return sweep.evaluation[0].values[predictions.name][metric_names(k)[place]]

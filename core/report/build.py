@@ -22,7 +22,7 @@ from ..review.states import CaseReview
 from ..runtime.chunks import CancelToken
 from ..text import exact, plural
 from . import data_sections, gold_section, machine_section, review_section, score_section, truth_sections
-from .page import to_html
+from .page import printed, to_html
 
 _SECTIONS: dict[str, tuple[str, Callable]] = {
     "agreement": ("Do the raters agree?", data_sections.agreement),
@@ -202,7 +202,7 @@ def _is_todo(block: Block) -> bool:
 
 def _answer(section: Section) -> tuple[str, str] | None:
     """What a section asks, and its most important sentence."""
-    leads = [block.plain for block in section.blocks if isinstance(block, Words) and block.kind == "lead"]
+    leads = [block.plain for block in printed(section.blocks) if isinstance(block, Words) and block.kind == "lead"]
     return (section.title, leads[0]) if leads else None
 
 

@@ -18,9 +18,10 @@ import pandas as pd
 from plotly.offline import get_plotlyjs
 from plotly.utils import PlotlyJSONEncoder
 
-from ..analyses.blocks import Block, Details, Figure, Grid, Heading, Row, Section, Selector, Words
+from ..analyses.blocks import Block, Details, Figure, Finding, Grid, Heading, KeyFigure, Row, Section, Selector, Words
+from ..analyses.schema import Column
 from ..figures.theme import DARK, LIGHT, title_in_lines
-from ..text import number, without_controls
+from ..text import exact, number, without_controls
 
 _SHORT = 24
 _HEADS = {
@@ -121,8 +122,12 @@ def printed(blocks: Iterable[Block]) -> Iterator[Words | Figure | Grid]:
                     yield from printed(block.blocks)
             case Selector():
                 yield from printed(block.then(*(one.values[one.first] for one in block.controls)))
+            case Finding():
+                yield Words((block.text, "."), "lead")
             case Heading():
                 yield Words(block.text)
+            case KeyFigure():
+                yield Words(f"{block.label}: {block.value} ({block.caption})")
             case Words() | Figure() | Grid():
                 yield block
 
@@ -143,9 +148,9 @@ def _block(block: Words | Figure | Grid, figures: list[dict]) -> dict:
 
 def _grid(grid: Grid) -> dict:
     table = grid.table.iloc[: grid.most]
-    if grid.columns:
-        shown = {column.name: column.shown for column in grid.columns if not column.hidden}
-        table = table[list(shown)].rename(columns=shown)
+    columns = [column for column in grid.columns if not column.hidden and column.name in table]
+    if columns:
+        table = table[[column.name for column in columns]].set_axis([column.shown for column in columns], axis=1)
     caption = grid.caption
     if len(grid.table) > grid.most:
         caption += f" The first {grid.most:,} of {len(grid.table):,}."
@@ -154,18 +159,20 @@ def _grid(grid: Grid) -> dict:
         _Cell(_HEADS.get(str(name).removeprefix("right "), str(name)), mark)
         for name, mark in zip(table.columns, marks, strict=True)
     ]
+    schema = columns or [Column("")] * table.shape[1]
     rows = [
-        [_cell(value, mark) for value, mark in zip(row, marks, strict=True)]
+        [_cell(value, mark, column) for value, mark, column in zip(row, marks, schema, strict=True)]
         for row in table.itertuples(index=False, name=None)
     ]
     return {"template": "grid.html", "caption": caption, "head": head, "rows": rows}
 
 
-def _cell(value: object, mark: str) -> _Cell:
+def _cell(value: object, mark: str, column: Column) -> _Cell:
     if value is None or value is pd.NA or (isinstance(value, float | np.floating) and not np.isfinite(value)):
         return _Cell("–", mark)
     if isinstance(value, float | np.floating):
-        return _Cell(number(float(value), 3), mark)
+        written = exact(float(value)) if column.unit == "reliability" else number(float(value), column.digits or 3)
+        return _Cell(written, mark)
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return _Cell(f"{value:,}", mark)
     text = str(value)

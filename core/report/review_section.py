@@ -1,12 +1,12 @@
-"""The section on reviews: how many cases were decided, how blind reads compare, and the decisions themselves."""
+"""The section on reviews: what they show, as the Review page has it, and the decisions themselves."""
 
 import pandas as pd
 
-from ..agreement.intervals import Coefficient
 from ..analyses.blocks import Grid, Words
-from ..review.decisions import QUICK, decision_table, decisions, n_quick
-from ..review.summary import summarise_reviews
-from ..text import exact, percent, plural, with_interval
+from ..analyses.inputs import Inputs
+from ..analyses.reviews import REVIEWS, ReviewOptions
+from ..review.decisions import decision_table, decisions
+from ..text import plural
 
 _LISTED = 60
 
@@ -27,27 +27,15 @@ def reviews(request, sections, token, progress) -> list:
     left = [*_assigned(request.assigned), *left]
     if not here:
         return left
-    found, listed = summarise_reviews(request.dataset, here), decisions(here)
-    settled, waits = found.states["closed"] + found.states["adjudicated"], found.states["arbitration"]
-    lead = f"{found.n_reviewed:,} of {plural(found.n_cases, 'case')} reviewed, {settled:,} settled"
-    rows = [
-        ("blind reads agree with a decided panel", _said(found.with_panel), found.with_panel.n_annotations),
-        ("blind reads agree with each other", _said(found.with_each_other), found.with_each_other.n_annotations),
-        ("minds changed by the reveal", _said(found.minds.share), found.minds.n),
-    ]
-    quick, timed = n_quick(listed)
-    if timed:
-        rows.append((f"decisions in less than {exact(QUICK)} seconds", percent(quick / timed), timed))
+    part, inputs = REVIEWS.parts[0], Inputs(request.dataset, reviews=here)
+    found = part.answer(inputs)
+    summary, listed = found.summary, decisions(here)
+    settled, waits = summary.states["closed"] + summary.states["adjudicated"], summary.states["arbitration"]
+    lead = f"{summary.n_reviewed:,} of {plural(summary.n_cases, 'case')} reviewed, {settled:,} settled"
     blocks: list = [Words(f"{lead}{f', {waits:,} in arbitration' if waits else ''}.", "lead")]
     if waits:
         blocks.append(Words(f"Decide {plural(waits, 'case')} in arbitration.", "todo"))
-    if found.settled.one:
-        blocks.append(Words(found.settled.words()))
-    blocks.append(
-        Grid(pd.DataFrame(rows, columns=["share", "value", "of"]), "Shares with intervals of 95% over cases.")
-    )
-    if request.reviewed is not None:
-        blocks.append(Words(request.reviewed.words()))
+    blocks += part.blocks(found, inputs, ReviewOptions(request.reviewed))
     if listed:
         table = decision_table(request.dataset, listed).drop(columns="data")
         blocks.append(Grid(table, "Decisions that stand, the latest first.", _LISTED))
@@ -64,7 +52,3 @@ def _assigned(table: pd.DataFrame | None) -> list:
     if standing["group"].any():
         said += " Of a group each member reads all cases, and a case is done when every member has done it."
     return [Grid(standing, said, _LISTED)] if len(standing) else []
-
-
-def _said(share: Coefficient) -> str:
-    return share.note if share.value is None else with_interval(share.value, share.ci_low, share.ci_high)

@@ -4,10 +4,12 @@ import numpy as np
 import pandas as pd
 
 from ..analyses.blocks import Figure, Grid, Words
+from ..analyses.inputs import Inputs
+from ..analyses.reliability import RELIABILITY, SweepOptions
+from ..analysis_settings import AnalysisSettings
 from ..certainty.score_trust import score_digits, score_trust
 from ..certainty.scores_by_gold import scores_by_gold
 from ..errors import PluralityError
-from ..evaluation.score_errors import errors_verdict, score_errors
 from ..evaluation.score_predictions import ScorePredictions
 from ..figures import scores as figures
 from ..models.gold import gold_cases
@@ -101,18 +103,15 @@ def _cases(request, token) -> list:
     shown = f"{plural(len(order), 'case')} of {dataset.n_cases:,}, the widest interval first."
     gold = [Words(scores_by_gold(dataset, trust).words(0, digits + 1))] if len(gold_cases(dataset)) else []
     alike = [Words(prior.alike(), "note")] if prior.alike() else []
-    return [Words(said), *alike, *gold, Grid(table, shown), *_predictors(request, model, reliability, token)]
+    return [Words(said), *alike, *gold, Grid(table, shown), *_predictors(request, model, reliability)]
 
 
-def _predictors(request, model: GaussianScores, reliability: float, token) -> list:
+def _predictors(request, model: GaussianScores, reliability: float) -> list:
     """How far predicted scores are off, over plausible truths at the trust of the report."""
     found = [one for one in request.classifiers if isinstance(one, ScorePredictions)]
     if not found:
         return []
-    errors = score_errors(
-        request.dataset, model, found, reliability=reliability, n_draws=request.n_draws, seed=request.seed, token=token
-    )
-    table = errors.to_frame().replace({"metric": figures.METRIC_TITLES})
-    said = "Errors of predictors over plausible truths, in units of the scores: mean and 95% of the truths, with which "
-    said += "cases are in the data (total), and against the mean scores (point)."
-    return [Words(f"{errors_verdict((errors,))}."), Grid(table, said)]
+    part = RELIABILITY.part("predictors")
+    inputs = Inputs(request.dataset, predictions=tuple(found), settings=AnalysisSettings(model, reliability))
+    options = SweepOptions((reliability,), request.n_draws, request.seed)
+    return part.blocks(part.answer(inputs, options), inputs, options)

@@ -8,13 +8,15 @@ import pandas as pd
 from ..agreement.applicable_coefficients import coefficients_for
 from ..agreement.benchmark_labels import before_opinions
 from ..analyses.blocks import Figure, Grid, Words
+from ..analyses.inputs import Inputs
+from ..analyses.reliability import RELIABILITY
+from ..analyses.reliability.prediction_sets import at_possible_promise, promises, scored
 from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..certainty.explain import why
 from ..certainty.top_sets import most_plausible
 from ..errors import NotApplicableError
-from ..evaluation.choice import verdict
-from ..evaluation.metrics import first_metric
-from ..evaluation.prediction_sets import majority_votes, possible_promise, prediction_sets
+from ..evaluation.metrics import TOP
+from ..evaluation.prediction_sets import majority_votes
 from ..evaluation.sweep_table import (
     SweepPart,
     SweepTable,
@@ -24,7 +26,6 @@ from ..evaluation.sweep_table import (
     reliability_sweep,
     sweep_part,
 )
-from ..figures import classifiers as classifier_figures
 from ..figures import reliability as figures
 from ..methods import any_of, as_taken, method_named
 from ..order import lowest_first
@@ -33,7 +34,7 @@ from ..text import exact, number, plural, probability, shorten
 from ..thresholds import UNCERTAIN_BELOW
 from .methods import methods_text
 
-_LISTED, _FIRST, _TOP = 25, 6, 3
+_LISTED, _FIRST = 25, 6
 
 
 def certainty(request, sections, token, progress) -> list:
@@ -93,7 +94,7 @@ def _ask_about(view: Dataset, cases: list[str], below: int) -> list[Words]:
 
 
 def classifiers(request, sections, token, progress) -> list:
-    """Whether a choice of classifier survives the uncertainty about the truth.
+    """Whether a choice of classifier survives the uncertainty about the truth, as the Reliability page has it.
 
     Parameters
     ----------
@@ -107,35 +108,8 @@ def classifiers(request, sections, token, progress) -> list:
         return []
     view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
     sweep = _sweep(request, view, request.reliabilities, request.classifiers, token, progress)
-    metric = first_metric(3, view.n_classes)
-    rows = [
-        {
-            "γ": exact(reliability),
-            "classifier": name,
-            "mean": value[metric].mean,
-            "ci_low": value[metric].ci_low,
-            "ci_high": value[metric].ci_high,
-            "against the point estimate": value[metric].point,
-            "cases": value[metric].n_cases,
-        }
-        for reliability, evaluation in zip(sweep.reliabilities, sweep.evaluation, strict=True)
-        for name, value in evaluation.values.items()
-    ]
-    title = classifier_figures.metric_title(metric)
-    return [
-        Words(verdict(sweep.reliabilities, sweep.evaluation, metric) + ".", "lead"),
-        Figure(
-            lambda theme: classifier_figures.metric_against_reliability(
-                sweep.reliabilities,
-                sweep.evaluation,
-                metric,
-                theme,
-                "Line: mean over plausible truths · band: 95% of them · ×: against the point estimate",
-            ),
-            f"{title} of each classifier against reliability",
-        ),
-        Grid(pd.DataFrame(rows), f"{title} over plausible truths of all cases.", 100),
-    ]
+    inputs = Inputs(view, predictions=request.classifiers, settings=request.settings)
+    return RELIABILITY.part("classifiers").blocks(sweep, inputs)
 
 
 def sets(request, sections, token, progress) -> list:
@@ -151,7 +125,7 @@ def sets(request, sections, token, progress) -> list:
     """
     if not request.classifiers:
         return []
-    usable = [one for one in request.classifiers if one.score is not None]
+    usable = scored(request.classifiers)
     if not usable:
         return [Words("The predictions hold no scores of classes, which prediction sets need.")]
     view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
@@ -160,35 +134,12 @@ def sets(request, sections, token, progress) -> list:
     else:
         how = {"n_draws": request.n_draws, "seed": request.seed, "token": token, "progress": progress}
         kept = kept_plausibilities(request.model, view, request.reliability, **how)
-    found, rows, same = [], [], {"votes": majority_votes(request.model, view), "seed": request.seed}
-    for one in usable:
-        try:
-            first = prediction_sets(one, view, kept, **same)
-            alpha = round(1 - possible_promise(first.listed), 6)
-            found.append(prediction_sets(one, view, kept, alpha=alpha, **same))
-        except NotApplicableError as error:
-            return [Words(str(error))]
-        last = found[-1]
-        held = last.aggregated
-        rows.append(
-            {
-                "classifier": one.name,
-                "promise": 1 - alpha,
-                "threshold": last.threshold if np.isfinite(last.threshold) else "all classes",
-                "mean size": last.mean_size,
-                "truth held": held.value,
-                "from": held.low,
-                "to": held.high,
-                "majority vote held": None if last.voted is None else last.voted.value,
-                "test cases": last.n_test,
-            }
-        )
-    at = f"γ = {exact(request.reliability)}"
-    note = f"Prediction sets at {at}, calibrated on half of the cases and tested on the others."
-    return [
-        *(Words(f"{one.classifier}: {one.promise(request.reliability)}") for one in found),
-        Grid(pd.DataFrame(rows), note, 100),
-    ]
+    votes = majority_votes(request.model, view)
+    try:
+        found = [at_possible_promise(one, view, kept, votes, request.seed) for one in usable]
+    except NotApplicableError as error:
+        return [Words(str(error))]
+    return promises(found, request.reliability)
 
 
 def methods(request, sections, token, progress) -> list:
@@ -228,13 +179,13 @@ def drawn_once(request) -> Callable | None:
     request : ReportRequest
     """
     view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
-    if request.part is not None or not can_keep(view.n_cases, request.n_draws, _TOP):
+    if request.part is not None or not can_keep(view.n_cases, request.n_draws, TOP):
         return request.part
     known: dict[float, SweepPart] = {}
 
     def part(reliability: float, token, progress) -> SweepPart:
         if reliability not in known:
-            how = {"n_draws": request.n_draws, "max_top": _TOP, "seed": request.seed}
+            how = {"n_draws": request.n_draws, "max_top": TOP, "seed": request.seed}
             known[reliability] = sweep_part(request.model, view, reliability, **how, token=token, progress=progress)
         return known[reliability]
 
@@ -242,7 +193,7 @@ def drawn_once(request) -> Callable | None:
 
 
 def _sweep(request, view, reliabilities, classifiers, token, progress) -> SweepTable:
-    how = {"max_top": _TOP, "n_draws": request.n_draws, "seed": request.seed, "token": token}
+    how = {"max_top": TOP, "n_draws": request.n_draws, "seed": request.seed, "token": token}
     if request.part is None:
         return reliability_sweep(request.model, view, reliabilities, classifiers=classifiers, **how, progress=progress)
 

@@ -19,6 +19,7 @@ from core.agreement.by_rater import by_rater
 from core.agreement.over_time import over_time
 from core.agreement.pairs import pair_matrix
 from core.agreement.precision import precision_curve
+from core.analyses.reliability.relations import relation
 from core.annotations.dataset import Dataset
 from core.annotations.write import long_table
 from core.certainty.label_sets import label_set_certainty
@@ -29,7 +30,6 @@ from core.evaluation.corrected_rates import class_rate
 from core.evaluation.gold_accuracy import gold_accuracy
 from core.evaluation.prediction_sets import prediction_sets
 from core.evaluation.predictions import match_predictions
-from core.evaluation.relations import relation
 from core.evaluation.score_errors import score_errors
 from core.evaluation.score_predictions import ScorePredictions
 from core.evaluation.set_metrics import set_metrics

@@ -4,7 +4,6 @@ import dataclasses
 import io
 import json
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -23,7 +22,6 @@ from core.agreement.specific import specific_agreement
 from core.annotations.named_selection import Selection, days_of
 from core.certainty.top_sets import annotation_certainty
 from core.evaluation.sweep_table import reliability_sweep
-from core.ingest.samples import load_sample
 from core.methods import method_named
 from core.models.catalogue import em_model, fit_request, request
 from core.models.comparison import compare_fits
@@ -32,14 +30,12 @@ from core.models.majority import MajorityVote
 from core.models.precision import precision_of
 from core.models.rater_summary import rater_summary
 from core.plausibility.dirichlet import DirichletCounts
-from core.rankings.leave_one_out import leave_one_out
 from core.raters.coverage import coverage
 from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
 from core.raters.to_act_on import raters_to_act_on
 from core.reducers.all_draws import WholeCases
 from core.reducers.protocol import reduce_draws
-from pages.shared.cache import datasets as cached
 from pages.shared.kit import widgets
 from tests.pages.opened import at, kept, settle
 
@@ -467,8 +463,7 @@ def test_overlap_stands_beside_its_rater_and_class(raters, data):
 
 @pytest.fixture(scope="module")
 def reliability(tables):
-    tabs = ("Certainty", "Relations")
-    return tables("reliability", ROWS, *({"reliability_tabs": tab} for tab in tabs))
+    return tables("reliability", ROWS, {"reliability_tabs": "Certainty"})
 
 
 def test_the_sweep_has_means_errors_and_counts_at_their_own_trust(reliability, data):
@@ -488,69 +483,6 @@ def test_the_sweep_has_means_errors_and_counts_at_their_own_trust(reliability, d
     assert list(cases["case"]) == list(data.cases)
     for gamma, found in zip(told["reliabilities"], sweep.certainty, strict=True):
         same(cases[f"certainty at {gamma:g}"], found.certainty[:, 0])
-    both = reliability[0]["certainty_agreement"]
-    middle = sweep.certainty[len(sweep.certainty) // 2].certainty[:, 0]
-    assert list(both["case"]) == list(data.cases)
-    same(both["certainty"], middle)
-    same(both["agreement"], leave_one_out(data).case)
-    models = reliability[0]["certainty_models"]
-    gamma = told["reliabilities"][len(told["reliabilities"]) // 2]
-    same(models[f"Dirichlet counts, γ = {gamma:g}"], middle)
-    assert list(models["case"]) == list(data.cases)
-
-
-@pytest.fixture(scope="module")
-def skin(tables):
-    tabs = ("Classifiers", "Risk")
-    return tables("reliability", "skin", *({"model": "dirichlet", "reliability_tabs": tab} for tab in tabs))
-
-
-@pytest.fixture(scope="module")
-def classified(skin):
-    """The same sweep, made anew."""
-    told = skin[1]["metric"]
-    view = load_sample("skin").as_classes()[0]
-    return view, reliability_sweep(
-        DirichletCounts(), view, told["reliabilities"], classifiers=cached.sample_predictions("skin", view),
-        n_draws=told["draws"], seed=told["seed"],
-    )  # fmt: skip
-
-
-def test_metrics_stand_beside_their_classifier_and_trust(skin, classified):
-    frame, (_, sweep) = skin[0]["metric"], classified
-    metric = "top3_accuracy"
-    expected = [
-        (gamma, name, found.values[name][metric])
-        for gamma, found in zip(sweep.reliabilities, sweep.evaluation, strict=True)
-        for name in found.classifiers
-    ]
-    same(frame["reliability"], [gamma for gamma, *_ in expected])
-    assert list(frame["classifier"]) == [name for _, name, _ in expected]
-    for field in ("mean", "sd", "ci_low", "ci_high", "min", "max", "point", "case_se", "total_se", "n_cases"):
-        same(frame[field], [getattr(value, field) for *_, value in expected])
-    # Counts open at β, .8 by held-out annotations of skin: the tables are of the reliability next to it.
-    opened = sweep.evaluation[int(np.abs(np.log(np.array(sweep.reliabilities) / 0.8)).argmin())]
-    place, names = opened.metrics.index(metric), list(opened.classifiers)
-    same(skin[0]["metric_draws"][names], opened.by_draw[:, place].T)
-    same(skin[0]["metric_cases"][names], opened.by_case[:, :, place])
-    better = skin[0]["better"]
-    assert list(better["better"]) == names
-    same(better[names], opened.better[:, :, place])
-
-
-def test_risk_stands_beside_its_case(skin, classified):
-    frame, (view, sweep) = skin[0]["risk"], classified
-    found = sweep.risk[len(sweep.risk) // 2]
-    assert list(frame["case"]) == list(view.cases)
-    for column, values in (
-        ("expected_risk", found.expected),
-        ("risk_of_top1", found.of_top1),
-        ("risk_summed", found.summed),
-    ):
-        same(frame[column], values)
-    same(frame["annotations"], np.diff(view.case_ptr))
-    answers = [view.answer[a:b] for a, b in pairwise(view.case_ptr)]
-    same(frame["distinct_classes"], [len(set(each)) for each in answers])
 
 
 # Home

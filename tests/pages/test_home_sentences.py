@@ -10,6 +10,7 @@ import pytest
 from scipy.stats import binomtest
 
 from core.analyses.agreement import AGREEMENT
+from core.analyses.reliability.certainty import over_trust
 from core.certainty.top_sets import annotation_certainty
 from core.evaluation.sweep_table import reliability_sweep
 from core.methods import any_of, offered
@@ -17,7 +18,6 @@ from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import analyses
 from pages.shared.cache import home as cached_home
 from pages.shared.home import doors, numbers
-from pages.shared.reliability.headline import over_trust
 from tests.core.test_sentences import DATA, pairs_of
 
 NAMES = [name for name in DATA if name != "crowd with gold"]

@@ -13,12 +13,8 @@ import pytest
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection, days_of
 from core.certainty.label_sets import label_set_certainty
-from core.certainty.score_trust import ScoreTrust, score_trust
+from core.certainty.score_trust import ScoreTrust
 from core.evaluation.corrected_rates import CorrectedRate
-from core.evaluation.gold_accuracy import gold_accuracy
-from core.evaluation.predictions import open_predictions
-from core.evaluation.score_errors import ScoreErrors, errors_verdict
-from core.evaluation.set_metrics import SetMetrics
 from core.figures.theme import LIGHT
 from core.ingest.samples import load_sample
 from core.machines.alternative_test import AgainstRater, MachineStanding
@@ -31,8 +27,6 @@ from core.machines.worth import Worth
 from core.models.catalogue import fit_request, request
 from core.models.label_fits import fit_labels
 from core.models.soft_labels import soft_labels
-from core.plausibility.dirichlet import DirichletCounts
-from core.plausibility.gaussian import GaussianScores
 from core.plausibility.plackett_luce.rater_trust import RaterTrust
 from core.raters.following import following_of
 from core.raters.plan_outcomes import QUANTITIES, Plan, PlanOutcomes
@@ -44,7 +38,7 @@ from pages.shared.ai_rater import parts as ai_parts
 from pages.shared.ai_rater import rates as ai_rates
 from pages.shared.ai_rater import versions as ai_versions
 from pages.shared.cases import label_table, score_cases
-from pages.shared.kit import columns, job_progress, widgets
+from pages.shared.kit import columns, job_progress
 from pages.shared.kit import shared_errors as kit_shared_errors
 from pages.shared.models import fit as models_fit
 from pages.shared.models import labels as models_labels
@@ -53,10 +47,6 @@ from pages.shared.raters import plan as raters_plan
 from pages.shared.raters import plans as raters_plans
 from pages.shared.raters import scores as raters_scores
 from pages.shared.raters import trust as raters_trust
-from pages.shared.reliability import classifiers as reliability_classifiers
-from pages.shared.reliability import prediction_sets as reliability_sets
-from pages.shared.reliability import scores as reliability_scores
-from pages.shared.reliability import set_classifiers
 from pages.shared.review import after as review_after
 from pages.shared.review import decisions as review_decisions
 from pages.shared.upload import report as upload_report
@@ -252,52 +242,6 @@ def test_the_side_of_a_score_is_said_over_all_trusts(drawn, above, title):
     assert drawn["above_trust"].layout.title.text == title
 
 
-def errors(reliability: float, mean, better) -> SimpleNamespace:
-    mean = np.array(mean)[:, None]
-    matrix = np.array([[np.nan, better], [1 - better, np.nan]])
-    return SimpleNamespace(reliability=reliability, predictors=("A", "B"), mean=mean, better=matrix)
-
-
-def test_who_errs_least_is_as_sure_as_at_the_trust_where_it_is_least():
-    near, far = errors(1.0, (0.4, 0.5), 0.99), errors(3.0, (0.3, 0.6), 0.61)
-    said = errors_verdict
-    assert said((near, far)) == "No predictor clearly errs least: A is better with a probability down to 61%"
-    later = errors(3.0, (0.3, 0.6), 0.97)
-    assert said((near, later)) == "A errs least at every trust, with a probability of 97% or more"
-    assert said((near, errors(3.0, (0.6, 0.5), 0.02))) == "Which predictor errs least depends on the trust"
-    unclear = said((near, errors(3.0, (0.6, 0.5), 0.2)))
-    assert unclear == "No predictor clearly errs least: B is better with a probability down to 80%"
-    assert said((errors(3.0, (0.5, 0.4), 0.004),)) == "B errs least at γ = 3, with a probability of over 99% or more"
-    alone = said((errors(3.0, (0.5, 0.4), np.nan),))
-    assert alone == "No case is predicted by two predictors, so none errs least"
-
-
-# Prediction sets
-
-
-def of_sets(voted: float | None, low: float = 0.7, value: float = 0.8, high: float = 0.85) -> SimpleNamespace:
-    shares = {
-        "aggregated": SimpleNamespace(value=value, low=low, high=high, n=30),
-        "voted": None if voted is None else SimpleNamespace(value=voted, low=voted - 0.1, high=voted + 0.1, n=30),
-        "true": None,
-    }
-    return SimpleNamespace(**shares, alpha=0.1, threshold=0.3, mean_size=2.5, n_calibration=20, n_test=30,
-                           all_classes=False)  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("votes", "more"),
-    [((0.9, 0.86), True), ((0.9, 0.84), False), ((0.9, 0.75), False), ((0.6, 0.6), False), ((0.9, None), False)],
-)
-def test_the_vote_is_held_more_often_only_where_that_is_so_at_every_trust(said, shown, drawn, left, votes, more):
-    found = tuple(of_sets(vote) for vote in votes)
-    net = SimpleNamespace(name="net")
-    reliability_sets._against_trust((1.0, 3.0), (net,), tuple((one,) for one in found), found, LIGHT)
-    assert any("held more often than the truth" in words for words in said) == more
-    assert left["sets_numbers"].equals(shown["sets_table"]) and left["sets_numbers"]["reliability"].tolist() == [1, 3]
-    assert [*drawn["sets_size"].data[0].y] == [2.5, 2.5] and [*drawn["sets_coverage"].data[1].y] == [0.8, 0.8]
-
-
 # Every other table that leaves a page
 
 
@@ -374,42 +318,6 @@ def test_the_plausible_score_of_a_case_leaves_for_every_trust(shown, left):
     assert left["score_trust"].equals(shown["score_trust_table"])
     columns = ["reliability", "score", "ci_low", "ci_high", "p_above"]
     assert left["score_trust"][columns].values.tolist() == np.column_stack([at, *of.values()]).tolist()
-
-
-def test_errors_of_predictors_leave_at_every_trust_and_are_shown_at_the_one_that_opens(
-    monkeypatch, said, shown, drawn, left
-):
-    def found(reliability):
-        rng = np.random.default_rng(int(reliability))
-        parts = [rng.random((2, 3)) for _ in range(6)]
-        better = np.array([[np.nan, 0.8], [0.2, np.nan]])
-        return ScoreErrors(
-            reliability, ("A", "B"), ("absolute", "root_squared", "bias"), *parts, np.array([9, 8]), better
-        )
-
-    every = (found(1.0), found(3.0))
-    monkeypatch.setattr(reliability_scores, "_errors", lambda *_: every)
-    monkeypatch.setattr(reliability_scores.st, "segmented_control", lambda label, options, **_: "bias")
-    reliability_scores._predictors(None, None, (), None, 2.0, LIGHT)  # nearer to 3 by its ratio
-    frame, table = left["score_errors_file"], shown["score_errors_table"]
-    for name in ("mean", "low", "high", "total_low", "total_high", "point"):
-        assert frame[name].tolist() == [v for one in every for v in getattr(one, name).ravel()]
-        assert table[name].tolist() == getattr(every[1], name).ravel().tolist()
-    assert frame["reliability"].tolist() == [1.0] * 6 + [3.0] * 6 and "At γ = 3" in said
-    assert left["better"].iloc[0, 1:].tolist()[1] == 0.8 and left["better"]["predictor"].tolist() == ["A", "B"]
-
-
-def test_scores_of_every_case_leave_under_their_own_trust(left, shown, drawn):
-    data = load_sample("essays")
-    trust = score_trust(data, GaussianScores(6.0, 5.0, 0.5, 2.0, 1.0), [1.0, 3.0])
-    reliability_scores._certainty(data, GaussianScores(6.0, 5.0, 0.5, 2.0, 1.0), trust, LIGHT)
-    frame = left["sweep_cases"]
-    assert frame["case"].tolist() == list(data.cases)
-    for place, at in enumerate("13"):
-        for label, values in (("score", trust.m), ("95% from", trust.low), ("95% to", trust.high),
-                              ("P(above)", trust.above)):  # fmt: skip
-            assert frame[f"{label} at {at}"].tolist() == values[place].tolist()
-    assert (trust.m[0] != trust.m[1]).any() and (trust.above[0] != trust.above[1]).any()
 
 
 def test_who_shares_errors_leaves_with_every_pair_and_shows_those_beyond_chance(
@@ -530,22 +438,6 @@ def test_the_trust_in_raters_leaves_as_it_is_and_is_shown_the_least_first(monkey
     )
 
 
-def test_accuracy_by_gold_of_classifiers_is_of_the_sets_of_the_metric(said, shown, left):
-    data = Dataset.from_classes(
-        "d", tuple("abcd"), ("r",), ("x", "y", "z", "w"), np.arange(4), np.zeros(4, int), np.arange(4),
-        gold=np.array([0, 1, 2, -1]),
-    )  # fmt: skip
-    rows = "case,class,score\na,x,.9\na,y,.1\nb,x,.9\nb,y,.05\nb,z,.04\nc,x,1\n"
-    (net,) = open_predictions("net", rows.encode(), data)
-    for metric, top, right in (("top1_accuracy", 1, 1 / 3), ("top3_accuracy", 3, 2 / 3)):
-        reliability_classifiers._by_gold(data, (net,), metric)
-        assert said[-1 if len(said) == 1 else 0].startswith("Top-1")
-        frame = left["gold_accuracy_table"]
-        assert frame.equals(gold_accuracy(data, (net,), top).to_frame()) and frame.equals(shown["gold_accuracy"])
-        assert frame["right_by_gold"].tolist() == [pytest.approx(right)]
-    assert any(words.startswith("Top-3") for words in said)
-
-
 def test_soft_labels_leave_each_under_its_own_name(said, shown, left):
     fitted = fit_request(request("dawid-skene"), load_sample("caries"))
     models_fit.soft(fitted)
@@ -561,35 +453,6 @@ def test_soft_labels_leave_each_under_its_own_name(said, shown, left):
     ]
     assert list(left["weights"]()[["case", "class", "weight"]].itertuples(index=False, name=None)) == weights
     np.testing.assert_array_equal(shown["soft_rows"].iloc[:, 1:], found.probability[:20])
-
-
-def test_predicted_sets_are_shown_as_a_whole_and_by_label_and_leave_in_one(monkeypatch, said, shown, left):
-    metrics = ("jaccard", "exact", "micro_f1", "macro_f1", *(f"{of} of bus" for of in ("precision", "recall", "f1")))
-    parts = [np.random.default_rng(n).random((2, 7)) for n in range(5)]
-    found = SetMetrics(3.0, ("net", "tree"), ("bus",), metrics, *parts, np.array([9, 8]))
-    monkeypatch.setattr(set_classifiers, "_metrics", lambda *_: found)
-    set_classifiers.show(SimpleNamespace(gold_sets=None), DirichletCounts(), (), 3.0)
-    frame = left["set_metrics_file"]
-    assert frame.equals(found.to_frame()) and len(frame) == 14
-    for table, places in ((shown["set_metrics"], range(4)), (shown["label_metrics"], range(4, 7))):
-        assert table["n_cases"].tolist() == [9] * len(places) + [8] * len(places)
-        for name, values in zip(("mean", "low", "high", "total_low", "total_high"), parts, strict=True):
-            assert table[name].tolist() == [values[who, at] for who in (0, 1) for at in places]
-    assert shown["label_metrics"]["metric"].tolist() == ["precision of bus", "recall of bus", "F1 of bus"] * 2
-    assert "The sets, at γ = 3" in said
-
-
-def test_the_largest_sets_are_shown_and_those_of_all_cases_leave(monkeypatch, said, left):
-    listed = {}
-    monkeypatch.setattr(widgets, "open_case_table", lambda frame, key, *_, **__: listed.update({key: frame}))
-    monkeypatch.setattr(reliability_sets, "_cut", lambda *_: None)
-    table = pd.DataFrame(
-        {"case": list("abc"), "classifier": "net", "size": [1, 3, 2], "classes": ["x", "x; y; z", "x; y"]}
-    )
-    monkeypatch.setattr(reliability_sets, "sets_table", lambda sets, view: table)
-    sets = SimpleNamespace(size=np.array([1, 3, 2]), alpha=0.1)
-    reliability_sets._largest(None, None, SimpleNamespace(name="net"), sets, 1.0, {}, LIGHT)
-    assert listed["sets_largest"]["case"].tolist() == ["b", "c", "a"] and left["sets_cases"].equals(table)
 
 
 def test_reviews_decisions_and_rows_left_out_leave_as_they_are(monkeypatch, said, shown, left, labels):
@@ -645,9 +508,10 @@ def keys_of(verb: str, place: int) -> set[str]:
 
 
 def test_every_table_that_leaves_a_page_is_read_by_a_test():
+    """Those of analyses are read by their contract."""
     read = "".join(file.read_text() for file in Path(__file__).parent.glob("*.py"))
     asked = keys_of("download", 3)
-    assert len(asked) > 60
+    assert len(asked) > 40
     assert sorted(key for key in asked if f'"{key}' not in read) == []
 
 

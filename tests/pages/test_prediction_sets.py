@@ -5,7 +5,6 @@ import numpy as np
 from core import belongings
 from core.annotations.dataset import Dataset
 from core.library import keep
-from core.text import number
 from tests.pages.opened import opened, settle, words
 
 TAB = "Prediction sets"
@@ -30,26 +29,6 @@ def made(n, k, n_raters, seed, unanimous=False):
     rows = [f"{names[i]},{'vwxyz'[j]},{plausible[i, j]:.6f}" for i in range(n) for j in range(k)]
     belongings.add_predictions(dataset.digest, "model.csv", "\n".join(["case,class,score", *rows]).encode())
     return dataset.digest
-
-
-def test_the_promise_of_skin_is_what_its_lists_can_keep_and_its_sentence_gives_the_numbers(known_results, home):
-    known_results(home)
-    app = on_tab("skin")
-    said = words(app)
-    assert "On average at least .60 of the sets" in said or "On average at least .50 of the sets" in said
-    assert "if the truth is distributed as the plausibilities at γ =" in said
-    table = next(frame.value for frame in app.dataframe if "mean_size" in frame.value.columns)
-    assert len(table) == 20 and not table["all_classes"].any()
-    first = table[table["classifier"] == "A"]
-    assert any(f"and the truth in {number(value, 3)}" in said for value in first["aggregated"])
-    assert any(f"hold {number(size)} of 60 classes" in said for size in first["mean_size"])
-    largest = next(frame.value for frame in app.dataframe if "classes" in frame.value.columns)
-    assert largest["size"].is_monotonic_decreasing
-    promise = next(one for one in app.segmented_control if one.label.startswith("Promise"))
-    said = words(settle(promise.set_value(0.95).run()))
-    assert "lists only some classes of a case" in said and "too little to promise .95" in said
-    assert "Every set holds all 60 classes." in said
-    assert "The majority vote is held more often" not in said
 
 
 def test_two_unanimous_cases_promise_nothing(home):

@@ -18,7 +18,6 @@ from core.ingest.saved_mappings import Choices
 from core.models.dawid_skene import DawidSkene
 from core.models.loo import LooRow, PsisLoo
 from core.plausibility.gaussian import GaussianScores
-from core.rankings.leave_one_out import leave_one_out
 from core.review.sessions import Queued
 from pages.shared.agreement import compare as agreement_compare
 from pages.shared.ai_rater import marking as ai_marking
@@ -37,14 +36,10 @@ from pages.shared.models import jobs as models_jobs
 from pages.shared.models import parts as models_parts
 from pages.shared.raters import plan as raters_plan
 from pages.shared.raters import trust as raters_trust
-from pages.shared.reliability import relations
-from pages.shared.reliability import scores as reliability_scores
-from pages.shared.reliability.headline import over_trust
 from pages.shared.review import assigned as review_assigned
 from pages.shared.upload import last as upload_last
 from pages.shared.upload import later_gold
 from pages.shared.upload import report as upload_report
-from tests.pages.test_sentences import sweep
 
 ROWS = "\n".join(f"c{case},{rater},{'xy'[(case * k + k) % 2]}" for case in range(8) for k, rater in enumerate("abc"))
 
@@ -164,44 +159,6 @@ def test_the_trust_as_a_table_has_both_ends_and_the_side_at_their_own_reliabilit
     told = {"reliability": [0.5, 2.0, 30.0], "score": [4.0, 5.0, 5.5]}
     told |= {"ci_low": [0.0, 3.0, 4.5], "ci_high": [12.0, 9.0, 7.5], "p_above": [0.4, 0.6, 0.9]}
     assert shown["score_trust_table"].to_dict("list") == left["score_trust"].to_dict("list") == told
-
-
-# Reliability
-
-
-def test_certainty_under_another_model_stands_with_the_name_and_the_trust_of_that_model(monkeypatch, few, drawn, left):
-    models = relations.plausibility_models
-    monkeypatch.setattr(models, "offered", lambda dataset: ["one", "asks", "other", "third"])
-    monkeypatch.setattr(models, "made", lambda name: SimpleNamespace(name=name, default_reliability=7.0))
-    monkeypatch.setattr(models, "method", lambda name: SimpleNamespace(title=f"Model {name}"))
-    monkeypatch.setattr(models, "data_for", lambda *_, **__: few)
-    monkeypatch.setattr(relations.trusted_raters, "is_needed", lambda model: model.name == "asks")
-    monkeypatch.setattr(relations.widgets, "heading", lambda *_: None)
-    own = ((0.5,) * 8, (0.9, 0.8, 0.6, 0.7, 0.4, 0.95, 0.55, 0.65), (1.0,) * 8)
-    others = (0.8, 0.85, 0.5, 0.75, 0.45, 0.9, 0.7, 0.6)
-    asked = []
-
-    def rival(data, model, reliabilities, *_):
-        asked.append((model.name, reliabilities))
-        return sweep(others)
-
-    relations.show_relations(few, few, sweep(*own), SimpleNamespace(name="one"), rival, LIGHT)
-    assert asked == [("other", (7.0,))]
-    figure, names = drawn["models_relation"], ["Model one, γ = 2", "Model other, γ = 7"]
-    axes = [axis.title.text for axis in (figure.layout.xaxis, figure.layout.yaxis)]
-    assert axes == [f"certainty under {name}" for name in names]
-    points = figure.data[1]
-    assert (list(points.x), list(points.y), list(points.customdata)) == (list(own[1]), list(others), list(few.cases))
-    assert left["certainty_models"].to_dict("list") == {
-        "case": list(few.cases), names[0]: list(own[1]), names[1]: list(others)
-    }  # fmt: skip
-    r = np.corrcoef(own[1], others)[0, 1]
-    ends = np.tanh(np.arctanh(r) + np.array([-1, 1]) * 1.959964 / np.sqrt(5))
-    words = [f"{value:.2f}".removeprefix("0") for value in (r, *ends)]
-    assert figure.layout.title.text == f"Correlation {words[0]} ({words[1]} to {words[2]})"
-    agreed = left["certainty_agreement"]
-    assert agreed["certainty"].tolist() == list(own[1]) and agreed["case"].tolist() == list(few.cases)
-    assert agreed["agreement"].tolist() == leave_one_out(few).case.tolist()
 
 
 # Machines that are left out
@@ -584,32 +541,6 @@ def test_a_set_that_does_not_stand_out_names_the_labels_that_are_even(exclusive,
         even=np.array([even], bool), exclusive=exclusive,
     )  # fmt: skip
     assert label_table._said(found, 0).replace("\\", "").startswith(words)
-
-
-# Reliability
-
-
-def test_certainty_that_hardly_moves_neither_rises_nor_falls():
-    """Standard errors of a hundredth of the certainty: .700 to .716 is within two of them, .700 to .760 is not."""
-    assert over_trust(sweep((0.7,), (0.716,))).startswith(
-        "Certainty neither rises nor falls clearly with trust (.70 to .72)"
-    )
-    assert over_trust(sweep((0.716,), (0.7,))).startswith(
-        "Certainty neither rises nor falls clearly with trust (.72 to .70)"
-    )
-    assert over_trust(sweep((0.7,), (0.76,))).startswith("Certainty rises from .70 to .76 with trust")
-
-
-def test_one_trust_in_scores_is_told_without_another(monkeypatch):
-    monkeypatch.setattr(reliability_scores.scores, "digits_of", lambda width: 1)
-    monkeypatch.setattr(reliability_scores.scores, "written", lambda value, digits: f"{value:.{digits}f}")
-    one = SimpleNamespace(
-        reliability=np.array([2.0]), above=None, width=np.array([[1.0, 2.0, 9.0]]), m=np.zeros((1, 3)),
-        threshold=4.0, certainty=np.array([[0.95, 0.6, 0.7]]),
-    )  # fmt: skip
-    assert reliability_scores._sentence(one) == "The interval of the median case is 2.0 wide at γ = 2"
-    one.above = np.zeros((1, 3))
-    assert reliability_scores._sentence(one) == "In 2 of 3 cases whether it lies above 4 stays uncertain at γ = 2"
 
 
 # Upload

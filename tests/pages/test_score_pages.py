@@ -175,21 +175,6 @@ def test_what_a_prior_at_its_bounds_says_is_true_of_two_cases_and_of_unanimous_o
     assert not re.search(r"(worth|by about|[ab]₀) \.00\b", words(app))
 
 
-def test_reliability_has_widths_predictors_and_the_curve_of_colleagues(essays):
-    dataset, prior = essays
-    app = opened("reliability", ESSAYS)
-    trust = score_trust(dataset, prior.model(), [1.0, 2.0, 3.0])
-    first, last = np.median(trust.width, axis=1)[[0, -1]]
-    assert app.title[0].value == (f"The interval of the median case is {first:.1f} wide at γ = 1, {last:.1f} at γ = 3")
-    table = next(each.value for each in app.dataframe if "width_median" in each.value)
-    assert table["width_median"].to_numpy() == pytest.approx(np.median(trust.width, axis=1))
-    assert [tab.label for tab in app.tabs] == ["Certainty", "Predictors", "What anchors γ"]
-    app.session_state["reliability_tabs"] = "What anchors γ"
-    settle(app.run())
-    assert "648 annotations of 160 cases held out one by one" in words(app)
-    assert "the scores of a case count as independent" in words(app)
-
-
 def test_predictors_on_the_page_have_the_errors_of_the_command_line(essays, capsys):
     app = opened("reliability", ESSAYS)
     app.number_input(key="threshold").set_value(6.0).run()

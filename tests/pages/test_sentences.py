@@ -18,6 +18,7 @@ from core.agreement.differences import Difference
 from core.agreement.intervals import Coefficient
 from core.agreement.pairs import pair_matrix
 from core.agreement.precision import PrecisionCurve, PrecisionPoint
+from core.analyses import reviews
 from core.analyses.agreement import cases as by_case
 from core.analyses.agreement import classes as by_class
 from core.analyses.agreement import coefficients
@@ -29,10 +30,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.explain import BelowPeers
 from core.certainty.risk import RiskResult
 from core.certainty.top_sets import CertaintyResult
-from core.evaluation.choice import verdict
-from core.evaluation.prediction_sets import CALIBRATION, LEFT_OUT, TEST, CoveredShare, SetGroup
 from core.evaluation.predictions import open_predictions
-from core.evaluation.sweep_table import reliability_sweep
 from core.figures.theme import LIGHT
 from core.ingest.answer_rules import Treatment
 from core.ingest.samples import load_sample
@@ -56,7 +54,6 @@ from core.review.events import Event
 from core.review.opinions import Opinion
 from core.review.summary import Minds, Reviewer, Settled, WithOpinions
 from core.text import markdown
-from core.thresholds import LEAST_GOLD
 from pages.shared.agreement import compare
 from pages.shared.agreement import pairs as agreement_pairs
 from pages.shared.ai_rater import parts as ai_parts
@@ -75,9 +72,6 @@ from pages.shared.raters import act_on as raters_act_on
 from pages.shared.raters import answers as raters_answers
 from pages.shared.raters import plan as raters_plan
 from pages.shared.raters import table as raters_table
-from pages.shared.reliability import anchors, classifiers, relations, set_classifiers
-from pages.shared.reliability import prediction_sets as reliability_sets
-from pages.shared.reliability.headline import over_trust
 from pages.shared.review import after
 from pages.shared.review import days as review_days
 from pages.shared.review import session as review_session
@@ -110,13 +104,6 @@ def certainty(*top1: float) -> CertaintyResult:
     both = np.column_stack([top1, np.ones(n)])
     names = tuple(f"case {place}" for place in range(n))
     return CertaintyResult(names, ("x", "y"), both, 0.01 * both, np.zeros((n, 2, 2), np.int32), np.zeros((n, 2)))
-
-
-def sweep(*levels) -> SimpleNamespace:
-    return SimpleNamespace(
-        reliabilities=tuple(float(place + 1) for place in range(len(levels))),
-        certainty=tuple(certainty(*level) for level in levels),
-    )
 
 
 # Home
@@ -286,89 +273,6 @@ def test_agreement_on_home_is_the_percentage_and_its_ends_and_beyond_chance_the_
 # Reliability
 
 
-@pytest.mark.parametrize(
-    ("levels", "words"),
-    [
-        ([(0.5, 0.7), (0.8, 1.0)], "Certainty rises from .60 to .90 with trust; 1 of 2 cases stays below .9 at γ = 2"),
-        ([(0.8, 1.0), (0.5, 0.7)], "Certainty falls from .90 to .60 with trust; 2 of 2 cases stay below .9 at γ = 2"),
-        (
-            [(0.5, 0.7), (0.92, 1.0)],
-            "Certainty rises from .60 to .96 with trust, and reaches .9 in every case at γ = 2",
-        ),
-        (
-            [(0.5, 0.7), (0.92, 1.0), (0.95, 1.0)],
-            "Certainty rises from .60 to .97 with trust, and reaches .9 in every case at γ = 2",
-        ),
-        ([(0.92, 0.94), (0.95, 1.0)], "Certainty rises from .93 to .97 with trust; no case is below .9"),
-        ([(0.8, 1.0), (1.0, 0.8)], "Certainty stays at .90 whatever the trust; 1 of 2 cases stays below .9 at γ = 2"),
-        ([(0.8, 0.85, 1.0)], "Certainty is below .9 in 2 of 3 cases at γ = 1"),
-    ],
-)
-def test_the_title_of_reliability_says_which_way_certainty_goes(levels, words):
-    assert over_trust(sweep(*levels)) == words
-
-
-def test_the_heading_of_risk_counts_cases_whose_level_of_most_plausibility_is_unsure(said, drawn, left):
-    codes = np.array([0, 0, 1, 1, 2, 2]), np.array([0, 1, 0, 1, 0, 1]), np.array([0, 1, 0, 0, 1, 1])
-    view = Dataset.from_classes("made", ("a", "b", "c"), ("r", "s"), ("x", "y"), *codes)
-    zero = np.zeros(3)
-    of_top1, summed = np.array([0.5, 0.6, 0.7]), np.array([0.95, 0.89, 0.91])
-    risk = RiskResult(of_top1, zero, summed, zero, zero.astype(int), np.array([0.2, 1.2, 1.8]), np.zeros((3, 3)))
-    other = replace(risk, summed=zero)
-    found = SimpleNamespace(reliabilities=(1.0, 3.0, 5.0), risk=(other, risk, other))
-    relations.show_risk(view, found, LIGHT)
-    assert said[0] == "At γ = 3 the risk level is less than 90% sure in 1 of 3 cases"
-    assert [trace.name for trace in drawn["annotations_by_risk"].data] == [
-        "low (1 case)",
-        "medium (1 case)",
-        "high (1 case)",
-    ]
-
-
-CURVE = SimpleNamespace(
-    reliability=np.array([1.0, 3.0, 9.0]), best=3.0, low=1.5, high=6.25, n_held_out=1234, n_cases=31, note="A note.",
-    score=np.zeros(3), diff=np.zeros(3), diff_se=np.ones(3), at_end="", open_ends=(False, False),
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("at_end", "open_ends", "words"),
-    [
-        ("", (False, False), "Best at γ = 3.00 (1.50 to 6.25)"),
-        ("", (False, True), "Best at γ = 3.00 (1.50 or more)"),
-        ("", (True, False), "Best at γ = 3.00 (6.25 or less)"),
-        ("", (True, True), "Best at γ = 3.00 (any that was tried, 1.50 to 6.25)"),
-        ("lowest", (True, False), "Best at the lowest γ: the data give no maximum"),
-        ("highest", (False, True), "Best at the highest γ: the data give no maximum"),
-    ],
-)
-def test_the_best_trust_of_held_out_readers_has_its_range_or_lies_at_an_end(
-    monkeypatch, said, drawn, at_end, open_ends, words
-):
-    curve = SimpleNamespace(**vars(CURVE) | {"at_end": at_end, "open_ends": open_ends})
-    monkeypatch.setattr(job_progress, "result_of", lambda *_, **__: curve)
-    for part in ("readers_key", "readers_work"):
-        monkeypatch.setattr(anchors.opening, part, lambda *_: None)
-    anchors._readers(SimpleNamespace(n_cases=31, kind="class"), None, LIGHT)
-    assert drawn["held_out_readers"].layout.title.text == words
-    assert said == ["1,234 annotations of 31 cases held out one by one. A note."]
-
-
-@pytest.mark.parametrize("few", [True, False])
-def test_certainty_against_gold_has_its_range_and_says_from_how_many_cases_it_decides(monkeypatch, said, drawn, few):
-    least = LEAST_GOLD
-    n = least - few
-    ends = {name: np.ones(3) for name in ("log_loss", "log_loss_low", "log_loss_high", "ece")}
-    curve = SimpleNamespace(
-        scored="certainty", **vars(CURVE) | ends | {"n_cases": n, "diagram": lambda reliability: ()}
-    )
-    monkeypatch.setattr(anchors.opening, "truth", lambda *_: curve)
-    anchors._truth(None, None, 4.0, LIGHT)
-    assert drawn["truth_loss"].layout.title.text == "Least log loss at γ = 3.00 (1.50 to 6.25)"
-    assert drawn["truth_diagram"].layout.title.text == "Certainty at γ = 4.00 against how often it is right"
-    assert said == [f"{n} cases with gold." + (f" From {least} it decides where γ opens." if few else "")]
-
-
 def test_predictions_that_are_added_are_counted_with_their_ties_and_gaps(monkeypatch, said):
     one = SimpleNamespace(
         name="net", predicted=np.array([True, True, False, True]), n_tied=lambda top: 11 * top,
@@ -378,11 +282,11 @@ def test_predictions_that_are_added_are_counted_with_their_ties_and_gaps(monkeyp
     monkeypatch.setattr(st, "session_state", {"data": "caries"})
     monkeypatch.setattr(st, "file_uploader", lambda *_, **__: file)
     monkeypatch.setattr(own_predictions, "tried", lambda upload: True)
-    monkeypatch.setattr(classifiers.predictions, "unusable", lambda view: ["too long"])
-    monkeypatch.setattr(classifiers.predictions, "matched", lambda *_: [one])
+    monkeypatch.setattr(own_predictions.predictions, "unusable", lambda view: ["too long"])
+    monkeypatch.setattr(own_predictions.predictions, "matched", lambda *_: [one])
     added = []
-    monkeypatch.setattr(classifiers.predictions, "add", lambda name, content: added.append(name))
-    classifiers.add_predictions(SimpleNamespace(n_cases=4))
+    monkeypatch.setattr(own_predictions.predictions, "add", lambda name, content: added.append(name))
+    own_predictions.add_classifiers(SimpleNamespace(n_cases=4, kind="class"))
     assert said == [
         "Left out: too long",
         "net: 3 of 4 cases; 33 with tied scores at place 3, taken in expectation; 21 with fewer than 3 classes, the "
@@ -390,28 +294,6 @@ def test_predictions_that_are_added_are_counted_with_their_ties_and_gaps(monkeyp
         "A note.",
     ]
     assert added == ["net.v2"]
-
-
-def test_figures_of_classifiers_say_at_which_trust_they_are(monkeypatch, said, shown, drawn, left):
-    cases = np.repeat(np.arange(6), 3)
-    answer = np.array([0, 0, 1, 1, 1, 1, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 1, 1])
-    data = Dataset.from_classes(
-        "made", tuple("abcdef"), ("r", "s", "t"), ("x", "y"), cases, np.tile(range(3), 6), answer
-    )
-    names = [open_predictions(name, f"case,class,score\n{rows}".encode(), data)[0] for name, rows in GUESSES.items()]
-    found = reliability_sweep(DirichletCounts(), data, [1.0, 3.0], classifiers=names, n_draws=40)
-    monkeypatch.setattr(st, "segmented_control", lambda *_, default, **__: default)
-    classifiers.show(found, data, names, 3.2, LIGHT)
-    assert drawn["metric_draws"].layout.title.text == "Over plausible truths at γ = 3"
-    assert drawn["metric_cases"].layout.title.text == "Per case at γ = 3"
-    assert said[0] == verdict(found.reliabilities, found.evaluation, "top1_accuracy")
-    assert any(words.startswith("Over 40 common draws of the truth") for words in said)
-
-
-GUESSES = {
-    name: "\n".join(f"{case},{'xy'[(place + shift) % 2]},1" for place, case in enumerate("abcdef"))
-    for shift, name in enumerate(("net", "tree"))
-}
 
 
 # Agreement
@@ -813,34 +695,6 @@ def test_annotations_on_a_class_have_the_number_of_that_class_by_the_rater_and_b
     ]
 
 
-@pytest.mark.parametrize(
-    ("low", "by_gold", "said"),
-    [
-        ((0.1, 0.56, 0.4), False, "net has a Jaccard of .60 (.56 to .70), tree .50"),
-        ((0.1, 0.51, 0.4), False, "net and tree (.50) do not clearly differ: Jaccard .60 (.51 to .70)"),
-        ((0.1, 0.5, 0.4), True, "net and tree (.50) do not clearly differ: Jaccard .60 (.50 to .70)"),
-    ],
-)
-def test_sets_of_the_best_classifier_are_told_apart_where_its_interval_lies_above_the_next(low, by_gold, said):
-    mean, high = np.array([[0.2, 0.9], [0.6, 0.1], [0.5, 0.3]]), np.array([[0.3, 1], [0.7, 1], [0.55, 1]])
-    result = SimpleNamespace(
-        classifiers=("rule", "net", "tree"), mean=mean, total_low=np.array(low)[:, None], total_high=high,
-        n_cases=np.array([90, 40, 80]),
-    )  # fmt: skip
-    assert set_classifiers.verdict(result, by_gold) == said
-
-
-@pytest.mark.parametrize(
-    ("by_gold", "what"), [(True, "the known sets of 1 case"), (False, "what the labels of 1 case could be")]
-)
-def test_sets_of_one_classifier_are_said_with_the_cases_that_it_predicted(by_gold, what):
-    result = SimpleNamespace(
-        classifiers=("net",), mean=np.array([[0.6]]), total_low=np.array([[0.5]]), total_high=np.array([[0.8]]),
-        n_cases=np.array([1]),
-    )  # fmt: skip
-    assert set_classifiers.verdict(result, by_gold) == f"net has a Jaccard of .60 (.50 to .80) with {what}"
-
-
 @pytest.mark.parametrize(("ends", "title"), [((1, 2), "x to y"), ((2, 3), "y to z"), ((3, 3), "z"), ((1, 1), "x")])
 def test_ordered_classes_of_a_case_are_named_from_the_lowest_to_the_highest(
     monkeypatch, said, drawn, left, ends, title
@@ -937,71 +791,6 @@ def test_a_plan_says_how_many_of_its_worlds_reach_the_target(said, drawn, left):
     found.first_cases = found.first_cases[:12]
     raters_plan._result(SimpleNamespace(raters=("ann", "bob")), found, LIGHT)
     assert said[2] == "**Ask about these first**: a, b, c, d, e, f, g, h, i, j, k, l"
-
-
-# Prediction sets
-
-
-def share(value, n=30) -> CoveredShare:
-    return CoveredShare(value, value - 0.1, value + 0.05, n)
-
-
-def some_sets(**own) -> SimpleNamespace:
-    """Of seven cases: two calibrate, four test, one is left out; each number is met once."""
-    told = {
-        "part": np.array([CALIBRATION, CALIBRATION, TEST, TEST, TEST, TEST, LEFT_OUT]),
-        "size": np.array([0, 0, 0, 2, 1, 3, 0]), "mean_size": 1.5, "n_classes": 12, "n_calibration": 2, "n_test": 4,
-        "alpha": 0.2, "threshold": 0.31, "aggregated": share(0.81), "voted": share(0.84), "true": share(0.77, 1),
-        "all_classes": False, "strata": (), "groups": (),
-    }  # fmt: skip
-    return SimpleNamespace(**{**told, **own})
-
-
-def test_empty_sets_are_counted_among_the_test_cases():
-    assert reliability_sets._words(some_sets(), 3.0) == (
-        "On 4 test cases at γ = 3 the sets hold 1.50 of 12 classes on average, and the truth in .810 (.710 to .860); "
-        "the majority vote in .840 (.740 to .890); gold in .770 (.670 to .820) of 1 case. 1 set is "
-        "empty: no class scores enough."
-    )
-    none = some_sets(size=np.array([0, 0, 1, 2, 1, 3, 0]), voted=None, true=None)
-    assert reliability_sets._words(none, 3.0).endswith("the truth in .810 (.710 to .860).")
-    below = some_sets(size=none.size, voted=None, true=None, aggregated=share(0.7))
-    assert reliability_sets._words(below, 3.0).endswith(
-        "the truth in .700 (.600 to .750). That is less than promised: the promise is one on average, and by chance "
-        "the sets of one choice of 2 calibration cases hold the truth more or less often."
-    )
-    by_chance = some_sets(size=none.size, voted=None, true=None, aggregated=share(0.78))
-    assert reliability_sets._words(by_chance, 3.0).endswith("the truth in .780 (.680 to .830).")
-
-
-def test_the_numbers_of_sets_stand_under_their_own_names():
-    other = some_sets(threshold=0.4, true=None)
-    frame = reliability_sets._numbers((1.0, 3.0), [SimpleNamespace(name="net")], ((some_sets(),), (other,)))
-    ends = {f"{name}{end}" for name in ("aggregated", "voted") for end in ("", "_low", "_high")}
-    row = frame.iloc[0].to_dict()
-    assert (row["reliability"], row["classifier"], row["alpha"], row["threshold"]) == (1.0, "net", 0.2, 0.31)
-    assert (row["mean_size"], row["n_calibration"], row["n_test"]) == (1.5, 2, 4)
-    assert ends <= set(row) and [row[f"true{end}"] for end in ("", "_low", "_high")] == [0.77, 0.67, 0.77 + 0.05]
-    assert (row["voted"], row["aggregated_low"]) == (0.84, 0.81 - 0.1)
-    assert frame["threshold"].tolist() == [0.31, 0.4] and np.isnan(frame["true"].iloc[1])
-
-
-def test_a_promise_is_broken_only_where_the_whole_interval_lies_below_it(said, drawn, left):
-    groups = (
-        SetGroup("group", "near", 11, share(0.78), None, 1.2),
-        SetGroup("group", "far", 12, share(0.6), share(0.7), 2.3),
-        SetGroup("risk", "high", 13, share(0.74), share(0.8), 2.4),
-    )
-    reliability_sets._conditional(some_sets(groups=groups), 3.0, LIGHT)
-    assert said == ["The promise is one for all cases together. It is broken for: group far, risk high."]
-    frame = left["sets_groups"]
-    assert frame.columns.tolist() == [
-        "by", "value", "n", "mean_size", "aggregated", "aggregated_low", "aggregated_high", "voted",
-    ]  # fmt: skip
-    assert frame.iloc[1].tolist() == ["group", "far", 12, 2.3, 0.6, 0.5, 0.6 + 0.05, 0.7]
-    assert drawn["sets_conditional"].layout.title.text.endswith("at γ = 3")
-    reliability_sets._conditional(some_sets(groups=groups[:1], strata=("a",)), 3.0, LIGHT)
-    assert said[-1] == "The promise is for each stratum. No group lies clearly below it."
 
 
 # AI as a rater
@@ -1333,13 +1122,11 @@ def test_ties_of_the_vote_are_told_apart_among_the_cases_where_a_model_differs(s
 # Reviews
 
 
-def test_minds_are_changed_of_those_who_saw_a_reveal(monkeypatch, shown):
+def test_minds_are_changed_of_those_who_saw_a_reveal():
     minds, timed = Minds(5, 2, coefficient(0.4, 0.1, 0.7), {}), [decided_in(seconds) for seconds in (1.0, 3.0, 2.0)]
     ada = Reviewer("Ada", 9, 7, coefficient(0.8, 0.4, 0.95), minds, (*timed, decided_in(None)))
     bo = Reviewer("Bo", 1, 0, coefficient(0.8, 0.4, 0.95), minds, (decided_in(None),))
-    monkeypatch.setattr(after, "by_reviewer", lambda *_: [ada, bo])
-    after._people(None, {})
-    assert shown["review_people"].values.tolist() == [
+    assert reviews.table_of(reviews.ReviewFigures(None, (ada, bo)), None, None).values.tolist() == [
         ["Ada", 9, 7, ".80 (.40 to .95)", "2 of 5", "1 of 3"],
         ["Bo", 1, 0, ".80 (.40 to .95)", "2 of 5", "–"],
     ]
@@ -1350,23 +1137,22 @@ def decided_in(seconds):
     return Decision("case", "Ada", Opinion.of_class("x"), False, "blind", "closed", 0, "", "", seconds)
 
 
-SETTLED = dict.fromkeys(("open", "in_progress"), 3) | {"closed": 5, "adjudicated": 6}
+SETTLED = dict.fromkeys(("open", "skipped"), 3) | {"closed": 5, "adjudicated": 6}
 
 
 def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown):
     found = SimpleNamespace(
         n_cases=40, n_reviewed=17, states=SETTLED, with_panel=coefficient(0.8, 0.6, 0.9, 11, 13),
         with_each_other=coefficient(0.7, None, None, 8, 19), alpha=coefficient(0.55, 0.3, 0.75),
-        minds=SimpleNamespace(share=coefficient(0.25, 0.1, 0.5, 12, 16)), seconds=(31.0, 62.0, 240.0), n_timed=21,
+        minds=SimpleNamespace(share=coefficient(0.25, 0.1, 0.5, 12, 16), directions={}), reasons={},
+        seconds=(31.0, 62.0, 240.0), n_timed=21,
         settled=Settled(4, 1, 6, 2), decided=[decided_in(seconds) for seconds in (0.5, 1.9, 2.0, 60.0)],
     )  # fmt: skip
-    monkeypatch.setattr(after, "summarise_reviews", lambda *_: found)
-    for part in ("_people", "_lists"):
-        monkeypatch.setattr(after, part, lambda *_: None)
+    monkeypatch.setattr(reviews, "summarise_reviews", lambda *_: found)
     monkeypatch.setattr(after, "_certainty", lambda *_: "how certain")
     monkeypatch.setattr(after, "reviewed_by", lambda *_: SimpleNamespace(words=lambda: "from queues"))
     store = SimpleNamespace(cases=lambda digest: {}, sessions_of_others=lambda digest, reviewer: [])
-    after.figures(store, SimpleNamespace(digest=""), None, 1.0)
+    after.figures(store, SimpleNamespace(digest="", cases=()), None, 1.0)
     assert said[1:] == [
         "11 cases are settled: 4 by one reviewer, 1 by reviewers who agree and 6 by arbitration. One reviewer's "
         "opinion is one more opinion, not the truth. 2 of 4 cases closed by one reviewer are outside the panel's "
@@ -1381,13 +1167,21 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
         "Minds changed by the reveal: .25",
         ".10 to .50 · 16 minds, 12 cases",
         "from queues",
+        "Reviewers",
+        "Only blind reads are compared; intervals are Wilson's, 95%, over cases.",
+        "States of cases",
+        "Changed minds",
+        "Nobody has changed an opinion after the reveal.",
+        "Reasons given",
+        "Nobody has given a reason.",
         "Time on a case: 62 s, half of them between 31 s and 4 min; measured 21 times.",
         "2 of 4 timed decisions (50%) took less than 2 seconds.",
         "how certain",
     ]
+    assert shown["review_states"]["cases"].tolist() == [3, 3, 5, 6]
     said.clear()
     found.n_timed, found.decided, found.settled = 2, [decided_in(None)], Settled(0, 0, 0, 0)
-    after.figures(store, SimpleNamespace(digest=""), None, 1.0)
+    after.figures(store, SimpleNamespace(digest="", cases=()), None, 1.0)
     assert said[1] == "No case is settled yet."
     assert said[-2:] == ["Time on a case: 62 s; measured 2 times.", "how certain"]
 

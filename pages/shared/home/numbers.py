@@ -9,7 +9,7 @@ from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.choice import at_least, leaders
 from core.evaluation.gold_accuracy import gold_accuracy
-from core.evaluation.metrics import first_metric, metric_names
+from core.evaluation.metrics import TOP, first_metric, metric_names
 from core.evaluation.sweep_table import SweepTable
 from core.figures import agreement as agreement_figures
 from core.figures.classifiers import metric_title
@@ -19,7 +19,7 @@ from core.text import as_name, exact, markdown, number, percent, percent_range, 
 from core.thresholds import CLEARLY_AHEAD, UNCERTAIN_BELOW
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
-from pages.shared.kit import opening, plausibility_models, predictions, state, widgets
+from pages.shared.kit import opening, plausibility_models, state, widgets
 
 
 def sentence(dataset: Dataset, found: ApplicableCoefficients | None, certain: CertaintyResult | None) -> str:
@@ -107,7 +107,7 @@ def uncertain(views: home_known.Views, certain: CertaintyResult | None) -> None:
 
 def metric_of(views: home_known.Views) -> str:
     """The metric by which classifiers are compared here."""
-    return first_metric(predictions.TOP, views.plausible.n_classes)
+    return first_metric(TOP, views.plausible.n_classes)
 
 
 def by_gold(views: home_known.Views) -> None:
@@ -176,7 +176,7 @@ def _classifier_by_gold(views: home_known.Views, name: str, metric: str) -> str:
     if not len(gold_cases(views.plausible)):
         return ""
     one = [each for each in views.classifiers if each.name == name]
-    found = gold_accuracy(views.plausible, one, 1 if metric == metric_names(predictions.TOP)[0] else predictions.TOP)
+    found = gold_accuracy(views.plausible, one, 1 if metric == metric_names(TOP)[0] else TOP)
     if not found.n[0]:
         return ""
     ends = with_interval(float(found.value[0]), float(found.low[0]), float(found.high[0]))

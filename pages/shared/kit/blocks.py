@@ -11,21 +11,25 @@ import streamlit as st
 from core.analyses.base import AnalysisPart
 from core.analyses.blocks import (
     Block,
+    Control,
     Details,
     Download,
     Figure,
+    Finding,
     Grid,
     Heading,
+    KeyFigure,
     Name,
     OnPage,
     Remark,
     Row,
     Selector,
+    Slot,
     Span,
     Strong,
     Words,
 )
-from core.analyses.schema import Column
+from core.analyses.schema import Column, columns_in
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.text import markdown
@@ -33,9 +37,9 @@ from pages.shared.cache import analyses
 from pages.shared.kit import columns, widgets
 from pages.shared.kit import style as look
 
-Drawn = Mapping[str, Callable[[Any], None]]
+Drawn = Mapping[str, Callable[[Any], Any]]
 _WIDTH = 320
-_FORMATS = {"coefficient": columns.TWO, "difference": columns.THREE, "error": columns.THREE}
+_FORMATS = {"coefficient": columns.TWO, "difference": columns.THREE, "error": columns.THREE, "reliability": "%g"}
 
 
 def answer(part: AnalysisPart, dataset: Dataset, after: Drawn | None = None) -> None:
@@ -47,7 +51,8 @@ def answer(part: AnalysisPart, dataset: Dataset, after: Drawn | None = None) -> 
     dataset : Dataset
     after : mapping of str to callable, optional
         By the key of a figure: it can be selected from, and the callable takes what was selected. By the key of a
-        download: what stands before it.
+        download: what stands before it; the callable takes the settings of its table and may return further ones. By
+        the key of a slot: what is there; the callable takes what the slot is about.
     """
     verdict = part.applicable(dataset)
     if not verdict.possible:
@@ -134,6 +139,23 @@ def _draw_words(block: Words, after: Drawn) -> None:
 
 
 @_draw.register
+def _draw_finding(block: Finding, after: Drawn) -> None:
+    st.subheader(said([block.text]), anchor=False, help=widgets.explained(block.term) if block.term else None)
+
+
+@_draw.register
+def _draw_metric(block: KeyFigure, after: Drawn) -> None:
+    st.metric(block.label, block.value, border=True)
+    st.caption(markdown(block.caption))
+
+
+@_draw.register
+def _draw_slot(block: Slot, after: Drawn) -> None:
+    if block.key in after:
+        after[block.key](block.about)
+
+
+@_draw.register
 def _draw_heading(block: Heading, after: Drawn) -> None:
     widgets.heading(block.text, block.term or None)
 
@@ -153,12 +175,16 @@ def _draw_grid(block: Grid, after: Drawn) -> None:
         config = {column.name: _config(column) for column in block.columns}
         widgets.open_case_table(block.table, block.key, height=block.height or 420, config=config)
         return
+    if block.names_rows:  # by place: a class may be called as the first column
+        table = block.table.iloc[:, 1:].set_axis(block.table.iloc[:, 0].to_numpy())
+        st.dataframe(table, column_config=columns.fine(*table.columns), placeholder="–", key=block.key)
+        return
     shown, config = _with_pictures(block.table, block.columns)
     st.dataframe(shown, hide_index=True, column_config=config, key=block.key)
 
 
 def _with_pictures(table: pd.DataFrame, schema: Iterable[Column]) -> tuple[pd.DataFrame, dict]:
-    schema = tuple(schema)
+    schema = columns_in(table, schema)
     drawn = [(one.name, one.low, one.high, one.picture) for one in schema if one.picture]
     shown, pictures = columns.with_pictures(table, *drawn) if drawn else (table, {})
     config = {column.name: None if column.hidden else _config(column) for column in schema}
@@ -172,14 +198,16 @@ def _config(column: Column):
         return st.column_config.ProgressColumn(column.shown, format=columns.TWO, min_value=0, max_value=1)
     if column.unit == "text":
         return st.column_config.Column(column.shown)
-    return st.column_config.NumberColumn(column.shown, format=_FORMATS[column.unit])
+    digits = _FORMATS[column.unit] if column.digits is None else f"%.{column.digits}f"
+    return st.column_config.NumberColumn(column.shown, format=digits)
 
 
 @_draw.register
 def _draw_download(block: Download, after: Drawn) -> None:
-    if before := after.get(block.key):
-        before(None)
-    widgets.download(block.table, block.label, block.name, block.key)
+    before = after.get(block.key)
+    more = before(block.settings) if before else None
+    settings = {**block.settings, **(more or {})} if block.settings else None
+    widgets.download(block.table, block.label, block.name, block.key, block.n_rows, settings)
 
 
 @_draw.register
@@ -199,13 +227,19 @@ def _draw_row(block: Row, after: Drawn) -> None:
 
 @_draw.register
 def _draw_selector(block: Selector, after: Drawn) -> None:
-    chosen = []
-    for place, one in zip(st.columns(len(block.controls)), block.controls, strict=True):
-        titles = dict(zip(one.values, one.titles, strict=True))
-        chosen.append(
-            place.selectbox(
-                one.label, list(one.values), index=one.first, format_func=titles.get, key=one.key,
-                help=widgets.explained(one.term) if one.term else None,
-            )
+    places = st.columns(len(block.controls))
+    show(block.then(*(_chosen(place, one) for place, one in zip(places, block.controls, strict=True))), after)
+
+
+def _chosen(place: Any, one: Control) -> Any:
+    """The value that somebody chose, or the first one."""
+    values, first = list(one.values), one.values[one.first]
+    how: dict[str, Any] = {"key": one.key, "help": widgets.explained(one.term) if one.term else None}
+    if one.look == "slider":
+        return place.select_slider(one.label, values, value=first, **how) if len(values) > 1 else first
+    how["format_func"] = dict(zip(values, one.titles, strict=True)).get
+    if one.look == "side by side":
+        return place.segmented_control(
+            one.label, values, default=first, required=True, persist_state="session", **how
         )  # fmt: skip
-    show(block.then(*chosen), after)
+    return place.selectbox(one.label, values, index=one.first, **how)

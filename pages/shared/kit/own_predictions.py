@@ -8,10 +8,30 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
+from core.evaluation.metrics import TOP
 from core.text import markdown, shorten
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import job_progress, predictions
+
+_CLASSIFIERS = "Add predictions of classifiers"
+_KINDS = {
+    "score": (
+        "Add predicted scores",
+        "CSV, TSV or Parquet: one row per case (case, score, perhaps predictor), or a column for each predictor",
+    ),
+    "set": (
+        _CLASSIFIERS,
+        "CSV, TSV or Parquet: one row per case with all labels in a cell (case, labels, perhaps classifier), or a "
+        "column for each label with 0 and 1 or probabilities",
+    ),
+}
+_CLASSES = (
+    _CLASSIFIERS,
+    "CSV, TSV or Parquet: one row per case and class (case, class, score or rank, perhaps classifier), or one "
+    "row per case with a column for each class; or a matrix of scores in the order of the cases and classes",
+    lambda one: _ties_and_gaps(one),
+)
 
 
 def add(
@@ -61,6 +81,17 @@ def add(
             return
         if predictions.add(name, upload.getvalue()):
             st.rerun()  # what stands above does not know of the file
+
+
+def add_classifiers(dataset: Dataset) -> None:
+    """Take in a file of predictions of what raters annotate, and say what does not match."""
+    add(dataset, *_KINDS.get(dataset.kind, _CLASSES))
+
+
+def _ties_and_gaps(one) -> str:
+    tied, short = one.n_tied(TOP), one.n_short(TOP)
+    words = f"; {tied:,} with tied scores at place {TOP}, taken in expectation" if tied else ""
+    return words + (f"; {short:,} with fewer than {TOP} classes, the missing places are misses" if short else "")
 
 
 def tried(upload: Any) -> bool:

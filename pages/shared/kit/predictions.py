@@ -15,8 +15,6 @@ from core.evaluation.score_predictions import ScorePredictions
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 
-TOP = 3
-
 
 def classifiers(view: Dataset) -> tuple:
     """All predictions for the dataset in use; the user's replace those of the same name."""

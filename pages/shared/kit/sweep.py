@@ -1,7 +1,7 @@
 """The sweep over reliabilities as a job that Home, the Reliability page and the guided story share."""
 
 from core.annotations.dataset import Dataset
-from core.evaluation.metrics import PointScores
+from core.evaluation.metrics import TOP, PointScores
 from core.evaluation.sweep_table import SweepTable, growing_sweep, reliability_sweep
 from core.reducers.top_draws import can_keep
 from core.runtime.jobs import Job
@@ -9,7 +9,7 @@ from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, plausibility_models, predictions
 
 TITLE = "Sweep over reliabilities"
-ASKED = {"n_draws": plausibility_models.N_DRAWS, "max_top": predictions.TOP, "seed": plausibility_models.SEED}
+ASKED = {"n_draws": plausibility_models.N_DRAWS, "max_top": TOP, "seed": plausibility_models.SEED}
 
 
 def reliabilities(name: str, opened: float) -> tuple[float, ...]:
@@ -55,7 +55,7 @@ def _key_and_work(view: Dataset, model, reliabilities: tuple[float, ...], classi
 
     def work(job: Job) -> SweepTable:
         how = {**ASKED, "token": job.token}
-        if not can_keep(view.n_cases, plausibility_models.N_DRAWS, predictions.TOP):
+        if not can_keep(view.n_cases, plausibility_models.N_DRAWS, TOP):
             told = {"classifiers": classifiers, "seconds": seconds}
             return cached.run(job, reliability_sweep, view.coded, model, view.coded, reliabilities, **told, **ASKED)
 

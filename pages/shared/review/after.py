@@ -1,71 +1,40 @@
 """After reviews: figures for the manager, the trail to export, and decisions as a further rater."""
 
 import numpy as np
-import pandas as pd
 import streamlit as st
 
-from core.agreement.intervals import Coefficient
+from core.analyses.inputs import Inputs
+from core.analyses.reviews import REVIEWS, ReviewOptions
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.ingest.read_files import Reading
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.protocol import PlausibilityModel
 from core.review.adjudicated import RATER, results, with_opinions, with_reviews
-from core.review.decisions import QUICK, Decision, n_quick, quick_words
+from core.review.decisions import Decision
 from core.review.export import result_table, trail_json, trail_table
-from core.review.opinions import REASONS
 from core.review.random_sample import reviewed_by
-from core.review.states import STATES, CaseReview
+from core.review.states import CaseReview
 from core.review.store import ReviewStore
-from core.review.summary import DIRECTIONS, Summary, by_reviewer, mean_certainty, summarise_reviews
-from core.text import exact, markdown, number, plural, significant, with_interval
+from core.review.summary import mean_certainty
+from core.text import exact, markdown, number, plural, significant
 from pages.shared.cache import access, sign_in
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import columns, plausibility_models, provenance, state, widgets
+from pages.shared.kit import blocks, plausibility_models, provenance, state, widgets
 
 
 def figures(store: ReviewStore, dataset: Dataset, model: PlausibilityModel, reliability: float) -> None:
-    """What settled cases rest on, how blind reads agree, how often the reveal changed a mind, reasons, time."""
+    """What the reviews show, and how certain the reviewed cases are with them."""
     reviews = store.cases(dataset.digest)
-    found = summarise_reviews(dataset, reviews)
-    if not found.n_reviewed:
+    part, inputs = REVIEWS.parts[0], Inputs(dataset, reviews=reviews)
+    found = part.answer(inputs)
+    if not found.summary.n_reviewed:
         st.info("No case has been reviewed yet.", icon=":material/hourglass_empty:")
         return
     widgets.heading("What the reviews show")
-    st.markdown(found.settled.words() or "No case is settled yet.")
-    columns = st.columns(4)
-    n_settled = found.states["closed"] + found.states["adjudicated"]
-    columns[0].metric("Cases reviewed", f"{found.n_reviewed:,} of {found.n_cases:,}", border=True)
-    columns[0].caption(f"{n_settled:,} of them settled")
-    _metric(columns[1], "Blind reads agree with the panel", found.with_panel, "read")
-    _metric(columns[2], "Blind reads agree with each other", found.with_each_other, "read")
-    if found.alpha.value is not None:
-        columns[2].caption(f"beyond chance (α) {with_interval(*_values(found.alpha))}")
-    _metric(columns[3], "Minds changed by the reveal", found.minds.share, "mind")
-    by = reviewed_by(reviews, store.sessions_of_others(dataset.digest, ""))
-    st.caption(markdown(by.words()), help=widgets.explained("sample or queue"))
-    _people(dataset, reviews)
-    _lists(found)
-    if found.seconds is not None:
-        low, middle, high = found.seconds
-        spread = f", half of them between {span(low)} and {span(high)}" if found.n_timed > 2 else ""
-        st.caption(f"Time on a case: {span(middle)}{spread}; measured {plural(found.n_timed, 'time')}.")
-    if words := quick_words(found.decided):
-        st.caption(words)
-    st.caption(_certainty(dataset, found.decided, model, reliability))
-
-
-def _metric(place, label: str, share: Coefficient, unit: str) -> None:
-    place.metric(label, "–" if share.value is None else number(share.value), border=True)
-    if share.value is None:
-        place.caption(markdown(share.note))
-    else:
-        interval = "no interval" if share.ci_low is None else f"{number(share.ci_low)} to {number(share.ci_high)}"
-        place.caption(f"{interval} · {plural(share.n_annotations, unit)}, {plural(share.n_cases, 'case')}")
-
-
-def _values(share: Coefficient) -> tuple[float | None, float | None, float | None]:
-    return share.value, share.ci_low, share.ci_high
+    options = ReviewOptions(reviewed_by(reviews, store.sessions_of_others(dataset.digest, "")))
+    blocks.show(part.blocks(found, inputs, options))
+    st.caption(_certainty(dataset, found.summary.decided, model, reliability))
 
 
 def _certainty(dataset: Dataset, decided: tuple[Decision, ...], model: PlausibilityModel, reliability: float) -> str:
@@ -105,62 +74,6 @@ def _width(dataset: Dataset, grown: Dataset, model: GaussianScores, reliability:
 
 def _counted(n_cases: int) -> str:
     return f"With each opinion on {plural(n_cases, 'case')} counted as one more annotation,"
-
-
-def _people(dataset: Dataset, reviews: dict[str, CaseReview]) -> None:
-    widgets.heading("Reviewers")
-    rows = [
-        {
-            "reviewer": one.name,
-            "reads": one.n_reads,
-            "of them blind": one.n_blind,
-            "agree with the panel": "–" if one.with_panel.value is None else with_interval(*_values(one.with_panel)),
-            "changed after the reveal": f"{one.minds.n_changed:,} of {one.minds.n:,}",
-            f"under {exact(QUICK)} s": _of(*n_quick(one.decided)),
-        }
-        for one in by_reviewer(dataset, reviews)
-    ]
-    st.dataframe(
-        pd.DataFrame(rows), hide_index=True, column_config=columns.counts("reads", "of them blind"), key="review_people"
-    )
-    st.caption("Only blind reads are compared; intervals are Wilson's, 95%, over cases.")
-
-
-def _of(count: int, n: int) -> str:
-    return f"{count:,} of {n:,}" if n else "–"
-
-
-def _lists(found: Summary) -> None:
-    left, middle, right = st.columns(3, gap="large")
-    with left:
-        widgets.heading("States of cases")
-        _counts("state", {STATES[name]: count for name, count in found.states.items()}, "cases", "review_states")
-    with middle:
-        widgets.heading("Changed minds")
-        if found.minds.n_changed:
-            ways = {words: found.minds.directions.get(name, 0) for name, words in DIRECTIONS.items()}
-            _counts("direction", ways, "times", "review_minds")
-        else:
-            st.caption("Nobody has changed an opinion after the reveal.")
-    with right:
-        widgets.heading("Reasons given")
-        if found.reasons:
-            given = {REASONS[name]: count for name, count in found.reasons.items()}
-            _counts("reason", given, "times", "review_reasons")
-        else:
-            st.caption("Nobody has given a reason.")
-
-
-def _counts(what: str, counts: dict[str, int], of: str, key: str) -> None:
-    rows = [{what: words, of: count} for words, count in counts.items() if count]
-    st.dataframe(pd.DataFrame(rows), hide_index=True, column_config=columns.counts(of), key=key)
-
-
-def span(seconds: float) -> str:
-    """A time in seconds, or in minutes where it is long."""
-    if seconds < 100:
-        return f"{number(seconds, 0)} s"
-    return f"{number(seconds / 60, 0)} min"
 
 
 def take_away(store: ReviewStore, dataset: Dataset) -> None:

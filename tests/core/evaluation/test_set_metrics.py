@@ -132,6 +132,6 @@ def test_rows_of_other_cases_and_rows_without_a_number_are_counted_apart(small):
     assert found.predicted.tolist() == [True, False, False]
     assert found.notes == (
         "f: 3 rows of cases that are not in the data left out.",
-        "f: 1 row without any number left out.",
+        "f: 1 row without a number left out.",
         "f: no prediction of 2 cases.",
     )

@@ -8,7 +8,7 @@ import pytest
 from core.certainty.regions import Region
 from core.evaluation.prediction_sets import CoveredShare, prediction_sets
 from core.figures.cases import Cut, triangle
-from core.figures.prediction_sets import conditional_coverage, coverage_against_reliability, size_against_reliability
+from core.figures.prediction_sets import conditional_coverage, coverage_against_reliability
 from core.figures.theme import DARK, LIGHT
 from core.plausibility.dirichlet import DirichletCounts
 from tests.benchmarks.prediction_sets import data_of, simulate
@@ -23,39 +23,6 @@ def found():
     return tuple(
         prediction_sets(predictions, dataset, kept, alpha=0.2, seed=seed, model=DirichletCounts()) for seed in (0, 1)
     )
-
-
-@BOTH
-def test_coverage_has_its_intervals_and_the_promise(found, theme):
-    figure = coverage_against_reliability((1.0, 3.0), found, theme, "title")
-    band, line, voted_band, voted = figure.data
-    assert list(line.x) == [1.0, 3.0] and list(line.y) == [one.aggregated.value for one in found]
-    assert list(band.y[:2]) == [one.aggregated.high for one in found]
-    assert list(band.y[2:]) == [one.aggregated.low for one in found][::-1]
-    assert list(voted.y) == [one.voted.value for one in found] and voted.name == "the majority vote"
-    assert figure.layout.shapes[0].y0 == pytest.approx(0.8)
-    assert figure.layout.yaxis.range[0] <= 0.75 and voted_band.showlegend is False
-
-
-@BOTH
-def test_sizes_stand_by_classifier_with_their_thresholds(found, theme):
-    figure = size_against_reliability((1.0, 3.0), {"<b>A": found, "B": found[::-1]}, theme, "title")
-    assert [trace.name for trace in figure.data] == ["&lt;b&gt;A", "B"]
-    assert list(figure.data[1].y) == [one.mean_size for one in found[::-1]]
-    assert [row[0] for row in figure.data[0].customdata] == [one.threshold for one in found]
-
-
-@BOTH
-def test_each_group_has_a_line_with_its_interval_and_number_of_cases(found, theme):
-    groups = found[0].groups
-    figure = conditional_coverage(groups, 0.8, theme, "title")
-    truth, vote = figure.data
-    assert list(truth.x) == [one.aggregated.value for one in groups]
-    np.testing.assert_allclose(truth.x + truth.error_x.array, [one.aggregated.high for one in groups])
-    np.testing.assert_allclose(truth.x - truth.error_x.arrayminus, [one.aggregated.low for one in groups])
-    assert list(vote.x) == [one.voted.value for one in groups]
-    assert figure.layout.yaxis.ticktext[0] == f"certainty: lowest quarter ({groups[0].n} cases)"
-    assert figure.layout.shapes[0].x0 == 0.8
 
 
 def test_a_group_without_a_majority_vote_has_none_and_the_others_keep_their_lines(found):

@@ -1,9 +1,7 @@
 """Figures of certainty and risk: curves, errors and counts stand where their numbers say."""
 
 import numpy as np
-import plotly.graph_objects as go
 import pytest
-from scipy.stats import norm
 
 from core.certainty.risk import RiskResult
 from core.certainty.top_sets import CertaintyResult
@@ -11,14 +9,11 @@ from core.evaluation.sweep_table import SweepTable
 from core.figures.reliability import (
     by_risk,
     certainty_and_agreement,
-    expected_risk,
     mean_certainty,
     model_against_model,
-    reliability_axis,
-    risk_certainty,
     sorted_certainty,
 )
-from core.figures.theme import DARK, LIGHT, with_opacity
+from core.figures.theme import DARK, LIGHT
 
 CASES = ("a", "b", "c", "d")
 FIRST = np.array([[0.9, 0.8, 1.0], [0.3, 0.5, 0.9], [0.6, 0.7, 0.8], [0.5, 0.4, 0.7]])
@@ -37,27 +32,6 @@ def result(shift, n_top=3):
 SWEEP = SweepTable((0.5, 4.0, 25.0), (result(-0.1), result(0), result(0.05)))
 
 
-def test_the_axis_of_trust_is_logarithmic_with_a_tick_at_each_value():
-    axis = go.layout.XAxis(reliability_axis((0.5, 4.0, 25.0)))
-    assert axis.type == "log" and list(axis.tickvals) == [0.5, 4, 25] and list(axis.ticktext) == ["0.5", "4", "25"]
-
-
-@pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_mean_certainty_is_a_line_for_each_set_with_its_error(theme):
-    figure = mean_certainty(SWEEP, theme, "")
-    assert [trace.name for trace in figure.data] == ["top-1", "top-2", "top-3"]
-    for top, trace in enumerate(figure.data):
-        mean = FIRST[:, top].sum() / 4
-        assert list(trace.x) == [0.5, 4, 25]
-        assert trace.y == pytest.approx([mean - 0.1, mean, mean + 0.05])
-        se, z = np.sqrt((ERRORS[:, top] ** 2).sum()) / 4, norm.ppf(0.975)
-        assert trace.error_y.array == pytest.approx([0, z * se, z * 1.5 * se], abs=1e-12)
-        assert trace.customdata == pytest.approx(trace.error_y.array) and f"top-{top + 1}<" in trace.hovertemplate
-        assert trace.line.color == theme.classes[top]
-    assert len({trace.line.dash for trace in figure.data}) == 3
-    assert figure.layout.xaxis.type == "log" and list(figure.layout.xaxis.tickvals) == [0.5, 4, 25]
-
-
 def test_the_axis_of_mean_certainty_has_room_for_every_trust_that_is_still_computed():
     first = mean_certainty(SweepTable((0.5,), SWEEP.certainty[:1]), LIGHT, "", SWEEP.reliabilities)
     assert [list(trace.x) for trace in first.data] == [[0.5]] * 3
@@ -73,16 +47,6 @@ def test_sets_larger_than_the_list_of_classes_have_no_line():
     assert len(mean_certainty(SweepTable((1.0,), (result(0, 1),)), LIGHT, "").data) == 1
 
 
-def test_sorted_certainty_is_of_the_first_place_rising_for_each_trust():
-    figure = sorted_certainty(SWEEP, LIGHT, "")
-    for trace, shift, name in zip(figure.data, (-0.1, 0, 0.05), (".5", "4", "25"), strict=True):
-        assert trace.y == pytest.approx(np.array([0.3, 0.5, 0.6, 0.9]) + shift)
-        assert trace.x == pytest.approx([0.125, 0.375, 0.625, 0.875])
-        assert trace.name == f"γ = {name}" and trace.hovertemplate.endswith(f"γ = {name}</extra>")
-    widths, opacities = ([getattr(t, k) for t in figure.data] for k in ("line", "opacity"))
-    assert [line.width for line in widths] == [1.5, 2.5, 3.5] and opacities == sorted(opacities) and opacities[-1] == 1
-
-
 def test_one_trust_alone_is_one_curve():
     (curve,) = sorted_certainty(SweepTable((2.0,), (result(0),)), LIGHT, "").data
     assert curve.opacity == 1 and curve.line.width == 1.5
@@ -94,25 +58,6 @@ def risk(n=4):
     return RiskResult(of_top1, of_top1 / 50, summed, summed / 40, np.zeros(n, int), expected, np.zeros((n, 3)))
 
 
-def test_certainty_of_risk_is_sorted_both_ways():
-    top, summed = risk_certainty(risk(), LIGHT, "").data
-    assert list(top.y) == [0.4, 0.6, 0.7, 0.9] and top.name == "of the top-1 class" and top.line.dash == "solid"
-    assert list(summed.y) == [0.55, 0.75, 0.8, 0.99] and summed.name == "of most plausibility"
-    assert summed.line.dash == "dash" and summed.x == pytest.approx([0.125, 0.375, 0.625, 0.875])
-
-
-@pytest.mark.parametrize("theme", [LIGHT, DARK])
-def test_expected_risk_counts_every_case_in_the_colour_of_its_level(theme):
-    traces = expected_risk(risk(), theme, "").data
-    assert [trace.name for trace in traces] == ["low", "medium", "high"]
-    found = [{round(x, 2): y for x, y in zip(t.x, t.y, strict=True) if y} for t in traces]
-    assert found == [{0.05: 1, 0.35: 1}, {1.45: 1}, {1.55: 1}]
-    assert [[text for text in t.hovertext if text != "0 cases"] for t in traces] == [["1 case"] * 2, *[["1 case"]] * 2]
-    assert [(round(min(t.x), 2), round(max(t.x), 2)) for t in traces] == [(0.05, 0.45), (0.55, 1.45), (1.55, 1.95)]
-    assert [trace.marker.line.color for trace in traces] == list(theme.risk)
-    assert [trace.marker.color for trace in traces] == [with_opacity(colour, 0.6) for colour in theme.risk]
-
-
 def test_counts_by_risk_are_shares_of_their_level_and_a_level_without_cases_has_no_line():
     values = [np.array([3, 3, 5, 3]), np.array([], int), np.array([2, 7])]
     low, high = by_risk(values, DARK, "", "annotations").data
@@ -120,17 +65,6 @@ def test_counts_by_risk_are_shares_of_their_level_and_a_level_without_cases_has_
     assert list(high.x) == [2, 7] and list(high.y) == [0.5, 0.5] and high.name == "high (2 cases)"
     assert (low.line.color, high.line.color) == (DARK.risk[0], DARK.risk[2])
     assert low.line.dash != high.line.dash and low.marker.symbol != high.marker.symbol
-
-
-def test_a_case_stands_at_its_certainty_under_the_first_and_the_second_model():
-    first, second = np.array([0.1, 0.5, 0.9]), np.array([0.3, 0.2, 0.8])
-    figure = model_against_model(first, second, ("one", "other"), ("a", "b", "c"), LIGHT, "")
-    diagonal, points = figure.data
-    assert list(diagonal.x) == list(diagonal.y) == [0, 1]
-    assert list(points.x) == [0.1, 0.5, 0.9] and list(points.y) == [0.3, 0.2, 0.8]
-    assert list(points.customdata) == ["a", "b", "c"]
-    assert figure.layout.xaxis.title.text == "certainty under one"
-    assert figure.layout.yaxis.title.text == "certainty under other"
 
 
 def test_of_many_cases_an_even_part_is_drawn_each_with_its_own_name_and_numbers():
@@ -161,20 +95,3 @@ def test_of_many_certainties_an_even_part_with_both_ends_is_drawn():
     (curve,) = sorted_certainty(SweepTable((2.0,), (many,)), LIGHT, "").data
     assert len(curve.x) == 600 and (curve.y[0], curve.y[-1]) == (0, 1)
     assert curve.x == pytest.approx((np.array(curve.y) * 1800 + 0.5) / 1801)
-
-
-@pytest.mark.parametrize(
-    ("figure", "x", "y"),
-    [
-        (mean_certainty(SWEEP, LIGHT, ""), tuple(np.log10([0.5 / 1.15, 25 * 1.15])), (0, 1.02)),
-        (sorted_certainty(SWEEP, LIGHT, ""), (0, 1), (0, 1.02)),
-        (model_against_model(FIRST[:, 0], FIRST[:, 1], ("a", "b"), CASES, LIGHT, ""), (0, 1.02), (0, 1.02)),
-        (risk_certainty(risk(), LIGHT, ""), (0, 1), (0, 1.02)),
-        (expected_risk(risk(), LIGHT, ""), (-0.03, 2.03), None),
-        (certainty_and_agreement(FIRST[:, 0], FIRST[:, 1], (0, 1), LIGHT, ""), (-0.03, 1.03), (0, 1.02)),
-    ],
-    ids=["means", "sorted", "two models", "risk", "expected risk", "agreement"],
-)
-def test_axes_hold_all_that_a_share_or_a_risk_can_be_and_no_more(figure, x, y):
-    for axis, ends in ((figure.layout.xaxis, x), (figure.layout.yaxis, y)):
-        assert (axis.range and tuple(axis.range)) == ends

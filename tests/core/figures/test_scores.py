@@ -7,19 +7,15 @@ import pytest
 
 from core.annotations.dataset import Dataset
 from core.certainty.score_trust import plausible_score, score_trust
-from core.evaluation.score_errors import score_errors
-from core.evaluation.score_predictions import open_score_predictions
 from core.figures import scores as figures
 from core.figures.scores import (
     above_against_trust,
-    errors_against_trust,
     score_against_trust,
     score_density,
     severities,
     severity_over_time,
     sides,
     spreads,
-    widths,
 )
 from core.figures.theme import LIGHT
 from core.ingest.samples import load_sample
@@ -77,17 +73,6 @@ def test_the_trust_figures_have_interval_probability_and_the_trust_in_use():
     assert figure.layout.shapes[0].x0 == 1.0
 
 
-def test_widths_and_sides_are_those_of_the_cases():
-    found = score_trust(DATA, GaussianScores(3.2, *PRIOR), [1, 3])
-    band, line = widths(found, LIGHT, "t").data
-    assert np.asarray(line.y) == pytest.approx(np.median(found.width, axis=1))
-    low, high = np.quantile(found.width, [0.25, 0.75], axis=1)
-    assert np.asarray(band.y) == pytest.approx([*high, *low[::-1]])
-    curves = sides(found, LIGHT, "t").data
-    assert [curve.name for curve in curves] == ["γ = 1", "γ = 3"]
-    assert list(curves[1].y) == sorted(found.above[1].tolist())
-
-
 def test_of_more_cases_than_are_drawn_each_point_stands_at_its_share_of_all(monkeypatch):
     monkeypatch.setattr(figures, "_MOST_POINTS", 2)
     found = score_trust(DATA, GaussianScores(3.2, *PRIOR), [1])
@@ -95,18 +80,6 @@ def test_of_more_cases_than_are_drawn_each_point_stands_at_its_share_of_all(monk
     (curve,) = sides(found, LIGHT, "t").data
     assert n > 2 and list(curve.x) == pytest.approx([0.5 / n, (n - 0.5) / n])
     assert list(curve.y) == [found.above[0].min(), found.above[0].max()]
-
-
-def test_errors_of_predictors_have_their_bands_and_points():
-    model = GaussianScores(None, *PRIOR)
-    predictors = open_score_predictions("file", b"case,<i>A,B\na,3,1\nb,5,5\nc,3,9\n", DATA)
-    found = tuple(score_errors(DATA, model, predictors, reliability=value, n_draws=50) for value in (1, 3))
-    figure = errors_against_trust(found, "bias", LIGHT, "t")
-    band, line, point = figure.data[3:]
-    at = found[0].metrics.index("bias")
-    assert list(line.y) == [one.mean[1, at] for one in found] and line.name == "B"
-    assert list(band.y) == [*(one.high[1, at] for one in found), *(one.low[1, at] for one in found[::-1])]
-    assert list(point.y) == [found[1].point[1, at]] and figure.data[1].name == "&lt;i&gt;A"
 
 
 def test_severities_and_spreads_are_in_order_with_their_intervals():

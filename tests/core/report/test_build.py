@@ -17,7 +17,7 @@ import pytest
 from core import load_sample, read
 from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.coefficients import agreement_table
-from core.analyses.blocks import Grid, Section, Words
+from core.analyses.blocks import Figure, Grid, Section, Words
 from core.analysis_settings import AnalysisSettings
 from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
@@ -26,11 +26,10 @@ from core.certainty.score_trust import score_trust
 from core.certainty.scores_by_gold import scores_by_gold
 from core.errors import Cancelled, InputError, NotApplicableError
 from core.evaluation.choice import verdict
-from core.evaluation.prediction_sets import prediction_sets
 from core.evaluation.predictions import read_predictions
 from core.evaluation.score_errors import errors_verdict, score_errors
 from core.evaluation.score_predictions import open_score_predictions
-from core.evaluation.sweep_table import kept_plausibilities, reliability_sweep, sweep_part
+from core.evaluation.sweep_table import reliability_sweep, sweep_part
 from core.figures.theme import LIGHT
 from core.ingest.formats.tables import open_table
 from core.ingest.samples import SAMPLES, sample_predictions
@@ -55,9 +54,9 @@ from core.report import data_sections, machine_section, review_section, score_se
 from core.report.build import SECTIONS, ReportRequest, build_report
 from core.report.data_sections import provenance
 from core.report.methods import SENTENCES, methods_text
-from core.report.page import to_html
+from core.report.page import printed, to_html
 from core.report.rater_card import rater_report
-from core.report.truth_sections import certainty, classifiers, sets
+from core.report.truth_sections import certainty, classifiers
 from core.review.assignments import Assignment, assignment_table
 from core.review.chain import Head
 from core.review.events import Draft
@@ -304,7 +303,7 @@ def test_decisions_of_reviews_have_a_section_with_what_waits():
             review = review_of(case, [*review.events, event])
         reviews[case] = review
     request = request_of(dataset, reviews=reviews)
-    lead, todo, rests, _, listed = review_section.reviews(request, ["reviews"], None, None)
+    lead, todo, rests, *_, listed = review_section.reviews(request, ["reviews"], None, None)
     assert rests.text.startswith("1 case is settled: 1 by one reviewer. One reviewer's opinion is one more opinion")
     assert lead.text == "2 of 2 cases reviewed, 1 settled, 1 in arbitration."
     assert (todo.kind, todo.text) == ("todo", "Decide 1 case in arbitration.")
@@ -313,10 +312,9 @@ def test_decisions_of_reviews_have_a_section_with_what_waits():
     ]  # fmt: skip
     by = ReviewedBy({}, 3, 0)
     blocks = review_section.reviews(replace(request, reviewed=by), ["reviews"], None, None)
-    assert by.words() in [block.text for block in blocks if isinstance(block, Words)]
+    assert by.words() in [block.plain for block in blocks if isinstance(block, Words)]
     nobody = review_section.reviews(request_of(dataset, reviews={"1": reviews["1"]}), ["reviews"], None, None)
-    undefined = [value for grid in nobody if isinstance(grid, Grid) for value in grid.table.get("value", ())]
-    assert any(value.startswith("undefined: no") for value in undefined)
+    assert any("– (undefined: no" in block.plain for block in printed(nobody) if isinstance(block, Words))
     assert review_section.reviews(request_of(dataset), ["reviews"], None, None) == []
     assert open_to(reviews, "Ada") == (reviews, 0)
     shown, n_kept_back = open_to(reviews, "Bob")
@@ -374,26 +372,21 @@ def test_classifiers_stand_at_each_trust_with_their_own_ends_and_number_of_cases
     ]
     found = read_predictions(open_table("\n".join(["classifier,case,class,score", *rows]).encode()), made, "made")
     request = request_of(made, classifiers=tuple(found), seed=5)
-    lead, picture, grid = classifiers(request, ["classifiers"], None, None)
+    blocks = list(printed(classifiers(request, ["classifiers"], None, None)))
+    (picture, *_), (grid, *_) = ([one for one in blocks if isinstance(one, kind)] for kind in (Figure, Grid))
     how = {"classifiers": found, "n_draws": 100, "seed": 5}
     sweep = reliability_sweep(request.model, made, (1.0, 3.0), **how)
-    assert lead.text == f"{verdict(sweep.reliabilities, sweep.evaluation, 'top3_accuracy')}."
-    each = [(one, name) for one in sweep.evaluation for name in ("net", "tree")]
-    values = [one.values[name]["top3_accuracy"] for one, name in each]
-    assert [value.n_cases for value in values] == [12, 10, 12, 10]
-    expected = {
-        "γ": ["1", "1", "3", "3"],
-        "classifier": ["net", "tree"] * 2,
-        "mean": [value.mean for value in values],
-        "ci_low": [value.ci_low for value in values],
-        "ci_high": [value.ci_high for value in values],
-        "against the point estimate": [value.point for value in values],
-        "cases": [12, 10, 12, 10],
-    }
-    pd.testing.assert_frame_equal(grid.table, pd.DataFrame(expected))
+    assert (blocks[0].plain, blocks[0].kind) == (
+        f"{verdict(sweep.reliabilities, sweep.evaluation, 'top3_accuracy')}.", "lead"
+    )  # fmt: skip
+    every = sweep.to_frame("classifiers")
+    expected = every[every["metric"] == "top3_accuracy"].drop(columns="metric")
+    assert expected["classifier"].tolist() == ["net", "tree"] * 2 and expected["n_cases"].tolist() == [12, 10, 12, 10]
+    pd.testing.assert_frame_equal(grid.table, expected.reset_index(drop=True))
     assert grid.caption.startswith("top-3 accuracy over plausible truths")
     lines = [trace for trace in picture.draw(LIGHT).data if trace.mode == "lines+markers"]
-    assert [list(line.y) for line in lines] == [expected["mean"][::2], expected["mean"][1::2]]
+    mean = expected["mean"].tolist()
+    assert [list(line.y) for line in lines] == [mean[::2], mean[1::2]]
 
 
 def test_raters_of_the_report_are_those_of_the_raters_page_and_a_class_that_falls_may_be_the_most_moved(monkeypatch):
@@ -489,31 +482,6 @@ def test_the_methods_number_their_sources_and_name_each_once():
     assert cited == set(range(1, len(cited) + 1))
     for place in cited:
         assert len(re.findall(rf"\[{place}\] [A-Z]", text)) == 1
-
-
-def test_prediction_sets_stand_with_their_promise_under_the_trust_of_the_report():
-    """The numbers are those of the sets at the largest promise that the lists can keep."""
-    dataset = load_sample("skin")
-    (first, *_) = read_predictions(open_table(sample_predictions("skin")), dataset, "skin")
-    request = request_of(dataset, "skin", classifiers=(first,))
-    words, grid = sets(request, ["sets"], None, None)
-    kept = kept_plausibilities(request.model, dataset, request.reliability, n_draws=100, seed=request.seed)
-    (row,) = grid.table.to_dict("records")
-    alpha = 1 - row["promise"]
-    found = prediction_sets(first, dataset, kept, alpha=round(alpha, 6), model=request.model, seed=request.seed)
-    assert 0.4 <= alpha < 1 and words.text == f"A: {found.promise(request.reliability)}"
-    assert row == {
-        "classifier": "A", "promise": row["promise"], "threshold": found.threshold, "mean size": found.mean_size,
-        "truth held": found.aggregated.value, "from": found.aggregated.low, "to": found.aggregated.high,
-        "majority vote held": found.voted.value, "test cases": 200,
-    }  # fmt: skip
-    assert len({found.aggregated.value, found.aggregated.low, found.aggregated.high, found.voted.value}) == 4
-    assert f"γ = {request.reliability:g}" in words.text
-    assert sets(request_of(dataset, "skin"), ["sets"], None, None) == []  # nothing to say: the section is absent
-    ranked = replace(first, score=None)
-    assert (
-        "no scores of classes" in sets(request_of(dataset, "skin", classifiers=(ranked,)), ["sets"], None, None)[0].text
-    )
 
 
 def test_a_report_of_scores_has_raters_and_plausible_scores_of_the_threshold():

@@ -11,8 +11,10 @@ import pytest
 
 from core import load_sample
 from core.agreement import applicable_coefficients
+from core.analyses import reviews as review_figures
 from core.analyses.agreement import coefficients
 from core.analyses.blocks import Figure, Grid, Words
+from core.analyses.reliability import predictors
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import RISK_LEVELS, Dataset
 from core.certainty.explain import why
@@ -269,7 +271,8 @@ def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
         ),
         Decision("c2", "Bob", Opinion.of_class("y"), False, "blind", "closed", 1_600_000_000_000_000, "", "", 64.0),
     ]
-    monkeypatch.setattr(review_section, "summarise_reviews", lambda *_: summary)
+    monkeypatch.setattr(review_figures, "summarise_reviews", lambda *_: summary)
+    monkeypatch.setattr(review_figures, "by_reviewer", lambda *_: [])
     monkeypatch.setattr(review_section, "decisions", lambda *_: listed)
     here = {dataset.cases[0]: None}
     rows = [["2026-01-02", "Mia", "Bob", False, "late", 7, 3, "Bob 3", "2026-02-03", True, 12, False, 1],
@@ -281,18 +284,16 @@ def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
     assert said(blocks)[2] == summary.settled.words() and summary.settled.words().startswith(
         "17 cases are settled: 8 by"
     )
-    shares, table, given = grids(blocks)
-    expected = {
-        "share": [
-            "blind reads agree with a decided panel",
-            "blind reads agree with each other",
-            "minds changed by the reveal",
-            "decisions in less than 2 seconds",
-        ],
-        "value": [*(between(one.value, one.ci_low, one.ci_high) for one in (panel, other, minds)), "50%"],
-        "of": [panel.n_annotations, other.n_annotations, 19, 2],
-    }
-    same(shares, expected)
+    *_, table, given = grids(blocks)
+    paper = said(page.printed(blocks))
+    for label, one in (
+        ("Blind reads agree with the panel", panel), ("Blind reads agree with each other", other),
+        ("Minds changed by the reveal", minds),
+    ):  # fmt: skip
+        (line,) = [words for words in paper if words.startswith(label)]
+        assert line.startswith(f"{label}: {text(one.value)} ({text(one.ci_low)} to {text(one.ci_high)} · ")
+        assert f"{one.n_annotations:,} " in line and f"{one.n_cases:,} case" in line
+    assert "Cases reviewed: 27 of 431 (17 of them settled)" in paper
     decided = {
         "case": ["c9", "c2"],
         "decision": ["x", "y"],
@@ -307,10 +308,6 @@ def test_reviews_and_decisions_stand_under_their_own_names(monkeypatch):
     same(table, decided)
     columns = [name for name in ASSIGNMENT_COLUMNS if name not in ("withdrawn", "number")]
     assert list(given.columns) == columns and given.to_numpy().tolist() == [rows[0][:-2]]
-    undefined = replace(panel, value=None, ci_low=None, ci_high=None, note="undefined: nobody")
-    monkeypatch.setattr(review_section, "summarise_reviews", lambda *_: replace(summary, with_panel=undefined))
-    (first, *_) = grids(review_section.reviews(request_of(dataset, reviews=here), ["reviews"], None, None))
-    assert first["value"][0] == "undefined: nobody"
 
 
 def test_gold_stands_by_measure_and_by_rater_with_its_own_ends_and_number_of_cases(monkeypatch):
@@ -380,25 +377,25 @@ def test_prediction_sets_of_several_classifiers_stand_in_rows_of_their_own():
     dataset = whole.select(cases=whole.cases[:-1])  # an odd number, so that the halves differ
     found = read_predictions(open_table(sample_predictions("skin")), dataset, "skin")
     request = request_of(dataset, classifiers=tuple(found), seed=2)
-    (table,) = grids(sets(request, ["sets"], None, None))
+    blocks = sets(request, ["sets"], None, None)
+    (table,) = grids(blocks)
     kept = kept_plausibilities(request.model, dataset, request.reliability, n_draws=60, seed=2)
     each = []
     for one in found:
         alpha = round(1 - possible_promise(prediction_sets(one, dataset, kept, model=request.model, seed=2).listed), 6)
         each.append(prediction_sets(one, dataset, kept, alpha=alpha, model=request.model, seed=2))
-    expected = {
-        "classifier": [one.name for one in found],
-        "promise": [1 - one.alpha for one in each],
-        "threshold": [one.threshold if np.isfinite(one.threshold) else "all classes" for one in each],
-        "mean size": [one.mean_size for one in each],
-        "truth held": [one.aggregated.value for one in each],
-        "from": [one.aggregated.low for one in each],
-        "to": [one.aggregated.high for one in each],
-        "majority vote held": [one.voted.value for one in each],
-        "test cases": [one.n_test for one in each],
-    }
     assert len(each) > 1 and all(one.n_test != one.n_calibration for one in each)
-    same(table, expected)
+    assert said(blocks) == [f"{one.classifier}: {one.promise(request.reliability)}" for one in each]
+    expected = {"reliability": [request.reliability] * len(each)}
+    names = ("classifier", "alpha", "threshold", "mean_size", "n_calibration", "n_test")
+    expected |= {name: [getattr(one, name) for one in each] for name in names}
+    for name in ("aggregated", "voted"):
+        expected |= {f"{name}{end}": [getattr(getattr(one, name), part) for one in each]
+                     for end, part in (("", "value"), ("_low", "low"), ("_high", "high"))}  # fmt: skip
+    same(table, expected | {"all_classes": [one.all_classes for one in each]})
+    assert sets(request_of(dataset), ["sets"], None, None) == []  # nothing to say: the section is absent
+    ranked = request_of(dataset, classifiers=(replace(found[0], score=None),))
+    assert "no scores of classes" in said(sets(ranked, ["sets"], None, None))[0]
 
 
 def test_rows_left_out_and_where_the_numbers_come_from():
@@ -517,7 +514,7 @@ def test_the_seed_the_draws_and_the_trust_of_a_report_reach_all_that_is_drawn_fo
     noted(data_sections, "monitor")
     noted(machine_section, "alternative_test")
     noted(machine_section, "version_drift")
-    noted(score_section, "score_errors")
+    noted(predictors, "score_errors")
     data, truth = simulated(1, [0.9, 0.8, 0.7, 0.6], n_cases=60, times=False)
     known = request_of(replace(data, gold=truth.astype(np.int32)), seed=7)
     gold_section.gold(known, ["gold"], None, None)

@@ -1,0 +1,33 @@
+"""All that an answer may depend on."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..analysis_settings import AnalysisSettings
+from ..annotations.dataset import Dataset
+from ..review.states import CaseReview
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Inputs:
+    """What a part of an analysis takes if annotations alone are not enough.
+
+    Attributes
+    ----------
+    dataset : Dataset
+    gold : object, optional
+        Known truths of the cases, matched to the dataset.
+    predictions : tuple
+        Of classifiers, matched to the dataset.
+    reviews : mapping of str to CaseReview, optional
+        Of the cases that have been reviewed.
+    settings : AnalysisSettings, optional
+        Plausibility model, γ and rater model.
+    """
+
+    dataset: Dataset
+    gold: Any = None
+    predictions: tuple[Any, ...] = ()
+    reviews: Mapping[str, CaseReview] | None = None
+    settings: AnalysisSettings | None = None

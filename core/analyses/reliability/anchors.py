@@ -1,0 +1,179 @@
+"""What anchors γ: what another rater would say, how certain the leading class may be, and where γ opens."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pandas as pd
+
+from ...analysis_settings import SEED, can_choose, rests_on_beta
+from ...annotations.dataset import Dataset
+from ...certainty.held_out_readers import N_DRAWS, HeldOutCurve, held_out_curve, reach
+from ...certainty.opening import Opening, opens_at
+from ...certainty.truth_curve import TruthCurve, truth_curve
+from ...errors import NotApplicableError
+from ...models.choose import choose
+from ...models.gold import gold_cases
+from ...plausibility.protocol import PlausibilityModel
+from ...text import number, plural
+from ...thresholds import LEAST_GOLD
+from ..blocks import Block, Figure, Heading, Name, Row, Stack, Words
+from ..inputs import Inputs
+from . import settings_of
+
+READERS = ("reliability", "score", "se", "diff", "diff_se", "bias", "mc_se")
+NO_GOLD = (
+    "There is no gold with these data, so nothing tells how often the top class is the truth. Add a gold file on "
+    "Upload to see it."
+)
+READERS_HEADING = Heading("What would a colleague say?", "held-out readers")
+TRUTH_HEADING = Heading("How sure may the top class be?", "certainty against gold")
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Anchors:
+    """What says where γ should be.
+
+    Attributes
+    ----------
+    opening : Opening
+        Where γ opens, and why.
+    readers : HeldOutCurve or None
+        None if there is gold and no annotation can be held out; `why_no_readers` is the reason.
+    truth : TruthCurve or None
+        None with gold of fewer than two cases, and of scores.
+    beta : float or None
+        How far the annotations of a case are independent; None if γ does not rest on it.
+    why_no_readers : str
+    """
+
+    opening: Opening
+    readers: HeldOutCurve | None
+    truth: TruthCurve | None
+    beta: float | None
+    why_no_readers: str = ""
+
+
+def compute(inputs: Inputs, options, progress: Progress | None = None) -> Anchors:
+    """Both curves, β, and the γ that pages open with.
+
+    Parameters
+    ----------
+    inputs : Inputs
+    options : AnchorOptions
+    progress : callable, optional
+        Told the share done of each of them.
+
+    Raises
+    ------
+    NotApplicableError
+        No annotation can be held out, and there is no gold.
+    """
+    dataset, model = inputs.dataset, settings_of(inputs).plausibility
+    how = {"seed": options.seed, "progress": progress}
+    truth, readers, why = None, None, ""
+    if dataset.kind != "score" and len(gold_cases(dataset)) > 1:  # of scores no class is right or wrong
+        truth = truth_curve(dataset, model, n_draws=options.n_draws, **how)
+    try:
+        readers = held_out_curve(dataset, model, n_draws=min(N_DRAWS, options.n_draws), **how)
+    except NotApplicableError as error:
+        if truth is None:
+            raise
+        why = str(error)
+    beta = _beta(dataset, model, progress) if options.beta is None else options.beta
+    opening = opens_at(dataset, model, beta=beta, truth=truth, readers=readers)
+    return Anchors(opening, readers, truth, beta, why)
+
+
+def _beta(dataset: Dataset, model: PlausibilityModel, progress: Progress | None) -> float | None:
+    """How far raters share mistakes, by held-out annotations as on pages; None if γ does not rest on it."""
+    classes = dataset.as_classes()[0] if dataset.kind == "ranking" else dataset
+    if not (rests_on_beta(model) and can_choose(classes)):
+        return None
+    return choose(classes, seed=SEED, difficulty=False, progress=progress).dependence
+
+
+def present(found: Anchors, inputs: Inputs, options) -> list[Block]:
+    """Both curves, each with its sentence."""
+    readers = [Words((Name(found.why_no_readers),))] if found.readers is None else readers_blocks(found.readers)
+    truth = (
+        [Words(NO_GOLD, "note")] if found.truth is None else truth_blocks(found.truth, settings_of(inputs).reliability)
+    )
+    right = [TRUTH_HEADING, *truth] if inputs.dataset.kind != "score" else []
+    curves = Row((Stack(1, [READERS_HEADING, *readers]), Stack(1, right)), gap="large")
+    return [*opening_words(found.opening), curves]
+
+
+def table_of(found: Anchors, inputs: Inputs, options) -> pd.DataFrame:
+    """A row for each γ of the curve of held-out raters."""
+    curve = found.readers
+    columns = {name: [] if curve is None else getattr(curve, name).tolist() for name in READERS}
+    return pd.DataFrame(columns)
+
+
+def opening_words(found: Opening | None) -> list[Block]:
+    """Why γ opens there, its marks, and the prior.
+
+    Parameters
+    ----------
+    found : Opening or None
+        None if nothing anchors γ.
+    """
+    if found is None:
+        return []
+    return [
+        Words((Name(found.reason),)),
+        *(Words((f"γ = {number(mark.reliability)} · ", Name(mark.sentence)), "note") for mark in found.marks),
+        *([] if found.prior is None else [Words((Name(found.prior_sentence),), "note")]),
+    ]
+
+
+def readers_blocks(curve: HeldOutCurve) -> list[Block]:
+    """The held-out score against γ.
+
+    Parameters
+    ----------
+    curve : HeldOutCurve
+    """
+    from ...figures import anchors as figures  # loads plotly, which the command does not need
+
+    end = {"lowest": "at the lowest γ", "highest": "at the highest γ"}.get(curve.at_end)
+    range_ = reach(curve.low, curve.high, curve.open_ends, number)
+    title = f"Best {end}: the data give no maximum" if end else f"Best at γ = {number(curve.best)} ({range_})"
+    held = f"{plural(curve.n_held_out, 'annotation')} of {plural(curve.n_cases, 'case')} held out one by one. "
+    return [
+        Figure(
+            lambda theme: figures.held_out_readers(curve, theme, title), "Held-out score against γ", "held_out_readers"
+        ),
+        Words((held, Name(curve.note)), "note"),
+    ]
+
+
+def truth_blocks(curve: TruthCurve, reliability: float) -> list[Block]:
+    """Log loss of certainty against γ, and a reliability diagram at one.
+
+    Parameters
+    ----------
+    curve : TruthCurve
+    reliability : float
+        γ of the diagram.
+    """
+    from ...figures import anchors as figures  # loads plotly, which the command does not need
+
+    bins = curve.diagram(reliability)
+    loss = f"Least log loss at γ = {number(curve.best)} ({reach(curve.low, curve.high, curve.open_ends, number)})"
+    often = f"Certainty at γ = {number(reliability)} against how often it is right"
+    few = "" if curve.n_cases >= LEAST_GOLD else f" From {LEAST_GOLD} it decides where γ opens."
+    return [
+        Figure(
+            lambda theme: figures.certainty_loss(curve, theme, loss),
+            f"Log loss of {curve.scored} against γ",
+            "truth_loss",
+        ),
+        Figure(
+            lambda theme: figures.reliability_diagram(bins, theme, often),
+            "Reliability diagram of certainty",
+            "truth_diagram",
+        ),
+        Words(f"{plural(curve.n_cases, 'case')} with gold.{few}", "note"),
+    ]

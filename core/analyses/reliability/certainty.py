@@ -1,0 +1,145 @@
+"""Certainty of all cases against γ."""
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...annotations.dataset import Dataset
+from ...evaluation.sweep_table import SweepTable, reliability_sweep
+from ...figures import reliability as figures
+from ...models.expected_class import within_one
+from ...plausibility.ordinal_truth import OrdinalTruth
+from ...text import exact, number, plural, typed
+from ...thresholds import CERTAIN_LEVELS, UNCERTAIN_BELOW
+from ..blocks import Block, Download, Figure, Grid, Heading, Row, Stack
+from ..inputs import Inputs
+from ..schema import Column, columns_in
+from . import settings_of
+
+COLUMNS = (
+    Column("reliability", "reliability γ", "reliability"),
+    Column("n_cases", "cases", "count"),
+    *(
+        column
+        for top in (1, 2, 3)
+        for column in (
+            Column(f"top{top}", f"top-{top}", "difference"),
+            Column(f"top{top}_se", f"top-{top} SE", "error", digits=4),
+        )
+    ),
+    Column("within one", "within one class", "difference"),
+    Column("risk of top-1", unit="difference"),
+    Column("risk summed", unit="difference"),
+    *(Column(f"below {level}", f"below {number(level)}", "count") for level in CERTAIN_LEVELS),
+)
+
+
+def compute(inputs: Inputs, options) -> SweepTable:
+    """Certainty, risk and metrics of classifiers at each γ."""
+    how = {"classifiers": inputs.predictions, "n_draws": options.n_draws, "seed": options.seed}
+    return reliability_sweep(settings_of(inputs).plausibility, inputs.dataset, options.reliabilities, **how)
+
+
+def present(found: SweepTable, inputs: Inputs, options) -> list[Block]:
+    """Two figures and the numbers behind them; places beyond the number of classes are not shown."""
+    table = table_of(found, inputs, options)
+    shown = table.dropna(axis=1, how="all")
+    return [
+        figures_of(found),
+        Heading("The numbers", "annotation certainty"),
+        Grid(shown, "Mean certainty over cases at each γ.", columns=columns_in(shown, COLUMNS), key="sweep_table"),
+        Download(table, "Sweep", "sweep", "sweep"),
+        Download(
+            partial(by_case, inputs.dataset, found), "Certainty of every case", "certainty_by_case", "sweep_cases",
+            n_rows=inputs.dataset.n_cases,
+        ),
+    ]  # fmt: skip
+
+
+def figures_of(found: SweepTable, reliabilities: tuple[float, ...] | None = None) -> Row:
+    """Mean certainty, and that of every case.
+
+    Parameters
+    ----------
+    found : SweepTable
+    reliabilities : tuple of float, optional
+        All that will be there, while the first are.
+    """
+    mean = Figure(
+        lambda theme: figures.mean_certainty(found, theme, "Mean certainty against trust in the raters", reliabilities),
+        "Mean annotation certainty against reliability",
+        "mean_certainty",
+    )
+    every = Figure(
+        lambda theme: figures.sorted_certainty(found, theme, "Certainty of every case, sorted"),
+        "Sorted certainty of all cases for each reliability",
+        "sorted_certainty",
+    )
+    return Row((Stack(1, [mean]), Stack(1, [every])), gap="large")
+
+
+def table_of(found: SweepTable, inputs: Inputs, options) -> pd.DataFrame:
+    """A row for each γ."""
+    model = settings_of(inputs).plausibility
+    rows = []
+    for place, (reliability, result) in enumerate(zip(found.reliabilities, found.certainty, strict=True)):
+        row: dict[str, Any] = {"reliability": reliability, "n_cases": len(result.cases)}
+        for top in (1, 2, 3):
+            row[f"top{top}"], row[f"top{top}_se"] = result.mean(top), result.mean_se(top)
+        if isinstance(model, OrdinalTruth):
+            row["within one"] = within_one(model.probability(inputs.dataset, reliability)).mean()
+        if found.risk:
+            row["risk of top-1"], row["risk summed"] = found.risk[place].of_top1.mean(), found.risk[place].summed.mean()
+        rows.append(row | {f"below {level}": result.n_below(level) for level in CERTAIN_LEVELS})
+    return pd.DataFrame(rows)
+
+
+def by_case(dataset: Dataset, found: SweepTable) -> pd.DataFrame:
+    """Certainty of every case, a column for each γ.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    found : SweepTable
+    """
+    at = zip(found.reliabilities, found.certainty, strict=True)
+    return pd.DataFrame(
+        {"case": list(dataset.cases)}
+        | {f"certainty at {typed(reliability)}": result.certainty[:, 0] for reliability, result in at}
+    )
+
+
+def middle(found: SweepTable) -> int:
+    """Place of the γ at which one of them stands for all."""
+    return len(found.reliabilities) // 2
+
+
+def over_trust(sweep: SweepTable) -> str:
+    """How certainty goes with trust, and how many cases stay uncertain at the highest."""
+    first, last = sweep.certainty[0], sweep.certainty[-1]
+    n_cases = len(first.cases)
+    if len(sweep.reliabilities) == 1:
+        below = f"{first.n_below(UNCERTAIN_BELOW):,} of {plural(n_cases, 'case')}"
+        return f"Certainty is below {number(UNCERTAIN_BELOW, 1)} in {below} at γ = {exact(sweep.reliabilities[0])}"
+    means = [result.mean() or 0.0 for result in sweep.certainty]
+    errors = [result.mean_se() or 0.0 for result in sweep.certainty]
+    before, after = number(first.mean()), number(last.mean())
+    if len({number(mean) for mean in means}) == 1:
+        words = f"Certainty stays at {before} whatever the trust"
+    elif abs(means[-1] - means[0]) <= 2 * np.hypot(errors[0], errors[-1]):
+        words = f"Certainty neither rises nor falls clearly with trust ({before} to {after})"
+    else:
+        words = f"Certainty {'rises' if means[-1] > means[0] else 'falls'} from {before} to {after} with trust"
+    counts = [result.n_below(UNCERTAIN_BELOW) for result in sweep.certainty]
+    remaining = counts[-1]
+    if not any(counts):
+        return f"{words}; no case is below {number(UNCERTAIN_BELOW, 1)}"
+    if not remaining:
+        place = max(place for place, count in enumerate(counts) if count) + 1
+        at = exact(sweep.reliabilities[place])
+        return f"{words}, and reaches {number(UNCERTAIN_BELOW, 1)} in every case at γ = {at}"
+    stay = "stays" if remaining == 1 else "stay"
+    at = f"{number(UNCERTAIN_BELOW, 1)} at γ = {exact(sweep.reliabilities[-1])}"
+    return f"{words}; {remaining:,} of {plural(n_cases, 'case')} {stay} below {at}"

@@ -1,0 +1,195 @@
+"""Whether the choice of a classifier survives the uncertainty about the truth: a metric against γ, and gold."""
+
+import numpy as np
+import pandas as pd
+
+from ...annotations.dataset import RISK_LEVELS
+from ...evaluation.choice import verdict
+from ...evaluation.gold_accuracy import gold_accuracy
+from ...evaluation.metrics import TOP, Evaluation, PointScores, first_metric, metric_names
+from ...evaluation.sweep_table import SweepTable
+from ...figures import classifiers as figures
+from ...models.gold import gold_cases
+from ...text import exact
+from ..blocks import (
+    Block,
+    Control,
+    Details,
+    Download,
+    Figure,
+    Finding,
+    Grid,
+    Heading,
+    Name,
+    Row,
+    Selector,
+    Stack,
+    Words,
+)
+from ..inputs import Inputs
+from ..schema import Column
+from . import control
+
+COLUMNS = (
+    Column("reliability", "reliability γ", "reliability"),
+    Column("classifier"),
+    Column("mean", unit="difference"),
+    Column("sd", unit="difference"),
+    Column("ci_low", "95% from", "coefficient"),
+    Column("ci_high", "to", "coefficient"),
+    Column("min", unit="difference"),
+    Column("max", unit="difference"),
+    Column("point", unit="difference"),
+    Column("case_se", "SE of the cases", "error", digits=4),
+    Column("total_se", "SE in all", "error", digits=4),
+    Column("n_cases", "cases", "count"),
+)
+BY_GOLD = (
+    Column("classifier"),
+    Column("top", unit="count"),
+    Column("n_gold", "cases with gold", "count"),
+    Column("right_by_gold", "right by gold", "coefficient", "ci_low", "ci_high", "95% interval"),
+    Column("ci_low", "95% from", "coefficient"),
+    Column("ci_high", "to", "coefficient"),
+)
+
+
+def present(found: SweepTable, inputs: Inputs, options) -> list[Block]:
+    """A metric of each classifier against γ, how often each is right by gold, and more at one γ."""
+    metrics = found.evaluation[0].metrics
+    metric = Control(
+        "Metric", metrics, [figures.metric_title(one) for one in metrics], "metric",
+        metrics.index(_metric(inputs, options)), "top3 accuracy", "side by side",
+    )  # fmt: skip
+    return [Selector((metric,), lambda chosen: _of_metric(found, inputs, chosen))]
+
+
+def table_of(found: SweepTable, inputs: Inputs, options) -> pd.DataFrame:
+    """A row for each γ and classifier, of one metric."""
+    return _values(found, _metric(inputs, options))
+
+
+def lines(
+    reliabilities: tuple[float, ...],
+    evaluations: tuple[Evaluation, ...],
+    metric: str,
+    scores: PointScores | None = None,
+) -> Figure:
+    """The metric of each classifier against γ.
+
+    Parameters
+    ----------
+    reliabilities : tuple of float
+    evaluations : tuple of Evaluation
+        Of the first reliabilities alone, while the others are computed.
+    metric : str
+    scores : dict, optional
+        Against the point estimate, while there is no evaluation.
+    """
+    title = "Line: mean over plausible truths · band: 95% of them · ×: against the point estimate"
+    return Figure(
+        lambda theme: figures.metric_against_reliability(reliabilities, evaluations, metric, theme, title, scores),
+        "Metric of each classifier against reliability",
+        "metric_lines",
+    )
+
+
+def _metric(inputs: Inputs, options) -> str:
+    return options.metric or first_metric(TOP, inputs.dataset.n_classes)
+
+
+def _values(found: SweepTable, metric: str) -> pd.DataFrame:
+    every = found.to_frame("classifiers")
+    return every[every["metric"] == metric].drop(columns="metric").reset_index(drop=True)
+
+
+def _of_metric(found: SweepTable, inputs: Inputs, metric: str) -> list[Block]:
+    table, reliabilities = _values(found, metric), found.reliabilities
+    title = figures.metric_title(metric)
+    at = control(reliabilities, inputs, "at_reliability")
+    return [
+        Finding(Name(verdict(reliabilities, found.evaluation, metric))),
+        lines(reliabilities, found.evaluation, metric),
+        *_by_gold(inputs, metric),
+        Details(
+            "The numbers, with the error from which cases are in the data, and both together",
+            [Grid(table, f"{title} over plausible truths of all cases.", 100, COLUMNS, "metric_table")],
+            printed=True,
+        ),
+        Download(table, "Metric", "metric", "metric"),
+        Selector((at,), lambda reliability: _at(found, reliability, metric)),
+    ]
+
+
+def _by_gold(inputs: Inputs, metric: str) -> list[Block]:
+    """How often each classifier is right by gold."""
+    if not len(gold_cases(inputs.dataset)):
+        return []
+    top = 1 if metric == metric_names(TOP)[0] else TOP
+    found = gold_accuracy(inputs.dataset, inputs.predictions, top)
+    if not found.n.any():
+        return []
+    table, words = found.to_frame(), found.words()
+    return [
+        Heading(f"Top-{top} accuracy by gold", "gold"),
+        Grid(table, "Share of gold cases, with Wilson's interval.", columns=BY_GOLD, key="gold_accuracy"),
+        *([Words((Name(words),))] if words else []),
+        Download(table, "Accuracy by gold", "gold_accuracy", "gold_accuracy_table"),
+    ]
+
+
+def _at(found: SweepTable, reliability: float, metric: str) -> list[Block]:
+    """Who is better than whom, and the metric over draws, cases and levels of risk."""
+    evaluation = found.evaluation[found.reliabilities.index(reliability)]
+    place, names, at = evaluation.metrics.index(metric), list(evaluation.classifiers), f"at γ = {exact(reliability)}"
+    better = _by_classifier(names, evaluation.better[:, :, place], "better", names)
+    draws = Figure(
+        lambda theme: figures.draws_histogram(evaluation, metric, theme, f"Over plausible truths {at}"),
+        "Histogram of the metric over draws",
+        "metric_draws",
+    )
+    cases = Figure(
+        lambda theme: figures.metric_per_case(evaluation, metric, theme, f"Per case {at}"),
+        "Sorted metric per case",
+        "metric_cases",
+    )
+    by_draw = pd.DataFrame(evaluation.by_draw[:, place].T, columns=names)
+    by_case = _by_classifier(names, evaluation.by_case[:, :, place], "case", found.certainty[0].cases)
+    return [
+        Heading("P(row is better than column)", "better"),
+        Grid(better, f"P(row is better than column) {at}.", key="better", names_rows=True),
+        Words(
+            f"Over {evaluation.by_draw.shape[-1]:,} common draws of the truth and over which cases were sampled. 1.000 "
+            "is rounded, not certainty.",
+            "note",
+        ),
+        Download(better, "P(better)", "better", "better"),
+        Row((Stack(1, [draws]), Stack(1, [cases])), gap="large"),
+        Download(by_draw, "Metric of every draw", "metric_draws", "metric_draws"),
+        Download(by_case, "Metric of every case", "metric_cases", "metric_cases"),
+        *_by_risk(evaluation, place),
+    ]
+
+
+def _by_classifier(names: list[str], values: np.ndarray, first: str, labels) -> pd.DataFrame:
+    """A column for each classifier, after one of labels."""
+    table = pd.DataFrame(values, columns=names)
+    table.insert(0, first, list(labels), allow_duplicates=True)
+    return table
+
+
+def _by_risk(evaluation: Evaluation, place: int) -> list[Block]:
+    by_risk, n = evaluation.by_risk, evaluation.n_by_risk
+    if by_risk is None or n is None:
+        return []
+    rows = [
+        {"classifier": name}
+        | {f"{level} risk (n {n[who, code]:,})": by_risk[who, code, place] for code, level in enumerate(RISK_LEVELS)}
+        for who, name in enumerate(evaluation.classifiers)
+    ]
+    table = pd.DataFrame(rows)
+    columns = [Column("classifier"), *(Column(name, unit="difference") for name in table.columns[1:])]
+    return [
+        Heading("By expected risk of the case", "risk"),
+        Grid(table, "By expected risk of the case.", columns=columns, key="by_risk"),
+    ]

@@ -1,0 +1,86 @@
+"""How far predicted scores are off, over plausible truths, against γ."""
+
+import pandas as pd
+
+from ...evaluation.score_errors import ScoreErrors, errors_verdict, score_errors
+from ...figures import scores as figures
+from ...text import exact
+from ..blocks import Block, Control, Download, Figure, Finding, Grid, Heading, Name, Selector, Words
+from ..inputs import Inputs
+from ..schema import Column
+from . import nearest
+from .scores import gaussian
+
+COLUMNS = (
+    Column("predictor"),
+    Column("metric"),
+    Column("n_cases", "cases", "count"),
+    Column("mean", unit="difference"),
+    Column("low", "95% from", "difference"),
+    Column("high", "to", "difference"),
+    Column("total_low", "with cases, from", "difference"),
+    Column("total_high", "to ", "difference"),
+    Column("point", "against the means", "difference"),
+)
+Errors = tuple[ScoreErrors, ...]  # one for each γ
+
+
+def compute(inputs: Inputs, options) -> Errors:
+    """Errors of predictors over plausible truths at each γ."""
+    how = {"n_draws": options.n_draws, "seed": options.seed}
+    model = gaussian(inputs)
+    return tuple(
+        score_errors(inputs.dataset, model, inputs.predictions, reliability=one, **how) for one in options.reliabilities
+    )
+
+
+def present(found: Errors, inputs: Inputs, options) -> list[Block]:
+    """Errors against γ, and all of them at the γ nearest to the one that pages open with."""
+    metrics = found[0].metrics
+    titles = [figures.METRIC_TITLES[one] for one in metrics]
+    control = Control("Error", metrics, titles, "score_metric", look="side by side")
+    return [Selector((control,), lambda metric: _of_metric(found, inputs, options, metric))]
+
+
+def table_of(found: Errors, inputs: Inputs, options) -> pd.DataFrame:
+    """A row for each γ, predictor and metric."""
+    return pd.concat([one.to_frame().assign(reliability=one.reliability) for one in found], ignore_index=True)
+
+
+def _of_metric(found: Errors, inputs: Inputs, options, metric: str) -> list[Block]:
+    shown = found[nearest([one.reliability for one in found], inputs)]
+    table = shown.to_frame().replace({"metric": figures.METRIC_TITLES})
+    title = "Line: mean over plausible truths · band: 95% of them · ×: against the mean plausible scores"
+    return [
+        Finding(Name(errors_verdict(found))),
+        Figure(
+            lambda theme: figures.errors_against_trust(found, metric, theme, title),
+            "Error of each predictor against reliability",
+            "score_errors",
+        ),
+        Heading(f"At γ = {exact(shown.reliability)}"),
+        Grid(
+            table, "Errors of predictors over plausible truths, in units of the scores.", columns=COLUMNS,
+            key="score_errors_table",
+        ),
+        Words(
+            "From and to: over plausible truths; with cases: also over which cases are in the data. An error against "
+            "uncertain truth is never 0: it holds what is not known of the truth.",
+            "note",
+        ),
+        Download(table_of(found, inputs, options), "Errors", "score_errors", "score_errors_file"),
+        *_better(shown),
+    ]  # fmt: skip
+
+
+def _better(found: ScoreErrors) -> list[Block]:
+    if len(found.predictors) < 2:
+        return []
+    table = pd.DataFrame(found.better, columns=list(found.predictors))
+    table.insert(0, "predictor", list(found.predictors), allow_duplicates=True)
+    what = "P(row has the lower absolute error than column)"
+    return [
+        Heading(what, "better"),
+        Grid(table, f"{what}.", key="better", names_rows=True),
+        Download(table, "P(better)", "better", "better"),
+    ]

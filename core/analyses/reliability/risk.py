@@ -1,0 +1,90 @@
+"""Levels of risk: how certain they are, and what goes with them."""
+
+import numpy as np
+import pandas as pd
+
+from ...annotations.dataset import Dataset
+from ...certainty.risk import RiskResult
+from ...evaluation.sweep_table import SweepTable
+from ...figures import reliability as figures
+from ...text import exact, percent, plural
+from ...thresholds import UNCERTAIN_BELOW
+from ..blocks import Block, Download, Figure, Finding, Row, Stack
+from ..inputs import Inputs
+from .certainty import middle
+
+_LEVELS = (0.5, 1.5)
+
+
+def present(found: SweepTable, inputs: Inputs, options) -> list[Block]:
+    """Certainty of the level and the expected risk; annotations and classes of cases by their risk."""
+    dataset, place = inputs.dataset, middle(found)
+    risk = found.risk[place]
+    unsure = int((risk.summed < UNCERTAIN_BELOW).sum())
+    table = _table(risk, dataset)
+    level = np.digitize(risk.expected, _LEVELS)
+    annotations, classes = (
+        [table[name].to_numpy()[level == one] for one in range(3)] for name in ("annotations", "distinct_classes")
+    )
+    return [
+        Finding(
+            f"At γ = {exact(found.reliabilities[place])} the risk level is less than {percent(UNCERTAIN_BELOW)} sure "
+            f"in {unsure:,} of {plural(dataset.n_cases, 'case')}",
+            "risk",
+        ),
+        _pair(
+            Figure(
+                lambda theme: figures.risk_certainty(risk, theme, "Certainty of the risk level, sorted"),
+                "Sorted certainty of the risk level",
+                "risk_certainty",
+            ),
+            Figure(
+                lambda theme: figures.expected_risk(risk, theme, "Expected risk of the cases"),
+                "Expected risk",
+                "expected_risk",
+            ),
+        ),
+        _pair(
+            Figure(
+                lambda theme: figures.by_risk(annotations, theme, "Annotations by risk", "annotations"),
+                "Annotations per case by expected risk",
+                "annotations_by_risk",
+            ),
+            Figure(
+                lambda theme: figures.by_risk(classes, theme, "Classes named by risk", "distinct classes"),
+                "Distinct classes per case by expected risk",
+                "classes_by_risk",
+            ),
+        ),
+        Download(table, "Risk of every case", "risk", "risk"),
+    ]
+
+
+def table_of(found: SweepTable, inputs: Inputs, options) -> pd.DataFrame:
+    """A row for each case."""
+    return _table(found.risk[middle(found)], inputs.dataset)
+
+
+def _table(risk: RiskResult, dataset: Dataset) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "case": dataset.cases,
+            "expected_risk": risk.expected,
+            "risk_of_top1": risk.of_top1,
+            "risk_summed": risk.summed,
+            "annotations": np.diff(dataset.case_ptr),
+            "distinct_classes": [_distinct(dataset, case) for case in range(dataset.n_cases)],
+        }
+    )
+
+
+def _distinct(dataset: Dataset, case: int) -> int:
+    annotations = dataset.annotations_of(case)
+    if dataset.kind == "class":
+        return len(np.unique(dataset.answer[annotations.start : annotations.stop]))
+    entries = slice(dataset.entry_ptr[annotations.start], dataset.entry_ptr[annotations.stop])
+    return len(np.unique(dataset.entry_class[entries]))
+
+
+def _pair(left: Figure, right: Figure) -> Row:
+    return Row((Stack(1, [left]), Stack(1, [right])), gap="large")

@@ -1,0 +1,134 @@
+"""How well scores are known against γ: widths of their intervals, the side of the threshold, and gold."""
+
+import numpy as np
+import pandas as pd
+
+from ...annotations.dataset import Dataset
+from ...certainty.score_trust import ScoreTrust, score_digits, score_trust
+from ...certainty.scores_by_gold import scores_by_gold
+from ...errors import InputError
+from ...figures import scores as figures
+from ...models.gold import gold_cases
+from ...plausibility.gaussian import METHOD, GaussianScores
+from ...text import exact, number, plural, typed
+from ...thresholds import UNCERTAIN_BELOW
+from ..blocks import Block, Download, Figure, Grid, Heading, Name, Row, Stack, Words
+from ..inputs import Inputs
+from ..schema import Column, columns_in
+from . import nearest, settings_of
+
+_BELOW = (0.9, 0.99)
+_CASES = {"m": "score", "low": "95% from", "high": "95% to", "above": "P(above)"}
+
+
+def compute(inputs: Inputs, options) -> ScoreTrust:
+    """Plausible scores of all cases at each γ."""
+    return score_trust(inputs.dataset, gaussian(inputs), options.reliabilities)
+
+
+def gaussian(inputs: Inputs) -> GaussianScores:
+    """Return the model of the settings, which is the one of scores.
+
+    Raises
+    ------
+    InputError
+        It is another.
+    """
+    model = settings_of(inputs).plausibility
+    if not isinstance(model, GaussianScores):
+        raise InputError(f"{model.name} does not take scores.", f"Use {METHOD.name}.")
+    return model
+
+
+def present(found: ScoreTrust, inputs: Inputs, options) -> list[Block]:
+    """Widths and sides against γ, and the numbers."""
+    dataset = inputs.dataset
+    widths = Figure(
+        lambda theme: figures.widths(found, theme, "Line: median case · band: the middle half of the cases"),
+        "Width of the intervals against reliability",
+        "score_widths",
+    )
+    side: Block = Words("Set a threshold to see how sure each case lies above it or not.", "note")
+    if found.above is not None:
+        side = Figure(
+            lambda theme: figures.sides(found, theme, f"Above {exact(found.threshold)} or not, every case"),
+            "Probability of lying above the threshold, all cases sorted",
+            "score_sides",
+        )
+    table, digits = table_of(found, inputs, options), score_digits(float(np.median(found.width[0]))) + 1
+    gold: list[Block] = []
+    if "error" in table:
+        at = nearest(found.reliability.tolist(), inputs)
+        gold.append(Words((Name(scores_by_gold(dataset, found).words(at, digits)),)))
+    columns = columns_in(table, _columns(digits))
+    return [
+        Row((Stack(1, [widths]), Stack(1, [side])), gap="large"),
+        Heading("The numbers", METHOD),
+        *gold,
+        Grid(table, "Width of the intervals of the cases at each γ.", columns=columns, key="sweep_table"),
+        Download(table, "Sweep", "sweep", "sweep"),
+        Download(by_case(dataset, found), "Score of every case", "scores_by_case", "sweep_cases"),
+    ]
+
+
+def _columns(digits: int) -> tuple[Column, ...]:
+    widths = {"width_quarter": "width, quarter", "width_median": "median", "width_three_quarters": "three quarters"}
+    errors = {"error": "off from gold", "error_low": "95% from", "error_high": "to"}
+    held = {"held": "intervals that hold it", "held_low": "95% from ", "held_high": "to "}
+    return (
+        Column("reliability", "reliability γ", "reliability"),
+        *(Column(name, label, "error", digits=digits) for name, label in (widths | errors).items()),
+        Column("certainty", "mean certainty", "difference"),
+        *(Column(f"below {number(level)}", unit="count") for level in _BELOW),
+        *(Column(name, label, "coefficient") for name, label in held.items()),
+    )
+
+
+def table_of(found: ScoreTrust, inputs: Inputs, options) -> pd.DataFrame:
+    """A row for each γ."""
+    quarter, median, three = found.quartiles
+    columns = {"reliability": found.reliability, "width_quarter": quarter, "width_median": median}
+    table = pd.DataFrame(columns | {"width_three_quarters": three})
+    if found.above is not None:
+        table["certainty"] = found.certainty.mean(axis=1)
+        for level in _BELOW:
+            table[f"below {number(level)}"] = (found.certainty < level).sum(axis=1)
+    if len(gold_cases(inputs.dataset)):
+        for name, values in scores_by_gold(inputs.dataset, found).to_frame().items():
+            table[name] = values.to_numpy()
+    return table
+
+
+def by_case(dataset: Dataset, found: ScoreTrust) -> pd.DataFrame:
+    """Score of every case with its interval, at each γ.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    found : ScoreTrust
+    """
+    cases = pd.DataFrame({"case": list(dataset.cases)})
+    for place, reliability in enumerate(found.reliability):
+        for name in ("m", "low", "high", *([] if found.above is None else ["above"])):
+            cases[f"{_CASES[name]} at {typed(reliability)}"] = getattr(found, name)[place]
+    return cases
+
+
+def finding(found: ScoreTrust) -> str:
+    """How γ changes what is known, over all cases.
+
+    Parameters
+    ----------
+    found : ScoreTrust
+    """
+    first, last = (exact(found.reliability[place]) for place in (0, -1))
+    alone = len(found.reliability) == 1
+    if found.above is None:
+        digits = score_digits(float(np.median(found.width[-1])))
+        wide = [number(float(np.median(found.width[place])), digits) for place in (0, -1)]
+        words = f"The interval of the median case is {wide[0]} wide at γ = {first}"
+        return words if alone else f"{words}, {wide[1]} at γ = {last}"
+    below = (found.certainty < UNCERTAIN_BELOW).sum(axis=1)
+    stays = f"whether it lies above {exact(found.threshold)} stays uncertain"
+    words = f"In {below[0]:,} of {plural(found.m.shape[1], 'case')} {stays} at γ = {first}"
+    return words if alone else f"{words}, in {below[-1]:,} at γ = {last}"

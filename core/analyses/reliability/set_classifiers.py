@@ -1,0 +1,90 @@
+"""How good predicted sets of labels are, as a whole and by label: over plausible truths, or against known sets."""
+
+import pandas as pd
+
+from ...evaluation.set_metrics import WHOLE, SetMetrics, set_metrics
+from ...extremes import clearly_most
+from ...plausibility.dirichlet import DirichletCounts
+from ...text import exact, number, plural, with_interval
+from ..blocks import Block, Download, Finding, Grid, Heading, Name, Words
+from ..inputs import Inputs
+from ..schema import Column
+from . import settings_of
+
+TITLES = {
+    "jaccard": "Jaccard, mean over cases", "exact": "the very set", "micro_f1": "F1 over all labels",
+    "macro_f1": "F1, mean over labels",
+}  # fmt: skip
+COLUMNS = (
+    Column("classifier"),
+    Column("metric"),
+    Column("n_cases", "cases", "count"),
+    Column("mean", unit="difference"),
+    Column("low", "95% from", "difference"),
+    Column("high", "to", "difference"),
+    Column("total_low", "with cases, from", "difference"),
+    Column("total_high", "to ", "difference"),
+)
+
+
+def counts(inputs: Inputs) -> DirichletCounts:
+    """Return the model of the settings, or counts with their default prior: known sets need no other."""
+    model = settings_of(inputs).plausibility
+    return model if isinstance(model, DirichletCounts) else DirichletCounts()
+
+
+def compute(inputs: Inputs, options) -> SetMetrics:
+    """Metrics at the γ of the settings; against the known sets of the inputs, if they have some."""
+    how = {"model": counts(inputs), "gold": inputs.gold, "n_draws": options.n_draws, "seed": options.seed}
+    return set_metrics(inputs.dataset, inputs.predictions, reliability=settings_of(inputs).reliability, **how)
+
+
+def present(found: SetMetrics, inputs: Inputs, options) -> list[Block]:
+    """Which classifier has the best sets, and the metrics of whole sets and of each label."""
+    table, by_gold = table_of(found, inputs, options), inputs.gold is not None
+    whole = table[table["metric"].isin(WHOLE)].replace({"metric": TITLES})
+    each = table[~table["metric"].isin(WHOLE)]
+    each = each.assign(metric=each["metric"].str.replace("^f1", "F1", regex=True))
+    at = "against gold" if by_gold else f"at γ = {exact(settings_of(inputs).reliability)}"
+    return [
+        Finding(Name(verdict(found, by_gold))),
+        Heading(f"The sets, {at}"),
+        Grid(whole, f"The sets, {at}.", columns=COLUMNS, key="set_metrics"),
+        Heading("Each label"),
+        Grid(each, "Each label.", columns=COLUMNS, key="label_metrics"),
+        Words(
+            "With cases: over which cases are in the data; gold is taken for certain, so from and to are the mean "
+            "itself."
+            if by_gold
+            else "From and to: over plausible truths; with cases: also over which cases are in the data. Labels are "
+            "taken as independent; “none of these” applies where no other does. Against an uncertain truth nothing "
+            "scores 1.",
+            "note",
+        ),
+        Download(table, "Metrics", "set_metrics", "set_metrics_file"),
+    ]
+
+
+def table_of(found: SetMetrics, inputs: Inputs, options) -> pd.DataFrame:
+    """A row for each classifier and metric."""
+    return found.to_frame()
+
+
+def verdict(result: SetMetrics, by_gold: bool = False) -> str:
+    """Which classifier clearly has the largest mean Jaccard, with its interval; or that the best two do not differ."""
+    what = "the known sets" if by_gold else "what the labels"
+    mean, low, high = result.mean[:, 0], result.total_low[:, 0], result.total_high[:, 0]
+    best = int(mean.argmax())
+    ends = with_interval(mean[best], low[best], high[best])
+    said = f"{result.classifiers[best]} has a Jaccard of {ends}"
+    cases = plural(int(result.n_cases[best]), "case")
+    others = [who for who in range(len(mean)) if who != best]
+    if not others:
+        return f"{said} with {what} of {cases}{'' if by_gold else ' could be'}"
+    others.sort(key=lambda who: -mean[who])
+    near = [who for who in others if clearly_most(*(part[[best, who]] for part in (mean, low, high))) is None]
+    second = (near or others)[0]
+    if near:
+        other = f"{result.classifiers[second]} ({number(mean[second])})"
+        return f"{result.classifiers[best]} and {other} do not clearly differ: Jaccard {ends}"
+    return f"{said}, {result.classifiers[second]} {number(mean[second])}"

@@ -1,0 +1,164 @@
+"""What reviews show: what settled cases rest on, how blind reads agree, whose minds changed, reasons and time."""
+
+from dataclasses import dataclass
+
+import pandas as pd
+
+from ..agreement.intervals import Coefficient
+from ..methods import Verdict
+from ..review.decisions import QUICK, n_quick, quick_words
+from ..review.opinions import REASONS
+from ..review.random_sample import ReviewedBy
+from ..review.states import STATES
+from ..review.summary import DIRECTIONS, Reviewer, Summary, by_reviewer, summarise_reviews
+from ..text import exact, number, plural, with_interval
+from .base import Analysis, AnalysisPart
+from .blocks import Block, Grid, Heading, KeyFigure, Name, Row, Stack, Words
+from .inputs import Inputs
+from .schema import Column
+
+_UNDER = f"under {exact(QUICK)} s"
+REVIEWERS = (
+    Column("reviewer"),
+    Column("reads", unit="count"),
+    Column("of them blind", unit="count"),
+    Column("agree with the panel"),
+    Column("changed after the reveal"),
+    Column(_UNDER),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewOptions:
+    """Options of what reviews show.
+
+    Attributes
+    ----------
+    by : ReviewedBy, optional
+        How the reviewed cases came to be reviewed.
+    """
+
+    by: ReviewedBy | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReviewFigures:
+    """Figures of all reviews, and of each reviewer."""
+
+    summary: Summary
+    reviewers: tuple[Reviewer, ...]
+
+
+def applicable(inputs: Inputs) -> Verdict:
+    """Whether a case has been reviewed."""
+    return Verdict("reviews", "Reviews", bool(inputs.reviews), "" if inputs.reviews else "no case has been reviewed")
+
+
+def compute(inputs: Inputs, options) -> ReviewFigures:
+    """Figures from the events of all reviews."""
+    reviews = inputs.reviews or {}
+    return ReviewFigures(
+        summarise_reviews(inputs.dataset, reviews), tuple(by_reviewer(inputs.dataset, reviews))
+    )  # fmt: skip
+
+
+def present(found: ReviewFigures, inputs: Inputs, options) -> list[Block]:
+    """Four figures, the reviewers, states, changed minds and reasons, and how long it took."""
+    summary, table = found.summary, table_of(found, inputs, options)
+    settled = summary.states["closed"] + summary.states["adjudicated"]
+    alpha = summary.alpha
+    figures: list[Block] = [_metric("Blind reads agree with each other", summary.with_each_other, "read")]
+    if alpha.value is not None:
+        beyond = f"beyond chance (α) {with_interval(alpha.value, alpha.ci_low, alpha.ci_high)}"
+        figures.append(Words(beyond, "note"))
+    reviewed = f"{summary.n_reviewed:,} of {summary.n_cases:,}"
+    return [
+        Words(summary.settled.words() or "No case is settled yet."),
+        Row(
+            (
+                Stack(1, [KeyFigure("Cases reviewed", reviewed, f"{settled:,} of them settled")]),
+                Stack(1, [_metric("Blind reads agree with the panel", summary.with_panel, "read")]),
+                Stack(1, figures),
+                Stack(1, [_metric("Minds changed by the reveal", summary.minds.share, "mind")]),
+            )
+        ),
+        *([Words((Name(options.by.words()),), "note", "sample or queue")] if options.by else []),
+        Heading("Reviewers"),
+        Grid(table, "Reads of each reviewer.", columns=REVIEWERS, key="review_people"),
+        Words("Only blind reads are compared; intervals are Wilson's, 95%, over cases.", "note"),
+        _counted(summary),
+        *(Words(words, "note") for words in (_time(summary), quick_words(summary.decided)) if words),
+    ]
+
+
+def table_of(found: ReviewFigures, inputs: Inputs, options) -> pd.DataFrame:
+    """A row for each reviewer."""
+    rows = []
+    for one in found.reviewers:
+        panel, (quick, timed) = one.with_panel, n_quick(one.decided)
+        agree = "–" if panel.value is None else with_interval(panel.value, panel.ci_low, panel.ci_high)
+        changed = f"{one.minds.n_changed:,} of {one.minds.n:,}"
+        rows.append((one.name, one.n_reads, one.n_blind, agree, changed, f"{quick:,} of {timed:,}" if timed else "–"))
+    return pd.DataFrame(rows, columns=[column.name for column in REVIEWERS])
+
+
+def span(seconds: float) -> str:
+    """A time in seconds, or in minutes if it is long."""
+    return f"{number(seconds, 0)} s" if seconds < 100 else f"{number(seconds / 60, 0)} min"
+
+
+def _metric(label: str, share: Coefficient, unit: str) -> KeyFigure:
+    if share.value is None:
+        return KeyFigure(label, "–", share.note)
+    interval = "no interval" if share.ci_low is None else f"{number(share.ci_low)} to {number(share.ci_high)}"
+    of = f"{plural(share.n_annotations, unit)}, {plural(share.n_cases, 'case')}"
+    return KeyFigure(label, number(share.value), f"{interval} · {of}")
+
+
+def _counted(summary: Summary) -> Row:
+    """Cases by state, changed minds by direction, and reasons, each as a table of counts."""
+    ways = {words: summary.minds.directions.get(name, 0) for name, words in DIRECTIONS.items()}
+    states = {words: summary.states.get(name, 0) for name, words in STATES.items()}
+    reasons = {REASONS[name]: count for name, count in summary.reasons.items()}
+    return Row(
+        (
+            Stack(1, _counts("States of cases", "state", states, "cases", "review_states", "")),
+            Stack(
+                1,
+                _counts("Changed minds", "direction", ways, "times", "review_minds",
+                        "Nobody has changed an opinion after the reveal."),
+            ),
+            Stack(
+                1, _counts("Reasons given", "reason", reasons, "times", "review_reasons", "Nobody has given a reason.")
+            ),
+        ),
+        gap="large",
+    )  # fmt: skip
+
+
+def _counts(title: str, what: str, counts: dict[str, int], of: str, key: str, none: str) -> list[Block]:
+    table = pd.DataFrame([(words, count) for words, count in counts.items() if count], columns=[what, of])
+    if table.empty:
+        return [Heading(title), Words(none, "note")]
+    return [Heading(title), Grid(table, f"{title}.", columns=(Column(what), Column(of, unit="count")), key=key)]
+
+
+def _time(summary: Summary) -> str:
+    if summary.seconds is None:
+        return ""
+    low, middle, high = summary.seconds
+    spread = f", half of them between {span(low)} and {span(high)}" if summary.n_timed > 2 else ""
+    return f"Time on a case: {span(middle)}{spread}; measured {plural(summary.n_timed, 'time')}."
+
+
+REVIEWS = Analysis(
+    "reviews",
+    "Reviews",
+    "What do the reviews show?",
+    (
+        AnalysisPart(
+            "reviews", "Reviews", applicable, f"{__name__}:compute", f"{__name__}:present", f"{__name__}:table_of",
+            ReviewOptions,
+        ),
+    ),
+)  # fmt: skip
