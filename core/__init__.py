@@ -20,12 +20,12 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from .agreement.krippendorff import krippendorff_alpha as krippendorff_alpha
     from .agreement.probability import spa as spa
     from .annotations.dataset import Dataset as Dataset
+    from .certainty.default_reliability import default_reliability as default_reliability
     from .certainty.held_out_readers import held_out_curve as held_out_curve
-    from .certainty.label_certainty import set_certainty as set_certainty
     from .certainty.next_opinion import next_opinion as next_opinion
-    from .certainty.opening import opens_at as opens_at
     from .certainty.risk import expected_risk as expected_risk
     from .certainty.top_sets import annotation_certainty as annotation_certainty
+    from .certainty.top_sets import set_certainty as set_certainty
     from .certainty.truth_curve import truth_curve as truth_curve
     from .evaluation.corrected_rates import class_rate as class_rate
     from .evaluation.prediction_sets import prediction_sets as prediction_sets
@@ -37,9 +37,9 @@ if TYPE_CHECKING:  # for editors and type checkers, which do not run `__getattr_
     from .ingest.read_files import read as read
     from .ingest.samples import load_sample as load_sample
     from .machines.alternative_test import alternative_test as alternative_test
+    from .machines.equivalent_readers import equivalent_readers as equivalent_readers
     from .machines.rates import machine_rates as machine_rates
     from .machines.rates import people_labels as people_labels
-    from .machines.worth import worth_readers as worth_readers
     from .models.bayesian_dawid_skene import BayesianDawidSkene as BayesianDawidSkene
     from .models.dawid_skene import DawidSkene as DawidSkene
     from .models.difficulty.model import DifficultyModel as DifficultyModel
@@ -86,15 +86,15 @@ _WHERE = {
     "alternative_test": ".machines.alternative_test",
     "machine_rates": ".machines.rates",
     "people_labels": ".machines.rates",
-    "worth_readers": ".machines.worth",
+    "equivalent_readers": ".machines.equivalent_readers",
     "shared_errors": ".raters.shared_errors",
     "annotation_certainty": ".certainty.top_sets",
     "next_opinion": ".certainty.next_opinion",
-    "set_certainty": ".certainty.label_certainty",
+    "set_certainty": ".certainty.top_sets",
     "expected_risk": ".certainty.risk",
     "held_out_curve": ".certainty.held_out_readers",
     "truth_curve": ".certainty.truth_curve",
-    "opens_at": ".certainty.opening",
+    "default_reliability": ".certainty.default_reliability",
     "ua_topk_accuracy": ".evaluation.sweep_table",
     "ua_set_accuracy": ".evaluation.sweep_table",
     "ua_average_overlap": ".evaluation.sweep_table",

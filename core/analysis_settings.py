@@ -10,8 +10,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from .annotations.dataset import Dataset
+from .certainty.default_reliability import DefaultReliability, default_reliability
 from .certainty.held_out_readers import HeldOutCurve
-from .certainty.opening import Opening, opens_at
 from .certainty.truth_curve import TruthCurve, truth_curve
 from .errors import PluralityError
 from .methods import any_of, as_taken, can_use, method_named, offered
@@ -47,7 +47,7 @@ class AnalysisSettings:
         The model that weighs raters, with its β and doubt; None if no rater model is possible.
     choice : Choice or None
         Held-out scores of rater models; None until they are known.
-    opening : Opening or None
+    opening : DefaultReliability or None
         Why γ opens there; None if nothing can be said.
     reliability_open, rater_model_open : bool
         Whether γ or the plausibility model, and whether the rater model, is still being chosen from the data. A number
@@ -58,7 +58,7 @@ class AnalysisSettings:
     reliability: float
     rater_model: Request | None = None
     choice: Choice | None = None
-    opening: Opening | None = None
+    opening: DefaultReliability | None = None
     reliability_open: bool = False
     rater_model_open: bool = False
 
@@ -168,7 +168,7 @@ def decide(
     """
     beta = None if choice is None else choice.dependence
     try:
-        found = opens_at(dataset, model, beta=beta, truth=truth, readers=readers)
+        found = default_reliability(dataset, model, beta=beta, truth=truth, readers=readers)
     except PluralityError:  # nothing anchors γ here: it opens at the published value, as without any data
         found = None
     value = model.default_reliability if found is None else found.reliability

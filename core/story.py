@@ -17,8 +17,8 @@ from .evaluation.choice import leaders
 from .evaluation.metrics import Evaluation
 from .extremes import clearly_apart
 from .machines.alternative_test import AlternativeTest
+from .machines.equivalent_readers import EquivalentReaders
 from .machines.sentences import outcome
-from .machines.worth import Worth
 from .models.majority import MajorityVote
 from .models.result import RaterModelFit
 from .models.vote_changes import vote_changes
@@ -262,13 +262,13 @@ def flips(reliabilities: Sequence[float], evaluations: Sequence[Evaluation]) -> 
     return Claim(words, first.name != last.name and sure and len(same) == 1)
 
 
-def stands_in(test: AlternativeTest, by_probabilities: Sequence[Worth]) -> Claim:
+def stands_in(test: AlternativeTest, by_probabilities: Sequence[EquivalentReaders]) -> Claim:
     """Step seven, from the test of all machines, and what those that give probabilities are worth by them.
 
     Parameters
     ----------
     test : AlternativeTest
-    by_probabilities : sequence of Worth
+    by_probabilities : sequence of EquivalentReaders
         By log score.
     """
     known = {one.machine: one for one in by_probabilities}

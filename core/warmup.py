@@ -262,7 +262,7 @@ def _raters() -> None:
 def _kinds() -> None:
     """What is asked of annotations of other kinds: machines as raters, and coefficients."""
     from .machines.alternative_test import alternative_test  # here: the first page would wait for what they load
-    from .machines.worth import worth_readers
+    from .machines.equivalent_readers import equivalent_readers
 
     case, rater, answer = _panel(3)
     named = tuple(map(str, range(_N_CASES))), tuple(map(str, range(_N_RATERS))), tuple("xyz")
@@ -271,7 +271,7 @@ def _kinds() -> None:
     machine, people = ranked.raters[_MACHINE], ranked.raters[:_MACHINE]
     alternative_test(ranked, (machine,), n_resamples=100, plan=False)
     share = np.full((ranked.n_cases, ranked.n_classes), 1 / ranked.n_classes)
-    worth_readers(ranked, machine, people, score="log", probability=share, n_resamples=100)
+    equivalent_readers(ranked, machine, people, score="log", probability=share, n_resamples=100)
     some = np.flatnonzero(np.arange(case.size - 1) % 7)  # not each rater on each case
     coefficients_for(Dataset.from_scores("", *named[:2], case[some], rater[some], 1.0 + answer[some]))
     coefficients_for(Dataset.from_sets("", *named, case, rater, each, answer))

@@ -102,7 +102,7 @@ def _parts(machines: computed.Machines, marked: tuple[Machine, ...], result: com
         return computed.reliability(dataset, machines.people) if dataset.kind != "score" else 1.0
 
     def by_part() -> None:
-        parts.by_part(*computed.leads(machines, score, gamma()), result.test.epsilon, theme)
+        parts.by_part(*computed.subgroup_differences(machines, score, gamma()), result.test.epsilon, theme)
 
     def differs() -> None:
         parts.differs(machines, gamma())

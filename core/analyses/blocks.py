@@ -60,15 +60,15 @@ class Words:
     kind : {"text", "lead", "note", "code", "todo", "impossible", "warning", "apart"}
         The most important sentence, a remark in small type, text to copy (folded), what to do (which stands in the
         summary of a report alone), why something is not possible, a warning, or why two numbers differ.
-    term : str
-        Of the glossary, or a method's name, where a page offers an explanation.
+    term : str or Method
+        Of the glossary, or a method, where a page offers an explanation.
     icon : str
         Name of a material symbol before the words of a page.
     """
 
     text: str | Sequence[Span]
     kind: Literal["text", "lead", "note", "code", "todo", "impossible", "warning", "apart"] = "text"
-    term: str = ""
+    term: str | Method = ""
     icon: str = ""
 
     @property

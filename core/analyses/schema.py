@@ -27,6 +27,8 @@ class Column:
         Head of the column of a page that draws the interval.
     hidden : bool
         In files and commands alone.
+    digits : int, optional
+        After the point, of numbers whose unit does not determine them.
     """
 
     name: str

@@ -1,6 +1,11 @@
 """Annotation certainty: the probability that the top-j classes of a case stay the same under the posterior.
 
 ``Certainty(C) = P(C = top-|C| set of λ)``, ``AnnotationCertainty_j = max_C`` [Stutz et al., eq. 2-6].
+
+Certainty of a given label or set: a gold label, a second opinion, a classifier's guesses.
+
+``Certainty(C) = P(C = top-|C| set of λ)``, and beside it the probability that C holds the top-1 class
+[Stutz et al., eq. 2-4].
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +15,10 @@ from typing import Any
 import numpy as np
 
 from ..annotations.dataset import Dataset
-from ..plausibility.protocol import PlausibilityModel
+from ..annotations.validation import check_range, checked_integers
+from ..errors import InputError
+from ..plausibility.protocol import CaseDraws, PlausibilityModel
+from ..reducers.metrics import score_case
 from ..reducers.protocol import reduce_draws
 from ..reducers.sets import TopSets, TopSetState
 from ..result_base import Columns, Result, named
@@ -18,6 +26,7 @@ from ..runtime.chunks import CancelToken
 from ..runtime.executors import Executor
 from ..runtime.identity_cache import cache_by_identity
 from ..text import shorten
+from ..thresholds import UNCERTAIN_BELOW
 from .first_place import ExactTop, exact_top
 
 OTHERS = "any other class"  # that nobody named
@@ -131,6 +140,15 @@ def most_plausible(result: CertaintyResult, case: int, names: Sequence[str], let
     return f"{shorten(top, letters)} or {shorten(level[0], letters) or 'others'}"
 
 
+def short_of_certain(certainty: np.ndarray) -> np.ndarray:
+    """Certainty for two digits: a case just short of `UNCERTAIN_BELOW` must not be printed as if it were there.
+
+    It is .89 instead, beside the word that it is uncertain.
+    """
+    least = UNCERTAIN_BELOW - 0.01
+    return np.where((certainty < UNCERTAIN_BELOW) & (certainty > least), least, certainty)
+
+
 def annotation_certainty(
     model: PlausibilityModel,
     dataset: Dataset,
@@ -195,3 +213,57 @@ def certainty_of(
         certainty[:, 0], se[:, 0] = exact.certainty, 0.0
         members[:, 0, 0], never_named[:, 0] = exact.top_class, exact.never_named
     return CertaintyResult(cases, classes, certainty, se, members, never_named)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class SetCertainty(Result):
+    """Certainty of one set of classes on one case, with Monte Carlo standard errors.
+
+    Attributes
+    ----------
+    is_top, is_top_se : float
+        P(the set is the set of the most plausible classes, as many as it has).
+    holds_top1, holds_top1_se : float
+        P(the most plausible class is in the set).
+    """
+
+    is_top: float
+    is_top_se: float
+    holds_top1: float
+    holds_top1_se: float
+
+    TABLES = ("certainty",)
+    COLUMNS = ("is_top", "is_top_se", "holds_top1", "holds_top1_se")
+
+
+def set_certainty(draws: CaseDraws, class_codes: Sequence[int]) -> SetCertainty:
+    """Certainty of a set of classes; a class that nobody named is one of the exchangeable rest.
+
+    Parameters
+    ----------
+    draws : CaseDraws
+        Whose ``top`` is at least as deep as the set is large.
+    class_codes : sequence of int
+        Distinct classes.
+
+    Raises
+    ------
+    InputError
+        The set is empty, names a class twice, or is larger than the draws tell apart.
+    """
+    codes = checked_integers(class_codes, "class_codes", np.int32)
+    check_range(codes, "class_codes", 0, np.iinfo(np.int32).max, "a code of a class")
+    if codes.size == 0 or np.unique(codes).size < codes.size:
+        raise InputError("The set is empty or names a class twice.", "Name each class once.")
+    if codes.size > draws.top.shape[1]:
+        raise InputError(
+            f"The set has {codes.size} classes, but the draws tell only the first {draws.top.shape[1]} places apart.",
+            f"Give the plausibility model a depth of {codes.size}.",
+        )
+    scores = score_case(draws, codes, np.arange(codes.size), codes.size)
+    is_top, holds = float(scores[2].mean()), float(scores[1].mean())
+    return SetCertainty(is_top, _error(scores[2], draws.ess), holds, _error(scores[1], draws.ess))
+
+
+def _error(values: np.ndarray, ess: float) -> float:
+    return float(values.std() / np.sqrt(ess))

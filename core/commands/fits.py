@@ -16,7 +16,7 @@ from ..ingest.formats.tables import open_table
 from ..methods import Method, methods
 from ..models.catalogue import Fitted, Request, em_model, fit_request, request
 from ..models.classifier_evidence import WEIGHT, WEIGHTS, evidence_weight, with_classifier
-from ..models.expected_class import expected_class, median_class, within_one
+from ..models.expected_class import class_scale
 from ..models.ordinal import METHOD as ORDINAL
 from ..models.ordinal import NAMES
 from ..models.precision import precision_of
@@ -95,12 +95,7 @@ def _add_scale(table: pd.DataFrame, fitted: Fitted) -> None:
     """Where cases stand on the scale, of ordered classes; of two classes it would be the probability over again."""
     if not fitted.dataset.ordinal or fitted.dataset.n_classes <= 2:
         return
-    probability = fitted.fit.class_probability
-    scale = expected_class(probability)
-    ends = {"": scale.mean, "_low": scale.spread.low, "_high": scale.spread.high}
-    told = {f"{scale.name}{end}": values for end, values in ends.items()}
-    told |= {"median_class": median_class(probability) + 1, "within_one": within_one(probability)}
-    for name, values in told.items():
+    for name, values in class_scale(fitted.fit.class_probability).columns().items():
         table.insert(len(table.columns), name, values, allow_duplicates=True)
 
 

@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from ..annotations.dataset import Dataset
-from ..certainty.label_sets import label_set_certainty
 from ..errors import InputError
 from ..models.catalogue import Request, em_model
 from ..models.em_model import EmModel
@@ -89,41 +88,3 @@ def counts_of_sets(options) -> DirichletCounts:
         )
     alpha = getattr(options, "alpha", None)
     return DirichletCounts() if alpha is None else DirichletCounts(alpha)
-
-
-def certainty_of_sets(options, dataset: Dataset, levels: tuple[float, ...]) -> tuple[dict, pd.DataFrame]:
-    """Certainty of every label and of the set; the table is per case.
-
-    Parameters
-    ----------
-    options
-        Of the command.
-    dataset : Dataset
-        Of sets.
-    levels : tuple of float
-        Below which cases are counted.
-    """
-    model = counts_of_sets(options)
-    found = label_set_certainty(dataset, model, reliability=options.reliability)
-    table = found.to_frame("cases")
-    write_table(options.cases_out, table)
-    mean = found.certainty.mean(axis=0)
-    answer = {
-        "model": options.model,
-        "mean": {"set": float(found.whole.mean())},
-        "labels": [
-            {
-                "label": label,
-                "mean": float(mean[place]),
-                "n_cases": int(found.applies[:, place].sum()),
-                "n_even": int(found.even[:, place].sum()),
-            }
-            for place, label in enumerate(found.labels)
-        ],
-        "n_below": {str(level): found.n_below(level) for level in levels},
-        "n_cases": dataset.n_cases,
-        "reliability": options.reliability,
-        "left_out": 0,
-        **stamp(options, dataset),
-    }
-    return answer, table

@@ -19,12 +19,12 @@ from ..ingest.data_warnings import ONE_RATER
 from ..ingest.machine_answers import read_answers
 from ..machines.alternative_test import CURVE, AlternativeTest, MachineStanding, alternative_test, people_in_its_place
 from ..machines.annotation_scores import TITLES, Score
+from ..machines.equivalent_readers import EquivalentReaders, equivalent_readers
 from ..machines.joined import as_scores, called, joined, of_predictions
-from ..machines.leads import leads
 from ..machines.marks import Machine, described, machine_like
 from ..machines.sentences import silences
+from ..machines.subgroup_differences import subgroup_differences
 from ..machines.versions import version_drift
-from ..machines.worth import Worth, worth_readers
 from ..text import plural
 from .inputs import progress, read_warned, split, stamp
 
@@ -130,7 +130,7 @@ def _fields(one: object) -> dict:
 def _leads(dataset: Dataset, name: str, people: list[str], score: Score | None, options) -> list[dict]:
     """How far people lead the machine by class, certainty and group; nothing where no case has it and two people."""
     try:
-        found = leads(dataset, name, people, score=score, level=options.level, seed=options.seed)
+        found = subgroup_differences(dataset, name, people, score=score, level=options.level, seed=options.seed)
     except NotApplicableError:
         return []
     return [{key: value for key, value in _fields(one).items() if key != "machine"} for one in found]
@@ -160,7 +160,7 @@ def _worth(
     empty = {"k": None, "low": None, "high": None}
     how: dict[str, Any] = {} if probability is None else {"score": "log", "probability": probability}
     try:
-        found = worth_readers(dataset, name, people, **how, level=options.level, seed=options.seed)
+        found = equivalent_readers(dataset, name, people, **how, level=options.level, seed=options.seed)
     except NotApplicableError as error:
         return empty | {"why": str(error)}
     curve = [
@@ -182,7 +182,7 @@ def _worth(
     }
 
 
-def _readers(found: Worth) -> dict:
+def _readers(found: EquivalentReaders) -> dict:
     """Numbers of readers; null where they are beyond what can be told, which ``words`` say."""
     ends = {"k": found.k, "low": found.k_low, "high": found.k_high}
     return {name: value if math.isfinite(value) else None for name, value in ends.items()}

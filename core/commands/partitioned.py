@@ -295,8 +295,9 @@ def sweep(options) -> Answer:
 
 def _means(options, data: "PartitionedDataset", reliabilities: list[float], runner: "Executor") -> list:
     """Mean certainties at each reliability; the cases go to the file that was asked for."""
+    from ..analyses.cases.certainty import CaseCertainty
     from ..partitioned.certainty import MeanCertainty, certainties
-    from .plausibilities import case_table, chosen_model
+    from .plausibilities import chosen_model
 
     if method_named("plausibility", options.model).takes.get("class") is None:
         raise NotApplicableError(f"{options.model} takes no classes, which is what partitions hold.")
@@ -309,7 +310,7 @@ def _means(options, data: "PartitionedDataset", reliabilities: list[float], runn
         for results in found:
             for mean, result in zip(means, results, strict=True):
                 mean.add(result)
-            yield case_table(results[0], options.top)
+            yield CaseCertainty(results[0]).to_frame()
 
     path = getattr(options, "cases_out", None)
     if path:

@@ -9,12 +9,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..analyses.cases import CASES, CertaintyOptions
+from ..analyses.cases.certainty import fitted_once
+from ..analyses.cases.labels import to_dict as sets_in_numbers
+from ..analyses.inputs import Inputs
 from ..analysis_settings import AnalysisSettings, compute_settings
 from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..certainty.label_sets import label_set_certainty
 from ..certainty.score_trust import score_trust
 from ..certainty.scores_by_gold import scores_by_gold
-from ..certainty.top_sets import CertaintyResult
 from ..errors import InputError
 from ..evaluation.predictions import Predictions, open_predictions
 from ..evaluation.score_errors import score_errors
@@ -25,16 +28,14 @@ from ..evaluation.sweep_table import SweepTable, reliability_sweep
 from ..ingest.read_files import Reading
 from ..ingest.samples import SAMPLES, sample_predictions
 from ..methods import as_taken, method_named, methods
-from ..models.expected_class import expected_class, median_class, within_one
 from ..models.gold import gold_cases
 from ..plausibility.gaussian import GaussianScores
 from ..plausibility.gaussian_prior import fit_prior
-from ..plausibility.ordinal_truth import OrdinalTruth
 from ..plausibility.plackett_luce.trust import MixturePlackettLuce
 from ..plausibility.protocol import PlausibilityModel
 from ..thresholds import CERTAIN_LEVELS
 from .inputs import progress, read_warned, runner_of, split, stamp, with_declared_order, write_table
-from .labels import certainty_of_sets, counts_of_sets, of_all_labels
+from .labels import counts_of_sets, of_all_labels
 
 _BETTER = {"classifier": "a", "other_classifier": "b", "metric": "metric", "p_better": "p"}
 
@@ -47,45 +48,34 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
             raise InputError(
                 "Each label has a γ of its own.", "Provide --reliability, or choose a label (--label NAME)."
             )
-        return certainty_of_sets(options, reading.dataset, CERTAIN_LEVELS)
+        return _certainty_of_sets(options, reading.dataset)
     dataset, left_out = read_input(options, reading)
     options.reliability = opened_reliability(options, dataset)
     if _closed_form(options):
         return _gaussian_certainty(options, dataset)
-    model = chosen_model(options)
-    model = fitted_once(model, dataset)
-    sweep = _run(options, model, dataset, [options.reliability], ())
-    result, tops = sweep.certainty[0], range(1, options.top + 1)
-    table = case_table(result, options.top)
+    model = fitted_once(chosen_model(options), dataset)
+    asked = _inputs(dataset, model, options)
+    how = CertaintyOptions(max_top=options.top, n_draws=options.draws, seed=options.seed)
+    part = CASES.part("certainty")
+    with runner_of(options) as runner:
+        found = part.answer(asked, how, progress=progress, runner=runner)
+    table = part.frame(found, asked, how)
+    write_table(options.cases_out, table)
     answer = {
         "model": options.model,
-        "mean": {f"top{top}": result.mean(top) for top in tops},
-        "se": {f"top{top}": result.mean_se(top) for top in tops},
-        "n_below": {str(level): result.n_below(level) for level in CERTAIN_LEVELS},
+        **found.to_dict(options.top),
         "n_cases": dataset.n_cases,
         "reliability": options.reliability,
         **_undefined_tops(options, dataset),
         "left_out": left_out,
+        **_trust(options, model, dataset, options.reliability),
         **stamp(options, dataset),
     }
-    if sweep.risk:
-        risk = sweep.risk[0]
-        answer["risk"] = {"of_top1": float(risk.of_top1.mean()), "summed": float(risk.summed.mean())}
-        table["risk_of_top1"], table["risk_summed"] = risk.of_top1, risk.summed
-        table["risk"], table["expected_risk"] = [RISK_LEVELS[level] for level in risk.level], risk.expected
-    answer |= _trust(options, model, dataset, options.reliability)
-    answer |= _scale(options, model, dataset, table)
-    write_table(options.cases_out, table)
     return answer, table
 
 
-def case_table(result: CertaintyResult, max_top: int) -> pd.DataFrame:
-    """Certainty by case, with its most probable class."""
-    table = pd.DataFrame({"case": list(result.cases)})
-    for top in range(1, max_top + 1):
-        table[f"top{top}"], table[f"top{top}_se"] = result.certainty[:, top - 1], result.se[:, top - 1]
-    table["top_class"] = [result.classes[code] if code >= 0 else "" for code in result.top_class()]
-    return table
+def _inputs(dataset: Dataset, model: PlausibilityModel, options) -> Inputs:
+    return Inputs(dataset, settings=AnalysisSettings(model, options.reliability))
 
 
 def reliabilities_of(options) -> list[float]:
@@ -230,24 +220,13 @@ def _gaussian_certainty(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
     if dataset.kind != "score":
         raise InputError("The Gaussian model takes scores; these are not.", "Use another model.")
     model, fitted = _gaussian_model(options, dataset)
-    posterior = model.posterior(dataset, options.reliability)
-    low, high = posterior.interval()
-    columns: dict[str, Any] = {"case": list(dataset.cases)}
-    answer: dict[str, Any] = {"model": model.name}
-    if model.threshold is not None:
-        columns |= {
-            "top1": posterior.certainty, "p_at_most": posterior.at_most, "predictive_share": posterior.predictive
-        }  # fmt: skip
-        answer |= {
-            "mean": {"top1": float(posterior.certainty.mean())},
-            "se": {"top1": 0.0},
-            "predictive_share": float(posterior.predictive.mean()),
-            "n_below": {str(level): int((posterior.certainty < level).sum()) for level in CERTAIN_LEVELS},
-        }
-    table = pd.DataFrame(columns | {"score": posterior.m, "ci_low": low, "ci_high": high})
+    asked, part = _inputs(dataset, model, options), CASES.part("scores")
+    found = part.answer(asked)
+    table = part.frame(found, asked)
     write_table(options.cases_out, table)
-    answer |= {
-        "width": {"mean": float((high - low).mean()), "median": float(np.median(high - low))},
+    answer = {
+        "model": model.name,
+        **found.to_dict(),
         "prior": {"m0": model.m0, "k0": model.k0, "a0": model.a0, "b0": model.b0, "fitted": fitted},
         "n_cases": dataset.n_cases,
         "reliability": options.reliability,
@@ -294,6 +273,23 @@ def _gaussian_sweep(options, dataset: Dataset, reliabilities: list[float]) -> tu
         **stamp(options, dataset),
     }
     return answer, pd.DataFrame([_flat(row) for row in rows])
+
+
+def _certainty_of_sets(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
+    """Certainty of every label and of the set; the table is per case."""
+    asked, part = _inputs(dataset, counts_of_sets(options), options), CASES.part("labels")
+    found = part.answer(asked)
+    table = part.frame(found, asked)
+    write_table(options.cases_out, table)
+    answer = {
+        "model": options.model,
+        **sets_in_numbers(found),
+        "n_cases": dataset.n_cases,
+        "reliability": options.reliability,
+        "left_out": 0,
+        **stamp(options, dataset),
+    }
+    return answer, table
 
 
 def _sweep_of_sets(options, dataset: Dataset, reliabilities: list[float]) -> tuple[dict, pd.DataFrame]:
@@ -426,26 +422,6 @@ def _trust(options, model: PlausibilityModel, dataset: Dataset, reliability: flo
         for row, rater in enumerate(trust.raters)
     ]
     return {"raters": raters, "trust_prior": {"a": trust.prior[0], "b": trust.prior[1]}, "notes": list(trust.notes)}
-
-
-def fitted_once(model: PlausibilityModel, dataset: Dataset) -> PlausibilityModel:
-    """The model with what it learns of raters from all cases, where that does not depend on γ."""
-    return dataclasses.replace(model, fitted=model.fit(dataset)) if isinstance(model, OrdinalTruth) else model
-
-
-def _scale(options, model: PlausibilityModel, dataset: Dataset, table: pd.DataFrame) -> dict:
-    """Where cases stand on the scale, into the table, and how sure it is within one class; of ordered classes."""
-    if not isinstance(model, OrdinalTruth):
-        return {}
-    found = model.probability(dataset, options.reliability)
-    scale, near = expected_class(found), within_one(found)
-    table["expected_class"] = scale.mean
-    table["expected_class_low"], table["expected_class_high"] = scale.spread.low, scale.spread.high
-    table["median_class"], table["within_one"] = median_class(found) + 1, near
-    return {
-        "within_one": float(near.mean()),
-        "n_below_within_one": {str(level): int((near < level).sum()) for level in CERTAIN_LEVELS},
-    }
 
 
 def _undefined_tops(options, dataset: Dataset) -> dict:

@@ -6,9 +6,9 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ..machines.alternative_test import CURVE, PASSES, MachineStanding
-from ..machines.leads import Lead
+from ..machines.equivalent_readers import EquivalentReaders
+from ..machines.subgroup_differences import SubgroupDifference
 from ..machines.versions import VersionDrift
-from ..machines.worth import Worth
 from ..raters.shared_errors import SharedErrors
 from ..text import exact, plotly, plural, shorten, significant
 from .theme import (
@@ -173,14 +173,16 @@ def beside_people(
     )
 
 
-def worth_in_readers(found: Sequence[Worth], theme: Theme, title: str, machines: Sequence[str] = ()) -> go.Figure:
+def worth_in_readers(
+    found: Sequence[EquivalentReaders], theme: Theme, title: str, machines: Sequence[str] = ()
+) -> go.Figure:
     """What panels of 0, 1, … people foretell of one more, with a band, and the machines as level lines.
 
     No bands with too few cases for them.
 
     Parameters
     ----------
-    found : sequence of Worth
+    found : sequence of EquivalentReaders
         Of one score and on the same cases.
     theme : Theme
     title : str
@@ -300,14 +302,14 @@ def _frames(family: Sequence[str], theme: Theme) -> list[dict]:
     return found
 
 
-def leads_by_part(found: Sequence[Lead], epsilon: float, theme: Theme, title: str) -> go.Figure:
+def leads_by_part(found: Sequence[SubgroupDifference], epsilon: float, theme: Theme, title: str) -> go.Figure:
     """How far people lead each machine on parts of the cases; filled where it is surely below ε, a dotted line there.
 
     Parts of too few cases for an interval are open and have no bar.
 
     Parameters
     ----------
-    found : sequence of Lead
+    found : sequence of SubgroupDifference
         Of one or several machines.
     epsilon : float
     theme : Theme

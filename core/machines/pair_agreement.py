@@ -9,8 +9,8 @@ from ..annotations.dataset import Dataset
 from ..result_base import Result
 from .alternative_test import check_numbers, first_of_each
 from .annotation_scores import AnnotationScore, Score
+from .equivalent_readers import FEWEST
 from .resampling import of_agreement, of_differences, resampled, scale_of
-from .worth import FEWEST
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

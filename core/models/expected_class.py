@@ -1,6 +1,7 @@
 """Where on the scale a case stands, for ordered classes: mean, median and interval of its class probabilities."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, fields
 
 import numpy as np
 
@@ -48,6 +49,37 @@ def within_one(probability: np.ndarray) -> np.ndarray:
     places = np.arange(probability.shape[1])
     near = np.abs(places - median_class(probability)[:, None]) <= 1
     return np.minimum((probability * near).sum(axis=1), 1.0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ClassScale:
+    """Where cases stand among ordered classes, counted from 1; arrays over cases, named as columns of files.
+
+    Attributes
+    ----------
+    expected_class, expected_class_low, expected_class_high : ndarray
+        Expected class and its 95% interval.
+    median_class : ndarray of int
+    within_one : ndarray
+        P(the true class is at most one away from the median).
+    """
+
+    expected_class: np.ndarray
+    expected_class_low: np.ndarray
+    expected_class_high: np.ndarray
+    median_class: np.ndarray
+    within_one: np.ndarray
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The arrays by the names of their columns."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+def class_scale(probability: np.ndarray) -> ClassScale:
+    """Return where cases stand, by their class probabilities of shape (n_cases, n_classes), classes in their order."""
+    found = expected_class(probability)
+    ends = found.mean, found.spread.low, found.spread.high
+    return ClassScale(*ends, median_class(probability) + 1, within_one(probability))
 
 
 def absolute_error(probability: np.ndarray, truth: np.ndarray) -> np.ndarray:

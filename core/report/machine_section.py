@@ -9,12 +9,12 @@ from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError, PluralityError
 from ..figures import machines as figures
 from ..machines.alternative_test import AlternativeTest, alternative_test
+from ..machines.equivalent_readers import equivalent_readers
 from ..machines.joined import joined, of_predictions
 from ..machines.marks import described
 from ..machines.rates import AGREEMENT, machine_rates, people_labels, rate_words
 from ..machines.sentences import in_detail, silences, verdict
 from ..machines.versions import version_drift
-from ..machines.worth import worth_readers
 from ..text import number, plural, with_interval
 
 MOST_RATES = 12  # classes
@@ -110,7 +110,7 @@ def _table(found: AlternativeTest, dataset: Dataset, people: tuple[str, ...], se
     rows = []
     for one in found.machines:
         try:
-            worth = worth_readers(dataset, one.machine, people, seed=seed).words()
+            worth = equivalent_readers(dataset, one.machine, people, seed=seed).words()
         except NotApplicableError as error:
             worth = f"– ({error})"
         rows.append(

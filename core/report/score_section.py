@@ -1,13 +1,13 @@
 """The section on scores: who scores higher or lower, and how well the score of each case is known."""
 
 import numpy as np
-import pandas as pd
 
 from ..analyses.blocks import Figure, Grid, Words
+from ..analyses.cases import CASES
 from ..analyses.inputs import Inputs
 from ..analyses.reliability import RELIABILITY, SweepOptions
 from ..analysis_settings import AnalysisSettings
-from ..certainty.score_trust import score_digits, score_trust
+from ..certainty.score_trust import score_digits
 from ..certainty.scores_by_gold import scores_by_gold
 from ..errors import PluralityError
 from ..evaluation.score_predictions import ScorePredictions
@@ -18,10 +18,6 @@ from ..plausibility.gaussian_prior import fit_prior
 from ..raters.following import following_of
 from ..raters.score_gold import score_gold
 from ..raters.score_raters import score_raters
-from ..text import exact, number, percent, plural
-from ..thresholds import INTERVAL_LEVEL
-
-_MOST = 20
 
 
 def scores(request, sections, token, part) -> list:
@@ -84,26 +80,14 @@ def _cases(request, token) -> list:
     model = prior.model(request.threshold)
     own = isinstance(request.model, GaussianScores)
     reliability = request.reliability if own else GaussianScores.default_reliability
-    trust = score_trust(dataset, model, [reliability])
-    half = float(np.median(trust.width)) / 2
-    digits = score_digits(2 * half)
-    order = np.argsort(-trust.width[0], kind="stable")[:_MOST]
-    table = pd.DataFrame(
-        {
-            "case": [dataset.cases[case] for case in order],
-            "score": trust.m[0, order],
-            "low": trust.low[0, order],
-            "high": trust.high[0, order],
-        }
-    )
-    if trust.above is not None:
-        table[f"P(above {exact(trust.threshold)})"] = trust.above[0, order]
-    at = f"{percent(INTERVAL_LEVEL)}, γ = {exact(reliability)}"
-    said = f"Half of the cases have a score known to ± {number(half, digits)} or better ({at})."
-    shown = f"{plural(len(order), 'case')} of {dataset.n_cases:,}, the widest interval first."
-    gold = [Words(scores_by_gold(dataset, trust).words(0, digits + 1))] if len(gold_cases(dataset)) else []
+    part, asked = CASES.part("scores"), Inputs(dataset, settings=AnalysisSettings(model, reliability))
+    found = part.answer(asked)
+    known, *table = part.blocks(found, asked)
+    gold = []
+    if len(gold_cases(dataset)):
+        gold.append(Words(scores_by_gold(dataset, found.trust).words(0, found.digits + 1)))
     alike = [Words(prior.alike(), "note")] if prior.alike() else []
-    return [Words(said), *alike, *gold, Grid(table, shown), *_predictors(request, model, reliability)]
+    return [known, *alike, *gold, *table, *_predictors(request, model, reliability)]
 
 
 def _predictors(request, model: GaussianScores, reliability: float) -> list:

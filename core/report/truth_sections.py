@@ -2,18 +2,15 @@
 
 from collections.abc import Callable
 
-import numpy as np
-import pandas as pd
-
 from ..agreement.applicable_coefficients import coefficients_for
 from ..agreement.benchmark_labels import before_opinions
-from ..analyses.blocks import Figure, Grid, Words
+from ..analyses.blocks import Grid, Words
+from ..analyses.cases import CASES, CertaintyOptions, view_of
+from ..analyses.cases.certainty import fitted_once, of_sweep
 from ..analyses.inputs import Inputs
 from ..analyses.reliability import RELIABILITY
 from ..analyses.reliability.prediction_sets import at_possible_promise, promises, scored
-from ..annotations.dataset import RISK_LEVELS, Dataset
-from ..certainty.explain import why
-from ..certainty.top_sets import most_plausible
+from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from ..evaluation.metrics import TOP
 from ..evaluation.prediction_sets import majority_votes
@@ -26,15 +23,13 @@ from ..evaluation.sweep_table import (
     reliability_sweep,
     sweep_part,
 )
-from ..figures import reliability as figures
 from ..methods import any_of, as_taken, method_named
-from ..order import lowest_first
 from ..reducers.top_draws import can_keep
-from ..text import exact, number, plural, probability, shorten
+from ..text import plural, shorten
 from ..thresholds import UNCERTAIN_BELOW
 from .methods import methods_text
 
-_LISTED, _FIRST = 25, 6
+_FIRST, _TOP = 6, 3
 
 
 def certainty(request, sections, token, progress) -> list:
@@ -48,36 +43,15 @@ def certainty(request, sections, token, progress) -> list:
     token, progress
         See `core.runtime.chunks.map_chunks`.
     """
-    view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
-    sweep = _sweep(request, view, (request.reliability,), (), token, progress)
-    result = sweep.certainty[0]
-    below = result.n_below(UNCERTAIN_BELOW)
-    lead = (
-        f"{below:,} of {plural(len(result.cases), 'case')} {'is' if below == 1 else 'are'} less certain than "
-        f"{number(UNCERTAIN_BELOW, 1)} "
-        f"at γ = {exact(request.reliability)}; the mean certainty is {probability(result.mean())}."
-    )
-    listed = lowest_first(result.certainty[:, 0])[:_LISTED].tolist()
-    n_used = np.diff(view.case_ptr)
-    frame = pd.DataFrame(
-        {
-            "case": [result.cases[case] for case in listed],
-            "certainty": result.certainty[listed, 0],
-            "most plausible": [most_plausible(result, case, result.classes) for case in listed],
-            "why": [_why(request, view, case, int(n_used[case])) for case in listed],
-        }
-    )
-    if sweep.risk:
-        frame.insert(3, "risk", [RISK_LEVELS[sweep.risk[0].level[case]] for case in listed])
-    return [
-        Words(lead, "lead"),
-        *_ask_about(view, [result.cases[case] for case in listed], below),
-        Figure(
-            lambda theme: figures.sorted_certainty(sweep, theme, "Certainty of every case, sorted"),
-            "Sorted certainty of all cases",
-        ),
-        Grid(frame, "The least certain cases.", _LISTED),
-    ]
+    part, options = CASES.part("certainty"), CertaintyOptions(request.threshold, _TOP, request.n_draws, request.seed)
+    asked = Inputs(request.dataset, settings=request.settings)
+    view = view_of(asked, options)
+    model = fitted_once(request.model, view)
+    found = of_sweep(_sweep(request, view, (request.reliability,), (), token, progress), model, view)
+    blocks = part.blocks(found, asked, options)
+    least = next(block.table for block in blocks if isinstance(block, Grid))["case"].tolist()
+    below = found.certainty.n_below(UNCERTAIN_BELOW)
+    return [blocks[0], *_ask_about(view, least, below), *blocks[1:]]
 
 
 def _ask_about(view: Dataset, cases: list[str], below: int) -> list[Words]:
@@ -203,10 +177,3 @@ def _sweep(request, view, reliabilities, classifiers, token, progress) -> SweepT
     asked = {"classifiers": classifiers, "progress": progress, **how}
     *_, found = growing_sweep(request.model, view, reliabilities, part, **asked)
     return found
-
-
-def _why(request, view, case: int, n_used: int) -> str:
-    if request.dataset.kind == "score":
-        return plural(n_used, "score")
-    told = view if request.dataset.kind == "set" else request.dataset  # of sets, what is said of the label
-    return why(told, case, n_used)

@@ -38,9 +38,9 @@ def random_sample(
         Expected number of cases.
     seed : int
     likely : ndarray, shape (n_cases,), optional
-        How likely each case counts towards what is to be estimated (`core.machines.sample_targets`), or how certain its
-        most plausible class is: cases are drawn more often where ``likely × (1 − likely)`` is large, which estimates
-        that rate best. All have the same chance where it is not given; NaN counts as full doubt.
+        How likely each case counts towards what is to be estimated (see `core.machines.rates.likely_named`), or how
+        certain its most plausible class is: cases are drawn more often where ``likely × (1 − likely)`` is large, which
+        estimates that rate best. All have the same chance where it is not given; NaN counts as full doubt.
     what : str
         What is to be estimated, for the title.
 

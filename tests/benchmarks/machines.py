@@ -17,7 +17,7 @@ import numpy as np
 
 from core.annotations.dataset import Dataset
 from core.machines.alternative_test import alternative_test
-from core.machines.worth import worth_readers
+from core.machines.equivalent_readers import equivalent_readers
 from core.raters.shared_errors import shared_errors
 
 N_CLASSES = 4
@@ -107,7 +107,7 @@ def worth_of(kind, machine, rng, n_cases, n_resamples=500, seed=0):
     else:
         said, here = classes(rng, n_cases, (*PEOPLE, *MACHINES))
         data = dataset_of(said, here, NAMES)
-    return worth_readers(data, machine, tuple(NAMES[: len(PEOPLE)]), n_resamples=n_resamples, seed=seed)
+    return equivalent_readers(data, machine, tuple(NAMES[: len(PEOPLE)]), n_resamples=n_resamples, seed=seed)
 
 
 def coverage_of_readers(worlds, sizes=(100, 200, 500)):

@@ -74,15 +74,6 @@ def test_fit_of_a_label_is_that_of_its_two_classes(run, street):
     assert answer["prevalence"]["bus"] == float(fit.prevalence[1])
 
 
-def test_certainty_is_of_labels_and_sets(run, street):
-    answer = json.loads(run("certainty", "dirichlet", "street", "--reliability", "2"))
-    found = label_set_certainty(street, reliability=2.0)
-    assert answer["mean"] == {"set": float(found.whole.mean())}
-    assert answer["n_below"]["0.9"] == found.n_below(0.9)
-    table = pd.read_csv(io.StringIO(run("certainty", "dirichlet", "street", "--reliability", "2", "--csv")))
-    assert table["certainty"].to_numpy() == pytest.approx(found.whole, abs=1e-9)
-
-
 def test_the_kind_can_be_said_and_ends_the_doubt(run, tmp_path):
     path = tmp_path / "tags.csv"
     path.write_text("case,rater,label\na,r,x\na,r,y\na,s,x\nb,r,y\nb,s,y\n")

@@ -12,10 +12,10 @@ from core.commands.machines import _missing
 from core.ingest.answer_rules import Treatment
 from core.ingest.read_files import read
 from core.machines.alternative_test import alternative_test
-from core.machines.leads import leads
+from core.machines.equivalent_readers import equivalent_readers
 from core.machines.marks import Machine
+from core.machines.subgroup_differences import subgroup_differences
 from core.machines.versions import version_drift
-from core.machines.worth import worth_readers
 from tests.core.machines.conftest import simulated
 
 
@@ -89,14 +89,14 @@ def test_numbers_are_those_of_the_library(run, made, files):
         assert [(r["rater"], r["n"], r["rho"], r["p"], r["rejected"]) for r in row["raters"]] == [
             (r.rater, r.n, r.rho, r.p, r.rejected) for r in one.raters
         ]
-        worth = worth_readers(made, one.machine, ("p0", "p1", "p2"), **how)
+        worth = equivalent_readers(made, one.machine, ("p0", "p1", "p2"), **how)
         assert row["readers"]["words"] == worth.words()
         assert [row["readers"]["machine_low"], row["readers"]["machine_high"]] == [worth.low, worth.high]
         assert [(at["score"], at["low"], at["high"]) for at in row["readers"]["curve"]] == [
             *zip(worth.panel, worth.panel_low, worth.panel_high, strict=True)
         ]
         assert row["readers"]["k"] == (worth.k if np.isfinite(worth.k) else None)
-        parts = leads(made, one.machine, ("p0", "p1", "p2"), **how)
+        parts = subgroup_differences(made, one.machine, ("p0", "p1", "p2"), **how)
         assert [(part["by"], part["value"], part["lead"], part["low"]) for part in row["leads"]] == [
             (part.by, part.value, part.lead, part.low) for part in parts
         ]
@@ -143,7 +143,7 @@ def test_predictions_that_bear_the_name_of_a_machine_are_its_probabilities(run, 
     sure = np.full((made.n_cases, 4), 0.0)
     own = made.rater == made.raters.index("m0")
     sure[made.case_of_annotation[own], made.answer[own]] = 1.0
-    found = worth_readers(made, "m0", ("p0", "p1", "p2"), score="log", probability=sure)
+    found = equivalent_readers(made, "m0", ("p0", "p1", "p2"), score="log", probability=sure)
     assert first["readers_by_probabilities"]["words"] == found.words()
     assert first["readers_by_probabilities"]["machine_score"] == found.value
     assert second["readers_by_probabilities"] is None and first["readers"]["score"] == "agreement"

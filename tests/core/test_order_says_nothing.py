@@ -16,7 +16,7 @@ from core.figures import agreement_parts, rater_models
 from core.figures import models as model_figures
 from core.figures import raters as rater_figures
 from core.figures.theme import LIGHT
-from core.machines.differs import differences_from_panel
+from core.machines.disagreements import differences_from_panel
 from core.machines.rates import machine_rates, people_labels
 from core.models.explain import explain
 from core.models.gold_measures import gold_measures

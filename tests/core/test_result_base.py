@@ -39,13 +39,13 @@ from core.ingest.case_facts import CaseFacts
 from core.ingest.column_mapping import Mapping
 from core.ingest.read_files import read
 from core.machines.alternative_test import alternative_test
-from core.machines.differs import differences_from_panel
-from core.machines.leads import leads
+from core.machines.disagreements import differences_from_panel
+from core.machines.equivalent_readers import equivalent_readers
 from core.machines.marks import Machine
 from core.machines.pair_agreement import pair_agreement
 from core.machines.rates import machine_rates, people_labels
+from core.machines.subgroup_differences import subgroup_differences
 from core.machines.versions import version_drift
-from core.machines.worth import worth_readers
 from core.models.choose import choose
 from core.models.classifier_evidence import evidence_weight
 from core.models.gold_measures import beta_by_gold, gold_measures
@@ -137,7 +137,12 @@ def _of_plausibilities(dataset):
     yield from (draws, core.set_certainty(draws, [0]))
     yield core.next_opinion(model, dataset, **asked)
     readers, truth = core.held_out_curve(dataset, model), core.truth_curve(dataset, model, [0.5, 1.0, 2.0])
-    yield from (readers, truth, core.opens_at(dataset, model, truth=truth, readers=readers), truth.diagram(1.0)[0])
+    yield from (
+        readers,
+        truth,
+        core.default_reliability(dataset, model, truth=truth, readers=readers),
+        truth.diagram(1.0)[0],
+    )
     yield core.MixturePlackettLuce(n_burn=60).fit(rankings, reliability=1.0, n_draws=30)
     yield from (plackett_luce_mode(rankings), core.PrIRN().point(rankings))
     yield fit_prior(scores).model(1.0).posterior(scores, 1.0)
@@ -189,9 +194,9 @@ def _of_agreement(dataset):
 def _of_machines(dataset):
     machines, people = RATERS[:2], RATERS[2:]
     yield alternative_test(dataset, machines, epsilon=0.1, n_resamples=100)
-    yield worth_readers(dataset, machines[0], people, n_resamples=100)
+    yield equivalent_readers(dataset, machines[0], people, n_resamples=100)
     yield differences_from_panel(dataset, machines[0], people)
-    yield from leads(dataset, machines[0], people, n_resamples=100)
+    yield from subgroup_differences(dataset, machines[0], people, n_resamples=100)
     yield pair_agreement(dataset, machines[0], people, n_resamples=100)
     labels = people_labels(dataset, people)
     labels[N // 2 :] = np.nan  # so that the machine has a say

@@ -14,7 +14,7 @@ from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.benchmark_labels import before_opinions
 from core.analysis_settings import AnalysisSettings, compute_settings
 from core.annotations.dataset import Dataset
-from core.certainty.opening import opens_at
+from core.certainty.default_reliability import default_reliability
 from core.certainty.top_sets import annotation_certainty
 from core.evaluation.choice import verdict
 from core.evaluation.predictions import Predictions, open_predictions
@@ -215,7 +215,7 @@ def test_where_reliability_opens_is_said_with_what_it_rests_on(case):
     """Without gold and without dependence nothing is said to be best."""
     _, data = case
     model = offered("plausibility", data)[0].make()
-    found = opens_at(data, model)
+    found = default_reliability(data, model)
     assert found.source == "default" and "default" in found.reason
     assert [mark.name for mark in found.marks] == ["published"]
 

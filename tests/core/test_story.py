@@ -18,8 +18,8 @@ from core.evaluation.sweep_table import reliability_sweep
 from core.ingest.formats.tables import open_table
 from core.ingest.samples import read_sample, sample_predictions
 from core.machines.alternative_test import alternative_test
+from core.machines.equivalent_readers import equivalent_readers
 from core.machines.joined import joined, of_predictions
-from core.machines.worth import worth_readers
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.models.one_coin import OneCoin
@@ -215,7 +215,7 @@ def test_one_machine_may_stand_in_and_one_that_is_sure_of_everything_may_not():
         dataset, _, _ = joined(dataset, of_predictions(dataset, one))
     test = alternative_test(dataset, (*names, *of), people=people, plan=False, n_resamples=400)
     worth = [
-        worth_readers(dataset, name, people, score="log", probability=given, n_resamples=200)
+        equivalent_readers(dataset, name, people, score="log", probability=given, n_resamples=200)
         for name, given in of.items()
     ]
     claim = story.stands_in(test, worth)

@@ -8,10 +8,10 @@ from streamlit.testing.v1 import AppTest
 from core.belongings import add_predictions, machines_of, mark_machines
 from core.library import keep
 from core.machines.alternative_test import alternative_test, people_in_its_place
+from core.machines.equivalent_readers import equivalent_readers
 from core.machines.marks import Machine
 from core.machines.rates import machine_rates, people_labels
 from core.machines.sentences import verdict
-from core.machines.worth import worth_readers
 from core.review.opinions import Opinion
 from core.review.random_sample import random_sample
 from core.review.reviewer_session import Desk
@@ -92,7 +92,7 @@ def test_the_title_is_the_verdict_and_the_table_has_a_row_a_machine(address, mad
     assert rows["machine"].tolist() == ["m0", "m1"] and rows["may replace a rater"].tolist() == ["yes", "no"]
     assert rows["holds against"].tolist() == [f"{one.n_rejected} of 4" for one in found.machines]
     assert rows["advantage ρ"].tolist() == [with_interval(m.rho, m.rho_low, m.rho_high) for m in found.machines]
-    assert rows["worth in readers"].tolist() == [worth_readers(made, m, people).words() for m in ("m0", "m1")]
+    assert rows["worth in readers"].tolist() == [equivalent_readers(made, m, people).words() for m in ("m0", "m1")]
     assert [one.pass_share for one in found.machines] == [0.9995, 0]
     assert rows["passes in resamples"].tolist() == [".99", ".00"], "1.00 is for all of them"
     assert rows["cases"].tolist() == [150, 150] and rows["cases to pass"].iloc[1] == "none would do"

@@ -10,7 +10,7 @@ from PIL import Image
 
 from core import library
 from core.ingest.case_facts import CaseFacts
-from pages.shared.cases.list_columns import MOST, widths
+from pages.shared.cases.worklist import MOST, widths
 from tests.pages.opened import done, kept, opened, settle, words
 from tests.pages.test_upload import dropped, use
 

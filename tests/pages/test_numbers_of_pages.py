@@ -10,20 +10,23 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.analyses.cases import CASES, score
+from core.analyses.inputs import Inputs
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection, days_of
 from core.certainty.label_sets import label_set_certainty
 from core.certainty.score_trust import ScoreTrust
+from core.certainty.top_sets import short_of_certain
 from core.evaluation.corrected_rates import CorrectedRate
 from core.figures.theme import LIGHT
 from core.ingest.samples import load_sample
 from core.machines.alternative_test import AgainstRater, MachineStanding
-from core.machines.leads import Lead
+from core.machines.equivalent_readers import EquivalentReaders
 from core.machines.marks import Machine
 from core.machines.pair_agreement import PairAgreement
 from core.machines.rates import MachineRate, MachineRates
+from core.machines.subgroup_differences import SubgroupDifference
 from core.machines.versions import VersionChange, VersionDrift, VersionStanding
-from core.machines.worth import Worth
 from core.models.catalogue import fit_request, request
 from core.models.label_fits import fit_labels
 from core.models.soft_labels import soft_labels
@@ -37,7 +40,7 @@ from pages.shared.agreement import compare
 from pages.shared.ai_rater import parts as ai_parts
 from pages.shared.ai_rater import rates as ai_rates
 from pages.shared.ai_rater import versions as ai_versions
-from pages.shared.cases import label_table, score_cases
+from pages.shared.kit import blocks as kit_blocks
 from pages.shared.kit import columns, job_progress
 from pages.shared.kit import shared_errors as kit_shared_errors
 from pages.shared.models import fit as models_fit
@@ -142,8 +145,11 @@ def test_a_machine_is_held_against_those_who_were_tested(said, shown, drawn, lef
 
 
 def test_the_parts_and_the_worth_of_machines_leave_with_their_own_numbers(said, shown, drawn, left):
-    parts = [Lead("m", by, value, 30 + n, 0.5 + n / 10, 0.1 + n / 20, -0.05, 0.4) for n, (by, value) in enumerate(
-        (("class", "x"), ("certainty", "second"), ("group", "far")))]  # fmt: skip
+    places = (("class", "x"), ("certainty", "second"), ("group", "far"))
+    parts = [
+        SubgroupDifference("m", by, value, 30 + n, 0.5 + n / 10, 0.1 + n / 20, -0.05, 0.4)
+        for n, (by, value) in enumerate(places)
+    ]
     ai_parts.by_part(parts, {"n": "no case has it and two people"}, 0.2, LIGHT)
     assert "n is not here: no case has it and two people" in said
     frame = left["by_part_table"]
@@ -154,7 +160,9 @@ def test_the_parts_and_the_worth_of_machines_leave_with_their_own_numbers(said, 
     ]
     panel = np.array([0.3, 0.4, 0.55])
     of_votes, of_log = (
-        Worth("m", score, 30 + n, 2, panel, panel - 0.1, panel + 0.2, 0.45 + n, 0.4, 0.5, 1.5 - n, 0.2, np.inf, 0.95)
+        EquivalentReaders(
+            "m", score, 30 + n, 2, panel, panel - 0.1, panel + 0.2, 0.45 + n, 0.4, 0.5, 1.5 - n, 0.2, np.inf, 0.95
+        )
         for n, score in enumerate(("agreement", "log"))
     )
     test = SimpleNamespace(machines=(standing("m"),))
@@ -233,13 +241,12 @@ def test_the_halves_of_the_days_share_no_day_and_hold_all_of_them(monkeypatch):
         ((0.2, 0.45, 0.8), "No trust makes it certain"),
     ],
 )
-def test_the_side_of_a_score_is_said_over_all_trusts(drawn, above, title):
+def test_the_side_of_a_score_is_said_over_all_trusts(above, title):
     one = np.array(above)[:, None]
     if title == "The trust decides the side" and max(above) < 0.9:
         one[0] = 0.02  # certain at the lowest trust, on the other side
     curve = ScoreTrust(3.0, np.array([0.5, 1.0, 3.0]), one, one - 1, one + 1, one)
-    score_cases._above(curve, 1.0, LIGHT)
-    assert drawn["above_trust"].layout.title.text == title
+    assert score.side_said(curve.above[:, 0]) == title
 
 
 # Every other table that leaves a page
@@ -280,13 +287,10 @@ def test_rates_of_a_machine_stand_beside_those_of_the_labels_alone(shown, left):
             assert frame[f"{side}_{name}"].tolist() == [getattr(getattr(one, side), name) for one in found.rates]
 
 
-def test_labels_of_a_case_are_counted_among_its_own_annotations(monkeypatch, said, shown, left):
+def test_labels_of_a_case_are_counted_among_its_own_annotations(said, shown, left):
     street = load_sample("street")
-    monkeypatch.setattr(
-        label_table.cached_cases, "label_sets", lambda data, model, trust: label_set_certainty(data, reliability=trust)
-    )
-    found, case = label_set_certainty(street, reliability=2.0), 7
-    label_table.show(street, case, None, 2.0)
+    found, case, part = label_set_certainty(street, reliability=2.0), 7, CASES.part("labels")
+    kit_blocks.show(part.blocks(found, Inputs(street), part.options(case)))
     frame = shown["label_table"]
     blocks = [street.blocks_of(annotation)[0] for annotation in street.annotations_of(case)]
     assert frame["named by"].tolist() == [
@@ -314,7 +318,7 @@ def test_fits_of_all_labels_leave_as_they_are(monkeypatch, at_once, said, shown,
 def test_the_plausible_score_of_a_case_leaves_for_every_trust(shown, left):
     at = np.array([0.5, 1.0, 3.0])
     of = {name: np.arange(3.0)[:, None] + shift for name, shift in (("m", 2), ("low", 1), ("high", 4), ("above", 0.1))}
-    score_cases._table(ScoreTrust(3.0, at, of["m"], of["low"], of["high"], of["above"]))
+    kit_blocks.show(score.as_table(ScoreTrust(3.0, at, of["m"], of["low"], of["high"], of["above"])))
     assert left["score_trust"].equals(shown["score_trust_table"])
     columns = ["reliability", "score", "ci_low", "ci_high", "p_above"]
     assert left["score_trust"][columns].values.tolist() == np.column_stack([at, *of.values()]).tolist()
@@ -550,5 +554,5 @@ def test_machines_are_drawn_among_those_who_share_errors_and_raters_without_a_pa
 
 def test_no_case_below_what_is_certain_is_printed_as_if_it_were_there():
     given = np.array([0.2, 0.889, 0.8949, 0.896, 0.8999, 0.9, 0.95])
-    printed = [columns.TWO % value for value in columns.short_of_certain(given)]
+    printed = [columns.TWO % value for value in short_of_certain(given)]
     assert printed == ["0.20", "0.89", "0.89", "0.89", "0.89", "0.90", "0.95"]

@@ -9,6 +9,9 @@ import streamlit as st
 
 from core import read
 from core.analyses.agreement import AGREEMENT
+from core.analyses.blocks import Words
+from core.analyses.cases import labels as label_sets
+from core.analyses.cases import score
 from core.annotations.named_selection import Selection
 from core.certainty.score_trust import ScoreTrust, score_trust
 from core.errors import InputError
@@ -23,7 +26,7 @@ from pages.shared.agreement import compare as agreement_compare
 from pages.shared.ai_rater import marking as ai_marking
 from pages.shared.ai_rater import rates as ai_rates
 from pages.shared.cache import home as cached_home
-from pages.shared.cases import label_table, score_cases
+from pages.shared.cases import worklist
 from pages.shared.home import limits, waiting
 from pages.shared.home import scores as home_scores
 from pages.shared.kit import blocks, evidence
@@ -149,13 +152,12 @@ def trust_in_one(threshold=None, above=None) -> ScoreTrust:
     return ScoreTrust(threshold, reliability, m, m - below, m + 2 * below, above)
 
 
-def test_the_interval_of_a_score_goes_from_the_least_trust_to_the_most(drawn):
-    score_cases._interval(trust_in_one(), 2.0, LIGHT)
-    assert drawn["score_trust"].layout.title.text == "Interval 12.0 wide to 3.0 over γ = .5 to 30"
+def test_the_interval_of_a_score_goes_from_the_least_trust_to_the_most():
+    assert score.interval_said(trust_in_one()) == "Interval 12.0 wide to 3.0 over γ = .5 to 30"
 
 
 def test_the_trust_as_a_table_has_both_ends_and_the_side_at_their_own_reliability(shown, left):
-    score_cases._table(trust_in_one(5.0, (0.4, 0.6, 0.9)))
+    blocks.show(score.as_table(trust_in_one(5.0, (0.4, 0.6, 0.9))))
     told = {"reliability": [0.5, 2.0, 30.0], "score": [4.0, 5.0, 5.5]}
     told |= {"ci_low": [0.0, 3.0, 4.5], "ci_high": [12.0, 9.0, 7.5], "p_above": [0.4, 0.6, 0.9]}
     assert shown["score_trust_table"].to_dict("list") == left["score_trust"].to_dict("list") == told
@@ -496,25 +498,20 @@ def test_everybody_has_read_everything_only_where_no_pair_is_missing(few):
 def test_scores_are_found_by_case_or_by_the_whole_name_of_a_rater():
     rows = "c1,Ann,2\nc1,Bob,3\nc2,Bob,9\nc2,Cy,1\nd3,Ann,4\nd3,Cy,4\n"
     dataset = read(f"case,rater,score\n{rows}".encode(), kind="score").dataset
-    trust = SimpleNamespace(threshold=None, width=np.array([[1.0, 3.0, 2.0]]))
-    found = {words: [dataset.cases[k] for k in score_cases._order(dataset, trust, words)]
+    order = np.array([1, 2, 0])
+    found = {words: [dataset.cases[k] for k in worklist.found_by(dataset, order, words)]
              for words in ("", "C", "ann", "an", "D3")}  # fmt: skip
     assert found == {"": ["c2", "d3", "c1"], "C": ["c2", "c1"], "ann": ["d3", "c1"], "an": [], "D3": ["d3"]}
 
 
-def test_the_title_of_a_score_has_the_digits_that_its_interval_is_worth(drawn, monkeypatch):
-    rows = "\n".join(f"c{case},{rater},{100 * case + k}" for case in range(4) for k, rater in enumerate("abc"))
-    dataset = read(f"case,rater,score\n{rows}".encode(), kind="score").dataset
+def test_the_title_of_a_score_has_the_digits_that_its_interval_is_worth(monkeypatch):
+    monkeypatch.setattr(score.figures, "score_density", lambda found, theme, title, **_: title)
     found = SimpleNamespace(low=196.123, high=207.456, above=None, threshold=None)
-    titles = []
-    monkeypatch.setattr(score_cases, "plausible_score", lambda *_: found)
-    monkeypatch.setattr(score_cases.figures, "score_density", lambda found, theme, title, **_: titles.append(title))
-    monkeypatch.setattr(score_cases.scores, "written", lambda value, digits: f"{value:.{digits}f}")
-    score_cases.plausible(dataset, 2, None, 1.0)
+    titles = [score.density(found)[0].draw(LIGHT)]
     found.low, found.high, found.above, found.threshold = 0.1234, 0.4567, 0.25, 3.0
-    score_cases.plausible(dataset, 2, None, 1.0)
+    titles.append(score.density(found)[0].draw(LIGHT))
     found.above = 0.9999
-    score_cases.plausible(dataset, 2, None, 1.0)
+    titles.append(score.density(found)[0].draw(LIGHT))
     assert titles == [
         "Between 196 and 207 with 95% probability",
         "At most 3 with 75% probability",
@@ -540,7 +537,7 @@ def test_a_set_that_does_not_stand_out_names_the_labels_that_are_even(exclusive,
         sets=lambda: ["x"], whole=np.array([0.45]), labels=("x", "y", "z"), none=None,
         even=np.array([even], bool), exclusive=exclusive,
     )  # fmt: skip
-    assert label_table._said(found, 0).replace("\\", "").startswith(words)
+    assert Words(label_sets._likeliest(found, 0)).plain.startswith(words)
 
 
 # Upload

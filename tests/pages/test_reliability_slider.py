@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from core.certainty.opening import Mark, Opening
+from core.certainty.default_reliability import DefaultReliability, ReliabilityAnchor
 from core.methods import method_named
 from pages.shared.kit import reliability_slider
 from tests.pages.opened import kept, opened, words
@@ -55,12 +55,15 @@ def test_rankings_have_the_mark_of_held_out_readers_without_a_visit_to_reliabili
 
 def test_signs_stand_where_their_reliability_is_on_the_slider_and_their_words_are_text():
     scale = method_named("plausibility", "plackett-luce").reliability
-    marks = (Mark("gold", scale.low, 0.2, 2.0, 'a "<b>" sentence'), Mark("published", scale.high * 2, None, None, "p"))
+    marks = (
+        ReliabilityAnchor("gold", scale.low, 0.2, 2.0, 'a "<b>" sentence'),
+        ReliabilityAnchor("published", scale.high * 2, None, None, "p"),
+    )
     strip = reliability_slider._strip(marks, scale)
     assert 'style="left:0.00%"' in strip and 'style="left:100.00%"' in strip
     assert "<b>&quot;" not in strip and "&lt;b&gt;" in strip
     legend = reliability_slider._legend(marks)
-    ended = Mark("readers", 1.0, 0.36, 1_000.0, "", (False, True))
+    ended = ReliabilityAnchor("readers", 1.0, 0.36, 1_000.0, "", (False, True))
     assert "</span> readers 1.00 (.36 or more)</span>" in reliability_slider._legend((ended,))
     assert "</span> gold .10 (.20 to 2.00)</span>" in legend and "<b>&quot;" not in legend
 
@@ -74,6 +77,6 @@ def test_the_sweep_holds_the_reliability_at_which_pages_open():
 
 
 def test_what_the_slider_has_no_step_for_is_said():
-    found = Opening(0.13, "gold", "Why.", (), None, "")
+    found = DefaultReliability(0.13, "gold", "Why.", (), None, "")
     assert reliability_slider._words(found, 0.1) == "Why. Pages open next to it, at γ = .10."
     assert reliability_slider._words(replace(found, reliability=9.43), 9.4) == "Why."

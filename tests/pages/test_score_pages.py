@@ -9,6 +9,9 @@ import pandas as pd
 import pytest
 
 from core.__main__ import main
+from core.analyses.cases import CASES
+from core.analyses.inputs import Inputs
+from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
 from core.certainty.score_trust import score_trust
 from core.certainty.scores_by_gold import scores_by_gold
@@ -21,7 +24,7 @@ from core.raters.score_drift import score_drifts
 from core.raters.score_gold import score_gold
 from core.raters.score_raters import score_raters
 from core.report.build import SECTIONS
-from pages.shared.cases import score_cases
+from pages.shared.cases import worklist as list_of_cases
 from pages.shared.kit import widgets
 from tests.pages.opened import kept, opened, settle, words
 
@@ -45,14 +48,18 @@ def test_the_worklist_that_is_taken_away_has_every_number_beside_its_own_case():
     rater = np.concatenate([np.arange(n) for n in (2, 4, 3)])
     names = ["s", ["first", "second", "third"], list("abcd")]
     dataset = Dataset.from_scores(*names, case, rater, np.array([1.0, 2, 5, 6, 7, 9, 3, 3.5, 8]))
-    trust = score_trust(dataset, GaussianScores(4.0, 5.0, 0.5, 2.0, 1.0), [1.0])
-    table = score_cases.table_of(dataset, trust, np.array([2, 0, 1])).set_index("case")
+    asked = Inputs(dataset, settings=AnalysisSettings(GaussianScores(4.0, 5.0, 0.5, 2.0, 1.0), 1.0))
+    part = CASES.part("scores")
+    found = part.answer(asked)
+    states = {"first": "read"}
+    table = list_of_cases.file(part.frame(found, asked), np.array([2, 0, 1]), states).set_index("case")
+    trust = found.trust
+    assert table.index.tolist() == ["third", "first", "second"] and table["review"].tolist() == ["", "read", ""]
     for place, name in enumerate(dataset.cases):
         row = table.loc[name]
-        assert row["n"] == (2, 4, 3)[place] and row["p_above"] == trust.above[0, place]
-        assert (row["score"], row["certainty"]) == (trust.m[0, place], trust.certainty[0, place])
+        assert row["p_at_most"] == 1 - trust.above[0, place] and row["predictive_share"] == found.predictive[place]
+        assert (row["score"], row["top1"]) == (trust.m[0, place], trust.certainty[0, place])
         assert (row["ci_low"], row["ci_high"]) == (trust.low[0, place], trust.high[0, place])
-        assert row["ci_width"] == trust.width[0, place]
 
 
 def test_cases_without_a_threshold_are_ordered_by_width_and_say_the_median(essays, tmp_path, capsys):

@@ -26,6 +26,7 @@ from core.analyses.agreement import pairs as by_pair
 from core.analyses.agreement import precision as how_precise
 from core.analyses.agreement import raters as by_rater
 from core.analyses.agreement import time as over_time
+from core.analyses.cases import case as one_case
 from core.annotations.dataset import Dataset
 from core.certainty.explain import BelowPeers
 from core.certainty.risk import RiskResult
@@ -36,14 +37,14 @@ from core.ingest.answer_rules import Treatment
 from core.ingest.samples import load_sample
 from core.ingest.saved_mappings import Choices
 from core.machines.alternative_test import AgainstRater, MachineDifference, MachineStanding
-from core.machines.differs import Differences, OnSomeCases
+from core.machines.disagreements import Differences, OnSomeCases
+from core.machines.equivalent_readers import EquivalentReaders
 from core.machines.pair_agreement import PairAgreement
-from core.machines.worth import Worth
 from core.models.catalogue import fit_request, request
+from core.models.expected_class import ClassScale
 from core.models.majority import MajorityVote
 from core.models.models_agree import models_agree
 from core.models.result import Spread
-from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian import GaussianScores
 from core.raters.coverage import Coverage
 from core.raters.flags import Flag
@@ -58,7 +59,7 @@ from pages.shared.agreement import compare
 from pages.shared.agreement import pairs as agreement_pairs
 from pages.shared.ai_rater import parts as ai_parts
 from pages.shared.cache import agreement as cached_agreement
-from pages.shared.cases import class_scale, one_case, review_status
+from pages.shared.cases import review_status
 from pages.shared.home import doors as home_doors
 from pages.shared.home import next_steps
 from pages.shared.home import numbers as home_numbers
@@ -696,22 +697,16 @@ def test_annotations_on_a_class_have_the_number_of_that_class_by_the_rater_and_b
 
 
 @pytest.mark.parametrize(("ends", "title"), [((1, 2), "x to y"), ((2, 3), "y to z"), ((3, 3), "z"), ((1, 1), "x")])
-def test_ordered_classes_of_a_case_are_named_from_the_lowest_to_the_highest(
-    monkeypatch, said, drawn, left, ends, title
-):
+def test_ordered_classes_of_a_case_are_named_from_the_lowest_to_the_highest(monkeypatch, ends, title):
     codes = np.array([0, 1, 1, 1]), np.array([0, 0, 1, 2]), np.array([0, 1, 1, 2])
     view = Dataset.from_classes("made", ("a", "b"), ("r", "s", "t"), ("x", "y", "z"), *codes)
     probability = np.array([[1.0, 0, 0], [0.125, 0.625, 0.25]])
-    other, (low, high) = np.ones(1), ends
-    at = class_scale.CaseScale(
-        probability, np.array([1.0, 2.125]), np.append(other, low), np.append(other, high), np.array([1, 2]),
-        np.array([1.0, 0.875]),
-    )  # fmt: skip
-    monkeypatch.setattr(class_scale, "standing", lambda *_: at)
-    class_scale.show(view, 1, None, 1.0, {})
-    assert drawn["class_scale"].layout.title.text == f"{title} with 95% probability"
-    assert left["plausibilities"].values.tolist() == [["x", 0.125, 0], ["y", 0.625, 2], ["z", 0.25, 1]]
-    assert said[0].endswith("at most one class from the median with 88% probability.")
+    at = ClassScale(np.array([2.125]), *np.array([*ends, 2])[:, None], np.array([0.875]))
+    monkeypatch.setattr(one_case, "class_scale", lambda _: at)
+    figure, words, download = one_case.scale(probability, view, 1, lambda *_: {})
+    assert figure.draw(LIGHT).layout.title.text == f"{title} with 95% probability"
+    assert download.table.values.tolist() == [["x", 0.125, 0], ["y", 0.625, 2], ["z", 0.25, 1]]
+    assert words.plain.endswith("at most one class from the median with 88% probability.")
 
 
 def test_flags_that_stand_in_the_table_alone_are_counted(monkeypatch, said, labels):
@@ -886,7 +881,7 @@ def test_machines_beside_people_and_each_other_keep_their_own_numbers(said, draw
 def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabilities(said, shown):
     panel = np.array([0.4, 0.5])
     by = [
-        Worth("m", score, 30, 1, panel, panel, panel, 0.45, 0.4, 0.5, k, 0.2, np.inf, 0.95)
+        EquivalentReaders("m", score, 30, 1, panel, panel, panel, 0.45, 0.4, 0.5, k, 0.2, np.inf, 0.95)
         for score, k in (("agreement", 0.5), ("log", -np.inf))
     ]
     surely = replace(in_the_test("m", True), pass_share=0.99, n_to_pass=44, raters=(against("ann"), against("bob")))
@@ -922,41 +917,38 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
 # Cases
 
 
-def test_the_line_of_a_case_has_the_error_of_each_certainty_and_risk_by_its_own_name(said):
+def test_the_line_of_a_case_has_the_error_of_each_certainty_and_risk_by_its_own_name():
     risk = RiskResult(*(np.array([x]) for x in (0.62, 0.03, 0.71, 0.04, 2, 1.234)), np.array([[0.2, 0.3, 0.5]]))
     result = SimpleNamespace(certainty=np.array([[0.81, 0.92, np.nan]]), se=np.array([[0.011, 0.022, np.nan]]))
-    one_case._summary(result, risk, 4)
-    assert said == [
+    words = one_case.summary(one_case.OneCase(None, None, result, risk, {}), 4)
+    assert words.plain == (
         "Certainty of the first places: top-1 81% ± 1.1%, top-2 92% ± 2.2% · risk high 71% ± 4.0% (of the top-1 class "
         "62% ± 3.0%) · expected risk 1.23 of 2"
-    ]
+    )
 
 
-def test_of_two_classes_the_first_place_alone_may_be_another(said):
+def test_of_two_classes_the_first_place_alone_may_be_another():
     result = SimpleNamespace(certainty=np.array([[0.81, 1.0]]), se=np.zeros((1, 2)))
-    one_case._summary(result, None, 2)
-    assert said == ["Certainty of the first places: top-1 81%"]
+    words = one_case.summary(one_case.OneCase(None, None, result, None, {}), 2)
+    assert words.plain == "Certainty of the first places: top-1 81%"
 
 
 # Models
 
 
-def test_raters_of_a_case_who_side_less_with_the_panel_have_their_own_share_and_number(monkeypatch):
+def test_raters_of_a_case_who_side_less_with_the_panel_have_their_own_share_and_number():
     own, peers = np.array([0.9, 0.5, 0.88, 0.6, 0.1]), np.array([0.8, 0.9, 0.85, 0.95, 0.7])
     found = BelowPeers(np.array([30, 25, 40, 1234, 3]), own, peers, np.array([False, True, False, True, False]))
-    monkeypatch.setattr(one_case.cached_cases, "named_below_peers", lambda data: found)
-    monkeypatch.setattr(one_case.cached, "class_view", lambda data, threshold: (data, 0))
     data = SimpleNamespace(
-        raters_identified=True, n_raters=5, raters=("ann", "bob", "cem", "dan", "eve"), n_annotations=9,
+        raters=("ann", "bob", "cem", "dan", "eve"),
         rater=np.array([2, 4, 3, 1, 1]), annotations_of=lambda case: range(5),
     )  # fmt: skip
-    said = one_case._doubted(data, 0)
+    said = one_case.below_peers_said(found, data, 0, False)
     assert said.endswith(
         "than their peers: dan (60% of 1,234 annotations, their peers 95%), "
         "bob (50% of 25 annotations, their peers 90%)."
     )
-    monkeypatch.setattr(one_case.st, "session_state", {"hide_names": True})  # by their places in the list of the case
-    said = one_case._doubted(data, 0)
+    said = one_case.below_peers_said(found, data, 0, True)  # by their places in the list of the case
     assert said.endswith(
         "than their peers: rater 3 (60% of 1,234 annotations, their peers 95%), "
         "rater 4 (50% of 25 annotations, their peers 90%)."
@@ -1402,7 +1394,7 @@ def test_days_are_those_between_both_with_both_of_them_and_one_alone_is_open_tow
     assert review_days.span(()) == (None, None)
 
 
-def test_models_side_by_side_name_no_class_as_the_most_plausible_and_as_the_next(monkeypatch, shown):
+def test_models_side_by_side_name_no_class_as_the_most_plausible_and_as_the_next():
     """Class 1 comes first in most draws, class 0 has the largest mean; of the other case two may be called so."""
     codes = np.divmod(np.arange(8), 4)
     data = Dataset.from_classes("made", ("a", "b"), tuple("rstu"), ("mole", "acne", "wart"), *codes, np.arange(8) % 3)
@@ -1413,9 +1405,8 @@ def test_models_side_by_side_name_no_class_as_the_most_plausible_and_as_the_next
             np.zeros((1, 2)),
         )  # fmt: skip
         draws = SimpleNamespace(classes=np.array([0, 1, 2]))
-        monkeypatch.setattr(one_case, "_draws", lambda *_, one=(draws, mean, result): one)
-        one_case._models(data, 0, DirichletCounts(), 1.0)
-        frame = shown["models_side_by_side"]
+        found = one_case.OneCase(draws, mean, result, None, {})
+        frame = one_case.side_by_side([("Counts", 1.0, found, data)])[0].table
         assert set(frame["most plausible"]) == {first} and set(frame["next"]) == {beside}
         assert set(frame["mean plausibility"]) == {0.45}
 

@@ -7,8 +7,8 @@ import pandas as pd
 
 from ...analysis_settings import SEED, can_choose, rests_on_beta
 from ...annotations.dataset import Dataset
+from ...certainty.default_reliability import DefaultReliability, default_reliability
 from ...certainty.held_out_readers import N_DRAWS, HeldOutCurve, held_out_curve, reach
-from ...certainty.opening import Opening, opens_at
 from ...certainty.truth_curve import TruthCurve, truth_curve
 from ...errors import NotApplicableError
 from ...models.choose import choose
@@ -36,7 +36,7 @@ class Anchors:
 
     Attributes
     ----------
-    opening : Opening
+    opening : DefaultReliability
         Where γ opens, and why.
     readers : HeldOutCurve or None
         None if there is gold and no annotation can be held out; `why_no_readers` is the reason.
@@ -47,7 +47,7 @@ class Anchors:
     why_no_readers : str
     """
 
-    opening: Opening
+    opening: DefaultReliability
     readers: HeldOutCurve | None
     truth: TruthCurve | None
     beta: float | None
@@ -81,7 +81,7 @@ def compute(inputs: Inputs, options, progress: Progress | None = None) -> Anchor
             raise
         why = str(error)
     beta = _beta(dataset, model, progress) if options.beta is None else options.beta
-    opening = opens_at(dataset, model, beta=beta, truth=truth, readers=readers)
+    opening = default_reliability(dataset, model, beta=beta, truth=truth, readers=readers)
     return Anchors(opening, readers, truth, beta, why)
 
 
@@ -111,12 +111,12 @@ def table_of(found: Anchors, inputs: Inputs, options) -> pd.DataFrame:
     return pd.DataFrame(columns)
 
 
-def opening_words(found: Opening | None) -> list[Block]:
+def opening_words(found: DefaultReliability | None) -> list[Block]:
     """Why γ opens there, its marks, and the prior.
 
     Parameters
     ----------
-    found : Opening or None
+    found : DefaultReliability or None
         None if nothing anchors γ.
     """
     if found is None:

@@ -12,20 +12,20 @@ from core.evaluation.predictions import Predictions
 from core.evaluation.score_predictions import ScorePredictions
 from core.machines.alternative_test import AlternativeTest, MachineStanding, alternative_test, people_in_its_place
 from core.machines.annotation_scores import Score
-from core.machines.differs import Differences
+from core.machines.disagreements import Differences
+from core.machines.equivalent_readers import EquivalentReaders, equivalent_readers
 from core.machines.joined import joined, of_predictions
-from core.machines.leads import Lead
 from core.machines.marks import Machine
 from core.machines.pair_agreement import PairAgreement, pair_agreement
+from core.machines.subgroup_differences import SubgroupDifference
 from core.machines.versions import VersionDrift
-from core.machines.worth import Worth, worth_readers
 from core.plausibility.dirichlet import DirichletCounts
 from core.runtime.jobs import Job
 from core.text import markdown
 from core.thresholds import PANEL_DECIDED
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.machines import differs as cached_differs
-from pages.shared.cache.machines import leads as cached_leads
+from pages.shared.cache.machines import subgroup_differences as cached_leads
 from pages.shared.cache.machines import version_drift as cached_drift
 from pages.shared.kit import job_progress, opening, predictions
 
@@ -44,8 +44,8 @@ class Computed:
 
     test: AlternativeTest
     people: tuple[MachineStanding, ...]
-    worth: tuple[Worth | str, ...]
-    by_log_score: tuple[Worth, ...]
+    worth: tuple[EquivalentReaders | str, ...]
+    by_log_score: tuple[EquivalentReaders, ...]
     agreement: tuple[PairAgreement, ...]
 
 
@@ -190,7 +190,9 @@ def differs(machines: Machines, gamma: float, level: float = PANEL_DECIDED) -> t
     return cached_differs(machines.dataset, *_coded(machines)[1:], gamma, level)
 
 
-def leads(machines: Machines, score: Score, gamma: float) -> tuple[tuple[Lead, ...], dict[str, str]]:
+def subgroup_differences(
+    machines: Machines, score: Score, gamma: float
+) -> tuple[tuple[SubgroupDifference, ...], dict[str, str]]:
     """How far people lead each machine on parts of the cases, and machines of which that cannot be said, with why.
 
     Parameters
@@ -242,13 +244,13 @@ def _computed(
     worth, by_log_score = [], []
     for name in machines:
         job.token.check()
-        worth.append(_or_why(worth_readers, dataset, name, people, seed=SEED))
+        worth.append(_or_why(equivalent_readers, dataset, name, people, seed=SEED))
         if (given := probability[name]) is not None:
             found = _or_why(
-                cached.run, job, worth_readers, dataset, dataset, name, people, score="log", probability=given,
+                cached.run, job, equivalent_readers, dataset, dataset, name, people, score="log", probability=given,
                 seed=SEED, progress=None, seconds=RANKINGS if dataset.kind == "ranking" else 0.0,
             )  # fmt: skip
-            by_log_score += [found] if isinstance(found, Worth) else []
+            by_log_score += [found] if isinstance(found, EquivalentReaders) else []
     near = tuple(pair_agreement(dataset, name, people, score=score, seed=SEED) for name in machines)
     return test, everybody, tuple(worth), tuple(by_log_score), near
 

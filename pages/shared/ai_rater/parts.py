@@ -8,11 +8,11 @@ import streamlit as st
 
 from core.figures import machines as figures
 from core.machines.alternative_test import CURVE, AlternativeTest
-from core.machines.differs import Differences
-from core.machines.leads import Lead
+from core.machines.disagreements import Differences
+from core.machines.equivalent_readers import EquivalentReaders
 from core.machines.pair_agreement import PairAgreement
 from core.machines.sentences import outcome
-from core.machines.worth import Worth
+from core.machines.subgroup_differences import SubgroupDifference
 from core.text import exact, markdown, number, plural, shorten, with_interval
 from core.thresholds import PANEL_DECIDED
 from pages.shared.ai_rater.computed import MOST_PEOPLE, Computed, Machines
@@ -81,7 +81,7 @@ def verdict_table(computed: Computed) -> pd.DataFrame:
             "may replace a rater": GUESSES if computed.test.by_chance and one.raters else MAY[outcome(one)],
             "holds against": f"{one.n_rejected:,} of {len(one.raters):,}" if one.raters else "–",
             "advantage ρ": "–" if one.rho is None else with_interval(one.rho, one.rho_low, one.rho_high),
-            "worth in readers": worth.words() if isinstance(worth, Worth) else "–",
+            "worth in readers": worth.words() if isinstance(worth, EquivalentReaders) else "–",
         }
         if logs:
             row["by its probabilities"] = logs[one.machine].words() if one.machine in logs else "–"
@@ -251,7 +251,7 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
     widgets.heading("Worth how many readers?", "worth in readers")
     for why in dict.fromkeys(one for one in computed.worth if isinstance(one, str)):
         st.info(markdown(why), icon=":material/info:")
-    known = [*(one for one in computed.worth if isinstance(one, Worth)), *computed.by_log_score]
+    known = [*(one for one in computed.worth if isinstance(one, EquivalentReaders)), *computed.by_log_score]
     if not known:
         return
     frame = pd.DataFrame(
@@ -271,7 +271,7 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
         column_config=dict.fromkeys(("readers", "95% from", "to"), st.column_config.TextColumn(width=110))
         | columns.numbers("its score") | columns.counts("cases"),
     )  # fmt: skip
-    of_cases: dict[tuple[str, int, int], list[Worth]] = {}
+    of_cases: dict[tuple[str, int, int], list[EquivalentReaders]] = {}
     for one in known:
         of_cases.setdefault((one.score, one.n_cases, one.k_max), []).append(one)
     for place, group in enumerate(of_cases.values()):
@@ -292,12 +292,12 @@ def worth(computed: Computed, theme, ranked: bool) -> None:
     widgets.download(frame, "Panels", "worth_in_readers", "worth_table")
 
 
-def by_part(found: Sequence[Lead], left_out: Mapping[str, str], epsilon: float, theme) -> None:
+def by_part(found: Sequence[SubgroupDifference], left_out: Mapping[str, str], epsilon: float, theme) -> None:
     """How far raters lead each machine, by class, by certainty, by group.
 
     Parameters
     ----------
-    found : sequence of Lead
+    found : sequence of SubgroupDifference
     left_out : mapping of str to str
         Machines that are not in it, each with the reason.
     epsilon : float

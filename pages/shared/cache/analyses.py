@@ -1,23 +1,35 @@
-"""Results of analyses, kept by the content of the data, the part, its options and the version."""
+"""Results of analyses, kept by the content of the data, the part, its options, the settings and the version."""
 
-from dataclasses import astuple
+from dataclasses import astuple, replace
 from typing import Any
 
 from core.analyses.base import AnalysisPart
+from core.analyses.inputs import Inputs
 from core.annotations.dataset import Dataset
 from pages.shared.cache.remembered import known_of_content, of_content
 
 
-def result(part: AnalysisPart, dataset: Dataset, options: Any = None) -> Any:
-    """What a part finds; computed once for each content and options."""
+def result(part: AnalysisPart, data: Dataset | Inputs, options: Any = None) -> Any:
+    """What a part finds; computed once for each content, settings and options."""
     chosen = part.options() if options is None else options
-    return of_content(dataset, _asked(part, chosen), lambda content: part.answer(content, chosen))
+    dataset, asked = _asked(part, data, chosen)
+    return of_content(dataset, asked, lambda content: part.answer(_with(data, content), chosen))
 
 
-def known(part: AnalysisPart, dataset: Dataset, options: Any = None) -> Any:
+def known(part: AnalysisPart, data: Dataset | Inputs, options: Any = None) -> Any:
     """What `result` gave of the same before; None where it has not been asked, and it is not now."""
-    return known_of_content(dataset, _asked(part, part.options() if options is None else options))
+    return known_of_content(*_asked(part, data, part.options() if options is None else options))
 
 
-def _asked(part: AnalysisPart, options: Any) -> tuple:
-    return (part.compute, astuple(options))
+def _with(data: Dataset | Inputs, content: Dataset) -> Dataset | Inputs:
+    return replace(data, dataset=content) if isinstance(data, Inputs) else content
+
+
+def _asked(part: AnalysisPart, data: Dataset | Inputs, options: Any) -> tuple[Dataset, tuple]:
+    asked = (part.compute, astuple(options))
+    if not isinstance(data, Inputs):
+        return data, asked
+    if data.settings is None:
+        return data.dataset, asked
+    model = data.settings.plausibility
+    return data.dataset, (*asked, model.name, tuple(sorted(model.settings().items())), data.settings.reliability)

@@ -48,10 +48,9 @@ from core.runtime.workers import WorkerPool
 from core.settings import MEGABYTE, current_settings
 from core.version import __version__
 from pages.shared.cache import access, streamlit_private
-from pages.shared.cache.remembered import of_content, owner, remembered, results
+from pages.shared.cache.remembered import owner, remembered, results
 
 if TYPE_CHECKING:
-    from core.certainty.regions import Region
     from core.evaluation.sweep_table import SweepPart
     from core.runtime.cluster import Cluster
 
@@ -676,60 +675,6 @@ def majority(dataset: Dataset):
     from core.models.majority import MajorityVote
 
     return MajorityVote().fit(dataset)
-
-
-def case_draws(dataset: Dataset, model, case: int, *, reliability: float, n_draws: int, seed: int):
-    """One case whole: draws, quantiles, certainty, risk (None without levels), and point estimate by class code."""
-    from core.certainty.first_place import exact_top
-    from core.certainty.risk import risk_of
-    from core.certainty.top_sets import certainty_of
-    from core.reducers.all_draws import WholeCases
-    from core.reducers.protocol import reduce_draws
-    from core.reducers.quantiles import Quantiles
-    from core.reducers.risk import RiskLevels
-    from core.reducers.sets import TopSets
-
-    with_risk = dataset.class_risk is not None and (dataset.class_risk >= 0).all()
-
-    def run(dataset: Dataset):
-        reducers = [WholeCases(), Quantiles(), TopSets()]
-        if with_risk:
-            reducers.append(RiskLevels(dataset.class_risk))
-        whole, quantiles, sets, *risk = reduce_draws(
-            model,
-            dataset,
-            reducers,
-            reliability=reliability,
-            n_draws=n_draws,
-            seed=seed,
-            cases=range(case, case + 1),
-        )
-        certainty = certainty_of(
-            sets, (dataset.cases[case],), dataset.classes, exact_top(model, dataset, reliability, range(case, case + 1))
-        )
-        return whole[case], quantiles, certainty, risk_of(risk[0]) if risk else None, _point(dataset, model, case)
-
-    settings = tuple(sorted(model.settings().items()))
-    return of_content(dataset, ("case", case, model.name, settings, reliability, n_draws, seed), run)
-
-
-def region(dataset: Dataset, corners: np.ndarray) -> "Region":
-    """The region that holds 95% of the draws of a case on a triangle; ``corners`` as of `draws_region`."""
-    from core.certainty.regions import draws_region
-
-    content = hashlib.blake2b(np.ascontiguousarray(corners), digest_size=16).hexdigest()
-    return of_content(dataset, ("region", content), lambda _: draws_region(corners))
-
-
-def _point(dataset: Dataset, model, case: int) -> dict[int, float]:
-    if not len(dataset.annotations_of(case)):
-        return {}
-    if hasattr(model, "fitted"):  # what it knows of raters is of all cases
-        ptr, codes, shares = model.point_shares(dataset)
-        codes, shares = codes[ptr[case] : ptr[case + 1]], shares[ptr[case] : ptr[case + 1]]
-    else:
-        _, codes, shares = model.point_shares(dataset.select(cases=[dataset.cases[case]]))
-    return dict(zip(codes.tolist(), shares.tolist(), strict=True))
 
 
 def job(

@@ -10,7 +10,7 @@ def differs(
     dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], reliability: float, level: float
 ):  # fmt: skip
     """Where each machine differs from a decided panel, or why that cannot be said; by raters without names."""
-    from core.machines.differs import differences_from_panel
+    from core.machines.disagreements import differences_from_panel
 
     found = []
     for name in machines:
@@ -22,9 +22,11 @@ def differs(
 
 
 @remembered
-def leads(dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], score: str, reliability: float):
+def subgroup_differences(
+    dataset: Dataset, machines: tuple[str, ...], people: tuple[str, ...], score: str, reliability: float
+):
     """How far people lead each machine on parts of the cases, or why that cannot be said, for each machine."""
-    from core.machines.leads import leads as of_machine
+    from core.machines.subgroup_differences import subgroup_differences as of_machine
 
     found = []
     for name in machines:

@@ -7,7 +7,7 @@ from core.agreement.applicable_coefficients import ApplicableCoefficients
 from core.agreement.intervals import Z95, Share
 from core.agreement.pairs import METHOD as PAIRS
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import CertaintyResult
+from core.certainty.top_sets import CertaintyResult, short_of_certain
 from core.evaluation.choice import verdict
 from core.evaluation.sweep_table import SweepTable
 from core.extremes import clearly_least, clearly_most_cases
@@ -22,7 +22,7 @@ from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import home as cached_home
 from pages.shared.home import known as home_known
 from pages.shared.home import numbers as home_numbers
-from pages.shared.kit import columns, opening
+from pages.shared.kit import opening
 
 _STILL = {"staticPlot": True, "displayModeBar": False}
 
@@ -71,7 +71,7 @@ def cases(views: home_known.Views, theme) -> CertaintyResult | None:
 
 def least_certain(certain: CertaintyResult) -> str:
     """Which case is the most ambiguous, or how many are as ambiguous as each other to two digits or by few draws."""
-    value, se = columns.short_of_certain(certain.certainty[:, 0]), certain.se[:, 0]
+    value, se = short_of_certain(certain.certainty[:, 0]), certain.se[:, 0]
     least = int(lowest_first(value)[0])
     said = probability(float(value[least]))
     alike = np.rint(100 * value) == np.rint(100 * value[least])

@@ -10,12 +10,12 @@ from core.certainty.top_sets import CertaintyResult
 from core.figures import cases as figures
 from core.figures.theme import class_colours
 from core.ingest.samples import SAMPLES
-from core.order import highest_first
 from core.plausibility.plackett_luce.gibbs import METHOD as PLACKETT_LUCE
 from core.reducers.metrics import score_case
 from core.runtime.cluster import elsewhere
 from core.settings import current_settings
 from core.text import markdown, probability, simulated
+from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
 from pages.shared.home.doors import plot_still
 from pages.shared.kit import plausibility_models, state, widgets
@@ -103,15 +103,10 @@ def _case() -> None:
     n = len(dataset.annotations_of(case))
     st.markdown(f"**Live: one case, {n} dermatologists.** Their diagnoses, first choice first:")
     trust = st.session_state.get("first_trust", 3)
-    draws, quantiles, certain, *_, point = cached.case_draws(
-        dataset,
-        plausibility_models.method(PLACKETT_LUCE.name).make(),
-        case,
-        reliability=float(trust),
-        n_draws=plausibility_models.N_DRAWS,
-        seed=plausibility_models.SEED,
-    )
-    lines = highest_first(quantiles.mean[:-1])[:_LINES]
+    model = plausibility_models.method(PLACKETT_LUCE.name).make()
+    found = cached_cases.one_case(dataset, model, case, float(trust))
+    draws, quantiles = found.draws, found.quantiles
+    lines = found.by_mean[:_LINES]
     codes = [int(draws.classes[place]) for place in lines]
     colours = class_colours(codes, dataset.n_classes, theme)
     widgets.chips(dataset, dataset.annotations_of(case), colours, hide_names=True)
@@ -119,7 +114,7 @@ def _case() -> None:
     plot_still(
         figures.plausibility_bars(
             [dataset.classes[code] for code in codes],
-            np.array([point.get(code, 0.0) for code in codes]),
+            np.array([found.point.get(code, 0.0) for code in codes]),
             quantiles.mean[lines],
             quantiles.quantile[0][lines],
             quantiles.quantile[2][lines],
@@ -131,7 +126,7 @@ def _case() -> None:
         "first_bars",
         "Plausibility of the three likeliest classes of one case: bar, draws, and the line that holds 95 percent",
     )
-    st.markdown(says(dataset, certain, _guesses(dataset, case, draws)))
+    st.markdown(says(dataset, found.certainty, _guesses(dataset, case, draws)))
 
 
 def _guesses(dataset: Dataset, case: int, draws) -> tuple[str, str, float]:

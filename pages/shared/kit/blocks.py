@@ -180,7 +180,8 @@ def _draw_grid(block: Grid, after: Drawn) -> None:
         st.dataframe(table, column_config=columns.fine(*table.columns), placeholder="–", key=block.key)
         return
     shown, config = _with_pictures(block.table, block.columns)
-    st.dataframe(shown, hide_index=True, column_config=config, key=block.key)
+    high = {} if block.height is None else {"height": min(block.height, 36 * (len(shown) + 1) + 2)}
+    st.dataframe(shown, hide_index=True, column_config=config, key=block.key, **high)
 
 
 def _with_pictures(table: pd.DataFrame, schema: Iterable[Column]) -> tuple[pd.DataFrame, dict]:

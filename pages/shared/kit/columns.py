@@ -10,7 +10,6 @@ import pandas as pd
 import streamlit as st
 
 from core.figures import cells
-from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.kit import style
 
 TWO, THREE = "%.2f", "%.3f"
@@ -97,12 +96,3 @@ def never_quite(values: np.ndarray) -> np.ndarray:
     """
     short_of_one = np.where((values < 1) & (values >= 0.995), 0.99, values)
     return np.where((values > 0) & (values < 0.005), 0.01, short_of_one)
-
-
-def short_of_certain(certainty: np.ndarray) -> np.ndarray:
-    """Certainty for two digits, where a case just short of `UNCERTAIN_BELOW` must not be printed as if it were there.
-
-    It is .89 instead, beside the word that it is uncertain.
-    """
-    least = UNCERTAIN_BELOW - 0.01
-    return np.where((certainty < UNCERTAIN_BELOW) & (certainty > least), least, certainty)

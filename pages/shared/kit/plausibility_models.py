@@ -2,9 +2,10 @@
 
 import streamlit as st
 
+from core.analyses.cases.certainty import CaseCertainty, certainty_of_cases
 from core.analysis_settings import plausibility_names
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import CertaintyResult, annotation_certainty
+from core.certainty.top_sets import CertaintyResult
 from core.methods import AS_IS, Method, Option, method_named
 from core.models.choose import FEWEST_TO_TELL, Choice
 from core.models.ordinal import METHOD as ORDINAL
@@ -159,8 +160,14 @@ def data_for(name: str, dataset: Dataset, *, quietly: bool = False) -> Dataset:
     return widgets.class_view(dataset)
 
 
-def certainty(view: Dataset, model: PlausibilityModel, reliability: float):
+def certainty(view: Dataset, model: PlausibilityModel, reliability: float) -> CertaintyResult | None:
     """Annotation certainty of all cases, or None while it is worked out."""
+    found = case_certainty(view, model, reliability)
+    return None if found is None else found.certainty
+
+
+def case_certainty(view: Dataset, model: PlausibilityModel, reliability: float) -> CaseCertainty | None:
+    """All that is known of every case at one γ, or None while it is worked out."""
     key = job_key(view, model, "certainty", reliability)
     return job_progress.result_of(key, _CERTAINTY, _certainty_work(view, model, reliability), of=view)
 
@@ -173,14 +180,15 @@ def certainty_job(view: Dataset, model: PlausibilityModel, reliability: float, *
 
 def known_certainty(view: Dataset, model: PlausibilityModel, reliability: float) -> CertaintyResult | None:
     """Its result where it is known; nothing is started. Arguments as of `certainty_job`."""
-    return cached.known_result(job_key(view, model, "certainty", reliability), _CERTAINTY, view)
+    found = cached.known_result(job_key(view, model, "certainty", reliability), _CERTAINTY, view)
+    return None if found is None else found.certainty
 
 
 def _certainty_work(view: Dataset, model: PlausibilityModel, reliability: float):
-    def work(job: Job) -> CertaintyResult:
+    def work(job: Job) -> CaseCertainty:
         return cached.run(
             job,
-            annotation_certainty,
+            certainty_of_cases,
             view.coded,
             model,
             view.coded,

@@ -10,8 +10,8 @@ import streamlit as st
 
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
+from core.certainty.default_reliability import DefaultReliability, ReliabilityAnchor
 from core.certainty.held_out_readers import reach
-from core.certainty.opening import Mark, Opening
 from core.methods import ReliabilityScale
 from core.plausibility.protocol import PlausibilityModel
 from core.text import html_text, markdown, number, percent
@@ -87,7 +87,7 @@ def marks(dataset: Dataset, model: PlausibilityModel) -> None:
         _said(_words(settings.opening, settings.reliability), settings.opening)
 
 
-def _words(found: Opening, opened: float) -> str:
+def _words(found: DefaultReliability, opened: float) -> str:
     """Why γ opens there; where the slider has no such step, that pages open next to it."""
     if abs(found.reliability - opened) <= _SAME * found.reliability:
         return found.reason
@@ -106,7 +106,7 @@ def _opening(dataset: Dataset, model: PlausibilityModel, *, waits: bool = False)
     return opening.settings(*views)
 
 
-def _said(words: str, found: Opening) -> None:
+def _said(words: str, found: DefaultReliability) -> None:
     sentences = (
         f"- {SIGNS[mark.name]} γ = {number(mark.reliability)} · {markdown(mark.sentence)}" for mark in found.marks
     )
@@ -114,7 +114,7 @@ def _said(words: str, found: Opening) -> None:
     st.caption(markdown(words), help="\n".join(sentences))
 
 
-def _strip(found: tuple[Mark, ...], offer: ReliabilityScale) -> str:
+def _strip(found: tuple[ReliabilityAnchor, ...], offer: ReliabilityScale) -> str:
     """Signs where they stand on the slider."""
     signs = []
     for mark in found:
@@ -124,7 +124,7 @@ def _strip(found: tuple[Mark, ...], offer: ReliabilityScale) -> str:
     return f'<div class="gamma-marks" aria-hidden="true">{"".join(signs)}</div>'
 
 
-def _legend(found: tuple[Mark, ...]) -> str:
+def _legend(found: tuple[ReliabilityAnchor, ...]) -> str:
     entries = []
     for mark in found:
         between = ""

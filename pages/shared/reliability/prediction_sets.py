@@ -20,6 +20,7 @@ from core.reducers.top_draws import can_keep
 from core.report.methods import methods_text
 from core.runtime.jobs import Job
 from core.text import markdown, number, percent, shorten, significant, typed
+from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import (
     blocks,
@@ -166,10 +167,7 @@ def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> N
         key=f"sets_case-{view.digest}",
     )  # fmt: skip
     try:
-        draws, *_ = cached.case_draws(
-            view, inputs.settings.plausibility, case, reliability=value, n_draws=plausibility_models.N_DRAWS,
-            seed=plausibility_models.SEED,
-        )  # fmt: skip
+        draws = cached_cases.one_case(view, inputs.settings.plausibility, case, value).draws
     except PluralityError as error:
         st.caption(markdown(error))
         return
@@ -188,7 +186,7 @@ def _region(inputs: Inputs, classifier, sets: PredictionSets, value: float) -> N
     )
     names = [view.classes[code] for code in codes]
     widgets.plot(
-        case_figures.triangle(names, corners, cached.region(view, corners), look.theme(), title, cut=cut),
+        case_figures.triangle(names, corners, cached_cases.region(view, corners), look.theme(), title, cut=cut),
         "sets_triangle",
         "Draws of the plausibilities on a triangle with the straight cut of the plausibility region",
     )

@@ -16,7 +16,7 @@ from core.review.states import STATES, ReviewerOpinion
 from core.text import exact, listed, markdown, number, percent, significant
 from core.thresholds import PLAUSIBLE_SET
 from pages.shared.cases import content as case_facts
-from pages.shared.cases import label_table, one_case, score_cases
+from pages.shared.cases import one_case, score_cases
 from pages.shared.kit import plausibility_models, seen_cases, state
 from pages.shared.review import moves as review_moves
 from pages.shared.review import opinion as review_opinion
@@ -209,7 +209,7 @@ def _plausible(current: CaseOnScreen, model: PlausibilityModel, reliability: flo
     elif isinstance(model, GaussianScores):
         score_cases.plausible(people, people.case_index(current.case_id), model, reliability)
     elif people.kind == "set":
-        label_table.show(people, people.case_index(current.case_id), model, reliability)
+        one_case.labels(people, people.case_index(current.case_id), model, reliability)
     else:
         one_case.plausibilities(people, people.case_index(current.case_id), model, reliability)
     title = plausibility_models.method(model.name).title

@@ -4,7 +4,7 @@ import numpy as np
 import streamlit as st
 
 from core.annotations.dataset import Dataset
-from core.machines.sample_targets import likely_named, likely_right
+from core.machines.rates import likely_named, likely_right
 from core.review.random_sample import random_sample
 from core.review.worklist import Queue
 from core.text import shorten

@@ -12,7 +12,6 @@ from core.annotations.counts import class_counts
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import days_of
 from core.certainty.next_opinion import next_opinion
-from core.certainty.risk import expected_risk
 from core.certainty.score_trust import score_trust
 from core.errors import PluralityError
 from core.plausibility.gaussian import GaussianScores
@@ -427,26 +426,18 @@ def _queue(name: str, dataset: Dataset, model, reliability: float) -> worklist.Q
             of=view,
         )  # fmt: skip
         return None if found is None else worklist.largest_gain(found)
-    result = plausibility_models.certainty(view, model, reliability)
-    if result is None:
+    found = plausibility_models.case_certainty(view, model, reliability)
+    if found is None:
         return None
-    certainty = result.certainty[:, 0]
+    certainty = found.certainty.certainty[:, 0]
     if name == "certainty":
         return worklist.lowest_certainty(certainty)
     if name == "single":
         return worklist.single_rater(dataset, certainty)
     if name == "risk":
-        risk = job_progress.result_of(
-            plausibility_models.job_key(view, model, "risk", reliability),
-            "Risk of all cases",
-            lambda job: cached.run(
-                job, expected_risk, view.coded, model, view.coded, reliability=reliability,
-                n_draws=plausibility_models.N_DRAWS, seed=plausibility_models.SEED,
-                seconds=expected.of_draws(view, model),
-            ),
-            of=view,
-        )  # fmt: skip
-        return None if risk is None else worklist.risk_times_uncertainty(certainty, risk.expected)
+        return worklist.risk_times_uncertainty(certainty, found.risk.expected)
     classifiers = {one.name: one for one in predictions.classifiers(dataset)}
     which = st.selectbox("Classifier", list(classifiers), key="queue_classifier")
-    return worklist.classifier_against_panel(certainty, result.top_class(), classifiers[which], dataset.classes)
+    return worklist.classifier_against_panel(
+        certainty, found.certainty.top_class(), classifiers[which], dataset.classes
+    )

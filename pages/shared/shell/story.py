@@ -314,7 +314,8 @@ def _certainty(dataset: Dataset, *, known: bool = False) -> CertaintyResult | No
     model = plausibility_models.method(MODEL).make()
     if known:
         return plausibility_models.known_certainty(dataset, model, model.default_reliability)
-    return _result(plausibility_models.certainty_job(dataset, model, model.default_reliability), dataset)
+    found = _result(plausibility_models.certainty_job(dataset, model, model.default_reliability), dataset)
+    return None if found is None else found.certainty
 
 
 def _torn() -> story.Torn | None:

@@ -9,9 +9,8 @@ import pytest
 from scipy import stats
 
 from core.certainty import held_out_draws
-from core.certainty.held_out_closed import held_out_annotations
 from core.certainty.held_out_draws import drawn_scores, held_out_rankings, without_reader
-from core.certainty.held_out_readers import held_out_curve, within
+from core.certainty.held_out_readers import held_out_annotations, held_out_curve, within
 from core.errors import InputError, NotApplicableError
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian import GaussianScores

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from core.certainty.label_certainty import set_certainty
+from core.certainty.top_sets import set_certainty
 from core.errors import InputError
 from core.plausibility.dirichlet import DirichletCounts
 

@@ -34,8 +34,8 @@ from core.figures import (
 )
 from core.figures import prediction_sets as sets
 from core.figures.theme import LIGHT
-from core.machines.leads import Lead
-from core.machines.worth import Worth
+from core.machines.equivalent_readers import EquivalentReaders
+from core.machines.subgroup_differences import SubgroupDifference
 from core.models.loo import LooRow
 from core.raters.score_drift import ScoreDrift
 from core.raters.score_gold import ScoreGold
@@ -130,7 +130,9 @@ def of_machines():
     three = replace(one, raters=(*one.raters, test_machines.against("cem", 0.9, True)))
     yield machines.beside_people([three], [], LIGHT, ""), 1, ["m: ρ 0.70, holds against 2 of 3"]
     panel = np.array([0.41, 0.52])
-    worth = Worth("m", "log", 30, 1, panel, panel - 0.1, panel + 0.05, 0.47, 0.4, 0.6, 0.8, 0.5, np.inf, 0.95)
+    worth = EquivalentReaders(
+        "m", "log", 30, 1, panel, panel - 0.1, panel + 0.05, 0.47, 0.4, 0.6, 0.8, 0.5, np.inf, 0.95
+    )
     figure = machines.worth_in_readers([worth], LIGHT, "")
     yield figure, 1, ["0 people: 0.410", "1 person: 0.520"]
     yield figure, 3, ["m: 0.470, worth .8 (.5 to more than 1)"] * 2
@@ -153,7 +155,7 @@ def of_machines():
                      for place, value in enumerate((0.5, 0.625)))  # fmt: skip
     drift = Made(versions=versions, family="m", people=0.75, score="accuracy")
     yield machines.versions_in_order(drift, LIGHT, ""), 0, ["m-0: 0.500", "m-1: 0.625"]
-    lead = Lead("m", "class", "x", 3030, 0.9, 0.05, 0.01, 0.12)
+    lead = SubgroupDifference("m", "class", "x", 3030, 0.9, 0.05, 0.01, 0.12)
     yield machines.leads_by_part([lead], 0.2, LIGHT, ""), 0, ["x: 0.05, 3,030 cases"]
 
 

@@ -17,9 +17,9 @@ from core.figures.machines import (
 )
 from core.figures.theme import DARK, LIGHT, with_opacity
 from core.machines.alternative_test import CURVE, PASSES, AgainstRater, MachineStanding
-from core.machines.leads import Lead
+from core.machines.equivalent_readers import EquivalentReaders
+from core.machines.subgroup_differences import SubgroupDifference
 from core.machines.versions import VersionDrift, VersionStanding
-from core.machines.worth import Worth
 from core.raters.shared_errors import SharedErrors
 from core.text import plural
 
@@ -100,7 +100,7 @@ def test_of_many_machines_and_raters_those_of_the_largest_advantage_are_shown(mo
 def test_panels_stand_at_their_number_of_people_and_machines_at_their_own_score(theme):
     panel = np.array([0.4, 0.5, 0.55])
     found = [
-        Worth(name, "log", 30, 2, panel, panel - 0.1, panel + 0.05, value, 0.4, 0.6, k, 0.5, np.inf, 0.95)
+        EquivalentReaders(name, "log", 30, 2, panel, panel - 0.1, panel + 0.05, value, 0.4, 0.6, k, 0.5, np.inf, 0.95)
         for name, value, k in (("m", 0.52, 1.4), ("<i>n", 0.45, 0.5))
     ]
     figure = worth_in_readers(found, theme, "title")
@@ -154,9 +154,9 @@ def test_pairs_that_share_errors_are_crossed_and_families_framed(theme):
 @BOTH
 def test_leads_stand_by_part_filled_only_where_they_are_surely_below_epsilon(theme):
     found = [
-        Lead("m", "class", "x", 30, 0.9, 0.05, 0.0, 0.12),
-        Lead("m", "group", "x", 9, 0.7, 0.15, 0.1, 0.31),
-        Lead("n", "group", "x", 9, 0.4, 0.5, 0.4, 0.6),
+        SubgroupDifference("m", "class", "x", 30, 0.9, 0.05, 0.0, 0.12),
+        SubgroupDifference("m", "group", "x", 9, 0.7, 0.15, 0.1, 0.31),
+        SubgroupDifference("n", "group", "x", 9, 0.4, 0.5, 0.4, 0.6),
     ]
     figure = leads_by_part(found, 0.2, theme, "title")
     one, two = figure.data

@@ -8,11 +8,11 @@ import pytest
 from core.agreement.intervals import wilson
 from core.annotations.dataset import Dataset
 from core.machines.annotation_scores import AnnotationScore
+from core.machines.equivalent_readers import equivalent_readers
 from core.machines.marks import Machine
 from core.machines.pair_agreement import pair_agreement
 from core.machines.resampling import of_agreement, of_differences, of_sides, resampled, scale_of
 from core.machines.versions import version_drift
-from core.machines.worth import worth_readers
 
 PEOPLE = ("p0", "p1")
 NAMES = [*PEOPLE, "m0", "m1"]
@@ -81,7 +81,7 @@ def test_a_machine_that_no_case_tells_from_a_reader_is_not_surely_worth_one():
     answer = np.repeat(np.arange(12)[:, None] % 2, 4, axis=1)
     case, rater = np.divmod(np.arange(48), 4)
     data = Dataset.from_classes("d", [f"c{n}" for n in range(12)], NAMES, ["yes", "no"], case, rater, answer.ravel())
-    found = worth_readers(data, "m1", (*PEOPLE, "m0"))
+    found = equivalent_readers(data, "m1", (*PEOPLE, "m0"))
     assert (found.k, found.value, found.k_max) == (1.0, 1.0, 2)
     assert found.k_low < 1 < found.k_high and found.low < 1 == found.high
     assert (found.panel_low[1:] < 1).all() and found.words() == "1.0 (.5 to more than 2)"

@@ -6,7 +6,7 @@ import pytest
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
 from core.evaluation.corrected_rates import best_probabilities, sampled_rate
-from core.machines.sample_targets import likely_named, likely_right
+from core.machines.rates import likely_named, likely_right
 
 PEOPLE = ("a", "b", "c")
 

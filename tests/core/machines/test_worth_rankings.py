@@ -9,8 +9,8 @@ import pytest
 from core.annotations.dataset import Dataset
 from core.certainty.held_out_draws import item_scores
 from core.certainty.held_out_readers import held_out_curve
-from core.machines import worth_rankings
-from core.machines.worth import worth_readers
+from core.machines import equivalent_readers as module
+from core.machines.equivalent_readers import equivalent_readers
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 
 GAMMA = 1.5
@@ -32,7 +32,7 @@ def ranked(n_cases, n_readers, n_classes, longest, seed=5):
 
 
 def by_lists(data, probability, **how):
-    return worth_readers(
+    return equivalent_readers(
         data, "m", data.raters, score="log", probability=probability, reliability=GAMMA, n_resamples=100, **how
     )
 
@@ -67,12 +67,12 @@ def test_all_but_one_reader_score_as_the_held_out_curve_and_the_truth_is_worth_m
 
 def test_pairs_are_all_of_them_or_a_sample_in_which_nobody_reads_for_themselves(monkeypatch):
     rng = np.random.default_rng(1)
-    every = worth_rankings._pairs(3, 2, rng)
+    every = module._pairs(3, 2, rng)
     assert every == {(0, (1, 2)): 1, (1, (0, 2)): 1, (2, (0, 1)): 1}
     readers = np.zeros(8)
     for _ in range(200):
-        some = worth_rankings._pairs(8, 3, rng)
-        assert some.total() == worth_rankings.PAIRS
+        some = module._pairs(8, 3, rng)
+        assert some.total() == module.PAIRS
         for (reader, panel), times in some.items():
             assert len(set(panel)) == 3 and reader not in panel
             readers[reader] += times
@@ -81,14 +81,14 @@ def test_pairs_are_all_of_them_or_a_sample_in_which_nobody_reads_for_themselves(
 
 def test_many_cases_are_a_sample_by_the_seed_and_a_case_scores_as_it_does_alone(monkeypatch):
     data, truth = ranked(12, 3, 4, longest=2)
-    monkeypatch.setattr(worth_rankings, "LEAST_CASES", 5)
-    monkeypatch.setattr(worth_rankings, "MOST_PAIRS", 1)
-    one, two = (worth_rankings.scored(data, np.arange(12), 1, seed) for seed in (0, 1))
+    monkeypatch.setattr(module, "LEAST_CASES", 5)
+    monkeypatch.setattr(module, "MOST_PAIRS", 1)
+    one, two = (module.scored(data, np.arange(12), 1, seed) for seed in (0, 1))
     assert one.size == two.size == 5 and (one != two).any() and (np.diff(one) > 0).all()
     assert by_lists(data, truth, k_max=1).n_cases == 5
     human = np.arange(data.n_annotations)
-    some, _ = worth_rankings.foretold(data, data.raters, human, np.array([2, 7]), 2, truth, GAMMA)
-    alone, _ = worth_rankings.foretold(data, data.raters, human, np.array([7]), 2, truth, GAMMA)
+    some, _ = module.foretold(data, data.raters, human, np.array([2, 7]), 2, truth, GAMMA)
+    alone, _ = module.foretold(data, data.raters, human, np.array([7]), 2, truth, GAMMA)
     assert (some[1, 1:] == alone[0, 1:]).all()
 
 
@@ -100,7 +100,7 @@ def test_panels_are_scored_once_for_all_machines(monkeypatch):
         asked.append(len(given[1]))
         return item_scores(*given, **how)
 
-    monkeypatch.setattr(worth_rankings, "item_scores", counted)
+    monkeypatch.setattr(module, "item_scores", counted)
     one, two = (by_lists(data, given, k_max=2) for given in (truth, truth[::-1].copy()))
     assert len(asked) == 1 and (one.panel == two.panel).all() and one.value != two.value
     by_lists(data, truth, k_max=1)
@@ -109,9 +109,9 @@ def test_panels_are_scored_once_for_all_machines(monkeypatch):
 
 def test_the_reliability_is_that_at_which_people_foretell_each_other_best():
     data, truth = ranked(20, 3, 4, longest=2)
-    best = worth_rankings.best_reliability(data, data.raters)
-    own = worth_readers(data, "m", data.raters, score="log", probability=truth, n_resamples=100, k_max=1)
-    given = worth_readers(
+    best = module.best_reliability(data, data.raters)
+    own = equivalent_readers(data, "m", data.raters, score="log", probability=truth, n_resamples=100, k_max=1)
+    given = equivalent_readers(
         replace(data), "m", data.raters, score="log", probability=truth, n_resamples=100, k_max=1, reliability=best
     )
     assert (own.panel == given.panel).all() and 0.2 <= best <= 5

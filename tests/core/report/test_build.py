@@ -34,12 +34,12 @@ from core.figures.theme import LIGHT
 from core.ingest.formats.tables import open_table
 from core.ingest.samples import SAMPLES, sample_predictions
 from core.machines.alternative_test import alternative_test
+from core.machines.equivalent_readers import equivalent_readers
 from core.machines.marks import Machine
 from core.machines.rates import machine_rates, people_labels
 from core.machines.sentences import in_detail
 from core.machines.sentences import verdict as said_of_machines
 from core.machines.versions import version_drift
-from core.machines.worth import worth_readers
 from core.methods import every_method, offered
 from core.models.catalogue import request
 from core.models.majority import MajorityVote
@@ -352,7 +352,8 @@ def test_the_least_certain_cases_stand_with_their_own_risk():
     answer = np.repeat([code for code, _ in votes], [n for _, n in votes])
     made = Dataset.from_classes("made", list("abcdef"), list("rstuvw"), ["mild", "grave"], case, rater, answer)
     made = replace(made, class_risk=np.array([0, 2], np.int8))
-    listed = certainty(request_of(made), ["certainty"], None, None)[-1].table
+    blocks = certainty(request_of(made), ["certainty"], None, None)
+    (listed,) = [block.table for block in blocks if isinstance(block, Grid)]
     assert listed["case"].tolist() == list("fedcba") and (np.diff(listed["certainty"]) >= 0).all()
     assert listed["most plausible"].tolist() == ["mild", "grave", "grave", "mild", "grave", "mild"]
     assert listed["risk"].tolist() == ["low", "high", "high", "low", "high", "low"]
@@ -555,7 +556,7 @@ def test_machines_of_a_report_stand_apart_from_its_panel(monkeypatch):
     text = " ".join(parsed(build_report(request, ["machines"])).text)
     found = alternative_test(whole, ["lyra-1", "lyra-2"])
     assert said_of_machines(found) in text and in_detail(found.machines[0], 0.2) in text
-    assert worth_readers(whole, "lyra-2", people.raters).words() in text
+    assert equivalent_readers(whole, "lyra-2", people.raters).words() in text
     assert "a machine that shares their errors passes" in text
     odd = replace(request, classifiers=(SimpleNamespace(name="odd"),))
     monkeypatch.setattr(machine_section, "of_predictions", lambda *_: raised(NotApplicableError("No case in common.")))

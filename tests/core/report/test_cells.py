@@ -14,6 +14,7 @@ from core.agreement import applicable_coefficients
 from core.analyses import reviews as review_figures
 from core.analyses.agreement import coefficients
 from core.analyses.blocks import Figure, Grid, Words
+from core.analyses.cases import scores
 from core.analyses.reliability import predictors
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import RISK_LEVELS, Dataset
@@ -155,7 +156,7 @@ def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
     following = made_up(following_of(dataset), never_twice())
     monkeypatch.setattr(score_section, "score_raters", lambda *_, **__: raters)
     monkeypatch.setattr(score_section, "following_of", lambda *_, **__: following)
-    monkeypatch.setattr(score_section, "score_trust", trusted)
+    monkeypatch.setattr(scores, "score_trust", trusted)
     blocks = score_section.scores(request, ["scores"], None, None)
     first, second = grids(blocks)
     severity, spread = (block.draw(LIGHT).layout.xaxis.title.text for block in blocks if isinstance(block, Figure))
@@ -173,18 +174,19 @@ def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
     expected = {
         "case": [dataset.cases[case] for case in widest],
         "score": found.m[0, widest].tolist(),
-        "low": found.low[0, widest].tolist(),
-        "high": found.high[0, widest].tolist(),
+        "ci_low": found.low[0, widest].tolist(),
+        "ci_high": found.high[0, widest].tolist(),
         "P(above 6)": found.above[0, widest].tolist(),
     }
     same(second, expected)
-    assert blocks[-1].caption == f"20 cases of {dataset.n_cases:,}, the widest interval first."
+    captions = [block.caption for block in blocks if isinstance(block, Grid)]
+    assert captions[-1] == f"20 cases of {dataset.n_cases:,}, the widest interval first."
     half = np.median(found.high - found.low) / 2
     (words,) = [line for line in said(blocks) if "or better" in line]
     known = float(words.partition("± ")[2].split()[0])
     assert words.endswith("or better (95%, γ = 2).") and known == pytest.approx(half, abs=0.051)
     without = score_section.scores(replace(request, threshold=None), ["scores"], None, None)
-    assert list(grids(without)[1]) == ["case", "score", "low", "high"]
+    assert list(grids(without)[1]) == ["case", "score", "ci_low", "ci_high"]
 
 
 def rate(numbers) -> CorrectedRate:
@@ -226,7 +228,7 @@ def test_machines_and_their_rates_stand_in_rows_of_their_own(monkeypatch):
 
     counted = {"lyra-1": MachineRates(rates, False, 43, 210, ()), "lyra-2": MachineRates(rates, False, 9, 9, ())}
     monkeypatch.setattr(machine_section, "alternative_test", lambda *_, **__: test)
-    monkeypatch.setattr(machine_section, "worth_readers", worth)
+    monkeypatch.setattr(machine_section, "equivalent_readers", worth)
     monkeypatch.setattr(machine_section, "machine_rates", lambda dataset, name, labels: counted[name])
     monkeypatch.setattr(machine_section, "version_drift", lambda *_, **__: ())
     request = request_of(people, machines=("lyra-1", "lyra-2"), with_machines=whole, seed=4)

@@ -10,7 +10,7 @@ from core.annotations.dataset import Dataset
 from core.errors import NotApplicableError
 from core.machines.alternative_test import AlternativeTest, MachineStanding, alternative_test
 from core.machines.annotation_scores import AnnotationScore
-from core.machines.differs import QUARTILES, differences_from_panel, quartile_of
+from core.machines.disagreements import QUARTILES, differences_from_panel, quartile_of
 from core.machines.pair_agreement import pair_agreement
 from core.machines.sentences import in_detail, outcome, verdict
 from tests.core.machines.conftest import simulated

@@ -18,8 +18,8 @@ from ..annotations.dataset import Dataset
 from ..result_base import Result
 from .alternative_test import Contest, HumanPanel, check_numbers
 from .annotation_scores import Score
-from .differs import QUARTILES, differences_from_panel, quartile_of
-from .worth import FEWEST
+from .disagreements import QUARTILES, differences_from_panel, quartile_of
+from .equivalent_readers import FEWEST
 
 Part = Literal["class", "certainty", "spread", "group"]
 SPREADS = ("least spread quarter", "second", "third", "most spread quarter")
@@ -27,7 +27,7 @@ _CELLS = 1 << 22
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Lead(Result):
+class SubgroupDifference(Result):
     """How far people lead a machine on some of the cases.
 
     Attributes
@@ -56,7 +56,7 @@ class Lead(Result):
     high: float | None
 
 
-def leads(
+def subgroup_differences(
     dataset: Dataset,
     machine: str,
     people: Sequence[str],
@@ -66,7 +66,7 @@ def leads(
     level: float = 0.95,
     n_resamples: int = 1_000,
     seed: int = 0,
-) -> tuple[Lead, ...]:
+) -> tuple[SubgroupDifference, ...]:
     """The lead of people over a machine on each part of the cases; parts without a case are not there.
 
     Parameters
@@ -131,11 +131,13 @@ def _spread(dataset: Dataset, people: tuple[str, ...], cases: np.ndarray) -> np.
     return np.sqrt(np.bincount(case, (value - mean[case]) ** 2, dataset.n_cases) / n)[cases]
 
 
-def _lead(machine: str, by: Part, name: str, here: Contest, level: float, n_resamples: int, seed: int) -> Lead:
+def _lead(
+    machine: str, by: Part, name: str, here: Contest, level: float, n_resamples: int, seed: int
+) -> SubgroupDifference:
     n, wins, d = (np.asarray(each.sum(axis=1)).ravel() for each in (here.n, here.wins, here.d))
     told = machine, by, name, n.size, float(wins.sum() / n.sum()), float(d.sum() / n.sum())
     if n.size < FEWEST:
-        return Lead(*told, None, None)
+        return SubgroupDifference(*told, None, None)
     both = np.column_stack([np.append(n, [n.mean()] * 2), np.append(d, [n.mean(), -n.mean()])])
     rng = np.random.default_rng([abs(seed), seed < 0, n.size])
     size = len(both)
@@ -145,4 +147,4 @@ def _lead(machine: str, by: Part, name: str, here: Contest, level: float, n_resa
         sums = weight @ both
         drawn.append(sums[:, 1] / sums[:, 0])
     low, high = np.quantile(np.concatenate(drawn), [(1 - level) / 2, (1 + level) / 2])
-    return Lead(*told, float(low), float(high))
+    return SubgroupDifference(*told, float(low), float(high))

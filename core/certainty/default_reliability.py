@@ -28,7 +28,7 @@ from .truth_curve import TruthCurve
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Mark(Result):
+class ReliabilityAnchor(Result):
     """A γ worth a mark.
 
     Attributes
@@ -51,7 +51,7 @@ class Mark(Result):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Opening(Result):
+class DefaultReliability(Result):
     """Where γ opens.
 
     Attributes
@@ -60,7 +60,7 @@ class Opening(Result):
     source : {"gold", "beta", "default"}
     reason : str
         One sentence.
-    marks : tuple of Mark
+    marks : tuple of ReliabilityAnchor
     prior : float or None
         Counts: α = γ/(best γ/α), at which the plausibilities at this γ predict a held-out reader best. A prior, which
         may be offered, and no reliability.
@@ -70,7 +70,7 @@ class Opening(Result):
     reliability: float
     source: str
     reason: str
-    marks: tuple[Mark, ...]
+    marks: tuple[ReliabilityAnchor, ...]
     prior: float | None
     prior_sentence: str
 
@@ -80,14 +80,14 @@ class Opening(Result):
         return rows(self.marks, ("name", "reliability", "low", "high", "sentence"))
 
 
-def opens_at(
+def default_reliability(
     dataset: Dataset,
     model: PlausibilityModel,
     *,
     beta: float | None = None,
     truth: TruthCurve | None = None,
     readers: HeldOutCurve | None = None,
-) -> Opening:
+) -> DefaultReliability:
     """The reliability that a page opens at, with the reason and the marks.
 
     It fits nothing: curves that are still being computed are left out, and the opening is then that without them.
@@ -126,9 +126,9 @@ def opens_at(
         if published
         else ("default", f"Default: {_g(model.default_reliability)}. Nothing was published.")
     )
-    marks.append(Mark(name, model.default_reliability, None, None, sentence))
+    marks.append(ReliabilityAnchor(name, model.default_reliability, None, None, sentence))
     prior, sentence = _prior(model, value, readers)
-    return Opening(float(value), source, reason, tuple(marks), prior, sentence)
+    return DefaultReliability(float(value), source, reason, tuple(marks), prior, sentence)
 
 
 def _g(value: float) -> str:
@@ -167,7 +167,7 @@ def _by_default(model: PlausibilityModel) -> str:
     return f"γ = {default}, the default: without gold nothing tells how sure the top class may be."
 
 
-def _gold(truth: TruthCurve | None) -> Mark | None:
+def _gold(truth: TruthCurve | None) -> ReliabilityAnchor | None:
     if truth is None:
         return None
     few = "" if truth.n_cases >= LEAST_GOLD else " Few cases: it is shown and does not decide."
@@ -175,10 +175,10 @@ def _gold(truth: TruthCurve | None) -> Mark | None:
         f"Gold: certainty fits the truth best at γ = {_g(truth.best)} ({_reach(truth)}), on "
         f"{plural(truth.n_cases, 'case')}.{few}"
     )
-    return Mark("gold", truth.best, truth.low, truth.high, sentence, truth.open_ends)
+    return ReliabilityAnchor("gold", truth.best, truth.low, truth.high, sentence, truth.open_ends)
 
 
-def _readers(model: PlausibilityModel, readers: HeldOutCurve | None) -> Mark | None:
+def _readers(model: PlausibilityModel, readers: HeldOutCurve | None) -> ReliabilityAnchor | None:
     """What a colleague would say; not for counts and PrIRN, whose curve speaks of γ/α and ε/γ, and not at an end."""
     if readers is None or readers.at_end or isinstance(model, DirichletCounts | OrdinalTruth | PrIRN):
         return None
@@ -187,13 +187,13 @@ def _readers(model: PlausibilityModel, readers: HeldOutCurve | None) -> Mark | N
         f"Readers: γ = {_g(readers.best)} ({_reach(readers)}) predicts best what a colleague "
         f"would say. It does not tell how {unsaid}."
     )
-    return Mark("readers", readers.best, readers.low, readers.high, sentence, readers.open_ends)
+    return ReliabilityAnchor("readers", readers.best, readers.low, readers.high, sentence, readers.open_ends)
 
 
-def _beta(dataset: Dataset, model: PlausibilityModel, beta: float | None) -> Mark | None:
+def _beta(dataset: Dataset, model: PlausibilityModel, beta: float | None) -> ReliabilityAnchor | None:
     if beta is None or not isinstance(model, DirichletCounts | OrdinalTruth):
         return None
-    return Mark("beta", min(1.0, beta), None, None, f"Dependence: {_by_beta(dataset, beta)}")
+    return ReliabilityAnchor("beta", min(1.0, beta), None, None, f"Dependence: {_by_beta(dataset, beta)}")
 
 
 def _prior(model: PlausibilityModel, value: float, readers: HeldOutCurve | None) -> tuple[float | None, str]:

@@ -8,7 +8,7 @@ import pytest
 
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
-from core.machines.worth import best_pseudo, equivalence, worth_readers
+from core.machines.equivalent_readers import best_pseudo, equivalence, equivalent_readers
 from tests.core.machines.conftest import simulated
 
 
@@ -35,7 +35,7 @@ def test_agreement_of_the_plurality_is_what_enumeration_gives(small):
         top = np.flatnonzero(votes == votes.max())
         return (small.answer[reader] in top) / top.size
 
-    found = worth_readers(small, "m0", people, k_max=4, n_resamples=100)
+    found = equivalent_readers(small, "m0", people, k_max=4, n_resamples=100)
     for k in range(1, 5):
         assert found.panel[k] == pytest.approx(panels(small, people, k, plural))
     of_people = small.answer[small.rater < 5]
@@ -48,7 +48,7 @@ def test_agreement_of_the_plurality_is_what_enumeration_gives(small):
 @pytest.mark.parametrize(("n_cases", "has"), [(9, False), (10, True)])
 def test_panels_of_fewer_than_ten_cases_leave_without_intervals(n_cases, has):
     data = simulated(1, [0.7, 0.6, 0.5], [0.7], n_cases=n_cases, n_classes=3, present=1.0)
-    table = worth_readers(data, "m0", data.raters[:3], n_resamples=100).to_frame()
+    table = equivalent_readers(data, "m0", data.raters[:3], n_resamples=100).to_frame()
     assert np.isfinite(table[["low", "high"]].to_numpy()).all() == has
     assert has or table[["low", "high"]].isna().all(axis=None)
 
@@ -62,7 +62,9 @@ def test_the_log_score_is_what_enumeration_gives_and_does_not_fall(small):
         return np.log((pseudo + votes[small.answer[reader]]) / (3 * pseudo + len(chosen)))
 
     given = np.full((25, 3), 1 / 3)
-    found = worth_readers(small, "m0", people, score="log", probability=given, pseudo=pseudo, k_max=4, n_resamples=100)
+    found = equivalent_readers(
+        small, "m0", people, score="log", probability=given, pseudo=pseudo, k_max=4, n_resamples=100
+    )
     for k in range(1, 5):
         assert found.panel[k] == pytest.approx(panels(small, people, k, log))
     assert found.value == pytest.approx(np.log(1 / 3))
@@ -76,7 +78,7 @@ def test_scores_are_what_enumeration_gives(small):
     rows = (small.case_of_annotation, small.rater, value)
     data = Dataset.from_scores("s", small.cases, small.raters, *rows)
     people = data.raters[:5]
-    found = worth_readers(data, "m0", people, k_max=4, n_resamples=100)
+    found = equivalent_readers(data, "m0", people, k_max=4, n_resamples=100)
     for k in range(1, 5):
         expected = panels(data, people, k, lambda chosen, r: -((data.score[list(chosen)].mean() - data.score[r]) ** 2))
         assert found.panel[k] == pytest.approx(expected)
@@ -87,7 +89,7 @@ def test_nobody_foretells_scores_by_the_mean_of_all_annotations_however_many_a_c
     value = np.array([0.0, 2.0, 10.0, 11.0, 12.0, 13.0, 14.0, 5.0, 9.0])
     case, rater = np.array([0, 0, 1, 1, 1, 1, 1, 0, 1]), np.array([0, 1, 0, 1, 2, 3, 4, 5, 5])
     data = Dataset.from_scores("s", ["few", "many"], [*"abcde", "m"], case, rater, value)
-    found = worth_readers(data, "m", tuple("abcde"), k_max=1, n_resamples=100)
+    found = equivalent_readers(data, "m", tuple("abcde"), k_max=1, n_resamples=100)
     people = value[rater < 5]
     missed = (people - people.mean()) ** 2
     assert found.panel[0] == pytest.approx(
@@ -98,7 +100,7 @@ def test_nobody_foretells_scores_by_the_mean_of_all_annotations_however_many_a_c
 def test_a_machine_that_is_one_more_reader_is_worth_one(six):
     data = simulated(9, [0.75] * 7, [0.75, 1.0, 0.2], n_cases=800, present=1.0)
     people = data.raters[:7]
-    like, knows, bad = (worth_readers(data, name, people, n_resamples=400) for name in ("m0", "m1", "m2"))
+    like, knows, bad = (equivalent_readers(data, name, people, n_resamples=400) for name in ("m0", "m1", "m2"))
     assert like.k_low < 1 < like.k_high and like.k == pytest.approx(1, abs=0.2)
     assert knows.k == np.inf or knows.k > 4
     assert bad.k < 0.1
@@ -110,8 +112,8 @@ def test_gold_probabilities_are_worth_more_than_any_panel_of_one_class():
     case, rater = np.repeat(np.arange(40), 4), np.tile(np.arange(4), 40)
     data = Dataset.from_classes("u", cases, list("abcm"), ["x", "y"], case, rater, case % 2)
     sure = np.eye(2)[np.arange(40) % 2]
-    assert worth_readers(data, "m", ("a", "b", "c"), score="log", probability=sure, n_resamples=100).value == 0.0
-    agree = worth_readers(data, "m", ("a", "b", "c"), n_resamples=100)
+    assert equivalent_readers(data, "m", ("a", "b", "c"), score="log", probability=sure, n_resamples=100).value == 0.0
+    agree = equivalent_readers(data, "m", ("a", "b", "c"), n_resamples=100)
     assert (agree.value, agree.k) == (1.0, 1.0)
 
 
@@ -121,7 +123,7 @@ def test_the_largest_panel_is_what_three_cases_of_four_have_beside_the_reader_wh
     case = np.repeat(np.arange(12), people + 1)
     rater = np.concatenate([np.r_[np.arange(n), 9] for n in people])
     data = Dataset.from_classes("u", list(map(str, range(12))), list("abcdefghim"), ["x", "y"], case, rater, case % 2)
-    assert worth_readers(data, "m", tuple("abcdefghi"), n_resamples=100).k_max == 2
+    assert equivalent_readers(data, "m", tuple("abcdefghi"), n_resamples=100).k_max == 2
 
 
 @pytest.mark.parametrize(
@@ -142,25 +144,25 @@ def test_readers_are_linear_between_whole_numbers_and_the_least_that_fit(panel, 
 
 def test_what_cannot_be_said_is_refused(small):
     with pytest.raises(NotApplicableError, match="probabilities"):
-        worth_readers(small, "m0", small.raters[:5], score="log")
+        equivalent_readers(small, "m0", small.raters[:5], score="log")
     with pytest.raises(NotApplicableError, match="does not suit"):
-        worth_readers(small, "m0", small.raters[:5], score="squared")
+        equivalent_readers(small, "m0", small.raters[:5], score="squared")
     with pytest.raises(NotApplicableError, match="two people"):
-        worth_readers(small, "m0", ("p0",))
+        equivalent_readers(small, "m0", ("p0",))
     with pytest.raises(InputError, match="31 readers"):
-        worth_readers(small, "m0", small.raters[:5], k_max=31)
+        equivalent_readers(small, "m0", small.raters[:5], k_max=31)
     with pytest.raises(NotApplicableError, match="more than 7 people"):
-        worth_readers(small, "m0", small.raters[:5], k_max=7)
+        equivalent_readers(small, "m0", small.raters[:5], k_max=7)
 
 
 def test_the_log_score_takes_the_trust_at_which_people_foretell_each_other_best(six):
     people = six.raters[:6]
     given = np.full((six.n_cases, 4), 0.25)
-    own = worth_readers(six, "m0", people, score="log", probability=given, n_resamples=100)
+    own = equivalent_readers(six, "m0", people, score="log", probability=given, n_resamples=100)
     at = best_pseudo(six, people)
     scores = []
     for pseudo in (at / 2, at, 2 * at):
-        found = worth_readers(six, "m0", people, score="log", probability=given, pseudo=pseudo, n_resamples=100)
+        found = equivalent_readers(six, "m0", people, score="log", probability=given, pseudo=pseudo, n_resamples=100)
         scores.append(found.panel[-1])
         assert (own.panel[-1] == found.panel[-1]) == (pseudo == at)
     assert max(scores) == scores[1] and 0.01 < at < 2
@@ -173,5 +175,5 @@ def test_a_machine_that_is_sure_where_it_is_wrong_is_worth_less_by_its_probabili
     of = six.rater == six.raters.index("m0")
     said[six.case_of_annotation[of], six.answer[of]] = 1.0
     sure, meek = (share * said + (1 - share) / 4 for share in (0.999, 0.75))
-    by = [worth_readers(six, "m0", people, score="log", probability=p, n_resamples=100).k for p in (sure, meek)]
+    by = [equivalent_readers(six, "m0", people, score="log", probability=p, n_resamples=100).k for p in (sure, meek)]
     assert by[0] == -np.inf and by[1] >= 1

@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.certainty.default_reliability import default_reliability
 from core.certainty.held_out_readers import held_out_curve
-from core.certainty.opening import opens_at
 from core.certainty.truth_curve import truth_curve
 from core.errors import InputError
 from core.ingest.samples import load_sample
@@ -32,7 +32,7 @@ def names(opening):
 
 def test_gold_of_a_hundred_cases_decides(crowd):
     truth = truth_curve(crowd, DirichletCounts())
-    opening = opens_at(crowd, DirichletCounts(), beta=0.4, truth=truth)
+    opening = default_reliability(crowd, DirichletCounts(), beta=0.4, truth=truth)
     assert (opening.reliability, opening.source) == (truth.best, "gold")
     assert "120 cases with gold" in opening.reason and "cross-validated" in opening.reason
     assert f"{truth.cross_validated:.3f}".lstrip("0") in opening.reason
@@ -45,7 +45,7 @@ def test_gold_of_a_hundred_cases_decides(crowd):
 
 @pytest.mark.parametrize(("gammas", "end"), [([0.01, 0.02], "highest"), ([50.0, 100.0], "lowest")])
 def test_a_best_at_the_end_of_what_was_tried_is_said_to_be(crowd, gammas, end):
-    opening = opens_at(crowd, DirichletCounts(), truth=truth_curve(crowd, DirichletCounts(), gammas))
+    opening = default_reliability(crowd, DirichletCounts(), truth=truth_curve(crowd, DirichletCounts(), gammas))
     assert opening.reason.endswith(f"It is the {end} γ tried.")
 
 
@@ -54,7 +54,7 @@ def test_it_takes_a_hundred(crowd, n, source):
     gold = crowd.gold.copy()
     gold[n:] = -1
     data = replace(crowd, gold=gold)
-    opening = opens_at(data, DirichletCounts(), beta=0.4, truth=truth_curve(data, DirichletCounts()))
+    opening = default_reliability(data, DirichletCounts(), beta=0.4, truth=truth_curve(data, DirichletCounts()))
     assert opening.source == source
     if source == "beta":
         assert opening.reliability == 0.4
@@ -64,7 +64,7 @@ def test_it_takes_a_hundred(crowd, n, source):
 
 @pytest.mark.parametrize(("beta", "gamma"), [(0.2, 0.2), (1.0, 1.0), (1.4, 1.0)])
 def test_counts_open_at_the_exponent_of_dependence(crowd, beta, gamma):
-    opening = opens_at(crowd, DirichletCounts(), beta=beta)
+    opening = default_reliability(crowd, DirichletCounts(), beta=beta)
     assert (opening.reliability, opening.source) == (gamma, "beta")
     shared = "n annotations of a case count here as .2 n, 4 as about .8." in opening.reason
     assert shared == ("raters share mistakes, or too little is known of each" in opening.reason)
@@ -74,7 +74,7 @@ def test_counts_open_at_the_exponent_of_dependence(crowd, beta, gamma):
 
 
 def test_counts_without_an_exponent_open_at_the_default_and_say_so(crowd):
-    opening = opens_at(crowd, DirichletCounts())
+    opening = default_reliability(crowd, DirichletCounts())
     assert (opening.reliability, opening.source, names(opening)) == (1.0, "default", ["published"])
     assert "is not known" in opening.reason
 
@@ -83,7 +83,7 @@ def test_counts_without_an_exponent_open_at_the_default_and_say_so(crowd):
     ("model", "gamma"), [(PlackettLuce(), 3.0), (PrIRN(), 30.0), (GaussianScores(0.0, 0.0, 1.0, 2.0, 1.0), 1.0)]
 )
 def test_rankings_and_scores_open_at_their_defaults(crowd, model, gamma):
-    opening = opens_at(crowd, model, beta=0.3)
+    opening = default_reliability(crowd, model, beta=0.3)
     assert (opening.reliability, opening.source) == (gamma, "default")
     why = "without gold nothing tells how sure the top class may be"
     if isinstance(model, GaussianScores):  # there is no top class
@@ -102,21 +102,23 @@ def test_readers_mark_rankings_and_never_decide(rank):
     data, model = rank(cases, 4), PlackettLuce(n_burn=50)
     readers = held_out_curve(data, model, [0.05, 0.3, 1.0, 3.0, 20.0], n_draws=80)
     assert readers.at_end == ""
-    opening = opens_at(data, model, readers=readers)
+    opening = default_reliability(data, model, readers=readers)
     assert opening.reliability == 3.0 and names(opening) == ["readers", "published"]
     mark = opening.marks[0]
     assert (mark.reliability, mark.low, mark.high) == (readers.best, readers.low, readers.high)
     assert "what a colleague would say" in mark.sentence and "does not tell how sure" in mark.sentence
-    endless = opens_at(data, model, readers=replace(readers, low=0.3, high=1e3, open_ends=(False, True))).marks[0]
+    endless = default_reliability(
+        data, model, readers=replace(readers, low=0.3, high=1e3, open_ends=(False, True))
+    ).marks[0]
     assert "(.3 or more) predicts best" in endless.sentence and endless.open_ends == (False, True)
-    assert names(opens_at(data, PrIRN(), readers=held_out_curve(data, PrIRN()))) == ["published"]
-    assert names(opens_at(data, model, readers=replace(readers, at_end="lowest"))) == ["published"]
+    assert names(default_reliability(data, PrIRN(), readers=held_out_curve(data, PrIRN()))) == ["published"]
+    assert names(default_reliability(data, model, readers=replace(readers, at_end="lowest"))) == ["published"]
 
 
 def test_the_readers_of_counts_offer_a_prior(crowd):
     """At α = γ/(best γ/α) the best γ of the held-out readers is the γ that is shown."""
     readers = held_out_curve(crowd, DirichletCounts(2.0))
-    opening = opens_at(crowd, DirichletCounts(2.0), beta=0.5, readers=readers)
+    opening = default_reliability(crowd, DirichletCounts(2.0), beta=0.5, readers=readers)
     assert opening.prior == pytest.approx(0.5 / (readers.best / 2.0))
     assert held_out_curve(crowd, DirichletCounts(opening.prior)).best == pytest.approx(0.5, rel=1e-3)
     assert opening.prior_sentence.startswith("Prior α = ") and "not a reliability" in opening.prior_sentence
@@ -125,26 +127,26 @@ def test_the_readers_of_counts_offer_a_prior(crowd):
 
 def test_no_prior_is_offered_where_the_readers_give_no_maximum(build):
     data = build([(case, rater, case % 2) for case in range(6) for rater in range(3)], 2)
-    opening = opens_at(data, DirichletCounts(), readers=held_out_curve(data, DirichletCounts()))
+    opening = default_reliability(data, DirichletCounts(), readers=held_out_curve(data, DirichletCounts()))
     assert opening.prior is None and opening.prior_sentence == ""
 
 
 @pytest.mark.parametrize("beta", [0.0, -1.0, np.nan, np.inf])
 def test_an_exponent_that_is_none_is_refused(crowd, beta):
     with pytest.raises(InputError, match="β"):
-        opens_at(crowd, DirichletCounts(), beta=beta)
+        default_reliability(crowd, DirichletCounts(), beta=beta)
 
 
 def test_a_default_that_nobody_published_is_not_called_published():
     data = load_sample("skin").select(cases=["skin-001", "skin-002"])
-    (mark,) = opens_at(data, MixturePlackettLuce()).marks
+    (mark,) = default_reliability(data, MixturePlackettLuce()).marks
     assert (mark.name, mark.reliability) == ("default", 1.0) and "Nothing was published" in mark.sentence
-    (mark,) = opens_at(data, PlackettLuce()).marks
+    (mark,) = default_reliability(data, PlackettLuce()).marks
     assert (mark.name, mark.reliability) == ("published", 3.0) and mark.sentence.startswith("Published")
 
 
 def test_beta_is_told_for_the_annotations_of_the_typical_case(build):
     """Three cases of two annotations and one of ten: a case has two, not the mean of four."""
     rows = [(case, rater, rater % 2) for case, n in enumerate((2, 2, 2, 10)) for rater in range(n)]
-    opening = opens_at(build(rows, 2), DirichletCounts(), beta=0.5)
+    opening = default_reliability(build(rows, 2), DirichletCounts(), beta=0.5)
     assert "count here as .5 n, 2 as about 1." in opening.reason

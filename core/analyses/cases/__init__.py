@@ -1,0 +1,104 @@
+"""Which cases are uncertain, and what one of them could be: the parts of the answer, with their options.
+
+Parts take `Inputs`, whose settings hold the plausibility model and γ. Their dataset holds what raters said; a model of
+single classes is shown it as such.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...methods import Method, Verdict, as_taken, can_use, method_named
+from ...plausibility.dirichlet import METHOD as COUNTS
+from ...plausibility.gaussian import METHOD as GAUSSIAN
+from ..base import Analysis, AnalysisPart, NoOptions
+from ..inputs import Inputs
+
+
+@dataclass(frozen=True, slots=True)
+class CertaintyOptions:
+    """Of the draws of all cases.
+
+    Attributes
+    ----------
+    split : float, str or None
+        What makes two classes of scores, or of sets of labels.
+    max_top, n_draws, seed : int
+        As of `core.certainty.top_sets.annotation_certainty`.
+    """
+
+    split: float | str | None = None
+    max_top: int = 3
+    n_draws: int = 1000
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CaseOptions:
+    """Of the draws of one case, by its place in the data; the others are those of all cases."""
+
+    case: int = 0
+    split: float | str | None = None
+    n_draws: int = 1000
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ShownCase:
+    """The case that is shown, by its place in the data, and whether its raters stay without names."""
+
+    case: int = 0
+    hide_names: bool = False
+
+
+def view_of(inputs: Inputs, options):
+    """The dataset as the plausibility model of the settings takes it."""
+    return as_taken(_model(inputs), inputs.dataset, options.split)[0]
+
+
+def model_and_reliability(inputs: Inputs) -> tuple[Any, float]:
+    """The plausibility model of the settings and its γ."""
+    assert inputs.settings is not None, "the settings name the model"
+    return inputs.settings.plausibility, inputs.settings.reliability
+
+
+def _model(inputs: Inputs) -> Method:
+    return method_named("plausibility", model_and_reliability(inputs)[0].name)
+
+
+def _classes(inputs: Inputs) -> Verdict:
+    method = _model(inputs)
+    found = can_use(method, inputs.dataset)
+    if found.possible and method is GAUSSIAN:
+        return Verdict(method.name, method.title, False, "scores have parts of their own")
+    return found
+
+
+def _labels(inputs: Inputs) -> Verdict:
+    is_counts, title = _model(inputs) is COUNTS, "Certainty of sets of labels"
+    if inputs.dataset.kind != "set":
+        return Verdict("labels", title, False, "these annotations are not sets of labels")
+    return Verdict("labels", title, is_counts, "" if is_counts else "certainty of sets is by Dirichlet counts")
+
+
+def _scores(inputs: Inputs) -> Verdict:
+    possible = inputs.dataset.kind == "score" and _model(inputs) is GAUSSIAN
+    return Verdict(GAUSSIAN.name, GAUSSIAN.title, possible, "" if possible else "these annotations are not scores")
+
+
+def _part(name: str, title: str, applicable, options: type = NoOptions) -> AnalysisPart:
+    compute, present, table = (f"{__name__}.{name}:{function}" for function in ("compute", "present", "table_of"))
+    return AnalysisPart(name, title, applicable, compute, present, table, options)
+
+
+CASES = Analysis(
+    "certainty",
+    "Cases",
+    "Which cases are uncertain?",
+    (
+        _part("certainty", "Certainty of every case", _classes, CertaintyOptions),
+        _part("case", "One case", _classes, CaseOptions),
+        _part("labels", "Labels of every case", _labels, ShownCase),
+        _part("scores", "Plausible scores of every case", _scores),
+        _part("score", "Plausible score of one case", _scores, ShownCase),
+    ),
+)

@@ -1,0 +1,464 @@
+"""One case: what its truth could be, how surely, and how risky it is."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ...annotations.dataset import RISK_LEVELS, Dataset
+from ...certainty.explain import BelowPeers
+from ...certainty.first_place import exact_top
+from ...certainty.regions import Region, draws_region
+from ...certainty.risk import RiskResult, risk_of
+from ...certainty.top_sets import OTHERS, CertaintyResult, certainty_of, most_plausible, short_of_certain
+from ...figures import cases as figures
+from ...figures.theme import Theme, class_colours
+from ...models.expected_class import class_scale, place_said
+from ...order import highest_first
+from ...plausibility.ordinal_truth import OrdinalTruth
+from ...plausibility.protocol import CaseDraws, PlausibilityModel
+from ...reducers.all_draws import WholeCases
+from ...reducers.protocol import Reducer, reduce_draws
+from ...reducers.quantiles import PlausibilityQuantiles, Quantiles
+from ...reducers.risk import RiskLevels, level_masses
+from ...reducers.sets import TopSets
+from ...text import as_name, number, percent, percent_range, plotly, plural, probability, shorten, simulated
+from ..blocks import Block, Download, Figure, Grid, Name, Words
+from ..inputs import Inputs
+from ..schema import Column, frame_of
+from . import model_and_reliability, view_of
+from .certainty import reason
+
+MOST_LINES = 8
+CORNERS = 3
+_PLAUSIBLE = 0.2  # a class whose line goes beyond
+_ASIDE = 0.005  # of plausibility on classes that are no corner, from which it is said
+COLUMNS = (
+    Column("class"),
+    Column("mean", unit="coefficient"),
+    Column("ci_low", "95% from", "coefficient"),
+    Column("median", unit="coefficient"),
+    Column("ci_high", "to", "coefficient"),
+)
+SIDE_BY_SIDE = (
+    Column("model"),
+    Column("γ"),
+    Column("most plausible"),
+    Column("certainty", unit="coefficient"),
+    Column("± error", unit="error"),
+    Column("mean plausibility", unit="coefficient"),
+    Column("next"),
+    Column("other classes", unit="coefficient"),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OneCase:
+    """A case at one γ.
+
+    Attributes
+    ----------
+    draws : CaseDraws
+    quantiles : PlausibilityQuantiles
+        Of each named class, and of all others together.
+    certainty : CertaintyResult
+        Of this case alone.
+    risk : RiskResult or None
+        None if some class has no risk level.
+    point : dict of int to float
+        Point estimate by class code.
+    """
+
+    draws: CaseDraws
+    quantiles: PlausibilityQuantiles
+    certainty: CertaintyResult
+    risk: RiskResult | None
+    point: dict[int, float]
+
+    @property
+    def by_mean(self) -> np.ndarray:
+        """Places of the named classes among those of the draws, the most plausible first."""
+        return highest_first(self.quantiles.mean[:-1])
+
+    def colours(self, n_classes: int, theme: Theme) -> dict[int, str]:
+        """A colour for each named class, by its code."""
+        return class_colours([int(self.draws.classes[place]) for place in self.by_mean], n_classes, theme)
+
+
+def compute(inputs: Inputs, options) -> OneCase:
+    """Draws of one case at the γ of the settings, reduced in one pass."""
+    model, reliability = model_and_reliability(inputs)
+    view, case = view_of(inputs, options), options.case
+    here = range(case, case + 1)
+    reducers: list[Reducer] = [WholeCases(), Quantiles(), TopSets()]
+    if view.class_risk is not None and (view.class_risk >= 0).all():
+        reducers.append(RiskLevels(view.class_risk))
+    whole, quantiles, sets, *risk = reduce_draws(
+        model, view, reducers, reliability=reliability, n_draws=options.n_draws, seed=options.seed, cases=here
+    )
+    certainty = certainty_of(sets, (view.cases[case],), view.classes, exact_top(model, view, reliability, here))
+    return OneCase(whole[case], quantiles, certainty, risk_of(risk[0]) if risk else None, _point(view, model, case))
+
+
+def _point(view: Dataset, model: PlausibilityModel, case: int) -> dict[int, float]:
+    if not len(view.annotations_of(case)):
+        return {}
+    if hasattr(model, "fitted"):  # what it knows of raters is of all cases
+        ptr, codes, shares = model.point_shares(view)
+        codes, shares = codes[ptr[case] : ptr[case + 1]], shares[ptr[case] : ptr[case + 1]]
+    else:
+        _, codes, shares = model.point_shares(view.select(cases=[view.cases[case]]))
+    return dict(zip(codes.tolist(), shares.tolist(), strict=True))
+
+
+def present(found: OneCase, inputs: Inputs, options) -> list[Block]:
+    """What raters said in a sentence, and what the truth could be."""
+    view = view_of(inputs, options)
+    model, reliability = model_and_reliability(inputs)
+    blocks: list[Block] = [Words((Name(reason(inputs, view, options.case)),)), summary(found, view.n_classes)]
+    if isinstance(model, OrdinalTruth):  # draws of it are whole classes
+        return [*blocks, *scale(model.probability(view, reliability), view, options.case, found.colours)]
+    blocks += bars(found, view)
+    blocks += triangle_of(found, view, corners_of(found, view))
+    if found.risk is not None:
+        blocks.append(risk_triangle(found, view))
+    return [*blocks, *as_table(table_of(found, inputs, options))]
+
+
+def table_of(found: OneCase, inputs: Inputs, options) -> pd.DataFrame:
+    """A row for each named class, the most plausible first, and one for all others together; or of ordered classes."""
+    model, reliability = model_and_reliability(inputs)
+    if isinstance(model, OrdinalTruth):
+        view = view_of(inputs, options)
+        return scale_table(model.probability(view, reliability), view, options.case)
+    quantiles, classes = found.quantiles, found.certainty.classes
+    low, median, high = quantiles.quantile
+    rows = (
+        (classes[code] if (code := quantiles.class_code[place]) >= 0 else OTHERS, quantiles.mean[place],
+         low[place], median[place], high[place])
+        for place in (*found.by_mean, len(quantiles.mean) - 1)
+    )  # fmt: skip
+    return frame_of(rows, COLUMNS)
+
+
+def as_table(table: pd.DataFrame) -> list[Block]:
+    """The plausibilities of a case as a table."""
+    return [
+        Grid(table, "Plausibility of each class.", columns=COLUMNS, key="plausibilities"),
+        Download(table, "Plausibilities", "plausibilities", "plausibilities"),
+    ]
+
+
+def below_peers_said(found: BelowPeers, dataset: Dataset, case: int, hide_names: bool) -> str:
+    """Name the raters of the case who give the majority class clearly less often than their peers.
+
+    Parameters
+    ----------
+    found : BelowPeers
+    dataset : Dataset
+    case : int
+    hide_names : bool
+        Raters are called by their places in the list of the case.
+
+    Returns
+    -------
+    str
+        A sentence after another one, or "".
+    """
+    names: dict[int, str] = {}
+    for place, annotation in enumerate(dataset.annotations_of(case), 1):
+        rater = int(dataset.rater[annotation])
+        if found.named[rater] and rater not in names:
+            who = f"rater {place}" if hide_names else dataset.raters[rater]
+            of = f"{percent(found.own[rater])} of {plural(int(found.n[rater]), 'annotation')}"
+            names[rater] = f"{who} ({of}, their peers {percent(found.peers[rater])})"
+    if not names:
+        return ""
+    these = "this rater names" if len(names) == 1 else "these raters name"
+    return f" Over all cases {these} the majority class less often than their peers: {', '.join(names.values())}."
+
+
+def summary(found: OneCase, n_classes: int) -> Words:
+    """Certainty of the first places and risk, each with its simulation error."""
+    result, risk = found.certainty, found.risk
+    certainty = [float(short_of_certain(result.certainty[0, 0])), *result.certainty[0, 1:]]
+    sets = [
+        f"top-{top + 1} {simulated(certainty[top], float(result.se[0, top]))}"
+        for top in range(min(result.certainty.shape[1], max(n_classes - 1, 1)))  # all classes together are certain
+        if np.isfinite(result.certainty[0, top])
+    ]
+    words = f"Certainty of the first places: {', '.join(sets)}"
+    if risk is None:
+        return Words(words, "note", "annotation certainty")
+    words += (
+        f" · risk {RISK_LEVELS[risk.level[0]]} {simulated(float(risk.summed[0]), float(risk.summed_se[0]))}"
+        f" (of the top-1 class {simulated(float(risk.of_top1[0]), float(risk.of_top1_se[0]))})"
+        f" · expected risk {number(risk.expected[0])} of 2"
+    )
+    return Words(words, "note", "risk")
+
+
+def bars(found: OneCase, view: Dataset) -> list[Block]:
+    """Plausibility of each class: point estimate, draws and the line that holds 95% of them."""
+    draws, quantiles, by_mean = found.draws, found.quantiles, found.by_mean
+    lines = _in_order(view, draws, by_mean[:MOST_LINES])
+    codes = [int(draws.classes[place]) for place in lines]
+    names = [view.classes[code] for code in codes]
+    values = draws.share[:, lines]
+    points = np.array([found.point.get(code, 0.0) for code in codes])
+    mean, low, high = quantiles.mean[lines], quantiles.quantile[0][lines], quantiles.quantile[2][lines]
+    beyond = by_mean[MOST_LINES:]
+    outside = draws.rest + draws.share[:, beyond].sum(axis=1)
+    n_outside = draws.n_rest + len(beyond)
+    if n_outside:
+        names.append(f"{n_outside:,} other classes together" if n_outside > 1 else "the other class")
+        values = np.column_stack([values, outside])
+        points = np.append(points, max(0.0, 1 - points.sum()))
+        mean = np.append(mean, outside.mean())
+        low, high = np.append(low, np.quantile(outside, 0.025)), np.append(high, np.quantile(outside, 0.975))
+    likely = int((quantiles.quantile[2][lines] > _PLAUSIBLE).sum())
+    others = bool(n_outside) and bool(high[-1] > _PLAUSIBLE)
+    likely += others and n_outside == 1
+    title = {0: "No class stands out", 1: "One class stays plausible"}.get(likely, f"{likely} classes stay plausible")
+    if likely and others and n_outside > 1:  # of those together it is not known which
+        title = f"At least {title[0].lower()}{title[1:]}"
+
+    def draw(theme: Theme):
+        colours = found.colours(view.n_classes, theme)
+        line_colours = [*(colours.get(code, theme.rest) for code in codes), *[theme.rest] * bool(n_outside)]
+        return figures.plausibility_bars(names, points, mean, low, high, values, line_colours, theme, title)
+
+    return [
+        Figure(
+            draw,
+            "Plausibility of each class: bar is the point estimate, dots are draws, the line holds 95 percent",
+            "bars",
+        ),
+        Words(
+            "Bar: point estimate · dots: draws · line: 95% of draws, tick at their mean · stays plausible: line beyond "
+            f"{number(_PLAUSIBLE, 1)}",
+            "note",
+            "plausibility",
+        ),
+    ]
+
+
+def _in_order(view: Dataset, draws: CaseDraws, places: Iterable[int]) -> list[int]:
+    """Places in the order of the classes if they are declared to have one; else as they are."""
+    order = list(places)
+    return sorted(order, key=lambda place: int(draws.classes[place])) if view.ordinal else order
+
+
+def named_classes(found: OneCase, view: Dataset) -> dict[int, str]:
+    """Classes that somebody named on the case, by their codes, the most plausible first.
+
+    Of fewer than three ordered ones the lowest is first.
+    """
+    draws, by_mean = found.draws, list(found.by_mean)
+    places = _in_order(view, draws, by_mean) if draws.classes.size < CORNERS else by_mean
+    return {int(draws.classes[place]): view.classes[draws.classes[place]] for place in places}
+
+
+def corners_of(found: OneCase, view: Dataset) -> list[int]:
+    """The three classes that a triangle opens with; the one that the list of cases names is never left out."""
+    top = found.certainty.leading(0)[0]
+    return sorted(named_classes(found, view), key=lambda code: code != top)[:CORNERS]
+
+
+def triangle_of(
+    found: OneCase, view: Dataset, corners: Sequence[int], region: Callable[[np.ndarray], Region] = draws_region
+) -> list[Block]:
+    """The draws on a triangle of three classes; of two classes, on a line.
+
+    Parameters
+    ----------
+    found : OneCase
+    view : Dataset
+    corners : sequence of int
+        Codes of classes, as `corners_of` gives them or somebody chose.
+    region : callable
+        The region that holds 95% of the draws, from these.
+    """
+    draws, names = found.draws, named_classes(found, view)
+    top, *level = found.certainty.leading(0)
+    if not names or len(names) + draws.n_rest == 1:
+        return [
+            Words("There is one class only, or no annotation that can be used: nothing to show on a triangle.", "note")
+        ]
+    if len(names) < CORNERS:
+        return _few_corners(view, draws, names, region)
+    if view.ordinal:  # the lowest stands at the left, the highest at the right, the middle one on top
+        low, middle, high = sorted(corners)
+        corners = [middle, low, high]
+    share = draws.share[:, [int(np.flatnonzero(draws.classes == code)[0]) for code in corners]]
+    outside = 1 - float(share.sum(axis=1).mean())
+    return _triangle([names[code] for code in corners], share, outside, region, names.get(top), not level)
+
+
+def _few_corners(
+    view: Dataset, draws: CaseDraws, names: Mapping[int, str], region: Callable[[np.ndarray], Region]
+) -> list[Block]:
+    shown = list(names.values())
+    places = [int(np.flatnonzero(draws.classes == code)[0]) for code in names]
+    if len(shown) == 2 and draws.n_rest:
+        return _triangle([*shown, OTHERS], np.column_stack([draws.share[:, places], draws.rest]), 0.0, region)
+    share = draws.share[:, places[0]]
+    other = shown[1] if len(shown) == 2 else OTHERS
+    if len(shown) == 1 and draws.n_rest == 1:
+        other = next(name for code, name in enumerate(view.classes) if code not in names)
+    low, high = np.quantile(share, [0.025, 0.975])
+    title = f"{plotly(as_name(shorten(shown[0], 14)))}: {percent_range(low, high)} plausible"
+    return [
+        Figure(
+            lambda theme: figures.interval((shown[0], other), share, theme, title),
+            "Draws of the plausibility of two classes",
+            "simplex",
+        )
+    ]
+
+
+def _triangle(
+    names: Sequence[str],
+    corners: np.ndarray,
+    outside: float,
+    region: Callable[[np.ndarray], Region],
+    top: str | None = None,
+    alone: bool = True,
+) -> list[Block]:
+    """The draws on a triangle; ``top`` is the class that the list names, of all classes, alone or with others."""
+    corners = corners / corners.sum(axis=1, keepdims=True)
+    title = _leading_said(names, corners, outside, top, alone)
+    order = [1, 2, 0]
+    shown = corners[:, order]
+    rest = f" · {percent(outside)} of plausibility lies on classes that are no corner" if outside > _ASIDE else ""
+    return [
+        Figure(
+            lambda theme: figures.triangle([names[k] for k in order], shown, region(shown), theme, title),
+            "Draws of the plausibilities on a triangle, their mean, and the region that holds 95 percent",
+            "simplex",
+        ),
+        Words(f"Dots: draws, renormalised to the corners · cross: mean · shaded: 95% region{rest}", "note"),
+    ]
+
+
+def _leading_said(names: Sequence[str], corners: np.ndarray, outside: float, top: str | None, alone: bool) -> str:
+    """Which corner leads, as the list of cases says it if other classes have a share."""
+    leading = (corners.argmax(axis=1)[:, None] == np.arange(3)).mean(axis=0)
+    best = int(np.argmax(leading))
+    name = plotly(as_name(shorten(names[best], 22)))
+    apart = leading[best] - leading
+    level = apart <= 2 * np.sqrt((leading[best] + leading - apart**2) / len(corners))
+    tied = [names[k] for k in highest_first(leading) if level[k]]
+    if outside <= _ASIDE:
+        return f"{name} leads in {'nearly all' if leading[best] >= 0.995 else f'{percent(leading[best])} of'} draws"
+    if len(tied) > 1 and (top not in names or top in tied):
+        if len(tied) > 2:
+            return "Near tie of all three"
+        return f"Near tie: {', '.join(plotly(as_name(shorten(name, 16))) for name in tied)}"
+    if not alone:
+        return "No class surely comes first"
+    if top is not None and top in names:
+        return f"{plotly(as_name(shorten(top, 22)))} is the most plausible class"
+    # Of what is renormalised no share of draws is said: it is not the case's certainty.
+    return f"{name} is the most plausible of these three"
+
+
+def risk_triangle(found: OneCase, view: Dataset, region: Callable[[np.ndarray], Region] = draws_region) -> Figure:
+    """The draws on a triangle of low, medium and high risk."""
+    assert view.class_risk is not None and found.risk is not None, "each class has a level"
+    mass = np.maximum(level_masses(found.draws, view.class_risk)[0], 1e-12)
+    mass /= mass.sum(axis=1, keepdims=True)
+    level = int(found.risk.level[0])
+    title = f"Risk: most likely {RISK_LEVELS[level]} ({probability(found.risk.summed[0])} of draws)"
+    order = [0, 2, 1]
+    shown, names = mass[:, order], [RISK_LEVELS[k] for k in order]
+    return Figure(
+        lambda theme: figures.triangle(names, shown, region(shown), theme, title, colour=theme.risk[level]),
+        "Draws of the plausibility of low, medium and high risk, with the 95 percent region",
+        "risk",
+    )
+
+
+def scale(
+    class_probability: np.ndarray, view: Dataset, case: int, colours: Callable[[int, Theme], dict[int, str]]
+) -> list[Block]:
+    """The probability of each class in the order of the classes, with the interval of the expected one.
+
+    Parameters
+    ----------
+    class_probability : ndarray, shape (n_cases, n_classes)
+    view : Dataset
+        Of ordered classes.
+    case : int
+    colours : callable
+        Number of classes and theme to the colours of classes, see `OneCase.colours`.
+    """
+    table = scale_table(class_probability, view, case)
+    own, named = (table[name].to_numpy() for name in ("probability", "named by"))
+    at = class_scale(class_probability[case : case + 1])
+    mean, low, high = float(at.expected_class[0]), int(at.expected_class_low[0]), int(at.expected_class_high[0])
+    near = probability(float(at.within_one[0]))
+    first, last = (plotly(shorten(view.classes[end - 1], 18)) for end in (low, high))
+    title = f"{first} with 95% probability" if low == high else f"{first} to {last} with 95% probability"
+
+    def draw(theme: Theme):
+        known = colours(view.n_classes, theme)
+        shades = [known.get(code, theme.rest) for code in range(view.n_classes)]
+        return figures.class_scale(view.classes, own, named, (mean, low, high), shades, theme, title)
+
+    return [
+        Figure(
+            draw,
+            "Probability of each class in their order, with the expected class and its 95 percent interval",
+            "class_scale",
+        ),
+        Words(
+            (
+                "Bar: probability that the class is the true one, with how many annotations name it · line: "
+                "95% interval, diamond: expected class, ", Name(place_said(view.classes, mean)),
+                f". The truth is at most one class from the median with {near} probability.",
+            ),
+            "note",
+        ),
+        Download(table, "Probabilities", "class_scale", "plausibilities"),
+    ]  # fmt: skip
+
+
+def scale_table(class_probability: np.ndarray, view: Dataset, case: int) -> pd.DataFrame:
+    """A row for each class in their order: its probability, and how many annotations name it.
+
+    Parameters
+    ----------
+    class_probability : ndarray, shape (n_cases, n_classes)
+    view : Dataset
+        Of ordered classes.
+    case : int
+    """
+    named = np.bincount(view.answer[view.annotations_of(case)], minlength=view.n_classes)
+    return pd.DataFrame({"class": view.classes, "probability": class_probability[case], "named by": named})
+
+
+def side_by_side(models: Iterable[tuple[str, float, OneCase, Dataset]]) -> list[Block]:
+    """What other models make of the case.
+
+    Parameters
+    ----------
+    models : iterable of tuple
+        Title, γ, result, and the data as the model takes them.
+    """
+    rows = []
+    for title, reliability, found, view in models:
+        draws, quantiles, result = found.draws, found.quantiles, found.certainty
+        leading = result.leading(0)
+        by_mean = [int(draws.classes[place]) for place in found.by_mean]
+        beside = next((code for code in by_mean if code not in leading), None)
+        top = float(quantiles.mean[[*draws.classes.tolist(), -1].index(leading[0])])
+        rows.append(
+            (title, reliability, most_plausible(result, 0, view.classes), result.certainty[0, 0], result.se[0, 0], top,
+             "" if beside is None else view.classes[beside], float(quantiles.mean[-1]))
+        )  # fmt: skip
+    return [
+        Grid(frame_of(rows, SIDE_BY_SIDE), "Models side by side.", columns=SIDE_BY_SIDE, key="models_side_by_side"),
+        Words((Name("Each at its default reliability, the chosen one at the slider's."),), "note"),
+    ]

@@ -1,0 +1,217 @@
+"""Certainty of every case: the class that leads it, how surely, how risky it is, and where it stands on a scale."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...annotations.dataset import RISK_LEVELS, Dataset
+from ...certainty.explain import why
+from ...certainty.risk import RiskResult
+from ...certainty.top_sets import CertaintyResult, most_plausible
+from ...evaluation.sweep_table import SweepTable, reliability_sweep
+from ...models.expected_class import ClassScale, class_scale, expected_said, without_shared_words
+from ...order import lowest_first
+from ...plausibility.ordinal_truth import OrdinalTruth
+from ...plausibility.protocol import PlausibilityModel
+from ...runtime.chunks import CancelToken
+from ...runtime.executors import Executor
+from ...text import exact, number, plural, probability
+from ...thresholds import CERTAIN_LEVELS, UNCERTAIN_BELOW
+from ..blocks import Block, Download, Figure, Grid, Words
+from ..inputs import Inputs
+from . import model_and_reliability, view_of
+
+_LISTED = 25
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CaseCertainty:
+    """What is known of every case at one γ.
+
+    Attributes
+    ----------
+    certainty : CertaintyResult
+    risk : RiskResult or None
+        None if some class has no risk level.
+    scale : ClassScale or None
+        Of ordered classes.
+    """
+
+    certainty: CertaintyResult
+    risk: RiskResult | None = None
+    scale: ClassScale | None = None
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each case, as the file and the command line have it."""
+        result = self.certainty
+        table = pd.DataFrame({"case": list(result.cases)})
+        for place in range(result.certainty.shape[1]):
+            table[f"top{place + 1}"] = result.certainty[:, place]
+            table[f"top{place + 1}_se"] = result.se[:, place]
+        table["top_class"] = [result.classes[code] if code >= 0 else "" for code in result.top_class()]
+        if (risk := self.risk) is not None:
+            table["risk_of_top1"], table["risk_summed"] = risk.of_top1, risk.summed
+            table["risk"], table["expected_risk"] = [RISK_LEVELS[level] for level in risk.level], risk.expected
+        if self.scale is not None:
+            table = table.assign(**self.scale.columns())
+        return table
+
+    def to_dict(self, max_top: int) -> dict[str, Any]:
+        """Means over cases and how many are uncertain, as the command line gives them."""
+        result, tops = self.certainty, range(1, max_top + 1)
+        found: dict[str, Any] = {
+            "mean": {f"top{top}": result.mean(top) for top in tops},
+            "se": {f"top{top}": result.mean_se(top) for top in tops},
+            "n_below": {str(level): result.n_below(level) for level in CERTAIN_LEVELS},
+        }
+        if self.risk is not None:
+            found["risk"] = {"of_top1": float(self.risk.of_top1.mean()), "summed": float(self.risk.summed.mean())}
+        if self.scale is not None:
+            near = self.scale.within_one
+            found["within_one"] = float(near.mean())
+            found["n_below_within_one"] = {str(level): int((near < level).sum()) for level in CERTAIN_LEVELS}
+        return found
+
+
+def fitted_once(model: PlausibilityModel, view: Dataset) -> PlausibilityModel:
+    """The model with what it learns of raters from all cases, if that does not depend on γ."""
+    if isinstance(model, OrdinalTruth) and model.fitted is None:
+        return replace(model, fitted=model.fit(view))
+    return model
+
+
+def certainty_of_cases(
+    model: PlausibilityModel,
+    view: Dataset,
+    *,
+    reliability: float,
+    n_draws: int = 1000,
+    max_top: int = 3,
+    seed: int = 0,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+    runner: Executor | None = None,
+) -> CaseCertainty:
+    """Certainty of every case.
+
+    Parameters
+    ----------
+    model, reliability, n_draws, max_top, seed, token, progress, runner
+        As of `core.certainty.top_sets.annotation_certainty`.
+    view : Dataset
+        As the model takes it.
+    """
+    model = fitted_once(model, view)
+    how: dict[str, Any] = {"n_draws": n_draws, "max_top": max_top, "seed": seed}
+    sweep = reliability_sweep(model, view, [reliability], **how, token=token, progress=progress, runner=runner)
+    return of_sweep(sweep, model, view)
+
+
+def of_sweep(sweep: SweepTable, model: PlausibilityModel, view: Dataset) -> CaseCertainty:
+    """Certainty of every case from draws that were made: the first reliability of a sweep.
+
+    Parameters
+    ----------
+    sweep : SweepTable
+    model : PlausibilityModel
+        Of the sweep, with what it learned of raters.
+    view : Dataset
+        Of the sweep.
+    """
+    scale = None
+    if isinstance(model, OrdinalTruth):
+        scale = class_scale(model.probability(view, sweep.reliabilities[0]))
+    return CaseCertainty(sweep.certainty[0], sweep.risk[0] if sweep.risk else None, scale)
+
+
+def compute(inputs: Inputs, options, **how: Any) -> CaseCertainty:
+    """Certainty of every case at the γ of the settings."""
+    model, reliability = model_and_reliability(inputs)
+    asked = {"n_draws": options.n_draws, "max_top": options.max_top, "seed": options.seed}
+    return certainty_of_cases(model, view_of(inputs, options), reliability=reliability, **asked, **how)
+
+
+def table_of(found: CaseCertainty, inputs: Inputs, options) -> pd.DataFrame:
+    """A row for each case."""
+    return found.to_frame()
+
+
+def headline(result: CertaintyResult, reliability: float, about: str = "") -> str:
+    """How many cases are uncertain.
+
+    Parameters
+    ----------
+    result : CertaintyResult
+    reliability : float
+    about : str
+        What of, if a label was chosen.
+    """
+    n = result.n_below(UNCERTAIN_BELOW)
+    stay = f"{'stays' if n == 1 else 'stay'} uncertain{about} at trust γ = {exact(reliability)}"
+    return f"{n:,} of {plural(len(result.cases), 'case')} {stay}"
+
+
+def listed(found: CaseCertainty, cases: Sequence[int] | np.ndarray, letters: int = 40) -> pd.DataFrame:
+    """Cases as people read them.
+
+    Parameters
+    ----------
+    found : CaseCertainty
+    cases : sequence of int
+        In this order.
+    letters : int
+        That the name of a class may have beside another one.
+    """
+    result, scale = found.certainty, found.scale
+    names = result.classes if scale is None else without_shared_words(result.classes)
+    frame = pd.DataFrame(
+        {
+            "case": [result.cases[case] for case in cases],
+            "certainty": result.certainty[cases, 0],
+            "most plausible": [most_plausible(result, int(case), names, letters) for case in cases],
+        }
+    )
+    if scale is not None:
+        ends = scale.expected_class, scale.expected_class_low, scale.expected_class_high
+        each = zip(*(end[cases] for end in ends), strict=True)
+        frame.insert(2, "expected", [expected_said(names, *one) for one in each])
+    return frame
+
+
+def reason(inputs: Inputs, view: Dataset, case: int) -> str:
+    """What raters said of a case in a sentence; of sets, what they said of the label."""
+    n_used = len(view.annotations_of(case))
+    if inputs.dataset.kind == "score":
+        return plural(n_used, "score")
+    return why(view if inputs.dataset.kind == "set" else inputs.dataset, case, n_used)
+
+
+def present(found: CaseCertainty, inputs: Inputs, options) -> list[Block]:
+    """All cases as a curve, and the least certain ones with what raters said of them."""
+    from ...figures import reliability as figures  # commands that print the table need no figure
+
+    result, reliability, view = found.certainty, model_and_reliability(inputs)[1], view_of(inputs, options)
+    cases = lowest_first(result.certainty[:, 0])[:_LISTED]
+    frame = listed(found, cases)
+    if found.risk is not None:
+        frame["risk"] = [RISK_LEVELS[level] for level in found.risk.level[cases]]
+    frame["why"] = [reason(inputs, view, int(case)) for case in cases]
+    sweep = SweepTable((reliability,), (result,))
+    below = result.n_below(UNCERTAIN_BELOW)
+    lead = (
+        f"{below:,} of {plural(len(result.cases), 'case')} {'is' if below == 1 else 'are'} less certain than "
+        f"{number(UNCERTAIN_BELOW, 1)} at γ = {exact(reliability)}; the mean certainty is {probability(result.mean())}."
+    )
+    return [
+        Words(lead, "lead"),
+        Figure(
+            lambda theme: figures.sorted_certainty(sweep, theme, "Certainty of every case, sorted"),
+            "Sorted certainty of all cases",
+            "sorted_certainty",
+        ),
+        Grid(frame, "The least certain cases.", _LISTED, key="least_certain", opens_case=True),
+        Download(table_of(found, inputs, options), "Worklist", "certainty", "certainty"),
+    ]

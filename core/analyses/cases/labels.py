@@ -1,0 +1,89 @@
+"""All labels of every case: whether they apply, and how certain that is, one by one and as a set."""
+
+import numpy as np
+import pandas as pd
+
+from ...certainty.label_sets import LabelSetCertainty, label_set_certainty
+from ...text import listed, probability
+from ...thresholds import CERTAIN_LEVELS
+from ..blocks import Block, Download, Grid, Name, Span, Strong, Words
+from ..inputs import Inputs
+from ..schema import Column, frame_of
+from . import model_and_reliability
+
+COLUMNS = (Column("label"), Column("named by"), Column("applies"), Column("certainty", unit="share"))
+_LINES = 8  # labels that a page shows without scrolling
+
+
+def compute(inputs: Inputs, options) -> LabelSetCertainty:
+    """Certainty of every label of every case at the γ of the settings."""
+    model, reliability = model_and_reliability(inputs)
+    return label_set_certainty(inputs.dataset, model, reliability=reliability)
+
+
+def table_of(found: LabelSetCertainty, inputs: Inputs, options) -> pd.DataFrame:
+    """A row for each case."""
+    return found.to_frame("cases")
+
+
+def to_dict(found: LabelSetCertainty) -> dict:
+    """Means over cases, and how many are uncertain, as the command line gives them."""
+    mean = found.certainty.mean(axis=0).tolist()
+    n_cases, n_even = found.applies.sum(axis=0).tolist(), found.even.sum(axis=0).tolist()
+    labels = zip(found.labels, mean, n_cases, n_even, strict=True)
+    return {
+        "mean": {"set": float(found.whole.mean())},
+        "labels": [dict(zip(("label", "mean", "n_cases", "n_even"), one, strict=True)) for one in labels],
+        "n_below": {str(level): found.n_below(level) for level in CERTAIN_LEVELS},
+    }
+
+
+def present(found: LabelSetCertainty, inputs: Inputs, options) -> list[Block]:
+    """The labels of a case as a table, and a sentence on the set."""
+    dataset, case = inputs.dataset, options.case
+    own, ptr = dataset.annotations_of(case), dataset.entry_ptr
+    named = np.bincount(dataset.entry_class[ptr[own.start] : ptr[own.stop]], minlength=dataset.n_classes)
+    order = np.lexsort((np.arange(len(named)), -named)).tolist()
+    rows = (
+        (dataset.classes[code], f"{named[code]:,} of {len(own):,}", _applies(found, case, code),
+         found.certainty[case, code])
+        for code in order
+    )  # fmt: skip
+    frame = frame_of(rows, COLUMNS)
+    return [
+        Words((Strong("All labels"), ": ", *_likeliest(found, case)), term="annotation certainty"),
+        Grid(frame, "Labels of the case.", columns=COLUMNS, key="label_table", height=36 * (_LINES + 1) + 2),
+        Download(
+            lambda: table_of(found, inputs, options),
+            "Labels of every case",
+            "label_certainty",
+            "label_certainty",
+            n_rows=dataset.n_cases,
+        ),
+    ]
+
+
+def _applies(found: LabelSetCertainty, case: int, code: int) -> str:
+    if found.even[case, code]:
+        return "even"
+    return "yes" if found.applies[case, code] else "no"
+
+
+def _likeliest(found: LabelSetCertainty, case: int) -> tuple[Span, ...]:
+    """The likeliest set with its probability; that none stands out if that is less than even."""
+    likely, chance = found.sets()[case], found.whole[case]
+    name: tuple[Span, ...] = ("“", Name(likely), "”") if likely else ("no label",)
+    how: tuple[Span, ...] = ("Labels are taken as independent",)
+    if found.none is not None:
+        how = (*how, "; “", Name(found.none), "” applies where no other does")
+    how = ("Nobody named more than one.",) if found.exclusive else (*how, ".")
+    if chance > 0.5:
+        what = "is" if found.exclusive else "set is"
+        return f"the likeliest {what} ", *name, f"; it stays the same with {probability(chance)} probability. ", *how
+    even = [found.labels[code] for code in np.flatnonzero(found.even[case])]
+    most: tuple[Span, ...] = ("the likeliest, ", *name, f", has a probability of only {probability(chance)}")
+    if even and found.exclusive:
+        most = (Name(listed(even)), " are equally likely")
+    elif even:
+        most = (Name(listed(even)), f" {'is' if len(even) == 1 else 'are'} as likely to apply as not")
+    return f"no {'label' if found.exclusive else 'set'} stands out: ", *most, ". ", *how

@@ -1,0 +1,213 @@
+"""The list of cases beside the one that is open: which it holds, and how a click opens another."""
+
+import zlib
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from core.annotations.dataset import Dataset
+from core.methods import Method
+from core.text import exact, markdown, plural, shorten
+from core.thresholds import UNCERTAIN_BELOW
+from pages.shared.kit import widgets
+
+MOST_ROWS = 2_000
+MOST = 328  # pixels: of the pane of 341 pixels a scroll bar takes 12
+REVIEW, EXPECTED, EXPECTED_BESIDE = 64, 92, 60
+_CLICKED, _ANCHOR = "_worklist_clicked", "_worklist_anchor"
+
+
+def found_by(dataset: Dataset, order: np.ndarray, find: str, others: np.ndarray | None = None) -> np.ndarray:
+    """The cases of an order whose id holds what is looked for, or whom a rater of that whole name annotated.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    order : ndarray of int
+    find : str
+        What somebody typed.
+    others : ndarray of bool, shape (n_cases,), optional
+        Further cases that match.
+    """
+    words = find.casefold().strip()
+    if not words:
+        return order
+    found = np.array([words in case_id.casefold() for case_id in dataset.cases])
+    raters = [code for code, name in enumerate(dataset.raters) if words == name.casefold()]
+    found[dataset.case_of_annotation[np.isin(dataset.rater, raters)]] = True
+    return order[(found if others is None else found | others)[order]]
+
+
+def opened(dataset: Dataset, first: str) -> int | None:
+    """The case that is open; None if there is none, or none of that name, which is said.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    first : str
+        What is shown instead of a case that is not in the data.
+    """
+    chosen = st.session_state.get("case")
+    if chosen is None or chosen in dataset.cases:
+        return None if chosen is None else dataset.case_index(chosen)
+    st.session_state.pop("case")
+    st.toast(f"There is no case {markdown(shorten(chosen, 40))} in these data; {first} is shown.")
+    return None
+
+
+def show(
+    dataset: Dataset,
+    frame: pd.DataFrame,
+    order: np.ndarray,
+    case: int,
+    states: Mapping[str, str],
+    config: dict,
+    first: str,
+    uncertain: bool = True,
+) -> None:
+    """The list as a table whose rows open cases, and how many there are.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    frame : DataFrame
+        A row for each of the first cases of the order.
+    order : ndarray of int
+    case : int
+        The one that is open.
+    states : mapping of str to str
+        How far reviews are, by the id of the case.
+    config : dict
+        Of the columns.
+    first : str
+        Which case comes first, in words.
+    uncertain : bool
+        Whether the list says which cases are uncertain.
+    """
+    if any(states.values()):
+        frame["review"] = [states.get(case_id, "") for case_id in frame["case"]]
+    shown = order[:MOST_ROWS]
+    key = f"worklist-{dataset.digest}-{zlib.crc32(shown.tobytes())}-{_opened_elsewhere(dataset.cases[case])}"
+    places = np.flatnonzero(shown == case)
+
+    def choose() -> None:
+        cells = st.session_state[key].selection.cells
+        if cells:
+            st.session_state["case"] = st.session_state[_CLICKED] = frame["case"].iloc[cells[0][0]]
+
+    st.dataframe(
+        frame,
+        hide_index=True,
+        height=560,
+        row_height=32,
+        on_select=choose,
+        selection_mode="single-cell",
+        selection_default={"selection": {"cells": [(int(place), "case") for place in places[:1]]}},
+        column_config=config,
+        key=key,
+    )
+    bar = f" · uncertain: below {exact(UNCERTAIN_BELOW)}" if uncertain else ""
+    st.caption(f"{len(shown):,} of {plural(len(order), 'case')}, {first}{bar} · P and N move")
+
+
+def file(table: pd.DataFrame, order: np.ndarray, states: Mapping[str, str]) -> pd.DataFrame:
+    """The table of all cases in the order of the list, with how far reviews are.
+
+    Parameters
+    ----------
+    table : DataFrame
+        A row for each case.
+    order : ndarray of int
+    states : mapping of str to str
+        As of `show`.
+    """
+    table = table.iloc[order].reset_index(drop=True)
+    if any(states.values()):
+        table.insert(1, "review", [states.get(case_id, "") for case_id in table["case"]])
+    return table
+
+
+def widths(longest: int, *, reviewed: bool, ordered: bool) -> dict:
+    """The columns by their names, together within `MOST`; what the most plausible class is called, the case says too.
+
+    ``longest`` is the length of the longest id; there is a column for the review, and one for the expected class.
+    """
+    expected = EXPECTED_BESIDE if reviewed else EXPECTED
+    more = REVIEW * reviewed + expected * ordered
+    case, certainty = min(max(24 + 8 * longest, 50), 78 if more else 112), 78 if more else 92
+    return {
+        "case": st.column_config.TextColumn(width=case),
+        "certainty": st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1, width=certainty),
+        "most plausible": st.column_config.TextColumn(
+            width=MOST - certainty - case - more,
+            help="“or”: no class is likelier to come first than all others together",
+        ),
+        "review": st.column_config.TextColumn(width=REVIEW),
+        "expected": st.column_config.TextColumn(
+            width=expected,
+            help="Where the true class stands: its 95% interval, before it the mean where classes are numbers",
+        ),
+    }
+
+
+def header(dataset: Dataset, order: np.ndarray | None, case: int, said: str, noun: str, term: str | Method) -> None:
+    """The case with what is known of it, and buttons to those before and after it.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    order : ndarray of int or None
+        Of the list; None while nobody knows it.
+    case : int
+    said : str
+        What is known.
+    noun : str
+        Of its annotations.
+    term : str or Method
+        Of the glossary.
+    """
+    left, right = st.columns([5, 3], vertical_alignment="center")
+    place = right.container(horizontal=True, horizontal_alignment="right", wrap=False)
+    name, n = markdown(shorten(dataset.cases[case], 60)), plural(len(dataset.annotations_of(case)), noun)
+    left.subheader(f"Case {name} · {said} · {n}", anchor=False, help=widgets.explained(term))
+    _buttons(place, dataset, order, case)
+
+
+def _opened_elsewhere(case_id: str) -> str:
+    """The last case that was opened by anything but a click in the worklist.
+
+    A part of the worklist's key: its highlight follows Next and the address, while a click keeps its sorting.
+    """
+    if st.session_state.get(_CLICKED) != case_id:
+        st.session_state[_CLICKED], st.session_state[_ANCHOR] = None, case_id
+    return st.session_state.setdefault(_ANCHOR, case_id)
+
+
+def _buttons(place, dataset: Dataset, order: np.ndarray | None, case: int) -> None:
+    """Previous and Next in an order of cases, which may lack this one.
+
+    Parameters
+    ----------
+    place : container
+    dataset : Dataset
+    order : ndarray of int or None
+        Cases; None while nobody knows them.
+    case : int
+    """
+    found = np.flatnonzero(order == case) if order is not None else []
+    at = int(found[0]) if len(found) else None
+    before = dataset.cases[order[at - 1]] if at else None
+    after = dataset.cases[order[at + 1]] if at is not None and at + 1 < len(order) else None
+    if at is None and order is not None:  # the case is not among those found: the first of them comes next
+        after = dataset.cases[order[0]]
+    for label, icon, key, other in (("Previous", "left", "P", before), ("Next", "right", "N", after)):
+        place.button(
+            label, icon=f":material/chevron_{icon}:", on_click=_go, args=(other,), disabled=other is None, shortcut=key,
+            key=label.lower(),
+        )  # fmt: skip
+
+
+def _go(case_id: str) -> None:
+    st.session_state["case"] = case_id
