@@ -312,14 +312,23 @@ def _options_of_parts(parts: Sequence["AnalysisPart"]) -> list[click.Parameter]:
     return [
         click.Option(
             [f"--{name}"],
-            type=click.Choice(list(dict.fromkeys(choice for _, option in taken for choice in option.choices))),
             help="For the parts " + ", ".join(part.name for part, _ in taken) + ".",
+            **_type_of([option for _, option in taken]),
         )
         for name, taken in found.items()
     ]
 
 
+def _type_of(options: Sequence[Any]) -> dict[str, Any]:
+    """How click takes an option of a part: on, or one of the choices that any part has."""
+    if options[0].flag:
+        return {"is_flag": True, "default": None}
+    return {"type": click.Choice(list(dict.fromkeys(choice for option in options for choice in option.choices)))}
+
+
 def _fit() -> list[click.Parameter]:
+    from .analyses.models import MODELS, OF_A_FIT
+
     ways = dict.fromkeys(way for method in methods("rater model").values() for way in method.ways if way != "vote")
     own = [
         click.Option(
@@ -339,6 +348,10 @@ def _fit() -> list[click.Parameter]:
             metavar="NAME=FILE",
             help="Predictions of a classifier that count as evidence, weighted by the held-out score (em).",
         ),
+        click.Option(
+            ["--part"], type=click.Choice(OF_A_FIT), help="Rows of a table of the Models page, instead of the fit."
+        ),
+        *_options_of_parts([MODELS.part(name) for name in OF_A_FIT]),
         click.Option(["--parameters"], is_flag=True, help="Write confusion matrices of any size."),
         _cases_out("Write class probabilities per case as CSV."),
         _partitions(),

@@ -19,9 +19,9 @@ from .extremes import clearly_apart
 from .machines.alternative_test import AlternativeTest
 from .machines.equivalent_readers import EquivalentReaders
 from .machines.sentences import outcome
+from .models.comparison import vote_changes
 from .models.majority import MajorityVote
 from .models.result import RaterModelFit
-from .models.vote_changes import vote_changes
 from .plausibility.protocol import PlausibilityModel
 from .raters.acceptable import Acceptable
 from .reducers.all_draws import WholeCases

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..methods import Method, Verdict
-from ..options import check_choice, check_level
+from ..options import check_choice, check_flag, check_level
 
 if TYPE_CHECKING:
     from .inputs import Inputs
@@ -27,7 +27,7 @@ class PartOption:
     label : str
         Of the control.
     choices : sequence of str
-        What it may be; a level between 0 and 1 where there are none.
+        What it may be; a level between 0 and 1, or on and off, if there are none.
     titles : callable, optional
         What people call a choice.
     term : str or Method
@@ -36,6 +36,8 @@ class PartOption:
         Of the control's state; none where no page offers it.
     side_by_side : bool
         All choices are in sight at once.
+    flag : bool
+        It is on or off.
     """
 
     label: str
@@ -44,6 +46,7 @@ class PartOption:
     term: str | Method = ""
     key: str = ""
     side_by_side: bool = False
+    flag: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +70,14 @@ class AnalysisPart:
         Dataset to `core.methods.Verdict`. As its functions, it takes `core.analyses.inputs.Inputs` in place of the
         dataset if annotations alone are not enough.
     compute : str
-        "module:function" of dataset and options.
+        "module:function" of dataset and options, or of what the part needs and options.
     present : str
         "module:function" of the result, the dataset and the options, which gives blocks.
     table : str
         "module:function" of the result, the dataset and the options, which gives the frame for files and commands.
+    needs : str
+        "module:function" of dataset and options: a long computation that several parts rest on. A page has it done by a
+        job and hands it to `answer`.
     """
 
     name: str
@@ -81,10 +87,24 @@ class AnalysisPart:
     present: str
     table: str
     options: type = NoOptions
+    needs: str = ""
 
-    def answer(self, dataset: "Dataset | Inputs", options: Any = None, **how: Any) -> Any:
-        """The result for a dataset and options; ``how`` are a cancel token, progress and a runner, if it takes them."""
-        return _function(self.compute)(dataset, self.options() if options is None else options, **how)
+    def answer(self, dataset: "Dataset | Inputs", options: Any = None, needed: Any = None, **how: Any) -> Any:
+        """The result for a dataset and options.
+
+        Parameters
+        ----------
+        dataset : Dataset or Inputs
+        options : object, optional
+        needed : object, optional
+            What the part needs, if it is known; computed otherwise.
+        **how
+            A cancel token, progress and a runner, if the part takes them.
+        """
+        options = self.options() if options is None else options
+        if self.needs and needed is None:
+            needed = _function(self.needs)(dataset, options)
+        return _function(self.compute)(needed if self.needs else dataset, options, **how)
 
     def blocks(self, result: Any, dataset: "Dataset | Inputs", options: Any = None) -> list:
         """What is shown of the result.
@@ -141,7 +161,9 @@ class AnalysisPart:
             if name not in known:
                 raise InputError(f"“{self.title}” has no option {name!r}.", f"It has {', '.join(known) or 'none'}.")
             option = known[name]
-            if option is not None and option.choices:
+            if option is not None and option.flag:
+                check_flag(value, option.label)
+            elif option is not None and option.choices:
                 check_choice(value, option.label, option.choices)
             elif option is not None:
                 check_level(value, option.label)

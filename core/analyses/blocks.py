@@ -4,7 +4,7 @@ A block says what is shown and not how: pages draw blocks, the report prints the
 are, and may be set in markdown; text that comes from somebody's data is a `Name`, which each room escapes in its way.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -57,9 +57,10 @@ class Words:
     Attributes
     ----------
     text : str, or sequence of str, Name, Strong, Remark and OnPage
-    kind : {"text", "lead", "note", "code", "todo", "impossible", "warning", "apart"}
+    kind : {"text", "lead", "note", "code", "todo", "impossible", "warning", "apart", "info"}
         The most important sentence, a remark in small type, text to copy (folded), what to do (which stands in the
-        summary of a report alone), why something is not possible, a warning, or why two numbers differ.
+        summary of a report alone), why something is not possible, a warning, why two numbers differ, or other words
+        that a page sets apart.
     term : str or Method
         Of the glossary, or a method, where a page offers an explanation.
     icon : str
@@ -67,7 +68,7 @@ class Words:
     """
 
     text: str | Sequence[Span]
-    kind: Literal["text", "lead", "note", "code", "todo", "impossible", "warning", "apart"] = "text"
+    kind: Literal["text", "lead", "note", "code", "todo", "impossible", "warning", "apart", "info"] = "text"
     term: str | Method = ""
     icon: str = ""
 
@@ -147,6 +148,22 @@ class Slot:
     about: Any = None
 
 
+Badge = tuple[Sequence[Span], Literal["warning", "failed"]]
+
+
+@dataclass(frozen=True, slots=True)
+class Badges:
+    """Short warnings that a page shows side by side.
+
+    Attributes
+    ----------
+    items : sequence of Badge
+        Words, and what they are.
+    """
+
+    items: Sequence[Badge]
+
+
 @dataclass(frozen=True, slots=True)
 class Figure:
     """A figure, drawn once for each theme.
@@ -186,6 +203,8 @@ class Grid:
         Most pixels on a page.
     names_rows : bool
         The first column names the rows.
+    selects : {"", "row", "first"}
+        Whether a row can be chosen on a page (see `Chosen`), and whether it is the first until somebody chooses.
     """
 
     table: pd.DataFrame
@@ -196,6 +215,26 @@ class Grid:
     opens_case: bool = False
     height: int | None = None
     names_rows: bool = False
+    selects: Literal["", "row", "first"] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What a page shows of the row that is chosen in a table, which a report leaves out.
+
+    Attributes
+    ----------
+    grid : Grid
+        The table, which may stand after this block.
+    then : callable
+        Position of the row to blocks.
+    case : callable, optional
+        Position of the row to the id of the case that a button opens.
+    """
+
+    grid: Grid
+    then: "Callable[[int], Sequence[Block]]"
+    case: Callable[[int], str] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -212,8 +251,8 @@ class Download:
     key : str
     n_rows : int, optional
         Of a table that is yet to be made.
-    settings : dict, optional
-        Of this table, in addition to those of its page.
+    settings : mapping, optional
+        Of this table, besides those of its page.
     """
 
     table: pd.DataFrame | Callable[[], pd.DataFrame]
@@ -221,7 +260,7 @@ class Download:
     name: str
     key: str
     n_rows: int | None = None
-    settings: dict[str, Any] | None = None
+    settings: Mapping[str, Any] | None = None
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -303,6 +342,8 @@ class Control:
         Of the glossary.
     look : {"list", "side by side", "slider"}
         How a page offers the values; one value alone is not offered.
+    most : int
+        Values that can be chosen at once; of more than one the chosen values are a list, which begins with the first.
     """
 
     label: str
@@ -312,9 +353,18 @@ class Control:
     first: int = 0
     term: str = ""
     look: Literal["list", "side by side", "slider"] = "list"
+    most: int = 1
+
+    @property
+    def opens(self) -> Any:
+        """What is chosen before anybody chooses."""
+        opens = self.values[self.first]
+        return opens if self.most == 1 else [opens, *(one for one in self.values if one != opens)][: self.most]
 
 
-Block = Words | Finding | Heading | KeyFigure | Slot | Figure | Grid | Download | Details | Row | Selector
+Block = (
+    Words | Finding | Heading | KeyFigure | Slot | Badges | Figure | Grid | Chosen | Download | Details | Row | Selector
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Unit = Literal["coefficient", "share", "difference", "error", "count", "reliability", "text"]
+Unit = Literal["coefficient", "share", "probability", "difference", "error", "signed", "count", "reliability", "text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +17,8 @@ class Column:
         In JSON, in files and in frames.
     label : str
         On screen and on paper; the name where none is given.
-    unit : {"coefficient", "share", "difference", "error", "count", "reliability", "text"}
-        Which digits and which picture people see.
-    digits : int, optional
-        After the point, of numbers whose unit does not determine them.
+    unit : {"coefficient", "share", "probability", "difference", "error", "signed", "count", "reliability", "text"}
+        Which digits and which picture people see; a probability below 1 is never shown as 1.00.
     low, high : str
         Names of the columns that hold the ends of its interval.
     picture : str
@@ -29,6 +27,8 @@ class Column:
         In files and commands alone.
     digits : int, optional
         After the point, of numbers whose unit does not determine them.
+    help : str
+        What the column is, where a page offers an explanation.
     """
 
     name: str
@@ -39,6 +39,7 @@ class Column:
     picture: str = ""
     hidden: bool = False
     digits: int | None = None
+    help: str = ""
 
     @property
     def shown(self) -> str:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import InputError, NotApplicableError
 from ..ingest.samples import SAMPLES
-from .inputs import read_file, read_warned, split, stamp, with_declared_order
+from .inputs import read_file, read_warned, rows_of, split, stamp, with_declared_order
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -123,8 +123,7 @@ def _part(options) -> tuple[dict, "pd.DataFrame"]:
         raise NotApplicableError(f"“{part.title}” is not possible: {verdict.reason}.")
     chosen = part.resolve(**part.given(options))
     table = part.frame(part.answer(dataset, chosen), dataset, chosen)
-    rows = table.astype(object).where(table.notna(), None).to_dict("records")
-    return {"part": part.name, "rows": rows, "left_out": left_out, **stamp(options, dataset)}, table
+    return {"part": part.name, "rows": rows_of(table), "left_out": left_out, **stamp(options, dataset)}, table
 
 
 def _frame(rows, **how) -> "pd.DataFrame":

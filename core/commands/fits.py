@@ -9,7 +9,7 @@ import pandas as pd
 
 from ..annotations.dataset import Dataset
 from ..annotations.label_text import by_label
-from ..errors import InputError
+from ..errors import InputError, NotApplicableError
 from ..evaluation.predictions import open_predictions
 from ..ingest.companion_files import SideFiles, with_side_files
 from ..ingest.formats.tables import open_table
@@ -21,7 +21,8 @@ from ..models.ordinal import METHOD as ORDINAL
 from ..models.ordinal import NAMES
 from ..models.precision import precision_of
 from ..models.result import RaterModelFit
-from .inputs import progress, read_warned, say_duration, split, stamp, with_declared_order, write_table
+from ..models.soft_labels import by_class
+from .inputs import progress, read_warned, rows_of, say_duration, split, stamp, with_declared_order, write_table
 from .labels import fit_of_labels, of_all_labels
 
 AUTO = "auto"
@@ -49,13 +50,29 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
     if options.evidence:
         fitted, more = _with_evidence(options, fitted, beta)
         extra |= more
+    if options.part is not None:
+        return _part(options, fitted, left_out)
     found = fitted.fit
-    table = pd.DataFrame(found.class_probability, columns=list(found.classes))
-    table.insert(0, "case", list(found.cases), allow_duplicates=True)  # a class may be called "case"
+    table = by_class(found.cases, found.classes, found.class_probability)
     _add_scale(table, fitted)
     write_table(options.cases_out, table)
     answer = {**answer_of(options, found), "left_out": left_out, **_of_posterior(fitted), **extra}
     return answer | stamp(options, dataset), table
+
+
+def _part(options, fitted: Fitted, left_out: int) -> tuple[dict, pd.DataFrame]:
+    """A part of the analysis of models, as its page and its downloads have it."""
+    from ..analyses.models import MODELS
+    from ..analyses.models.fits import of_fits  # with figures, which take longer than a small fit
+
+    part = MODELS.part(options.part)
+    dataset = fitted.dataset
+    verdict = part.applicable(dataset)
+    if not verdict.possible:
+        raise NotApplicableError(f"“{part.title}” is not possible: {verdict.reason}.")
+    chosen = part.resolve(**part.given(options))
+    table = part.frame(part.answer(dataset, chosen, of_fits([fitted])), dataset, chosen)
+    return {"part": part.name, "rows": rows_of(table), "left_out": left_out, **stamp(options, dataset)}, table
 
 
 def answer_of(options, found: RaterModelFit) -> dict:

@@ -239,6 +239,11 @@ def stamp(options, dataset: Dataset) -> dict:
     return {**order, "seed": options.seed, "digest": dataset.digest}
 
 
+def rows_of(table: "pd.DataFrame") -> list[dict]:
+    """The rows of a table for JSON; what is missing is None."""
+    return table.astype(object).where(table.notna(), None).to_dict("records")
+
+
 def write_table(path: str | None, table: "pd.DataFrame") -> None:
     """A table to a file, where one was asked for."""
     if path is None:

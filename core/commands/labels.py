@@ -38,7 +38,7 @@ def fit_of_labels(options, dataset: Dataset, asked: Request) -> tuple[dict, pd.D
             f"{asked.title} is not fitted to all labels at once.",
             "Choose a label (--label NAME), or a model fitted by expectation-maximisation, such as dawid-skene.",
         )
-    for name in ("restarts", "intervals", "gold"):
+    for name in ("restarts", "intervals", "gold", "part"):
         if getattr(options, name):
             raise InputError(f"--{name} is not for all labels at once.", "Choose a label (--label NAME).")
     found = fit_labels(dataset, model, shared=not options.own_trust, progress=progress)

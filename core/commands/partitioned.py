@@ -218,6 +218,8 @@ def fit(options) -> Answer:
         raise NotApplicableError("auto is not taken where data are worked on in partitions. Name a model.")
     if options.evidence:
         raise NotApplicableError("A classifier is not taken as evidence where data are worked on in partitions.")
+    if options.part is not None:
+        raise NotApplicableError("A table of the Models page is not taken in partitions. Leave out --part.")
     asked = asked_for(options)
     if asked.way != "em":
         raise NotApplicableError(f"{asked.title} by {asked.way} is not taken in partitions. Fit a model by em.")

@@ -3,7 +3,6 @@
 import numpy as np
 import plotly.graph_objects as go
 
-from ..methods import method_named
 from ..models.result import RaterModelFit
 from ..text import number, plotly, plural, shorten
 from .labels import between, model_name, row_height, short_names, slant
@@ -13,51 +12,6 @@ from .theme import Theme, Trace, bar, dashed, error_bars, figure_of, heatmap, ro
 MOST_CLASSES = 12
 MOST_WITH_INTERVALS = 5
 MOST_OPAQUE = 0.5  # so that text in the ink of the theme can be read on any cell
-
-
-def prevalence_bars(fits: list[RaterModelFit], theme: Theme, title: str) -> go.Figure:
-    """Prevalence of each class by vote and by model, the commonest first; at most `MOST_CLASSES` are drawn.
-
-    Parameters
-    ----------
-    fits : sequence of RaterModelFit
-    theme : Theme
-    title : str
-    """
-    order = np.argsort(-fits[-1].prevalence, kind="stable")[:MOST_CLASSES]
-    names = [plotly(name) for name in short_names([fits[0].classes[code] for code in order], 24)]
-    data: list[Trace] = []
-    for place, fit in enumerate(fits):
-        colour = theme.classes[1 - place]
-        data.append(
-            bar(
-                y=list(range(len(order))),
-                x=fit.prevalence[order],
-                orientation="h",
-                name=method_named("rater model", fit.model).title,
-                marker={"color": with_opacity(colour, 0.75), "pattern": {"shape": "/" if place == 0 else ""}},
-                customdata=names,
-                hovertemplate="%{customdata}: %{x:.3f}<extra>"
-                + method_named("rater model", fit.model).title
-                + "</extra>",
-            )
-        )
-    return figure_of(
-        theme,
-        data,
-        title,
-        130 + 26 * len(order),
-        xaxis={"title": "share of cases", "rangemode": "tozero"},
-        yaxis={
-            "tickmode": "array",
-            "tickvals": list(range(len(order))),
-            "ticktext": names,
-            "autorange": "reversed",
-            "showgrid": False,
-        },
-        barmode="group",
-        legend_below=True,
-    )
 
 
 def prevalence_by_model(

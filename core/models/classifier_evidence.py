@@ -22,7 +22,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
-from ..text import number, plural
+from ..text import number, plural, typed
 from .design import Design, design
 from .em_model import EmModel
 from .held_out import FLOOR, HeldOutData, clustered_error, prepare, refitted
@@ -298,6 +298,14 @@ def _believed(fit: RaterModelFit, data: Design, given: np.ndarray, weight: float
 
 def _not_judged(classifier: str) -> str:
     return f"{classifier} must not be judged by these class probabilities: it would agree with itself."
+
+
+def evidence_settings(fit: RaterModelFit) -> dict[str, str]:
+    """The classifier in a fit and its weight, as exports name them; empty without one."""
+    if CLASSIFIER not in fit.settings:
+        return {}
+    weight = typed(round(fit.settings[WEIGHT], 6))
+    return {"classifier as evidence": fit.settings[CLASSIFIER], "weight of the classifier": weight}
 
 
 def check_not_evidence(fit: RaterModelFit, classifiers: tuple[str, ...] | None = None) -> None:

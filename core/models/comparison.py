@@ -1,4 +1,4 @@
-"""Fits beside each other, and beside the classes that are known."""
+"""Fits beside each other, beside the majority vote, and beside the classes that are known."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +9,9 @@ from ..agreement.intervals import wilson
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..order import FITTED, lowest_first
+from ..text import percent, plural, shorten
+from ..thresholds import TIE_DECIDED
+from .classifier_evidence import CLASSIFIER
 from .gold import judging_gold
 from .result import RaterModelFit
 
@@ -182,3 +185,123 @@ def _calibration(probability: np.ndarray, outcome: np.ndarray, n_bins: int, z: f
     share = np.bincount(place, outcome, n_bins)[used] / n[used]
     ends = np.array([wilson(p, m, z) for p, m in zip(share, n[used], strict=True)])
     return Calibration(mean, share, ends[:, 0], ends[:, 1], n[used])
+
+
+_TIED = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class ModelsAgree:
+    """How far models name the same classes.
+
+    Attributes
+    ----------
+    n_models, n_cases : int
+        Models, and cases that were looked at.
+    n_same : int
+        Cases in which every model has one most probable class, and all the same.
+    n_tied : int
+        Cases in which some model has several most probable classes.
+    name : str
+        The class on whose prevalence they differ most.
+    low, high : float
+        The least and the largest share that a model gives it.
+    """
+
+    n_models: int
+    n_cases: int
+    n_same: int
+    n_tied: int
+    name: str
+    low: float
+    high: float
+
+    @property
+    def words(self) -> str:
+        """The sentence."""
+        low, high = percent(self.low), percent(self.high)
+        tied = f" ({self.n_tied:,} tied)" if self.n_tied else ""
+        return (
+            f"{self.n_models:,} models agree on the class of {self.n_same:,} of {plural(self.n_cases, 'case')}{tied}, "
+            f"and put the prevalence of {shorten(self.name, 30)} at {low if low == high else f'{low} to {high}'}"
+        )
+
+
+def models_agree(fits: Sequence[RaterModelFit], cases: np.ndarray) -> ModelsAgree:
+    """How far fits of the same data agree.
+
+    Parameters
+    ----------
+    fits : sequence of RaterModelFit
+        Of the same cases and classes.
+    cases : ndarray of bool, shape (n_cases,)
+        Those that are looked at.
+    """
+    chance = np.stack([fit.class_probability[cases] for fit in fits])
+    ordered = np.sort(chance, axis=2)
+    second = ordered[:, :, -2] if chance.shape[2] > 1 else np.zeros(chance.shape[:2])
+    apart = ordered[:, :, -1] - second > _TIED
+    top, single = chance.argmax(axis=2), apart.all(axis=0)
+    shares = np.stack([fit.prevalence for fit in fits])
+    widest = int(np.ptp(shares, axis=0).argmax())
+    return ModelsAgree(
+        len(fits),
+        int(cases.sum()),
+        int((single & (top == top[0]).all(axis=0)).sum()),
+        int((~single).sum()),
+        fits[0].classes[widest],
+        float(shares[:, widest].min()),
+        float(shares[:, widest].max()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class VoteChanges:
+    """A fit beside the vote.
+
+    Attributes
+    ----------
+    n_changed : int
+        Cases with a majority whose most probable class is another one.
+    n_decided : int
+        Tied cases whose most probable class has a probability of `core.thresholds.TIE_DECIDED` or more.
+    n_tied, n_cases : int
+        Tied cases, and cases with an annotation.
+    classifier : str
+        That counts as evidence in the fit; empty for none.
+    """
+
+    n_changed: int
+    n_decided: int
+    n_tied: int
+    n_cases: int
+    classifier: str = ""
+
+    @property
+    def words(self) -> str:
+        """The same as a sentence without its full stop."""
+        cases = plural(self.n_cases, "case")
+        weighing = f"Weighing raters, with {self.classifier} as evidence," if self.classifier else "Weighing raters"
+        if self.n_decided and not self.n_changed:
+            return f"{weighing} decides {plural(self.n_decided, 'tie')} and changes no majority of {cases}"
+        words = f"{weighing} changes the majority class of {self.n_changed:,} of {cases}"
+        return words + (f" and decides {plural(self.n_decided, 'tie')}" if self.n_decided else "")
+
+
+def vote_changes(fit: RaterModelFit, vote: RaterModelFit, answered: np.ndarray) -> VoteChanges:
+    """What a fit changes of the vote on the same cases and classes.
+
+    Parameters
+    ----------
+    fit : RaterModelFit
+    vote : RaterModelFit
+        Majority vote.
+    answered : ndarray of bool, shape (n_cases,)
+        Cases with an annotation.
+    """
+    by_vote, by_model = vote.top_class(), fit.top_class()
+    tied = (by_vote < 0) & answered
+    sure = (fit.class_probability.max(axis=1) >= TIE_DECIDED) & (by_model >= 0)
+    changed = (by_vote >= 0) & (by_model >= 0) & (by_vote != by_model) & answered
+    n_changed, n_decided, n_tied, n_cases = (int(each.sum()) for each in (changed, tied & sure, tied, answered))
+    return VoteChanges(n_changed, n_decided, n_tied, n_cases, str(fit.settings.get(CLASSIFIER, "")))

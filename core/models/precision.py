@@ -1,20 +1,252 @@
-"""How precisely a fit by expectation-maximisation knows its parameters."""
+"""How precisely a fit by expectation-maximisation knows its parameters.
+
+All parameters of a fit are on one line without bounds (`Coordinates`). Standard errors come from the observed
+information, minus the second derivative of what was maximised: the score comes from the step E (Fisher's identity) and
+is differentiated numerically; Louis (1982) takes the same matrix apart analytically. Errors of other quantities follow
+by the delta method. Or they come from refits to resampled cases, each climbing from the fit and aligned to it.
+"""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
-from ..runtime.chunks import CancelToken
-from .bootstrap import bootstrap_errors
-from .coordinates import Coordinates
+from ..runtime.chunks import CancelToken, map_chunks
+from .em import Point, climb, expect
 from .em_model import EmModel, Problem
-from .information import Errors, information_errors
-from .reparametrise import expit, logit
-from .result import RaterModelFit, Spread, Uncertainty
-from .tempering import tempered_posterior
+from .reparametrise import SimplexRows, expit, logit
+from .restarts import alignment
+from .result import RaterModelFit, Spread, Uncertainty, right_in_all
+from .stopping import StoppingRule
+from .tempering import point_of, tempered_posterior
+
+_STEP = 1e-4
+
+
+class Coordinates:
+    """Coordinates of prevalence and raters around a fit.
+
+    Attributes
+    ----------
+    start : ndarray, shape (n_parameters,)
+        The fit itself.
+    moved : tuple of ndarray of bool
+        Which prevalences, shape (n_classes,), and entries of confusion matrices, shape (n_raters, n_classes,
+        n_classes), any coordinate moves; the others stand on a bound or have no evidence.
+    row_mass : ndarray, shape (n_raters, n_classes)
+        Annotations behind each row of a confusion matrix, one whose case is of class k with probability q counting
+        q², with the pseudo-counts of the prior.
+    """
+
+    def __init__(self, problem: Problem, fit: RaterModelFit):
+        self._problem = problem
+        point = point_of(fit)
+        n_classes = len(fit.classes)
+        _, cases_of, counts = expect(problem.data, point)
+        by_rater = counts.reshape(-1, n_classes, n_classes) + problem.prior.answers
+        theta = fit.confusion.transpose(0, 2, 1)
+        self._prevalence = SimplexRows(fit.prevalence[None], (cases_of + problem.prior.cases)[None])
+        self._chart = problem.family.chart(theta, fit.parameters, by_rater)
+        self._split = self._prevalence.start.size
+        self.start = np.concatenate([self._prevalence.start, self._chart.start])
+        aside = self.start + np.random.default_rng(0).uniform(0.5, 1, self.start.size)
+        here, there = self.tables(self.start), self.tables(aside)
+        self.moved = (here[0] != there[0], here[1] != there[1])
+        self.row_mass = self._certain_rows(fit) + problem.prior.answers.sum(axis=-2)
+
+    def tables(self, coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Prevalence, shape (n_classes,), and confusion matrices, shape (n_raters, n_classes, n_classes)."""
+        prevalence = self._prevalence.at(coordinates[: self._split])[0]
+        return prevalence, self._chart.theta(coordinates[self._split :]).transpose(0, 2, 1)
+
+    def point(self, coordinates: np.ndarray) -> Point:
+        """The parameters there as the step E takes them."""
+        prevalence, confusion = self.tables(coordinates)
+        with np.errstate(divide="ignore"):
+            log_theta = np.log(confusion.transpose(0, 2, 1)).reshape(-1, prevalence.size)
+            return Point(np.log(prevalence), np.ascontiguousarray(log_theta))
+
+    def score(self, coordinates: np.ndarray) -> np.ndarray:
+        """Derivative of the log-likelihood and log prior, by Fisher's identity from one step E."""
+        _, cases_of, counts = expect(self._problem.data, self.point(coordinates))
+        prior, n_classes = self._problem.prior, cases_of.size
+        prevalence = self._prevalence.at(coordinates[: self._split])
+        by_rater = counts.reshape(-1, n_classes, n_classes) + prior.answers
+        return np.concatenate(
+            [
+                self._prevalence.score(prevalence, (cases_of + prior.cases)[None]),
+                self._chart.score(coordinates[self._split :], by_rater),
+            ]
+        )
+
+    def derivatives(self, place: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Of the score, the prevalence and the confusion matrices by one coordinate: central differences."""
+        ends = []
+        for sign in (1, -1):
+            at = self.start.copy()
+            at[place] += sign * _STEP
+            ends.append((self.score(at), *self.tables(at)))
+        return tuple((up - down) / (2 * _STEP) for up, down in zip(*ends, strict=True))
+
+    def _certain_rows(self, fit: RaterModelFit) -> np.ndarray:
+        data = self._problem.data.dataset
+        mass = np.zeros((data.n_raters, data.n_classes))
+        squared = fit.class_probability**2
+        for k in range(data.n_classes):
+            mass[:, k] = np.bincount(data.rater, squared[data.case_of_annotation, k], data.n_raters)
+        return mass
+
+
+# Information on a logit below this is a standard error above 30: nothing is known of that direction.
+_NOTHING = 1e-3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Errors:
+    """Standard errors, NaN where nothing is known, and parameter draws.
+
+    Attributes
+    ----------
+    prevalence : ndarray, shape (n_classes,)
+    accuracy : ndarray, shape (n_raters,)
+    confusion : ndarray, shape (n_raters, n_classes, n_classes)
+    """
+
+    prevalence: np.ndarray
+    accuracy: np.ndarray
+    confusion: np.ndarray
+
+
+def information_errors(
+    at: Coordinates,
+    n_draws: int,
+    seed: int,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[Errors, np.ndarray]:
+    """Errors by the delta method, and normal draws of the coordinates, shape (n_draws, n_parameters).
+
+    Parameters
+    ----------
+    at : Coordinates
+        Of the fit.
+    n_draws, seed : int
+        Of the normal draws.
+    token : CancelToken, optional
+    progress : callable, optional
+        Told the share done, 0 to 1.
+
+    Raises
+    ------
+    NotApplicableError
+        The fit is no maximum.
+    """
+    n = at.start.size
+    prevalence, confusion = at.tables(at.start)
+    by_prevalence, by_confusion = np.zeros((n, prevalence.size)), np.zeros((n, confusion.size))
+    curvature = np.zeros((n, n))
+    columns = map_chunks(at.derivatives, list(range(n)), token=token, progress=progress)
+    for place, (of_score, of_prevalence, of_confusion) in enumerate(columns):
+        curvature[place], by_prevalence[place], by_confusion[place] = of_score, of_prevalence, of_confusion.ravel()
+    information, directions = np.linalg.eigh(-(curvature + curvature.T) / 2)
+    if n and information[0] < -max(10 * _NOTHING, 1e-6 * information[-1]):
+        raise NotApplicableError("The fit is no maximum, so the curvature there says nothing of its precision.")
+    known = information > _NOTHING
+    diagonal = np.einsum("pjkk->pjk", by_confusion.reshape(n, *confusion.shape))
+    by_accuracy = diagonal @ prevalence + by_prevalence @ np.einsum("jkk->kj", confusion)
+
+    def error(by: np.ndarray) -> np.ndarray:
+        along = directions.T @ by
+        variance = (along[known] ** 2 / information[known, None]).sum(axis=0)
+        lost = (np.abs(along[~known]) > 1e-4).any(axis=0)
+        return np.where(lost, np.nan, np.sqrt(variance))
+
+    found = Errors(error(by_prevalence), error(by_accuracy), error(by_confusion).reshape(confusion.shape))
+    noise = np.random.default_rng(seed).standard_normal((n_draws, int(known.sum())))
+    return found, at.start + (noise / np.sqrt(information[known])) @ directions[:, known].T
+
+
+_REFIT = StoppingRule(500, 1e-9)
+_STREAM = 1994  # apart from data that somebody simulated by the same seed: weights drawn alike would follow the truth
+
+
+def bootstrap_errors(
+    problem: Problem,
+    fit: RaterModelFit,
+    n_replicates: int,
+    seed: int,
+    keep: bool,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> tuple[Errors, list[np.ndarray]]:
+    """Standard deviations over replicates, and where ``keep`` the class probabilities of every case under each.
+
+    Cases with an annotation are drawn with replacement, and pseudo-annotations of a prior weighted at random: otherwise
+    a fit that leans on its prior would look the more precise for it. With weights from Exp(1) on cases too this is
+    the weighted likelihood bootstrap of Newton & Raftery (1994), whose spread is that of a posterior. A row that a
+    replicate has no evidence for stays at the fit.
+
+    Parameters
+    ----------
+    problem : Problem
+        What was fitted.
+    fit : RaterModelFit
+    n_replicates : int
+        2 or more.
+    seed : int
+    keep : bool
+    token : CancelToken, optional
+    progress : callable, optional
+        Told the share done, 0 to 1.
+
+    Returns
+    -------
+    tuple of (Errors, list of ndarray of float32, each of shape (n_cases, n_classes))
+        The list is empty where nothing is kept.
+    """
+    start = point_of(fit)
+
+    def one(number: int) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+        return _refit(problem, fit, start, np.random.default_rng([_STREAM, seed, number]), keep)
+
+    sums: list[tuple[np.ndarray, np.ndarray]] = []
+    posteriors: list[np.ndarray] = []
+    # Sums of deviations from the fit, so that nothing cancels and no replicate need be kept.
+    centre = (fit.prevalence, fit.accuracy(), fit.confusion)
+    for found in map_chunks(one, list(range(n_replicates)), token=token, progress=progress):
+        away = [value - at for value, at in zip(found[:3], centre, strict=True)]
+        new = [(value, value**2) for value in away]
+        sums = new if not sums else [(a + c, b + d) for (a, b), (c, d) in zip(sums, new, strict=True)]
+        if found[3] is not None:
+            posteriors.append(found[3])
+    n = n_replicates
+    errors = [np.sqrt(np.maximum(square - total**2 / n, 0) / (n - 1)) for total, square in sums]
+    return Errors(*errors), posteriors
+
+
+def _refit(
+    problem: Problem, fit: RaterModelFit, start: Point, rng: np.random.Generator, keep: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
+    """Prevalence, accuracy and confusion of one replicate, aligned to the fit, and where ``keep`` P(class) of cases."""
+    data, n_classes = problem.data, len(fit.classes)
+    rated = np.diff(data.dataset.case_ptr) > 0
+    weight = np.zeros(rated.size)
+    weight[rated] = rng.multinomial(int(rated.sum()), np.full(int(rated.sum()), 1 / rated.sum()))
+    prior = problem.prior.drawn(rng, data.dataset.n_raters)
+    top = climb(data, problem.family, prior, start, _REFIT, weight=weight)
+    prevalence = np.exp(top.point.log_prevalence)
+    confusion = np.exp(top.point.log_theta).reshape(-1, n_classes, n_classes).transpose(0, 2, 1)
+    order = alignment(fit.class_probability, top.posterior)
+    evidence = top.counts.reshape(-1, n_classes, n_classes).sum(axis=1)[:, order]
+    prevalence, confusion = prevalence[order], confusion[:, order]
+    unseen = (evidence <= 1e-9) & (problem.prior.answers.sum() == 0)
+    confusion = np.where(unseen[:, :, None], fit.confusion, confusion)
+    posterior = problem.posterior(top)[:, order].astype(np.float32) if keep else None
+    return prevalence, right_in_all(prevalence, confusion), confusion, posterior
+
 
 Method = Literal["observed information", "case bootstrap"]
 MOST_PARAMETERS = 600

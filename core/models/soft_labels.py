@@ -5,12 +5,16 @@ class by its probability, then drawing a class; the most probable class alone do
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..result_base import Columns, Result
 from .result import RaterModelFit
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LOG_ODDS_BOUND = 20.0
 
@@ -68,3 +72,18 @@ def soft_labels(dataset: Dataset, fit: RaterModelFit, bound: float = LOG_ODDS_BO
         log_odds = np.clip(np.log(p) - np.log(others), -bound, bound)
     rated = np.diff(dataset.case_ptr) > 0
     return SoftLabels(fit.cases, fit.classes, p, log_odds, np.where(rated[:, None], p, 0.0), bound)
+
+
+def by_class(cases: tuple[str, ...], classes: tuple[str, ...], values: np.ndarray) -> "pd.DataFrame":
+    """A row for each case with a column for each class.
+
+    Parameters
+    ----------
+    cases, classes : tuple of str
+    values : ndarray, shape (n_cases, n_classes)
+    """
+    import pandas as pd  # takes longer than all that a small file needs
+
+    table = pd.DataFrame(values, columns=list(classes))
+    table.insert(0, "case", list(cases), allow_duplicates=True)  # a class may be called "case"
+    return table

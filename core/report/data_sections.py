@@ -7,26 +7,23 @@ import numpy as np
 import pandas as pd
 
 from ..analyses.agreement import AGREEMENT
-from ..analyses.blocks import Figure, Grid, Words
+from ..analyses.blocks import Grid, Words
+from ..analyses.models import MODELS
+from ..analyses.models.fits import headline, of_fits
 from ..annotations.dataset import Dataset
 from ..annotations.ordering import order_in_words
-from ..figures import models as model_figures
 from ..methods import can_use
-from ..models.catalogue import command_of
+from ..models.catalogue import Fitted, command_of
 from ..models.dawid_skene import METHOD as DAWID_SKENE
-from ..models.majority import MajorityVote
-from ..models.result import RaterModelFit
-from ..models.vote_changes import vote_changes
 from ..raters.following import Following
 from ..raters.monitoring import monitor
 from ..raters.to_act_on import ToActOn, raters_to_act_on
-from ..text import exact, percent, plotly, plural, shorten, typed
+from ..text import exact, plural, shorten, typed
 from ..version import __version__
+from .page import printed
 
 _FIRST = 6  # names that a sentence lists
 _OPTIONS = ("alpha", "ties", "epsilon")
-
-_MOST_CLASSES = 20  # listed by prevalence
 
 
 def agreement(request, sections, token, progress) -> list:
@@ -71,10 +68,9 @@ def raters(request, sections, token, progress) -> list:
     view, words = _classes(request)
     if view.n_annotations == 0:
         return [*words, Words("No annotation can be used.")]
-    vote = MajorityVote().fit(view)
     verdict = can_use(DAWID_SKENE, view)
     if not verdict.possible:
-        return [*words, Words(f"Rater models are not possible: {verdict.reason}."), _votes_alone(vote)]
+        return [*words, Words(f"Rater models are not possible: {verdict.reason}."), *_votes_alone(view)]
     table = monitor(view, seed=request.seed, token=token, progress=progress)
     found = raters_to_act_on(table, token=token)
     return [
@@ -82,31 +78,20 @@ def raters(request, sections, token, progress) -> list:
         *_look_at([found.raters[rater] for rater in found.flagged()]),
         *words,
         *(Words(note) for note in table.notes),
-        *_weighed(request, view, vote, token, found.acceptable.own_classes),
+        *_weighed(request, view, token, found.acceptable.own_classes),
         Grid(_rows(found), _caption(found), 40),
     ]
 
 
-def _weighed(request, view: Dataset, vote: RaterModelFit, token, own_classes: bool) -> list:
+def _weighed(request, view: Dataset, token, own_classes: bool) -> list:
     """What weighing raters changes of the vote, by the rater model of the settings; the vote where that is all."""
     model = request.settings.rater_model
     fit = request.settings.weigh(view, token) if own_classes and model is not None and model.way != "vote" else None
     if fit is None:
-        return [_votes_alone(vote)]
-    title = model.title
-    most = int(np.abs(fit.prevalence - vote.prevalence).argmax())
-    moved = (
-        f"{plotly(shorten(fit.classes[most], 24))}: {percent(vote.prevalence[most], 1)} of cases by majority vote, "
-        f"{percent(fit.prevalence[most], 1)} by {title}"
-    )
-    changes = vote_changes(fit, vote, np.diff(view.case_ptr) > 0)
-    return [
-        Words(f"{changes.words} ({title})."),
-        Figure(
-            lambda theme: model_figures.prevalence_bars([vote, fit], theme, moved),
-            "Prevalence by majority vote and by model",
-        ),
-    ]
+        return _votes_alone(view)
+    models, part = of_fits([Fitted(model, view, fit, None, 0.0)]), MODELS.part("prevalence")
+    said = [Words(f"{words.removesuffix('.')}.") for words in headline(models) if words]
+    return [*said, *printed(part.blocks(part.answer(view, needed=models), view))]
 
 
 def _rows(found: ToActOn) -> pd.DataFrame:
@@ -130,11 +115,10 @@ def _rows(found: ToActOn) -> pd.DataFrame:
     return pd.DataFrame(frame | {"flags": flags})
 
 
-def _votes_alone(vote) -> Grid:
+def _votes_alone(view: Dataset) -> list:
     """Classes by the share of cases that they win, where no model can say more."""
-    frame = pd.DataFrame({"class": vote.classes, "prevalence by majority vote": vote.prevalence})
-    frame = frame.sort_values(frame.columns[1], ascending=False, kind="stable")
-    return Grid(frame[frame.iloc[:, 1] > 0], "Prevalence by majority vote, of classes that win a case.", _MOST_CLASSES)
+    part = MODELS.part("vote")
+    return list(printed(part.blocks(part.answer(view), view)))
 
 
 def _caption(found: ToActOn) -> str:

@@ -18,7 +18,20 @@ import pandas as pd
 from plotly.offline import get_plotlyjs
 from plotly.utils import PlotlyJSONEncoder
 
-from ..analyses.blocks import Block, Details, Figure, Finding, Grid, Heading, KeyFigure, Row, Section, Selector, Words
+from ..analyses.blocks import (
+    Badges,
+    Block,
+    Details,
+    Figure,
+    Finding,
+    Grid,
+    Heading,
+    KeyFigure,
+    Row,
+    Section,
+    Selector,
+    Words,
+)
 from ..analyses.schema import Column
 from ..figures.theme import DARK, LIGHT, title_in_lines
 from ..text import exact, number, without_controls
@@ -121,13 +134,15 @@ def printed(blocks: Iterable[Block]) -> Iterator[Words | Figure | Grid]:
                 if block.printed:
                     yield from printed(block.blocks)
             case Selector():
-                yield from printed(block.then(*(one.values[one.first] for one in block.controls)))
+                yield from printed(block.then(*(one.opens for one in block.controls)))
             case Finding():
                 yield Words((block.text, "."), "lead")
             case Heading():
                 yield Words(block.text)
             case KeyFigure():
                 yield Words(f"{block.label}: {block.value} ({block.caption})")
+            case Badges():
+                yield from (Words((*words, "."), "note") for words, _ in block.items)
             case Words() | Figure() | Grid():
                 yield block
 

@@ -14,6 +14,8 @@ import pytest
 
 from core.agreement.applicable_coefficients import coefficients_for
 from core.agreement.coefficients import agreement_table
+from core.analyses.models import MODELS
+from core.analyses.models.fits import of_fits
 from core.annotations.counts import class_counts
 from core.annotations.named_selection import Selection
 from core.certainty.top_sets import annotation_certainty
@@ -23,6 +25,7 @@ from core.errors import LimitError
 from core.evaluation.sweep_table import reliability_sweep
 from core.ingest.read_files import read
 from core.ingest.samples import load_sample
+from core.models.catalogue import fit_request, request
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.models.result import Spread
@@ -180,6 +183,20 @@ def test_fit_gives_the_numbers_of_the_library(answer):
     assert [rater["n"] for rater in told["raters"]] == fit.n_annotations.tolist()
     np.testing.assert_array_equal([rater["confusion"] for rater in told["raters"]], fit.confusion)
     assert_stamped(told, load_sample("anaesthesia").digest)
+
+
+def test_a_part_of_a_fit_is_the_table_of_the_models_page(answer, run):
+    models = of_fits([fit_request(request("one-coin"), load_sample("anaesthesia"))])
+    for name, more in (("raters", {}), ("prevalence", {}), ("cases", {"every": True}), ("soft_labels", {})):
+        part = MODELS.part(name)
+        options, dataset = part.resolve(**more), models.shown.dataset
+        table = part.frame(part.answer(dataset, options, models), dataset, options)
+        found = answer("fit", "one-coin", "anaesthesia", "--part", name, *(f"--{flag}" for flag in more))
+        assert found["part"] == name and list(found["rows"][0]) == list(table)
+        for row, values in zip(found["rows"], table.to_dict("records"), strict=True):
+            assert row == {key: None if value != value else pytest.approx(value) for key, value in values.items()}
+    _, error = run("fit", "one-coin", "anaesthesia", "--part", "gold", status=2)
+    assert "“Against gold” is not possible: no case with an annotation has a gold class." in error
 
 
 def test_options_may_stand_before_the_file(answer):

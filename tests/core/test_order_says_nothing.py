@@ -18,10 +18,10 @@ from core.figures import raters as rater_figures
 from core.figures.theme import LIGHT
 from core.machines.disagreements import differences_from_panel
 from core.machines.rates import machine_rates, people_labels
+from core.models.comparison import vote_changes
 from core.models.explain import explain
 from core.models.gold_measures import gold_measures
 from core.models.rater_summary import rater_summary
-from core.models.vote_changes import vote_changes
 from core.raters.coverage import coverage
 from core.raters.influence import influence
 from core.raters.monitoring import monitor
@@ -186,7 +186,6 @@ def drawings(known: Known) -> dict:
     return {
         "accuracy": rater_models.accuracy_by_rater(fit, LIGHT, ""),
         "against the pool": rater_figures.accuracy_against_pool(known.act, LIGHT, ""),
-        "prevalence": model_figures.prevalence_bars([known.vote, fit], LIGHT, ""),
         "prevalence by model": model_figures.prevalence_by_model({"one": fit}, raw, LIGHT, "", codes),
         "forest": agreement_parts.named_forest(own.raters, own.each, LIGHT, "", "axis", 0.5),
     }

@@ -21,12 +21,11 @@ from core.evaluation.predictions import Predictions, open_predictions
 from core.evaluation.sweep_table import reliability_sweep
 from core.methods import any_of, can_use, offered
 from core.models.choose import choose
+from core.models.comparison import models_agree, vote_changes
 from core.models.dawid_skene import METHOD as DAWID_SKENE
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
-from core.models.models_agree import models_agree
 from core.models.one_coin import OneCoin
-from core.models.vote_changes import vote_changes
 from core.plausibility.dirichlet import DirichletCounts
 from core.raters.monitoring import monitor
 from core.raters.to_act_on import raters_to_act_on

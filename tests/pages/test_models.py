@@ -10,15 +10,8 @@ import pytest
 from core.annotations.ordering import with_class_order
 from core.ingest.samples import load_sample
 from core.library import keep
-from core.models.catalogue import Fitted, request
-from core.models.dawid_skene import DawidSkene
-from core.models.rater_summary import RaterSummary, rater_summary
 from core.runtime.jobs import Job
 from pages.shared.kit import opening
-from pages.shared.models.checks import _who_reproduces
-from pages.shared.models.jobs import label
-from pages.shared.models.parts import _rater_frame, extremes
-from tests.core.figures.fits import fit
 from tests.core.models.rows import rules
 from tests.pages.opened import kept, not_smoothed, opened, settle, words
 
@@ -102,15 +95,6 @@ def test_models_of_more_and_of_two_classes_are_compared_on_the_class_that_all_of
     assert "(no interval)" in frame["share that is 1"][1]
 
 
-def test_a_rater_leans_to_the_class_they_name_too_often():
-    """Dentist 5 finds caries in most of the cases that have it and in many that have not; dentist 1 in few."""
-    data = load_sample("caries")
-    found = DawidSkene("none").fit(data)
-    frame = _rater_frame(found, rater_summary(data, found)).set_index("rater")
-    assert list(frame.loc[["dentist 1", "dentist 5"], "leans to"]) == ["0", "1"]
-    assert (frame["bias"] > 0).all()
-
-
 def test_the_baseline_without_parameters_is_not_taken_for_the_truth():
     app = choose(opened("models", "caries"), "difficulty-ABDE")
     assert "baseline without parameters" in words(app)
@@ -151,50 +135,6 @@ def test_one_class_alone_names_nobody_best():
     rows = [f"{case},{rater},x" for case in range(8) for rater in "abc"]
     said = words(opened("models", kept("\n".join(["case,rater,class", *rows]))))
     assert "most often right" not in said and "All raters are right" not in said
-
-
-def test_a_fit_that_has_not_converged_carries_it_in_its_name():
-    one = Fitted(request("difficulty-AB", "nuts"), None, fit(), None, 1.0)
-    assert label(one) == "Difficulty AB"
-    assert label(replace(one, fit=replace(one.fit, converged=False))) == "Difficulty AB, not converged"
-
-
-class _Check:
-    def __init__(self, fails):
-        self.fails = fails
-
-
-@pytest.mark.parametrize(
-    ("fails", "said"),
-    [
-        ({"A": False}, "A can reproduce the votes"),
-        ({"A": True, "B": False}, "A cannot reproduce the votes; B can"),
-        ({"A": None}, "Too few replicates"),
-        ({"A": True, "B": None}, "A cannot reproduce the votes; 1 undecided"),
-        (dict.fromkeys("ABCDEF", True), "6 of 6 models cannot reproduce the votes"),
-    ],
-)
-def test_the_verdict_on_votes_takes_the_undecided_for_neither(fails, said):
-    assert said in _who_reproduces({name: _Check(value) for name, value in fails.items()})
-
-
-def summary(accuracy, n):
-    accuracy = np.asarray(accuracy, float)
-    rest = dict.fromkeys(("chance", "dependence"), accuracy) | {"low": accuracy - 0.01, "high": accuracy + 0.01}
-    names = tuple(map(str, range(len(n))))
-    return RaterSummary(
-        names, np.asarray(n), accuracy, **rest, bias=accuracy[:, None], adversarial=accuracy < 0, from_uncertainty=True
-    )
-
-
-def test_a_rater_of_one_answer_is_neither_the_best_nor_the_worst():
-    assert extremes(summary([1.0, 0.8, 0.7, 0.0], [1, 40, 40, 2])) == (2, 1)
-
-
-def test_where_nobody_has_many_answers_all_are_compared():
-    assert extremes(summary([0.9, 0.5, np.nan], [3, 3, 0])) == (1, 0)
-    assert extremes(summary([0.9], [40])) == (None, None)
-    assert extremes(summary([0.9, 0.505, 0.5], [40, 40, 40])) == (None, 0)
 
 
 def test_ordered_classes_have_severities_and_an_expected_class_and_others_do_not():
@@ -274,7 +214,7 @@ def test_without_raters_the_classes_stand_by_their_share_with_intervals():
     app = opened("models", kept("\n".join(rows), "counts of moods"))
     (table,) = (each.value for each in app.dataframe if "share of cases" in each.value)
     assert table["class"].tolist() == ["angry", "calm"] and np.allclose(table["share of cases"], [2 / 3, 1 / 3])
-    assert (table["95% from"] < table["share of cases"]).all() and (table["share of cases"] < table["to"]).all()
+    assert (table["ci_low"] < table["share of cases"]).all() and (table["share of cases"] < table["ci_high"]).all()
     said = words(app)
     assert "No class is clearly the most common by majority vote of 12 cases with annotations" in said
     assert "1 class of 3 wins no case." in said

@@ -27,9 +27,6 @@ from core.machines.pair_agreement import PairAgreement
 from core.machines.rates import MachineRate, MachineRates
 from core.machines.subgroup_differences import SubgroupDifference
 from core.machines.versions import VersionChange, VersionDrift, VersionStanding
-from core.models.catalogue import fit_request, request
-from core.models.label_fits import fit_labels
-from core.models.soft_labels import soft_labels
 from core.plausibility.plackett_luce.rater_trust import RaterTrust
 from core.raters.following import following_of
 from core.raters.plan_outcomes import QUANTITIES, Plan, PlanOutcomes
@@ -43,9 +40,6 @@ from pages.shared.ai_rater import versions as ai_versions
 from pages.shared.kit import blocks as kit_blocks
 from pages.shared.kit import columns, job_progress
 from pages.shared.kit import shared_errors as kit_shared_errors
-from pages.shared.models import fit as models_fit
-from pages.shared.models import labels as models_labels
-from pages.shared.models import scores as models_scores
 from pages.shared.raters import plan as raters_plan
 from pages.shared.raters import plans as raters_plans
 from pages.shared.raters import scores as raters_scores
@@ -303,18 +297,6 @@ def test_labels_of_a_case_are_counted_among_its_own_annotations(said, shown, lef
     assert left["label_certainty"]().equals(found.to_frame("cases"))
 
 
-def test_fits_of_all_labels_leave_as_they_are(monkeypatch, at_once, said, shown, left):
-    street = load_sample("street")
-    found = fit_labels(street)
-    monkeypatch.setattr(models_labels, "fit_labels", lambda *_, **__: found)
-    models_labels.show(street)
-    for key, table in (("labels_table", "labels"), ("labels_cases", "cases"), ("label_raters_table", "raters")):
-        assert left[key].equals(found.to_frame(table))
-    assert shown["label_fits"].equals(left["labels_table"][["label", "prevalence", "converged"]])
-    assert shown["label_raters"]["with"].tolist() == np.exp(found.log_factor[:, 1]).tolist()
-    assert said[-1].endswith(f"n = {len(street.cases)} cases.")
-
-
 def test_the_plausible_score_of_a_case_leaves_for_every_trust(shown, left):
     at = np.array([0.5, 1.0, 3.0])
     of = {name: np.arange(3.0)[:, None] + shift for name, shift in (("m", 2), ("low", 1), ("high", 4), ("above", 0.1))}
@@ -369,44 +351,6 @@ def test_what_people_count_as_is_not_said_where_a_pair_of_them_cannot_be_told(n_
     assert kit_shared_errors._sentence(found) == said + worth * (not n_untold)
 
 
-def test_held_out_scores_leave_with_what_gold_says_of_each(said, shown, left):
-    def measure(at):
-        return SimpleNamespace(value=at, low=at - 0.1, high=at + 0.1)
-
-    standings = [
-        SimpleNamespace(candidate=SimpleNamespace(name=name, title=name.upper(), reference=False), excluded=why,
-                        held=SimpleNamespace(score=-n, beta=0.5 + n / 10, temper_prevalence=bool(n)),
-                        diff=-0.1 * n, diff_se=0.01 * n, n_parameters=10 + n, beta=0.8 + n / 10, by_vote=False,
-                        flipped=n, fit=None)
-        for n, (name, why) in enumerate((("a", ""), ("b", "too slow")))
-    ]  # fmt: skip
-    of = dict(
-        zip(
-            ("accuracy", "log_loss", "brier", "ece", "absolute_error", "certain_right"),
-            map(measure, np.arange(1, 7) / 10),
-            strict=True,
-        )
-    )
-    gold = {"b": SimpleNamespace(**of, n=70, n_certain=33)}
-    twins = ("r*1", "r2"), tuple(f"s{n}" for n in range(12))
-    found = SimpleNamespace(standings=standings, chosen="a", n_hidden=1234, families=twins, n_unanimous=5)
-    models_scores.show(None, found, gold)
-    assert left["families_download"].groupby("family")["rater"].agg(tuple).tolist() == list(twins)
-    named = models_scores.who_says_the_same(found)
-    assert named.startswith("r\\*1, r2 · s0, s1") and named.endswith("s9 and 2 more, listed with the held-out scores")
-    assert models_scores.who_says_the_same(SimpleNamespace(families=())) == ""
-    frame = left["held_out_scores_download"]
-    assert frame.equals(shown["held_out_scores"]) and said[1].startswith("1,234 annotations held out.")
-    assert frame.iloc[0][["model", "score", "difference", "parameters", "remark"]].tolist() == ["A", 0, 0, 10, "opens"]
-    told = frame.iloc[1]
-    assert told[["score", "difference", "± difference", "β held out", "β shown", "remark"]].tolist() == [
-        -1, -0.1, 0.01, 0.6, 0.9, "too slow",
-    ]  # fmt: skip
-    by_gold = ["accuracy", "log loss", "Brier", "ECE", "classes off"]
-    assert told[[f"{name} by gold" for name in by_gold]].tolist() == [0.1, 0.2, 0.3, 0.4, 0.5]
-    assert told[["cases at ≥ .99", "right at ≥ .99"]].tolist() == [33, 0.6]
-
-
 def test_raters_of_scores_leave_with_what_is_clear_of_each(said, shown, left):
     found = score_raters(load_sample("essays"))
     found = replace(found, severe=np.arange(9) < 2, erratic=np.arange(9) % 2 == 1)
@@ -440,23 +384,6 @@ def test_the_trust_in_raters_leaves_as_it_is_and_is_shown_the_least_first(monkey
         if trust.converged
         else "No rater is trusted clearly less than the others"
     )
-
-
-def test_soft_labels_leave_each_under_its_own_name(said, shown, left):
-    fitted = fit_request(request("dawid-skene"), load_sample("caries"))
-    models_fit.soft(fitted)
-    found = soft_labels(fitted.dataset, fitted.fit)
-    for key, array in (("class_probabilities", found.probability), ("log_odds", found.log_odds)):
-        assert left[key]["case"].tolist() == list(found.cases)
-        np.testing.assert_array_equal(left[key].iloc[:, 1:], array)
-    weights = [
-        (case, name, found.weight[place, code])
-        for place, case in enumerate(found.cases)
-        for code, name in enumerate(found.classes)
-        if found.weight[place, code] > 0
-    ]
-    assert list(left["weights"]()[["case", "class", "weight"]].itertuples(index=False, name=None)) == weights
-    np.testing.assert_array_equal(shown["soft_rows"].iloc[:, 1:], found.probability[:20])
 
 
 def test_reviews_decisions_and_rows_left_out_leave_as_they_are(monkeypatch, said, shown, left, labels):
@@ -515,7 +442,7 @@ def test_every_table_that_leaves_a_page_is_read_by_a_test():
     """Those of analyses are read by their contract."""
     read = "".join(file.read_text() for file in Path(__file__).parent.glob("*.py"))
     asked = keys_of("download", 3)
-    assert len(asked) > 40
+    assert len(asked) > 20
     assert sorted(key for key in asked if f'"{key}' not in read) == []
 
 

@@ -14,12 +14,10 @@ from core.analyses.cases import labels as label_sets
 from core.analyses.cases import score
 from core.annotations.named_selection import Selection
 from core.certainty.score_trust import ScoreTrust, score_trust
-from core.errors import InputError
 from core.figures.theme import LIGHT
 from core.ingest.column_mapping import Mapping
 from core.ingest.saved_mappings import Choices
 from core.models.dawid_skene import DawidSkene
-from core.models.loo import LooRow, PsisLoo
 from core.plausibility.gaussian import GaussianScores
 from core.review.sessions import Queued
 from pages.shared.agreement import compare as agreement_compare
@@ -32,11 +30,7 @@ from pages.shared.home import scores as home_scores
 from pages.shared.kit import blocks, evidence
 from pages.shared.kit import scores as kit_scores
 from pages.shared.kit import selection as kit_selection
-from pages.shared.models import checks as models_checks
-from pages.shared.models import compare as models_compare
-from pages.shared.models import fit as models_fit
 from pages.shared.models import jobs as models_jobs
-from pages.shared.models import parts as models_parts
 from pages.shared.raters import plan as raters_plan
 from pages.shared.raters import trust as raters_trust
 from pages.shared.review import assigned as review_assigned
@@ -334,96 +328,6 @@ def test_pairs_of_many_raters_are_of_the_busiest(said, drawn, left):
 # Models
 
 
-def test_why_a_case_has_its_class_names_raters_with_what_each_adds(few, said):
-    """Log-odds add up to what the model says of the case, the largest first."""
-    shown = fitted(few)
-    models_parts._why(shown, 1)
-    reason = models_parts.explain(few, shown.fit, 1)
-    assert said[0] == f"**c1**: {reason.sentence}"
-    parts = said[1].removeprefix(f"Log-odds of {few.classes[reason.top]} against {few.classes[reason.against]}: ")
-    assert parts == ", ".join(f"{who} says {what} ({_signed(add)})" for who, what, add in reason.answers)
-    assert {who for who, *_ in reason.answers} == set("abc")
-
-
-def _signed(value):
-    return f"{value:+.1f}".replace("0.", ".").replace("-", "−")
-
-
-def test_a_rater_not_seen_yet_is_told_by_row_with_intervals(few, shown, said):
-    mean = np.array([[0.8, 0.2], [0.3, 0.7]])
-    parameters = {"new_rater": mean, "new_rater_low": mean - 0.1, "new_rater_high": mean + 0.05}
-    models_parts._new_rater(SimpleNamespace(classes=few.classes, parameters=parameters))
-    assert shown["new_rater"].to_dict("list") == {
-        "true class": ["x", "y"],
-        "gives x": [".80 (.70 to .85)", ".30 (.20 to .35)"],
-        "gives y": [".20 (.10 to .25)", ".70 (.60 to .75)"],
-    }
-
-
-@pytest.mark.parametrize(
-    ("row", "words"),
-    [
-        (None, "–"),
-        (SimpleNamespace(difference=0, elpd=-51.26, difference_se=None), "best (-51.3)"),
-        (SimpleNamespace(difference=-3.21, elpd=-54.4, difference_se=1.05), "-3.2 ± 1.1"),
-        (SimpleNamespace(difference=-3.21, elpd=-54.4, difference_se=None), "-3.2"),
-    ],
-)
-def test_leave_one_out_tells_the_best_by_its_density_and_the_others_by_the_difference(row, words):
-    assert models_compare._difference(row) == words
-
-
-@pytest.mark.parametrize(
-    ("others", "words"),
-    [
-        ([], "m0 predicts the annotations of a new case best"),
-        ([(-3.0, 1.0)], "m0 predicts the annotations of a new case best"),
-        ([(-2.0, 1.0)], "m0 and m1 do not clearly differ in predicting a new case"),
-        ([(-0.5, None)], "m0 and m1 do not clearly differ in predicting a new case"),
-        (
-            [(-0.5, 1.0), (-3.0, 1.0), (-9.0, 5.0)],
-            "m0 and 2 others do not clearly differ in predicting a new case",
-        ),
-    ],
-)
-def test_a_model_predicts_best_where_all_others_are_two_standard_errors_behind(others, words):
-    rows = [LooRow("m0", -50.0, 4.0, 0.0, 0.0, 3.0, 0, 60)]
-    rows += [LooRow(f"m{k}", -50 + gap, 4.0, gap, se, 3.0, 0, 60) for k, (gap, se) in enumerate(others, start=1)]
-    assert models_checks.predicts_best(rows) == words
-
-
-def test_weights_that_are_not_to_be_trusted_are_counted_by_model(said, drawn, labels):
-    def one(name, pointwise, high):
-        loo = PsisLoo(-9.0, 1.0, 2.0, np.array(pointwise), np.zeros(2), np.array([3, 2]), 5, high, 0.7, 100,
-                      np.array([0, 0, 1, 0, 1]))  # fmt: skip
-        bands = [SimpleNamespace(kind=kind, fails=False) for kind in ("votes", "raters")]
-        bayes = SimpleNamespace(loo=loo, checks=bands, diagnostics=None)
-        return SimpleNamespace(title=name, bayes=bayes, dataset=SimpleNamespace(content_digest="d", digest="d"))
-
-    models = [one("A", [-2.0, -1.5], 3), one("B", [-1.0, -1.2], 0), one("C", [-3.0, -1.9], 1)]
-    with pytest.MonkeyPatch.context() as patched:
-        for name in ("vote_bands", "rater_bands", "loo_forest"):
-            patched.setattr(models_checks.figures, name, lambda *_: None)
-        patched.setattr(models_checks.models_jobs, "label", lambda shown: shown.title)
-        for each in models:
-            each.fit = SimpleNamespace(classes=("x", "y"))
-        models_checks.checks(models, models[0], None)
-    (line,) = [words for words in said if words.startswith("Open symbols")]
-    assert line == "Open symbols: importance weights (k) are not to be trusted for 3 cases of A, 1 case of C."
-
-
-def test_a_prevalence_without_an_interval_says_so():
-    fit = SimpleNamespace(classes=("x", "y"), prevalence=np.array([0.3, 0.7]), uncertainty=None)
-    assert [models_compare._prevalence(fit, name) for name in ("x", "y", "z")] == [
-        ".30 (no interval)",
-        ".70 (no interval)",
-        "–",
-    ]
-    spread = SimpleNamespace(low=np.array([0.2, np.nan]), high=np.array([0.45, np.nan]))
-    fit.uncertainty = SimpleNamespace(prevalence=spread)
-    assert [models_compare._prevalence(fit, name) for name in ("x", "y")] == [".30 (.20 to .45)", ".70 (no interval)"]
-
-
 def test_a_classifier_is_no_evidence_to_a_posterior(monkeypatch, few, said):
     monkeypatch.setitem(st.session_state, evidence._KEY, "Model A")
     shown = fitted(few)
@@ -434,46 +338,10 @@ def test_a_classifier_is_no_evidence_to_a_posterior(monkeypatch, few, said):
     assert said == ["Model A is no evidence here: Model M is not fitted by expectation-maximisation."]
 
 
-@pytest.mark.parametrize("converged", [True, False])
-def test_labels_of_a_fit_that_has_not_converged_may_still_change(few, said, monkeypatch, converged):
-    def stop(dataset, fit):
-        raise InputError("Enough.", "What comes after the warning is tested elsewhere.")
-
-    monkeypatch.setattr(models_jobs, "label", lambda shown: shown.title)
-    monkeypatch.setattr(models_fit, "soft_labels", stop)
-    shown = fitted(few, fit=SimpleNamespace(converged=converged))
-    shown.request.method = SimpleNamespace(is_truth=True)
-    with pytest.raises(InputError, match="Enough"):
-        models_fit.soft(shown)
-    assert said.count("Model M: labels from it may still change.") == (not converged)
-
-
-def test_restarts_that_find_nothing_better_are_counted(said, few):
-    found = SimpleNamespace(differs=False, objectives=[-1.0] * 12)
-    models_fit.explain_restarts(DawidSkene().fit(few), found)
-    assert said == ["None of 12 restarts found a better fit than the start from the votes."]
-
-
 def test_a_long_list_of_models_is_cut_and_the_rest_counted():
     names = [f"m{k}" for k in range(9)]
     assert models_jobs._listed(names[:6]) == "m0, m1, m2, m3, m4, m5"
     assert models_jobs._listed(names) == "m0, m1, m2, m3, m4, m5 and 3 more"
-
-
-def test_models_in_the_figure_of_votes_begin_with_the_one_on_screen(monkeypatch):
-    asked = {}
-
-    def multiselect(label, options, default, **_):
-        asked.update(label=label, options=options)
-        return default
-
-    monkeypatch.setattr(st, "multiselect", multiselect)
-    most = models_checks.figures.MOST_MODELS
-    votes = dict.fromkeys([f"m{k}" for k in range(most + 2)])
-    assert models_checks._drawn(votes, "m4") == ["m4", *[name for name in votes if name != "m4"][: most - 1]]
-    assert asked == {"label": f"Models in the figure, at most {most} of {most + 2}", "options": list(votes)}
-    few_votes = dict.fromkeys(["b", "a"])
-    assert models_checks._drawn(few_votes, "a") == ["b", "a"]
 
 
 # Raters

@@ -34,17 +34,12 @@ from core.certainty.top_sets import CertaintyResult
 from core.evaluation.predictions import open_predictions
 from core.figures.theme import LIGHT
 from core.ingest.answer_rules import Treatment
-from core.ingest.samples import load_sample
 from core.ingest.saved_mappings import Choices
 from core.machines.alternative_test import AgainstRater, MachineDifference, MachineStanding
 from core.machines.disagreements import Differences, OnSomeCases
 from core.machines.equivalent_readers import EquivalentReaders
 from core.machines.pair_agreement import PairAgreement
-from core.models.catalogue import fit_request, request
 from core.models.expected_class import ClassScale
-from core.models.majority import MajorityVote
-from core.models.models_agree import models_agree
-from core.models.result import Spread
 from core.plausibility.gaussian import GaussianScores
 from core.raters.coverage import Coverage
 from core.raters.flags import Flag
@@ -54,7 +49,6 @@ from core.review.decisions import Decision
 from core.review.events import Event
 from core.review.opinions import Opinion
 from core.review.summary import Minds, Reviewer, Settled, WithOpinions
-from core.text import markdown
 from pages.shared.agreement import compare
 from pages.shared.agreement import pairs as agreement_pairs
 from pages.shared.ai_rater import parts as ai_parts
@@ -65,10 +59,6 @@ from pages.shared.home import next_steps
 from pages.shared.home import numbers as home_numbers
 from pages.shared.home import waiting as home_waiting
 from pages.shared.kit import blocks, job_progress, own_predictions, trusted_raters, widgets
-from pages.shared.models import compare as models_compare
-from pages.shared.models import fit as models_fit
-from pages.shared.models import parts as models_parts
-from pages.shared.models import scores as models_scores
 from pages.shared.raters import act_on as raters_act_on
 from pages.shared.raters import answers as raters_answers
 from pages.shared.raters import plan as raters_plan
@@ -983,134 +973,6 @@ def test_what_was_reviewed_stands_on_a_case_with_its_steps(said):
 # Models
 
 
-def test_the_models_least_alike_are_named_with_how_often_they_agree(monkeypatch, said, shown, left, fitted):
-    same = np.array([[1.0, 0.9, 0.7], [0.9, 1.0, 0.8], [0.7, 0.8, 1.0]])
-    found = SimpleNamespace(n_cases=37, same_top=same, distance=1 - same)
-    monkeypatch.setattr(models_compare, "compare_fits", lambda *_: found)
-    other = replace(fitted, request=request("one-coin"))
-    models_compare.agreement([fitted, other], fitted, LIGHT)
-    assert said[1] == "Share of the 37 cases with the same most probable class."
-    assert said[2] == f"Least alike: Majority vote and {other.title}, .70."
-
-
-@pytest.mark.parametrize("n", [1, 4])
-def test_models_that_have_not_converged_are_counted_where_there_are_many(monkeypatch, fitted, n):
-    badges = []
-    monkeypatch.setattr(st, "badge", lambda words, **_: badges.append(words))
-    loose = replace(fitted, fit=replace(fitted.fit, converged=False))
-    models_compare._badges([fitted] * (8 - n) + [loose] * n)
-    assert badges == [f"{n} of 8 models have not converged"]
-    models_compare._badges([fitted, loose])
-    assert badges[1:] == [f"{markdown(fitted.title)} has not converged"]
-
-
-@pytest.mark.parametrize("n", [1, 4])
-def test_a_model_that_fails_several_checks_is_one_model(monkeypatch, fitted, n):
-    badges = []
-    monkeypatch.setattr(st, "badge", lambda words, **_: badges.append(words))
-    votes, raters, passed = (
-        SimpleNamespace(kind=kind, fails=fails, headline=0.002, n_replicates=500, n_statistics=9)
-        for kind, fails in (("votes", True), ("raters", True), ("votes", False))
-    )
-
-    def model(title, *checks):
-        return SimpleNamespace(title=title, fit=fitted.fit, bayes=SimpleNamespace(checks=checks))
-
-    good = [model(f"good {place}", passed) for place in range(8 - n)]
-    models_compare._badges([*good, *(model(f"bad {place}", votes, raters) for place in range(n))])
-    assert badges == [f"{n} of 8 models fail a check"]
-    badges.clear()
-    models_compare._badges([model("A", votes, raters), model("B", raters), good[0]])
-    assert [words.split(":")[0] for words in badges] == [
-        "A fails its check of votes", "A fails its check of raters", "B fails its check of raters",
-    ]  # fmt: skip
-
-
-def test_restarts_that_lead_elsewhere_say_by_how_much(said, fitted):
-    best = SimpleNamespace(log_likelihood=-100.25)
-    found = SimpleNamespace(objectives=[-100.25, -130.0, -100.25], differs=True, n_changed=1, best=best)
-    models_fit.explain_restarts(SimpleNamespace(log_likelihood=-1120.5), found)
-    assert said[0].startswith(
-        "The likelihood has more than one mode. The best of 3 restarts (reached 2 times) has log-likelihood -100.250 "
-        "against -1,120.500 from the votes, and changes the most probable class of 1 case."
-    )
-
-
-def test_gold_prefers_a_model_whose_log_loss_is_surely_lower_than_that_of_the_one_that_opened():
-    def measured(value, low, high):
-        return SimpleNamespace(n=77, log_loss=SimpleNamespace(value=value, low=low, high=high))
-
-    standings = [
-        SimpleNamespace(candidate=SimpleNamespace(name=name, title=name.upper()), excluded="")
-        for name in ("a", "b", "c")
-    ]
-    found = SimpleNamespace(chosen="a", standings=standings)
-    gold = {"a": measured(0.9, 0.7, 1.1), "b": measured(0.6, 0.5, 0.65), "c": measured(0.61, 0.1, 0.62)}
-    assert models_scores._preferred_by_gold(found, gold).startswith(
-        "Gold prefers B: log loss .60 (.50 to .65) on 77 gold cases, against .90 of the model that opened;"
-    )
-    assert models_scores._preferred_by_gold(found, gold | {"b": measured(0.6, 0.5, 0.75)}) == ""
-
-
-@pytest.fixture(scope="module")
-def fitted():
-    return fit_request(request("dawid-skene"), load_sample("caries"))
-
-
-def test_the_title_of_prevalence_has_vote_and_model_each_with_its_own_number(said, drawn, left, fitted):
-    vote = MajorityVote().fit(fitted.dataset)
-    prevalence = Spread(np.full(2, 0.01), np.array([0.71, 0.211]), np.array([0.79, 0.289]))
-    known = SimpleNamespace(prevalence=prevalence)
-    shown = replace(fitted, fit=replace(fitted.fit, prevalence=np.array([0.75, 0.25]), uncertainty=known))
-    vote = replace(vote, prevalence=np.array([0.6, 0.4]))
-    models_parts.prevalence([shown], shown, vote, LIGHT)
-    words = drawn["prevalence"].layout.title.text.replace("<br>", " ")
-    assert words == f"“{vote.classes[1]}”: 40.0% of cases by majority vote, 25.0% (21.1% to 28.9%) by {shown.title}"
-
-
-def test_several_models_agree_on_cases_and_put_a_prevalence_between_the_least_and_the_most(fitted):
-    first = np.array([[0.9, 0.1], [0.8, 0.2], [0.3, 0.7]])
-    ways = [first, np.array([[0.9, 0.1], [0.4, 0.6], [0.3, 0.7]]), first]
-    shares = np.array([0.7, 0.3]), np.array([0.6, 0.4]), np.array([0.75, 0.25]), np.array([0.65, 0.35])
-    ways.append(first)
-    fits = [
-        replace(fitted.fit, class_probability=way, prevalence=share) for way, share in zip(ways, shares, strict=True)
-    ]
-    said = models_agree(fits, np.ones(3, bool)).words
-    assert said == (
-        f"4 models agree on the class of 2 of 3 cases, and put the prevalence of {fitted.fit.classes[0]} at 60% to 75%"
-    )
-
-
-def test_all_cases_of_a_model_leave_and_not_only_those_that_are_shown(monkeypatch, said, shown, left, fitted):
-    data = fitted.dataset
-    monkeypatch.setattr(models_parts, "MOST_ROWS", 3)
-    models_parts.cases(fitted, MajorityVote().fit(data), LIGHT)
-    vote, model = MajorityVote().fit(data).top_class(), fitted.fit.top_class()
-    assert len(shown["differ"]) == 3
-    n_differ = int((vote != model).sum())
-    assert f"{n_differ} cases, most certain first. Choose a row to see why, and to open the case." in said
-    assert set(left["model_cases_table"]()["case"]) == {data.cases[case] for case in np.flatnonzero(vote != model)}
-
-
-def test_ties_of_the_vote_are_told_apart_among_the_cases_where_a_model_differs(said, fitted):
-    vote = MajorityVote().fit(fitted.dataset)
-    places, chance = np.flatnonzero(vote.top_class() == fitted.fit.top_class())[:2], vote.class_probability.copy()
-    n_before = int((vote.top_class() != fitted.fit.top_class()).sum())
-    chance[places] = 1 / chance.shape[1]
-    models_parts.cases(fitted, replace(vote, class_probability=chance), LIGHT)
-    listed = f"{n_before + 2} cases, 2 of them tied in the majority vote, most certain first."
-    assert any(each.startswith(listed) for each in said)
-    # Where the model ties too it does not differ, and the case is not among those listed.
-    both = np.setdiff1d(np.flatnonzero(vote.top_class() == fitted.fit.top_class()), places)[:3]
-    even = fitted.fit.class_probability.copy()
-    chance[both] = even[both] = 1 / chance.shape[1]
-    said.clear()
-    also = replace(fitted, fit=replace(fitted.fit, class_probability=even))
-    models_parts.cases(also, replace(vote, class_probability=chance), LIGHT)
-    assert any(each.startswith(listed) for each in said)
-
-
 # Reviews
 
 
@@ -1343,13 +1205,6 @@ def test_a_word_of_a_scale_has_its_own_probability(monkeypatch, said, drawn):
 
 
 BANDS = {"slight": 0.08, "fair": 0.62, "good": 0.3}
-
-
-def test_kappa_stands_beside_what_the_model_expects(monkeypatch, said):
-    found = SimpleNamespace(observed=0.41, low=0.35, high=0.48, expected=0.44, a_squared=0.39)
-    monkeypatch.setattr(models_compare, "kappa_check", lambda *_: found)
-    models_compare._kappa(SimpleNamespace(dataset=None, fit=None))
-    assert "Observed κ is **.41 (.35 to .48)**; the model expects **.44**" in said[1] and "a² is .39." in said[1]
 
 
 def test_what_trust_costs_is_said_of_all_cases_and_rounded_up(monkeypatch, said):

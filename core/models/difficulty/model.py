@@ -12,20 +12,137 @@ from typing import Literal
 import numpy as np
 
 from ...annotations.dataset import Dataset
-from ...errors import InputError, NotApplicableError
+from ...errors import InputError, NotApplicableError, NotFoundError
 from ...methods import Method, Option, Variant
 from ...options import check_flag, shown
-from ...runtime.chunks import CancelToken
+from ...runtime.chunks import CancelToken, chunk_ranges, map_chunks
 from ...text import listed
 from ..nuts.result import BayesianFit
 from ..nuts.sampler import Progress
 from ..rater_methods import BETA, DOUBT, by_posterior, posterior_method
+from ..result import RaterModelFit
 from ..sizes import check_size
-from .binary import one_against_rest
+from ..tempering import check_beta, check_doubt, dependence_note, doubt_note
+from ._tempered_kernels import log_table, tempered_positive
 from .density import DifficultyDensity, Specification
 from .mode import at_its_mode, whitened
 from .names import TAGS, Switches, canonical, switches
+from .nodes import NodeCounts, nodes
 from .paper_score import paper_score
+
+
+def one_against_rest(dataset: Dataset, positive: str | None = None) -> tuple[Dataset, int]:
+    """The data with two classes, and which of them counts as positive.
+
+    Data of two classes stay as they are; the second declared class is positive if none is named. Of more classes all
+    but the positive one become the class "not ...", declared first.
+
+    Raises
+    ------
+    NotApplicableError
+        The annotations are not single classes, there is one class only, or there are more than two and none is named.
+    NotFoundError
+        There is no class of that name.
+    """
+    if dataset.kind != "class":
+        raise NotApplicableError(f"Difficulty models need one class per annotation; these are {dataset.kind}s.")
+    if dataset.n_classes < 2:
+        raise NotApplicableError("Difficulty models need two classes; only one is declared.")
+    if positive is None:
+        if dataset.n_classes > 2:
+            raise NotApplicableError(
+                f"Difficulty models tell two classes apart; these data have {dataset.n_classes:,}. Choose the class "
+                "that "
+                "counts as positive, against all others."
+            )
+        return dataset, 1
+    if positive not in dataset.classes:
+        raise NotFoundError(f"There is no class {positive!r} in {dataset.name}.")
+    code = dataset.classes.index(positive)
+    if dataset.n_classes == 2:
+        return dataset, code
+    gold = None
+    if dataset.gold is not None:
+        gold = np.where(dataset.gold < 0, -1, dataset.gold == code).astype(np.int32)
+    return (
+        Dataset(
+            name=dataset.name,
+            kind="class",
+            cases=dataset.cases,
+            raters=dataset.raters,
+            classes=(f"not {positive}", positive),
+            case_ptr=dataset.case_ptr,
+            rater=dataset.rater,
+            answer=(dataset.answer == code).astype(np.int32),
+            entry_ptr=dataset.entry_ptr,
+            time=dataset.time,
+            raters_identified=dataset.raters_identified,
+            case_group=dataset.case_group,
+            gold=gold,
+        ),
+        1,
+    )
+
+
+CHUNK_CASES = 8192
+
+
+def tempered_at_mode(
+    fit: RaterModelFit, dataset: Dataset, beta: float, token: CancelToken | None = None, *, doubt: float = 0.0
+) -> RaterModelFit:
+    """The same fit, its class probabilities under ``P_β(z | y) ∝ π_z ∫ p(e) Π p(y | z, e)^β de``; effects stay.
+
+    Parameters
+    ----------
+    fit : RaterModelFit
+        Of a difficulty model by its mode ("map").
+    dataset : Dataset
+        Of two classes, as it was fitted.
+    beta : float
+        What an annotation counts for, above 0 and at most 1.
+    token : CancelToken, optional
+    doubt : float
+        As in `core.models.tempering.tempered`.
+
+    Raises
+    ------
+    InputError
+        β is not above 0 and at most 1, or the fit is not of these data at its mode.
+    """
+    check_beta(beta)
+    check_doubt(doubt)
+    tag = fit.settings.get("tag")
+    if fit.method != "map" or tag is None or fit.cases != dataset.cases or fit.raters != dataset.raters:
+        raise InputError(
+            f"{fit.model} by {fit.method} takes no β here.", "Use a difficulty model of these data at its mode."
+        )
+    on, code = switches(tag), dataset.classes.index(fit.settings["positive"])
+    names = ("alpha_spec", "alpha_sens") if on.bias else ("alpha", "alpha")
+    alpha = np.stack([fit.parameters[name] for name in names], axis=1)
+    grid = nodes(on, NodeCounts(**fit.settings["nodes"]))
+    table = log_table(alpha, grid.delta, grid.table)
+    cell = (2 * dataset.rater + (dataset.answer == code)).astype(np.int32)
+    with np.errstate(divide="ignore"):
+        logit = float(np.log(fit.prevalence[code]) - np.log(fit.prevalence[1 - code]))
+    positive = np.empty(dataset.n_cases)
+
+    def work(chunk: tuple[int, int]) -> None:
+        tempered_positive(logit, table, grid.table, dataset.case_ptr, cell, beta, *chunk, positive)
+
+    for _ in map_chunks(work, chunk_ranges(dataset.n_cases, CHUNK_CASES), token=token):
+        pass
+    old = (*dependence_note(dataset, fit.beta), *doubt_note(fit.settings.get("doubt", 0.0)))
+    probability = np.stack([1 - positive, positive] if code == 1 else [positive, 1 - positive], axis=1)
+    return replace(
+        fit,
+        class_probability=(1 - doubt) * probability + doubt * fit.prevalence,
+        settings={**fit.settings, "beta": beta, "doubt": doubt},
+        notes=(
+            *(note for note in fit.notes if note not in old),
+            *dependence_note(dataset, beta),
+            *doubt_note(doubt),
+        ),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,7 +291,7 @@ def _fit(model, dataset, way, run, token, progress) -> BayesianFit:
         return found
     if way != "map":
         raise InputError("A sampled difficulty model takes no β.", "Use its mode (map).")
-    from .tempering import tempered_at_mode
+    from .model import tempered_at_mode
 
     view = one_against_rest(dataset, model.positive)[0]
     return replace(found, fit=tempered_at_mode(found.fit, view, beta, token, doubt=doubt))

@@ -2,18 +2,18 @@
 
 import numpy as np
 
-from core.agreement.intervals import Share, share_of
+from core.agreement.intervals import Share
+from core.analyses.models import MODELS
 from core.annotations.dataset import Dataset
 from core.thresholds import INTERVAL_LEVEL
+from pages.shared.cache import analyses
 from pages.shared.cache import datasets as cached
 from pages.shared.cache.remembered import remembered
 
 
-@remembered
 def vote_shares(dataset: Dataset) -> tuple[Share, ...]:
-    """Share of each class among the cases by majority vote, ties split; intervals over cases."""
-    n = int((np.diff(dataset.case_ptr) > 0).sum())
-    return tuple(share_of(share * n, n) for share in cached.majority(dataset).prevalence.tolist())
+    """Share of each class among the cases by majority vote."""
+    return analyses.result(MODELS.part("vote"), dataset).shares
 
 
 @remembered

@@ -1,8 +1,10 @@
 """Blocks of an answer on a page: words, figures, tables, and what can be chosen."""
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import fields
 from functools import singledispatch
+from itertools import groupby
 from typing import Any
 
 import pandas as pd
@@ -10,7 +12,9 @@ import streamlit as st
 
 from core.analyses.base import AnalysisPart
 from core.analyses.blocks import (
+    Badges,
     Block,
+    Chosen,
     Control,
     Details,
     Download,
@@ -39,10 +43,18 @@ from pages.shared.kit import style as look
 
 Drawn = Mapping[str, Callable[[Any], Any]]
 _WIDTH = 320
-_FORMATS = {"coefficient": columns.TWO, "difference": columns.THREE, "error": columns.THREE, "reliability": "%g"}
+_FORMATS = {
+    "coefficient": columns.TWO,
+    "difference": columns.THREE,
+    "error": columns.THREE,
+    "signed": columns.SIGNED,
+    "reliability": "%g",
+}
+_ICONS = {"impossible": "block", "apart": "call_split", "info": "info", "warning": "warning"}
+_COLOURS = {"warning": ("warning", "orange"), "failed": ("close", "red")}
 
 
-def answer(part: AnalysisPart, dataset: Dataset, after: Drawn | None = None) -> None:
+def answer(part: AnalysisPart, dataset: Dataset, after: Drawn | None = None, needed: Any = None) -> None:
     """A part of an analysis: its controls, its result and what there is to say of it.
 
     Parameters
@@ -53,6 +65,8 @@ def answer(part: AnalysisPart, dataset: Dataset, after: Drawn | None = None) -> 
         By the key of a figure: it can be selected from, and the callable takes what was selected. By the key of a
         download: what stands before it; the callable takes the settings of its table and may return further ones. By
         the key of a slot: what is there; the callable takes what the slot is about.
+    needed : object, optional
+        What the part needs, which is then not computed here.
     """
     verdict = part.applicable(dataset)
     if not verdict.possible:
@@ -60,7 +74,7 @@ def answer(part: AnalysisPart, dataset: Dataset, after: Drawn | None = None) -> 
         return
     options = controls(part)
     try:
-        found = analyses.result(part, dataset, options)
+        found = analyses.result(part, dataset, options) if needed is None else part.answer(dataset, options, needed)
     except PluralityError as error:
         st.info(markdown(error), icon=":material/block:")
         return
@@ -73,6 +87,9 @@ def controls(part: AnalysisPart) -> Any:
     for field in fields(part.options):
         option = field.metadata.get("option")
         if option is None or not option.key:
+            continue
+        if option.flag:
+            given[field.name] = st.toggle(option.label, field.default, key=option.key, persist_state="session")
             continue
         if option.side_by_side:
             given[field.name] = st.segmented_control(
@@ -89,9 +106,12 @@ def controls(part: AnalysisPart) -> Any:
 
 
 def show(blocks: Iterable[Block], after: Drawn | None = None) -> None:
-    """Blocks, one below the other."""
-    for block in blocks:
-        _draw(block, after or {})
+    """Blocks, one below the other; downloads that follow each other stand side by side."""
+    for downloads, group in groupby(blocks, lambda block: isinstance(block, Download)):
+        several = list(group)
+        with st.container(horizontal=True) if downloads and len(several) > 1 else nullcontext():
+            for block in several:
+                _draw(block, after or {})
 
 
 def said(spans: Iterable[Span]) -> str:
@@ -121,17 +141,15 @@ def _draw(block: Block, after: Drawn) -> None:
 @_draw.register
 def _draw_words(block: Words, after: Drawn) -> None:
     text, explained = said(block.spans), widgets.explained(block.term) if block.term else None
+    if block.kind in _ICONS:
+        box = st.warning if block.kind == "warning" else st.info
+        box(text, icon=f":material/{block.icon or _ICONS[block.kind]}:")
+        return
     if block.icon:
         text = f":material/{block.icon}: {text}"
     match block.kind:
         case "note":
             st.caption(text, help=explained)
-        case "impossible":
-            st.info(text, icon=":material/block:")
-        case "apart":
-            st.info(text, icon=":material/call_split:")
-        case "warning":
-            st.warning(text, icon=":material/warning:")
         case "code":
             st.code(block.plain, language=None, wrap_lines=True)
         case _:
@@ -161,6 +179,14 @@ def _draw_heading(block: Heading, after: Drawn) -> None:
 
 
 @_draw.register
+def _draw_badges(block: Badges, after: Drawn) -> None:
+    with st.container(horizontal=True):
+        for words, kind in block.items:
+            icon, colour = _COLOURS[kind]
+            st.badge(said(words), icon=f":material/{icon}:", color=colour)
+
+
+@_draw.register
 def _draw_figure(block: Figure, after: Drawn) -> None:
     selected = after.get(block.key)
     more = {"on_select": "rerun", "selection_mode": "points"} if selected else {}
@@ -180,27 +206,52 @@ def _draw_grid(block: Grid, after: Drawn) -> None:
         st.dataframe(table, column_config=columns.fine(*table.columns), placeholder="–", key=block.key)
         return
     shown, config = _with_pictures(block.table, block.columns)
-    high = {} if block.height is None else {"height": min(block.height, 36 * (len(shown) + 1) + 2)}
-    st.dataframe(shown, hide_index=True, column_config=config, key=block.key, **high)
+    more: dict[str, Any] = {"on_select": "rerun", "selection_mode": "single-row"} if block.selects else {}
+    if block.selects == "first":
+        more["selection_default"] = {"selection": {"rows": [0]}}
+    if block.height is not None:
+        more["height"] = min(block.height, 35 * (len(shown) + 1) + 3)
+    st.dataframe(shown, hide_index=True, column_config=config, key=block.key, **more)
+
+
+@_draw.register
+def _draw_chosen(block: Chosen, after: Drawn) -> None:
+    chosen = st.session_state.get(block.grid.key)
+    rows = chosen["selection"]["rows"] if chosen else []
+    row = rows[0] if rows else 0 if block.grid.selects == "first" else None
+    if row is None or row >= len(block.grid.table):  # the table may have become shorter
+        return
+    if block.case is None:
+        show(block.then(row), after)
+        return
+    with st.container(border=True):
+        show(block.then(row), after)
+        if st.button("Open the case", icon=":material/open_in_new:", key=f"open-{block.grid.key}"):
+            st.session_state["case"] = block.case(row)
+            st.switch_page("pages/cases.py")
 
 
 def _with_pictures(table: pd.DataFrame, schema: Iterable[Column]) -> tuple[pd.DataFrame, dict]:
     schema = columns_in(table, schema)
     drawn = [(one.name, one.low, one.high, one.picture) for one in schema if one.picture]
+    uneven = [one.name for one in schema if one.unit == "probability"]
+    table = table[[one.name for one in schema]] if schema else table
+    table = table.assign(**{name: columns.never_quite(table[name].to_numpy(float)) for name in uneven})
     shown, pictures = columns.with_pictures(table, *drawn) if drawn else (table, {})
     config = {column.name: None if column.hidden else _config(column) for column in schema}
     return shown, config | pictures
 
 
 def _config(column: Column):
+    about = {"help": column.help or None}
     if column.unit == "count":
         return columns.counts(**{column.name: column.shown})[column.name]
-    if column.unit == "share":
-        return st.column_config.ProgressColumn(column.shown, format=columns.TWO, min_value=0, max_value=1)
+    if column.unit in ("share", "probability"):
+        return st.column_config.ProgressColumn(column.shown, format=columns.TWO, min_value=0, max_value=1, **about)
     if column.unit == "text":
-        return st.column_config.Column(column.shown)
+        return st.column_config.Column(column.shown, **about)
     digits = _FORMATS[column.unit] if column.digits is None else f"%.{column.digits}f"
-    return st.column_config.NumberColumn(column.shown, format=digits)
+    return st.column_config.NumberColumn(column.shown, format=digits, **about)
 
 
 @_draw.register
@@ -229,18 +280,18 @@ def _draw_row(block: Row, after: Drawn) -> None:
 @_draw.register
 def _draw_selector(block: Selector, after: Drawn) -> None:
     places = st.columns(len(block.controls))
-    show(block.then(*(_chosen(place, one) for place, one in zip(places, block.controls, strict=True))), after)
+    show(block.then(*(_picked(place, one) for place, one in zip(places, block.controls, strict=True))), after)
 
 
-def _chosen(place: Any, one: Control) -> Any:
-    """The value that somebody chose, or the first one."""
+def _picked(place: Any, one: Control) -> Any:
+    """The value that somebody chose, or the first one; a list if several can be chosen."""
     values, first = list(one.values), one.values[one.first]
     how: dict[str, Any] = {"key": one.key, "help": widgets.explained(one.term) if one.term else None}
     if one.look == "slider":
         return place.select_slider(one.label, values, value=first, **how) if len(values) > 1 else first
-    how["format_func"] = dict(zip(values, one.titles, strict=True)).get
+    how |= {"format_func": dict(zip(values, one.titles, strict=True)).get, "persist_state": "session"}
+    if one.most > 1:
+        return place.multiselect(one.label, values, one.opens, max_selections=one.most, **how) or one.opens[:1]
     if one.look == "side by side":
-        return place.segmented_control(
-            one.label, values, default=first, required=True, persist_state="session", **how
-        )  # fmt: skip
+        return place.segmented_control(one.label, values, default=first, required=True, **how)
     return place.selectbox(one.label, values, index=one.first, **how)

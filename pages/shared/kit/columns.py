@@ -12,7 +12,7 @@ import streamlit as st
 from core.figures import cells
 from pages.shared.kit import style
 
-TWO, THREE = "%.2f", "%.3f"
+TWO, THREE, SIGNED = "%.2f", "%.3f", "%+.3f"
 _PADDING = 10  # of a cell, in pixels
 _MOST_WORDS = 220  # pixels of a column of words
 _MOST_PICTURES = 500  # rows; beyond, the ends are numbers

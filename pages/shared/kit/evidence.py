@@ -10,9 +10,9 @@ import streamlit as st
 from core.annotations.dataset import Dataset
 from core.evaluation.predictions import Predictions
 from core.models.catalogue import Fitted, em_model
-from core.models.classifier_evidence import CLASSIFIER, WEIGHT, EvidenceWeight, evidence_weight, with_classifier
+from core.models.classifier_evidence import CLASSIFIER, EvidenceWeight, evidence_weight, with_classifier
 from core.runtime.jobs import Job
-from core.text import markdown, shorten, typed
+from core.text import markdown, shorten
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, opening, predictions, widgets
 
@@ -96,18 +96,15 @@ def say(shown: Fitted, found: EvidenceWeight | None) -> None:
         st.caption(f"{markdown(chosen)} does not count here: {shown.title} is not fitted by expectation-maximisation.")
 
 
-def settings_of(shown: Fitted) -> tuple[str, dict]:
-    """What stands behind the command, and settings of exports; empty without a classifier in the fit.
+def command_part(shown: Fitted) -> str:
+    """What the command of a fit ends with; empty without a classifier in it.
 
     Parameters
     ----------
     shown : Fitted
     """
     name = shown.fit.settings.get(CLASSIFIER)
-    if name is None:
-        return "", {}
-    weight = shown.fit.settings[WEIGHT]
-    return f" --evidence {quote(name)}=PREDICTIONS", {TERM: name, "weight of the classifier": typed(round(weight, 6))}
+    return "" if name is None else f" --evidence {quote(name)}=PREDICTIONS"
 
 
 def none_here(judged: Iterable[str]) -> None:

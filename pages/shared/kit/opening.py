@@ -5,14 +5,14 @@ Rater models are scored on held-out annotations, and certainty is compared with 
 
 from contextlib import suppress
 
+from core.analyses.models.scores import Judged, measures_by_gold
 from core.analysis_settings import SEED, AnalysisSettings, can_choose, decide, has_truth
 from core.annotations.dataset import Dataset
 from core.certainty.held_out_readers import HeldOutCurve, held_out_curve
 from core.certainty.truth_curve import TruthCurve, truth_curve
 from core.errors import PluralityError
-from core.models.choose import Choice, choose
+from core.models.choose import choose
 from core.models.gold import gold_cases
-from core.models.gold_measures import GoldMeasures, gold_measures
 from core.plausibility.gaussian import GaussianScores
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.protocol import PlausibilityModel
@@ -26,7 +26,6 @@ READERS = "Held-out readers"
 CHOOSING = "Computing: the model and γ are still being chosen from the data."
 CHOOSING_RATERS = "Computing: rater models are still being compared on held-out annotations."
 _OF_TRUTH = 4e-3  # seconds of a case with gold
-Judged = tuple[Choice, dict[str, GoldMeasures]]
 
 
 def choice_job(view: Dataset) -> Job | None:
@@ -43,7 +42,7 @@ def choice_job(view: Dataset) -> Job | None:
         how = {"seed": SEED, "seconds": expected.of_choice(view)}
         job.partial = first = cached.run(job, choose, view.coded, view.coded, difficulty=False, **how)
         found = cached.run(job, choose, view.coded, view.coded, known=first, **how)
-        return found, _by_gold(view.coded, found)
+        return found, measures_by_gold(view.coded, found)
 
     key, title = plausibility_models.choice_key(view), plausibility_models.CHOICE
     return cached.job(key, title, work, LANE, view, background=True)
@@ -70,16 +69,6 @@ def begin() -> None:
     with suppress(PluralityError):  # said by the page that needs it
         dataset = gold_of_reviews.applied(reading.dataset)
         choice_job(cached.class_view(dataset, state.split(dataset))[0])
-
-
-def _by_gold(view: Dataset, found: Choice) -> dict[str, GoldMeasures]:
-    if not len(gold_cases(view)):
-        return {}
-    return {
-        each.candidate.name: gold_measures(view, each.fit, seed=SEED)
-        for each in found.standings
-        if each.fit is not None
-    }
 
 
 def settings(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> AnalysisSettings:

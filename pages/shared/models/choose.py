@@ -2,6 +2,8 @@
 
 import streamlit as st
 
+from core.analyses.blocks import Name, Words
+from core.analyses.models.scores import who_says_the_same
 from core.analysis_settings import rater_request, shown_at
 from core.annotations.dataset import Dataset
 from core.errors import InputError
@@ -15,8 +17,7 @@ from core.models.difficulty.names import Switches, switches, tag_of
 from core.models.gold import gold_cases
 from core.models.rater_methods import BETA, DOUBT
 from core.text import exact, markdown, plural
-from pages.shared.kit import evidence, job_progress, opening, reliability_slider, widgets
-from pages.shared.models import scores
+from pages.shared.kit import blocks, evidence, job_progress, opening, reliability_slider, widgets
 
 RESTARTS = (0, 20, 100, 200)
 FIRST, FULL = "Posterior mode (quick)", "Full posterior"
@@ -126,18 +127,12 @@ def _why(view: Dataset, judged: opening.Judged | None) -> None:
     mine = st.session_state[_CHOSEN] != st.session_state.get(_OPENED)
     reason = f"Chosen by you. By held-out scores: {found.reason}" if mine else found.reason
     left, right = st.columns([5, 1.4], vertical_alignment="center")
-    who = scores.who_says_the_same(found)
-    said = markdown(f"{reason} {found.flips}") + (f" They are: {who}." if who else "")
-    left.caption(said, help=widgets.explained("held-out score"))
+    who = who_says_the_same(found)
+    spans = (Name(f"{reason} {found.flips}"), *((" They are: ", *who, ".") if who else ()))
+    with left:
+        blocks.show([Words(spans, "note", "held-out score")])
     if mine:
         right.button("Use the best", type="tertiary", on_click=_use_best, key="use_best_model")
-
-
-def held_out_scores(view: Dataset) -> None:
-    """The table behind the reason; nothing until the scores are done."""
-    judged = opening.choice(view)
-    if judged is not None:
-        scores.show(view, *judged)
 
 
 def _use_best() -> None:

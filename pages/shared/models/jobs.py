@@ -6,7 +6,6 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.annotations.rater_codes import with_codes
-from core.figures.labels import NOT_CONVERGED
 from core.models.catalogue import Fitted, Request, em_model, fit_request
 from core.models.precision import N_REPLICATES, precision_of
 from core.models.result import RaterModelFit, Uncertainty
@@ -115,11 +114,6 @@ def _leave_unwanted(wanted: list[tuple]) -> None:
     for key in wanted:
         cached.watch(key, _PART)
     st.session_state["_models_asked"] = tuple(wanted)
-
-
-def label(one: Fitted) -> str:
-    """The model's name, with the remark that every place must carry where it has not converged."""
-    return one.title if one.fit.converged else f"{one.title}{NOT_CONVERGED}"
 
 
 def with_precision(shown: Fitted) -> Fitted:

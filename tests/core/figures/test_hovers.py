@@ -290,12 +290,6 @@ def of_classifiers():
 
 
 def of_models():
-    model = replace(fit(n_classes=3), prevalence=np.array([0.25, 0.15, 0.6]))
-    yield (
-        models.prevalence_bars([model, model], LIGHT, ""),
-        0,
-        [f"class {code}: {share} | Dawid-Skene" for code, share in ((2, "0.600"), (0, "0.250"), (1, "0.150"))],
-    )
     known = fit(n_classes=3)
     marks = [f"class {code}: {known.prevalence[code]:.3f} ({known.uncertainty.prevalence.low[code]:.3f} to "
              f"{known.uncertainty.prevalence.high[code]:.3f}), 30 cases | A" for code in (2, 0)]  # fmt: skip

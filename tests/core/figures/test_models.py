@@ -11,10 +11,9 @@ from core.figures.models import (
     calibration_curve,
     confusion_heatmap,
     objective_path,
-    prevalence_bars,
     prevalence_by_model,
 )
-from core.figures.theme import DARK, LIGHT, with_opacity
+from core.figures.theme import DARK, LIGHT
 from core.text import number
 from tests.core.figures.fits import fit, spread
 
@@ -152,26 +151,6 @@ def test_a_cell_whose_interval_is_not_known_has_none():
     model.uncertainty.confusion.low[0, 0, 1] = np.nan
     text = confusion_heatmap(model, 0, LIGHT, "").data[0].text
     assert text[0][1] == number(model.confusion[0, 0, 1]) and "to" in text[0][0] and "to" in text[1][0]
-
-
-def test_prevalence_by_vote_and_by_model_stand_side_by_side_the_commonest_by_the_model_first():
-    vote = replace(fit(n_classes=3), model="majority", prevalence=np.array([0.5, 0.2, 0.3]))
-    model = replace(fit(n_classes=3), prevalence=np.array([0.25, 0.15, 0.6]))
-    figure = prevalence_bars([vote, model], DARK, "")
-    first, second = figure.data
-    assert list(first.x) == [0.3, 0.5, 0.2] and list(second.x) == [0.6, 0.25, 0.15]
-    assert list(first.y) == list(second.y) == [0, 1, 2] and figure.layout.yaxis.autorange == "reversed"
-    assert list(figure.layout.yaxis.ticktext) == list(first.customdata) == ["class 2", "class 0", "class 1"]
-    assert (first.name, second.name) == ("Majority vote", "Dawid-Skene") and figure.layout.barmode == "group"
-    assert first.marker.color == with_opacity(DARK.classes[1], 0.75)
-    assert second.marker.color == with_opacity(DARK.classes[0], 0.75)
-    assert first.marker.pattern.shape == "/" and second.marker.pattern.shape == ""
-
-
-def test_of_many_classes_the_commonest_have_a_bar():
-    model = fit(n_classes=MOST_CLASSES + 2)
-    (bars,) = prevalence_bars([model], LIGHT, "").data
-    assert list(bars.x) == list(np.sort(model.prevalence)[::-1][:MOST_CLASSES])
 
 
 def test_the_path_of_the_objective_counts_iterations_from_1():

@@ -17,11 +17,11 @@ from core.models.classifier_evidence import (
     evidence_weight,
     with_classifier,
 )
+from core.models.comparison import vote_changes
 from core.models.dawid_skene import DawidSkene
 from core.models.held_out import held_out, prepare
 from core.models.ordinal import Ordinal
 from core.models.tempering import tempered
-from core.models.vote_changes import vote_changes
 from core.plausibility.ordinal_truth import OrdinalTruth
 
 N, K = 240, 3

@@ -6,8 +6,7 @@ import pytest
 from core.annotations.dataset import Dataset
 from core.models.dawid_skene import DawidSkene
 from core.models.held_out import held_out, prepare
-from core.models.label_dependence import with_label_dependence
-from core.models.label_fits import fit_labels
+from core.models.label_fits import fit_labels, with_label_dependence
 from core.models.one_coin import OneCoin
 from core.models.tempering import truth_beta, truth_doubt
 

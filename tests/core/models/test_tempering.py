@@ -131,7 +131,7 @@ def test_a_difficulty_model_is_tempered_on_its_nodes_and_1_is_the_model_itself(m
     confusion = np.full((5, 2, 2), 0.2) + 0.6 * np.eye(2)
     dataset = build(simulated(1, 40, confusion, (0.6, 0.4), 4)[0], 2)
     plain = fit_request(request(model, "map"), dataset).fit
-    from core.models.difficulty.tempering import tempered_at_mode
+    from core.models.difficulty.model import tempered_at_mode
 
     same = tempered_at_mode(plain, dataset, 1.0)
     assert same.class_probability == pytest.approx(plain.class_probability, abs=1e-9)

@@ -3,8 +3,8 @@ from dataclasses import replace
 import numpy as np
 
 from core.annotations.dataset import Dataset
+from core.models.comparison import vote_changes
 from core.models.majority import MajorityVote
-from core.models.vote_changes import vote_changes
 
 
 def test_a_tie_counts_as_decided_from_a_probability_of_nine_tenths_on():

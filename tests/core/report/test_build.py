@@ -397,10 +397,11 @@ def test_raters_of_the_report_are_those_of_the_raters_page_and_a_class_that_fall
     moved[:3] = 0.03, 0.04, -0.07
     fit = replace(table.panel.fit, prevalence=vote.prevalence + moved)
     monkeypatch.setattr(AnalysisSettings, "weigh", lambda *_: fit)
-    *_, picture, grid = data_sections.raters(request_of(load_sample("anaesthesia")), ["raters"], None, None)
+    blocks = data_sections.raters(request_of(load_sample("anaesthesia")), ["raters"], None, None)
+    (picture,), grid = [block for block in blocks if isinstance(block, Figure)], blocks[-1]
     title = picture.draw(LIGHT).layout.title.text.replace("<br>", " ")
     before = vote.prevalence[2]
-    assert title.startswith(f"{vote.classes[2]}: {before:.1%} of cases by majority vote, {before - 0.07:.1%} by ")
+    assert title.startswith(f"“{vote.classes[2]}”: {before:.1%} of cases by majority vote, {before - 0.07:.1%} by ")
     found = raters_to_act_on(table).acceptable
     order = found.order()
     expected = {
@@ -593,6 +594,6 @@ def test_without_names_of_raters_none_are_counted_and_the_commonest_class_comes_
     request = request_of(read("\n".join(rows).encode(), name="counts of moods").dataset)
     page = build_report(request, ["raters", "data"]).decode()
     assert "12 cases, raters without names" in page and "3 raters" not in page and "12, not named, 36" in page
-    said, table = data_sections.raters(request, ["raters"], None, None)[-2:]
+    said, _, table = data_sections.raters(request, ["raters"], None, None)[-3:]
     assert said.text == "Rater models are not possible: the annotations are anonymous."
     assert table.table["class"].tolist() == ["angry", "calm"]

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from core.models.difficulty.ascent import ascend
+from core.models.difficulty.mode import ascend
 
 
 def rosenbrock(x):

@@ -7,9 +7,8 @@ import pytest
 from core import load_sample
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError, NotFoundError
-from core.models.difficulty.binary import one_against_rest
 from core.models.difficulty.mode import at_its_mode, whitened
-from core.models.difficulty.model import DifficultyModel
+from core.models.difficulty.model import DifficultyModel, one_against_rest
 from core.models.difficulty.names import TAGS
 from core.models.difficulty.summary import summarise
 from tests.core.kinds import as_scores

@@ -1,0 +1,100 @@
+"""What rater models say of the truth, of raters and of cases: the parts of the answer, with their options."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ...annotations.dataset import Dataset
+from ...methods import Verdict, any_of, can_use
+from ...models.catalogue import Request
+from ...models.gold import gold_cases
+from ...models.majority import METHOD as MAJORITY
+from ..base import Analysis, AnalysisPart, PartOption
+
+SHARED, OWN = "Shared by all labels", "Each label alone"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelOptions:
+    """Of what rests on fits of single classes.
+
+    Attributes
+    ----------
+    requests : tuple of Request
+        Models to fit, the one in detail first; that of the settings if there are none.
+    """
+
+    requests: tuple[Request, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CaseOptions(ModelOptions):
+    """Of the table of cases."""
+
+    every: bool = field(default=False, metadata={"option": PartOption("All cases", key="all_cases", flag=True)})
+
+
+@dataclass(frozen=True, slots=True)
+class LabelOptions:
+    """Of sets of labels."""
+
+    trust: str = field(
+        default=SHARED,
+        metadata={"option": PartOption("Trust in a rater", (SHARED, OWN), key="label_trust", side_by_side=True)},
+    )
+
+
+def _any(dataset: Dataset) -> Verdict:
+    return any_of("rater model", dataset)
+
+
+def _unless(why: str, dataset: Dataset) -> Verdict:
+    found = _any(dataset)
+    return Verdict(found.method, found.title, False, why) if why and found.possible else found
+
+
+def _by_gold(dataset: Dataset) -> Verdict:
+    known = dataset.kind == "class" and gold_cases(dataset).size
+    return _unless("" if known else "no case with an annotation has a gold class", dataset)
+
+
+def _votes(dataset: Dataset) -> Verdict:
+    return can_use(MAJORITY, dataset)
+
+
+def _labels(dataset: Dataset) -> Verdict:
+    why = "" if dataset.raters_identified else "the annotations are anonymous"
+    why = why if dataset.kind == "set" else "the annotations are no sets of labels"
+    return Verdict("labels", "All labels", not why, why)
+
+
+def _part(
+    name: str,
+    title: str,
+    options: type = ModelOptions,
+    applicable: Callable[[Dataset], Verdict] = _any,
+    needs: str = "fits:fit_models",
+) -> AnalysisPart:
+    compute, present, table = (f"{__name__}.{name}:{function}" for function in ("compute", "present", "table_of"))
+    return AnalysisPart(name, title, applicable, compute, present, table, options, needs and f"{__name__}.{needs}")
+
+
+MODELS = Analysis(
+    "models",
+    "Models",
+    "Who is right, and which raters are accurate?",
+    (
+        _part("cases", "Cases", CaseOptions),
+        _part("raters", "Raters"),
+        _part("prevalence", "Prevalence"),
+        _part("checks", "Checks"),
+        _part("soft_labels", "Soft labels"),
+        _part("summary", "Models"),
+        _part("agreement", "Models with each other"),
+        _part("gold", "Against gold", applicable=_by_gold),
+        _part("details", "Fit details"),
+        _part("scores", "Held-out scores", needs="scores:score_models"),
+        _part("labels", "All labels", LabelOptions, _labels, "labels:fit_every_label"),
+        _part("vote", "Majority vote", applicable=_votes, needs=""),
+    ),
+)
+OF_A_FIT = tuple(part.name for part in MODELS.parts if part.needs.endswith("fit_models"))

@@ -1,0 +1,107 @@
+"""How far models agree with each other and with the majority vote."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ...annotations.dataset import Dataset
+from ...errors import PluralityError
+from ...models.comparison import ModelAgreement, compare_fits
+from ...models.joint import KappaCheck, kappa_check
+from ...models.result import RaterModelFit
+from ...models.tap import METHODS as TAP
+from ...text import number, plural, with_interval
+from ..blocks import Block, Download, Grid, Heading, Name, Span, Strong, Words
+from ..schema import Column
+from .fits import FittedModels, label
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AgreementOfModels:
+    """Every two of the models.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Of the models, the majority vote first.
+    found : ModelAgreement
+    kappa : KappaCheck or None
+        Of a t-a-p model in detail.
+    """
+
+    names: tuple[str, ...]
+    found: ModelAgreement
+    kappa: KappaCheck | None
+
+
+def with_vote(models: FittedModels) -> dict[str, RaterModelFit]:
+    """The majority vote and the models of the same classes by label.
+
+    Parameters
+    ----------
+    models : FittedModels
+    """
+    return {"Majority vote": models.vote} | {label(one): one.fit for one in models.same}
+
+
+def compute(models: FittedModels, options) -> AgreementOfModels:
+    """Compare every two models, and a t-a-p model with Fleiss κ."""
+    fits, shown, kappa = with_vote(models), models.shown, None
+    if shown.request.method.command == TAP[0].command:
+        try:
+            kappa = kappa_check(shown.dataset, shown.fit)
+        except PluralityError:  # of the variant without a check, or without pairs
+            kappa = None
+    return AgreementOfModels(tuple(fits), compare_fits(shown.dataset, list(fits.values())), kappa)
+
+
+def present(found: AgreementOfModels, dataset: Dataset, options) -> list[Block]:
+    """A row and a column for each model."""
+    names, same = found.names, found.found.same_top
+    low = np.unravel_index(np.argmin(same), same.shape)
+    words: tuple[Span, ...]
+    if same[low] == 1:
+        words = ("All of them have the same most probable class in every case.",)
+    else:
+        least = number(float(same[low]))
+        words = ("Least alike: ", Name(names[low[0]]), " and ", Name(names[low[1]]), f", {least}.")
+    columns = [Column("model"), *(Column(name, unit="coefficient") for name in names)]
+    return [
+        Heading("Models with each other", "model agreement"),
+        Words(f"Share of the {plural(found.found.n_cases, 'case')} with the same most probable class.", "note"),
+        Grid(_matrix(names, same), "Share of cases with the same class.", 40, columns, "model_agreement"),
+        Download(
+            table_of(found, dataset, options), "Mean distance of the class probabilities", "model_distance",
+            "model_distance_table",
+        ),
+        Words(words, "note"),
+        *_kappa(found.kappa),
+    ]  # fmt: skip
+
+
+def table_of(found: AgreementOfModels, dataset: Dataset, options) -> pd.DataFrame:
+    """The mean distance of the class probabilities, a row and a column for each model."""
+    return _matrix(found.names, found.found.distance)
+
+
+def _matrix(names: tuple[str, ...], values: np.ndarray) -> pd.DataFrame:
+    frame = pd.DataFrame(values, columns=list(names))
+    frame.insert(0, "model", list(names))
+    return frame
+
+
+def _kappa(found: KappaCheck | None) -> list[Block]:
+    if found is None:
+        return []
+    return [
+        Heading("Fleiss κ against the accuracies", TAP[0]),
+        Words(
+            (
+                "Observed κ is ", Strong(with_interval(found.observed, found.low, found.high)),
+                "; the model expects ", Strong(number(found.expected)),
+                f", and the product of accuracies a² is {number(found.a_squared)}. They agree where raters guess by "
+                "the prevalence.",
+            )
+        ),
+    ]  # fmt: skip

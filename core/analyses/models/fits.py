@@ -1,0 +1,158 @@
+"""Fits of rater models, on which several parts rest, and what they say in a sentence."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...analysis_settings import rater_request
+from ...annotations.dataset import Dataset
+from ...extremes import clearly_least, clearly_most
+from ...figures.labels import NOT_CONVERGED
+from ...models.catalogue import Fitted, fit_request
+from ...models.comparison import models_agree, vote_changes
+from ...models.majority import MajorityVote
+from ...models.restarts import Restarts
+from ...models.result import RaterModelFit
+from ...models.unanimous import unanimous_cases
+from ...raters.acceptable import why_not
+from ...text import number, percent_with_interval, plural, shorten
+from ..blocks import Block, Name, Span, Strong, Words
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FittedModels:
+    """Fits of one dataset.
+
+    Attributes
+    ----------
+    fitted : tuple of Fitted
+    shown : Fitted
+        The one in detail.
+    vote : RaterModelFit
+        Majority vote of the classes that it has.
+    """
+
+    fitted: tuple[Fitted, ...]
+    shown: Fitted
+    vote: RaterModelFit
+
+    @property
+    def same(self) -> list[Fitted]:
+        """Those of the same classes as the one in detail."""
+        return [one for one in self.fitted if one.fit.classes == self.shown.fit.classes]
+
+    @property
+    def answered(self) -> np.ndarray:
+        """Which cases have annotations, bool, shape (n_cases,)."""
+        return np.diff(self.shown.dataset.case_ptr) > 0
+
+
+def fit_models(dataset: Dataset, options) -> FittedModels:
+    """Fit the models asked for.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes, for which some rater model is possible.
+    options : ModelOptions
+    """
+    requests = options.requests or (rater_request(None, dataset),)
+    return of_fits([fit_request(one, dataset) for one in requests if one is not None])
+
+
+def of_fits(fitted: list[Fitted]) -> FittedModels:
+    """Fits with the majority vote, the first of them in detail.
+
+    Parameters
+    ----------
+    fitted : list of Fitted
+    """
+    return FittedModels(tuple(fitted), fitted[0], MajorityVote().fit(fitted[0].dataset))
+
+
+def label(one: Fitted) -> str:
+    """The model's title, with the remark that it has not converged, if so."""
+    return one.title if one.fit.converged else f"{one.title}{NOT_CONVERGED}"
+
+
+def headline(models: FittedModels) -> tuple[str, str]:
+    """The most important sentence, and a second one; if annotations do not tell who is right, the first says that.
+
+    Several models are compared with each other; one, or one that has not converged, with the majority vote.
+    """
+    shown = models.shown
+    changes = vote_changes(shown.fit, models.vote, models.answered)
+    converged = [one.fit for one in models.same if one.request.method.is_truth and one.fit.converged]
+    if shown.request.way == "vote":
+        sentence = f"{shown.title} keeps the majority class of every case"
+    elif len(converged) < 2 or not shown.fit.converged:
+        sentence = f"{changes.words} ({label(shown)})"
+    else:
+        sentence = models_agree(converged, models.answered).words
+    known = shown.fit.settings.get("use_gold") or not shown.request.method.is_truth
+    if not known and (changes.n_changed or changes.n_decided) and (why := why_not(shown.dataset)):
+        return f"Which class is right cannot be told: {why}", f"{sentence}."
+    return sentence, ""
+
+
+def remarks(shown: Fitted) -> list[Block]:
+    """What to mind of the model in detail, what is grave first."""
+    blocks: list[Block] = []
+    if not shown.request.method.is_truth:
+        text = (
+            " is a baseline without parameters that others are compared with. Its annotations are not taken for the "
+            "truth."
+        )
+        blocks.append(Words((Name(shown.title), text), "info"))
+    diagnostics = None if shown.bayes is None else shown.bayes.diagnostics
+    grave = shown.bayes is None and shown.request.way != "vote"
+    notes = {note: grave or (diagnostics is not None and note == diagnostics.words) for note in shown.fit.notes}
+    if shown.request.method.is_truth and (why := unanimous_cases(shown.dataset).why_not(shown.fit)):
+        notes = {f"{shown.title} is not to be relied on here. {why}": True} | notes
+    heavy, light = (" ".join(note for note, grave in notes.items() if grave == which) for which in (True, False))
+    blocks += [Words((Name(heavy),), "warning")] if heavy else []
+    return [*blocks, Words((Name(light),), "note")] if light else blocks
+
+
+def restarts_in_words(fit: RaterModelFit, found: Restarts) -> Words:
+    """Whether other starting points lead elsewhere.
+
+    Parameters
+    ----------
+    fit : RaterModelFit
+        From the start by the votes.
+    found : Restarts
+    """
+    n = f"{len(found.objectives):,} restarts"
+    if not found.differs:
+        return Words(f"None of {n} found a better fit than the start from the votes.", "note")
+    n_best = sum(abs(value - max(found.objectives)) < 1e-4 * (1 + abs(value)) for value in found.objectives)
+    return Words(
+        f"The likelihood has more than one mode. The best of {n} (reached {plural(n_best, 'time')}) has "
+        f"log-likelihood {number(found.best.log_likelihood, 3)} against {number(fit.log_likelihood, 3)} from the "
+        f"votes, and changes the most probable class of {plural(found.n_changed, 'case')}. Below, the start from the "
+        "votes is shown unless you choose the other.",
+        "warning",
+        icon="alt_route",
+    )
+
+
+def most_and_least_accurate(raters, accuracy) -> Words | None:
+    """Who is clearly most and least often right, as the Raters page has it; None if fewer than two are judged.
+
+    Parameters
+    ----------
+    raters : sequence of str
+    accuracy : Rates
+        Of the raters, with its interval.
+    """
+    ends = accuracy.value, accuracy.low, accuracy.high
+    if np.isfinite(accuracy.value).sum() < 2:
+        return None
+    spans: list[Span] = []
+    for how, rater in (("most", clearly_most(*ends)), ("least", clearly_least(*ends))):
+        if rater is not None:
+            how = f"; {how}" if spans else how.capitalize()
+            words = percent_with_interval(*(float(part[rater]) for part in ends))
+            spans += [f"{how} often right: ", Strong(Name(shorten(raters[rater], 40))), f", {words}"]
+    return Words((*(spans or ["No rater is clearly the most or the least often right"]), ", as on the Raters page."))
