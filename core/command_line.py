@@ -302,12 +302,62 @@ def _agreement() -> list[click.Parameter]:
     ]
 
 
-def _options_of_parts(parts: Sequence["AnalysisPart"]) -> list[click.Parameter]:
-    """The options of all parts of an analysis, each once."""
+def _level() -> click.Option:
+    return click.Option(["--level"], type=float, metavar="L", help="Confidence level of intervals, 0 to 1 [0.95].")
+
+
+def _guideline() -> list[click.Parameter]:
+    return [
+        *_file(),
+        _level(),
+        _ordinal(),
+        click.Option(
+            ["--since"],
+            type=click.DateTime(),
+            metavar="DATE",
+            help="Date of a new guideline: disagreement before and from it.",
+        ),
+        click.Option(["--merge"], nargs=2, metavar="A B", help="Two classes to merge, as one dataset of its own."),
+        click.Option(["--out"], metavar="FILE", help="CSV file to write the merged dataset to."),
+    ]
+
+
+def _groups() -> list[click.Parameter]:
+    return [
+        *_file(),
+        click.Option(
+            ["--facts"], metavar="FILE", help="Table with a row per rater and their facts; if omitted, columns of FILE."
+        ),
+        click.Option(["--fdr"], type=float, metavar="Q", help="False discovery rate over all groups [0.05]."),
+        _level(),
+        _ordinal(),
+    ]
+
+
+def _check() -> list[click.Parameter]:
+    return [
+        *_file(),
+        click.Option(
+            ["--require"], multiple=True, required=True, metavar="RULE",
+            help='Requirement such as "alpha >= 0.6", "flagged_raters <= 2", "unanimous > 50%"; may be repeated.',
+        ),
+        click.Option(["--confident"], is_flag=True, help="Decide by the whole interval instead of the value."),
+        click.Option(
+            ["--look"], type=click.IntRange(1), metavar="K",
+            help="Number of this look at growing data, from 1: intervals that hold at all looks together decide.",
+        ),
+        click.Option(["--summary"], metavar="FILE", help="File to append a summary to, in GitHub's Markdown."),
+        _level(),
+        _ordinal(),
+    ]  # fmt: skip
+
+
+def _options_of_parts(parts: Sequence["AnalysisPart"], without: Sequence[str] = ()) -> list[click.Parameter]:
+    """The options of all parts of an analysis, each once, but for those that a command has itself."""
     found: dict[str, list[tuple[AnalysisPart, Any]]] = {}
     for part in parts:
         for field in fields(part.options):
-            if (option := field.metadata.get("option")) is not None:
+            if (option := field.metadata.get("option")) is not None and field.name not in without:
                 found.setdefault(field.name, []).append((part, option))
     return [
         click.Option(
@@ -438,6 +488,18 @@ def _machine() -> list[click.Parameter]:
             ["--level"], type=float, default=0.95, metavar="L", help="Confidence level of intervals, 0 to 1 [0.95]."
         ),
         click.Option(["--no-people"], is_flag=True, help="Do not test people in the same way."),
+    ]
+
+
+def _panel() -> list[click.Parameter]:
+    from .analyses.panel import PANEL
+
+    taken = ("more", "machine", "predictions", "level")
+    return [
+        *_file(),
+        *(parameter for parameter in _machine() if parameter.name in taken),
+        *_options_of_parts(PANEL.parts, without=("level",)),
+        click.Option(["--gold"], metavar="FILE", help="Gold file with the columns case,class (for --truth gold)."),
     ]
 
 
@@ -719,6 +781,24 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "agreement readings.csv --level 0.9",
         _agreement,
     ),
+    "guideline": (
+        ".commands.data:guideline",
+        "Which classes to merge, split or rewrite, and whom to train.",
+        "guideline readings.csv --merge benign unsure --out merged.csv",
+        _guideline,
+    ),
+    "check": (
+        ".commands.gate:check",
+        "Do the data meet requirements? Ends with 0 if they do, with 1 if not, with 2 for bad input.",
+        'check readings.csv --require "alpha >= 0.6" --require "flagged_raters <= 2"',
+        _check,
+    ),
+    "groups": (
+        ".commands.data:groups",
+        "Do groups of raters see cases differently?",
+        "groups readings.csv --facts raters.csv",
+        _groups,
+    ),
     "fit": (
         ".commands.fits:fit",
         "Fit a model of raters and truth.",
@@ -742,6 +822,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Test whether an AI model can replace a rater.",
         "machine readings.csv --machine gpt,gemini --epsilon 0.1",
         _machine,
+    ),
+    "panel": (
+        ".commands.machines:panel",
+        "What a panel of AI raters is worth: effective number of raters, vote and members.",
+        "panel readings.csv --machine gpt,gemini,claude --truth joint",
+        _panel,
     ),
     "certainty": (
         ".commands.plausibilities:certainty",

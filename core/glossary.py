@@ -29,6 +29,30 @@ GLOSSARY: dict[str, Term] = {
         "Benjamini-Yekutieli over raters; passes if the winning rate ω is at least ½; ρ is the mean advantage "
         "(Calderon, Reichart & Dror 2025); intervals by resampling cases.",
     ),
+    "panel of AI raters": Term(
+        "How many independent raters do several models count as? Models that make the same mistakes count as few, and "
+        "their vote may be no better than the best of them.",
+        "n_eff = n / (1 + (n − 1) ρ̄) with ρ̄ the mean φ of the errors of two raters; the truth from people's "
+        "annotations and the answers judged together, as one rater with an unrestricted table, by EM (Dawid & Skene "
+        "1979); intervals by resampling cases.",
+    ),
+    "quality gate": Term(
+        "Requirements on the data, such as an agreement of at least 0.6, checked each time that data arrive.",
+        "Over several looks, shares of dated cases have a betting confidence sequence (Waudby-Smith & Ramdas 2024), "
+        "coefficients and other shares an interval at 1 − 6 (1 − level) / (π² k²) at look k.",
+    ),
+    "groups of raters": Term(
+        "Do raters of one group, such as a region, see cases differently from the others? Groups of fewer than 8 "
+        "raters are not shown.",
+        "IRR: α within a group; XRR: 1 − D_o / D_e across; GAI = IRR / XRR (Prabhakaran et al. 2024). p by permuting "
+        "facts of raters within strata of activity, Benjamini-Hochberg; intervals by resampling raters and cases.",
+    ),
+    "guideline": Term(
+        "Which two classes do raters confuse? What everybody confuses asks for another guideline, or one class; what "
+        "one rater confuses asks for a talk.",
+        "Off-diagonal coincidences of two classes over all; loss of a merger: mutual information of the joint of P(z) "
+        "and annotation, before less after, as a share; percentile intervals over resampled cases.",
+    ),
     "versions": Term(
         "Versions of one model on the same cases: does a newer one agree more with people, and on how many cases "
         "does its answer change?",

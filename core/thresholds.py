@@ -24,6 +24,10 @@ NEARLY_CERTAIN = 0.99  # "Of classes with a probability of .99, so many are righ
 ONE_CLASS_FLAGGED = 0.9  # "Named A on 45 of 50 annotations": share of one class from which a rater is flagged
 ONE_CLASS_ONLY = 0.95  # "Most raters give one class": share of one class from which a rater counts as such
 
+# Guidelines.
+CLASSES_TOLD_APART = 0.667  # "Raters tell the two classes apart": α of the annotations that are of one of them
+LITTLE_INFORMATION = 0.05  # "A merger loses little": share of the information about the truth, end of its interval
+
 # The guided story.
 DISAGREE_BELOW = 0.8  # "Their annotations cannot all be right": agreement of two raters
 TWO_TRUTHS = 0.35  # "This case has two plausible truths": share of draws in which the second class leads

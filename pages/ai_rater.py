@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.analyses.panel import PANEL, options_of
 from core.annotations.dataset import Dataset
 from core.machines.alternative_test import EPSILON, EPSILONS
 from core.machines.annotation_scores import TITLES
@@ -9,7 +10,7 @@ from core.machines.marks import Machine, described
 from core.machines.sentences import silences, verdict
 from core.text import exact, markdown, typed
 from pages.shared.ai_rater import computed, marking, parts, rates, versions
-from pages.shared.kit import evidence, navigation, provenance, shared_errors, state, widgets
+from pages.shared.kit import blocks, evidence, navigation, provenance, shared_errors, state, widgets
 from pages.shared.kit import style as look
 
 TEST = "alternative annotator test"
@@ -122,6 +123,9 @@ def _parts(machines: computed.Machines, marked: tuple[Machine, ...], result: com
     }
     if dataset.kind != "score":
         view = widgets.class_view(dataset) if dataset.kind == "ranking" else dataset
+        if len(machines.names) > 1:
+            worth = PANEL.part("worth").with_options(**options_of(view, marked_or_named))
+            tabs["Panel"] = lambda: blocks.answer(worth, view)
         tabs["Shared errors"] = lambda: shared_errors.show(view, marked_or_named, theme, "machines")
     for (_, show), tab in zip(tabs.items(), widgets.tabs(list(tabs), "ai_tabs"), strict=True):
         if tab.open:

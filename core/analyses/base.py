@@ -78,6 +78,8 @@ class AnalysisPart:
     needs : str
         "module:function" of dataset and options: a long computation that several parts rest on. A page has it done by a
         job and hands it to `answer`.
+    given_options : tuple of (str, object)
+        Options that whoever asks the part has set, such as who is an AI rater; see `with_options`.
     """
 
     name: str
@@ -88,6 +90,11 @@ class AnalysisPart:
     table: str
     options: type = NoOptions
     needs: str = ""
+    given_options: tuple[tuple[str, Any], ...] = ()
+
+    def with_options(self, **given: Any) -> "AnalysisPart":
+        """The same part with options that no control offers."""
+        return replace(self, given_options=(*self.given_options, *given.items()))
 
     def answer(self, dataset: "Dataset | Inputs", options: Any = None, needed: Any = None, **how: Any) -> Any:
         """The result for a dataset and options.
@@ -101,7 +108,7 @@ class AnalysisPart:
         **how
             A cancel token, progress and a runner, if the part takes them.
         """
-        options = self.options() if options is None else options
+        options = self.resolve() if options is None else options
         if self.needs and needed is None:
             needed = _function(self.needs)(dataset, options)
         return _function(self.compute)(needed if self.needs else dataset, options, **how)
@@ -117,7 +124,7 @@ class AnalysisPart:
         options : object, optional
             As of `answer`.
         """
-        return _function(self.present)(result, dataset, self.options() if options is None else options)
+        return _function(self.present)(result, dataset, self.resolve() if options is None else options)
 
     def frame(self, result: Any, dataset: "Dataset | Inputs", options: Any = None) -> Any:
         """The table of the result, as files and the command line have it.
@@ -134,7 +141,7 @@ class AnalysisPart:
         -------
         DataFrame
         """
-        return _function(self.table)(result, dataset, self.options() if options is None else options)
+        return _function(self.table)(result, dataset, self.resolve() if options is None else options)
 
     def given(self, asked: Any) -> dict[str, Any]:
         """What the options of a command say of those of the part.
@@ -167,7 +174,7 @@ class AnalysisPart:
                 check_choice(value, option.label, option.choices)
             elif option is not None:
                 check_level(value, option.label)
-        return replace(own, **given)
+        return replace(own, **{**dict(self.given_options), **given})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,14 +1,18 @@
 """Samples, files and agreement: each a tree for JSON and a table for CSV."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from datetime import UTC
+from typing import TYPE_CHECKING, Any
 
+from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..ingest.samples import SAMPLES
-from .inputs import read_file, read_warned, rows_of, split, stamp, with_declared_order
+from .inputs import read_file, read_warned, rows_of, split, stamp, with_declared_order, write_table
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ..analyses.base import AnalysisPart
 
 
 def samples(options) -> tuple[dict, Callable[[], "pd.DataFrame"]]:
@@ -118,12 +122,81 @@ def _part(options) -> tuple[dict, "pd.DataFrame"]:
     part = AGREEMENT.part(options.part)
     dataset, left_out = read_warned(options).dataset.as_classes(split(options))
     dataset = with_declared_order(dataset, options)
+    return answered(part, options, dataset, left_out)
+
+
+def answered(
+    part: "AnalysisPart", options, dataset: Dataset, left_out: int = 0, words: Callable[[Any], str] | None = None
+) -> tuple[dict, "pd.DataFrame"]:
+    """The rows of a part of an analysis, as its page and its downloads have it.
+
+    Parameters
+    ----------
+    part : AnalysisPart
+    options
+        Of the command line.
+    dataset : Dataset
+    left_out : int
+        Annotations that are not in the dataset.
+    words : callable, optional
+        The result to sentences to send on.
+
+    Raises
+    ------
+    NotApplicableError
+        The part is not possible with these data.
+    """
     verdict = part.applicable(dataset)
     if not verdict.possible:
         raise NotApplicableError(f"“{part.title}” is not possible: {verdict.reason}.")
     chosen = part.resolve(**part.given(options))
-    table = part.frame(part.answer(dataset, chosen), dataset, chosen)
-    return {"part": part.name, "rows": rows_of(table), "left_out": left_out, **stamp(options, dataset)}, table
+    found = part.answer(dataset, chosen)
+    table = part.frame(found, dataset, chosen)
+    rows = rows_of(table)
+    said = {} if words is None else {"words": words(found)}
+    return {"part": part.name, **said, "rows": rows, "left_out": left_out, **stamp(options, dataset)}, table
+
+
+def guideline(options) -> tuple[dict, "pd.DataFrame"]:
+    """Pairs of classes that raters confuse; or, with ``--merge``, the dataset in which two are one."""
+    from ..agreement.guideline import merge_classes
+    from ..analyses.blocks import Words
+    from ..analyses.guideline import GUIDELINE, lead
+    from ..annotations.write import long_table
+
+    dataset, left_out = read_warned(options).dataset.as_classes(split(options))
+    dataset = with_declared_order(dataset, options)
+    part, more = GUIDELINE.part("pairs").with_options(seed=options.seed), {}
+    if options.since is not None:
+        part = part.with_options(since=int(options.since.replace(tzinfo=UTC).timestamp()))
+    if options.merge:
+        merged = merge_classes(dataset, *options.merge)
+        write_table(options.out, long_table(merged))
+        more["merged"] = {"classes": list(merged.classes), "digest": merged.digest, "file": options.out}
+    answer, table = answered(part, options, dataset, left_out, lambda found: Words(lead(found)).plain)
+    return answer | more, table
+
+
+def groups(options) -> tuple[dict, "pd.DataFrame"]:
+    """Groups of raters by facts of a table of raters, or by columns of the file itself."""
+    from pathlib import Path
+
+    from ..analyses.blocks import Words
+    from ..analyses.groups import GROUPS, lead
+    from ..raters.groups import facts_of_file
+    from .plausibilities import read_bytes
+
+    dataset, left_out = read_warned(options).dataset, 0
+    if dataset.kind in ("set", "ranking") or split(options) is not None:
+        dataset, left_out = dataset.as_classes(split(options))
+    if dataset.kind == "class":
+        dataset = with_declared_order(dataset, options)
+    source = options.facts or options.file
+    if not Path(source).is_file():
+        raise InputError("No facts of the raters.", "Provide a table with a row per rater (--facts FILE).")
+    facts = facts_of_file(Path(source).name, read_bytes(source), dataset.raters)
+    part = GROUPS.part("groups").with_options(facts=facts, seed=options.seed)
+    return answered(part, options, dataset, left_out, lambda found: Words(lead(found)).plain)
 
 
 def _frame(rows, **how) -> "pd.DataFrame":

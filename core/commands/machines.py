@@ -26,6 +26,7 @@ from ..machines.sentences import silences
 from ..machines.subgroup_differences import subgroup_differences
 from ..machines.versions import version_drift
 from ..text import plural
+from .fits import with_gold
 from .inputs import progress, read_warned, split, stamp
 
 _PAIRS = (("_human", "_llm"), ("human_annotations", "llm_annotations"))
@@ -75,6 +76,34 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
         **stamp(options, dataset),
     }
     return answer, _table(found, worth)
+
+
+def panel(options) -> tuple[dict, pd.DataFrame]:
+    """What a panel of AI raters is worth; the table has a row for the panel, people, each member and each family."""
+    from ..analyses.panel import PANEL, options_of
+
+    dataset, names, notes, _, told = _opened(options)
+    if dataset.kind != "class":
+        dataset = dataset.as_classes(split(options))[0]
+    if options.gold:
+        dataset = with_gold(dataset, options)
+    options.cautions.extend(notes)
+    (part,) = PANEL.parts
+    verdict = part.applicable(dataset)
+    if not verdict.possible:
+        raise NotApplicableError(f"“{part.title}” is not possible: {verdict.reason}.")
+    asked = part.with_options(**options_of(dataset, described(names, told.values())), seed=options.seed)
+    chosen = asked.resolve(**asked.given(options))
+    found = asked.answer(dataset, chosen)
+    table = asked.frame(found, dataset, chosen)
+    estimates = ("n_effective", "correlation", "against_majority", "people_effective", "vote", "best_accuracy", "gain",
+                 "shortfall")  # fmt: skip
+    answer = {name: one and one._asdict() for name in estimates for one in [getattr(found, name)]}
+    answer |= {name: getattr(found, name) for name in ("truth", "n_cases", "n_people", "best", "independent")}
+    answer["added"] = [{"rater": name, "accuracy": accuracy} for name, accuracy in found.added]
+    answer["left_out"] = [{"rater": name, "why": why} for name, why in found.left_out]
+    rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    return {"words": found.words(), **answer, "rows": rows, "level": chosen.level, **stamp(options, dataset)}, table
 
 
 def _like_machines(people: list[str]) -> list[str]:

@@ -26,6 +26,7 @@ from .page import printed, to_html
 
 _SECTIONS: dict[str, tuple[str, Callable]] = {
     "agreement": ("Do the raters agree?", data_sections.agreement),
+    "guideline": ("Which classes to merge or rewrite?", data_sections.guideline),
     "raters": ("Who is right?", data_sections.raters),
     "scores": ("How do raters score, and how well are scores known?", score_section.scores),
     "gold": ("How do raters and models compare with gold?", gold_section.gold),
@@ -37,7 +38,7 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "methods": ("Methods", truth_sections.methods),
     "data": ("The data, and how to reproduce these numbers", data_sections.provenance),
 }
-_OF_CLASSES = ("raters", "gold", "certainty", "classifiers", "sets")
+_OF_CLASSES = ("guideline", "raters", "gold", "certainty", "classifiers", "sets")
 _EVERYTHING = Selection()
 SECTIONS = {key: title for key, (title, _) in _SECTIONS.items()}
 

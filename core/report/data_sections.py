@@ -8,10 +8,12 @@ import pandas as pd
 
 from ..analyses.agreement import AGREEMENT
 from ..analyses.blocks import Grid, Words
+from ..analyses.guideline import GUIDELINE
 from ..analyses.models import MODELS
 from ..analyses.models.fits import headline, of_fits
 from ..annotations.dataset import Dataset
 from ..annotations.ordering import order_in_words
+from ..errors import PluralityError
 from ..methods import can_use
 from ..models.catalogue import Fitted, command_of
 from ..models.dawid_skene import METHOD as DAWID_SKENE
@@ -52,6 +54,27 @@ def agreement(request, sections, token, progress) -> list:
     view, words = _classes(request)
     part = AGREEMENT.part("cases")
     return [*blocks, *words, *part.blocks(part.answer(view), view)]
+
+
+def guideline(request, sections, token, progress) -> list:
+    """Pairs of classes that raters confuse; nothing if there are none to merge.
+
+    Parameters
+    ----------
+    request : ReportRequest
+    sections : sequence of str
+        Keys of the sections that were chosen; not used here.
+    token, progress
+        See `core.runtime.chunks.map_chunks`; not used here.
+    """
+    view, words = _classes(request)
+    part = GUIDELINE.part("pairs").with_options(seed=request.seed)
+    if not part.applicable(view).possible:
+        return []
+    try:
+        return [*words, *part.blocks(part.answer(view), view)]
+    except PluralityError as error:
+        return [*words, Words(str(error))]
 
 
 def raters(request, sections, token, progress) -> list:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from ..analyses.blocks import Figure, Grid, Words
+from ..analyses.panel import PANEL, options_of
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError, PluralityError
 from ..figures import machines as figures
@@ -45,9 +46,22 @@ def machines(request, sections, token, progress) -> list:
     blocks += [Words(one, "note") for one in silences(dataset, people, found.machines)]
     drift = version_drift(dataset, described(names, request.marks), people, seed=request.seed)
     blocks += [Words(one.words()) for one in drift]
-    blocks += _rates(dataset, names, people)
+    blocks += [*_rates(dataset, names, people), *_panel(dataset, names, request)]
     blocks += [Words(f"Left out: {why}", "note") for why in left_out]
     return [*blocks, Words("The test rewards being where most raters are: a machine that shares their errors passes.")]
+
+
+def _panel(dataset: Dataset, machines: Sequence[str], request) -> list:
+    """What several machines are worth together; nothing of one."""
+    (part,) = PANEL.parts
+    if len(machines) < 2 or not part.applicable(dataset).possible:
+        return []
+    asked = part.with_options(**options_of(dataset, described(machines, request.marks)), seed=request.seed)
+    try:
+        found = asked.answer(dataset)
+    except NotApplicableError as error:
+        return [Words(str(error), "note")]
+    return asked.blocks(found, dataset)
 
 
 def _rates(dataset: Dataset, machines: Sequence[str], people: Sequence[str]) -> list:

@@ -20,11 +20,23 @@ SENTENCES = {
         "annotations or more.",
         (GWET, SPA_SOURCE, *KRIPPENDORFF.sources),
     ),
+    "guideline": (
+        "Classes that raters confuse were ranked by their share of the off-diagonal coincidences. The loss of a merger "
+        "is the mutual information of the truth, by a rater model, and the annotation before it, less that after it; "
+        "intervals come from resampling cases.",
+        (DAWID_SKENE_1979, *KRIPPENDORFF.sources),
+    ),
     "machines": (
         "Machines were compared with each rater by the alternative annotator test, one-sided t-tests with the "
         "Benjamini-Yekutieli procedure over raters, and expressed in readers by survey equivalence; intervals come "
         "from resampling cases.",
         (ALTERNATIVE_TEST, SURVEY_EQUIVALENCE),
+    ),
+    "panel": (
+        "A panel of machines was expressed in independent raters by the mean correlation of their errors. The truth "
+        "was inferred from people's annotations and the answers that are judged, taken together as one rater, by "
+        "expectation-maximisation; intervals come from resampling cases.",
+        (DAWID_SKENE_1979,),
     ),
     "rater models": (
         "Rater models with the true class of each case summed out were fitted by expectation-maximisation from the "

@@ -130,10 +130,14 @@ def methods(request, sections, token, progress) -> list:
     parts = []
     if "agreement" in sections:
         parts.append("agreement")
+    if "guideline" in sections and request.dataset.n_classes > 2:
+        parts.append("guideline")
     if "raters" in sections:
         parts += ["rater models", "monitoring"]
     if "machines" in sections and (request.machines or (request.classifiers and request.dataset.kind == "class")):
         parts.append("machines")
+        if len(request.machines) > 1 and request.dataset.kind == "class":
+            parts.append("panel")
     if {"certainty", "classifiers", "sets"} & set(sections):
         parts.append(request.model.name)
     if "certainty" in sections:

@@ -47,7 +47,7 @@ LAYERS = (
     ("runtime.result_cache", "runtime.encoding"),
     ("methods",),
     ("annotations",),
-    ("_binomial_kernels", "correlation", "extremes", "multiplicity", "order"),
+    ("_binomial_kernels", "correlation", "extremes", "multiplicity", "order", "sequential"),
     (
         "runtime.first_start",
         "runtime.cluster",

@@ -151,6 +151,12 @@ def _judged() -> dict[str, Command]:
     found["fit auto anaesthesia"] = Command(("fit", "auto", "anaesthesia"), "iterative")
     line = ("machine", "anaesthesia", "--machine", "observer 5", "--epsilon", "0.1")
     found["machine anaesthesia"] = Command(line, "closed")
+    found["guideline anaesthesia"] = Command(("guideline", "anaesthesia"), "iterative")
+    found["groups"] = Command(("groups", "{inputs}/groups.csv"), "closed")
+    line = ("check", "anaesthesia", "--require", "alpha >= 0.3", "--require", "unanimous > 5%", "--look", "2")
+    found["check anaesthesia"] = Command(line, "closed")
+    line = ("panel", "anaesthesia", "--machine", "observer 3,observer 4,observer 5", "--truth")
+    found["panel anaesthesia, majority"] = Command((*line, "majority"), "closed")
     line = ("raters", "skin", "--gold", "{samples}/skin/truth.csv", "--acceptable", "0.7")
     found["raters skin, gold"] = Command(line, "iterative")
     found["reliability dirichlet anaesthesia"] = Command(

@@ -11,14 +11,14 @@ from pages.shared.cache.remembered import known_of_content, of_content
 
 def result(part: AnalysisPart, data: Dataset | Inputs, options: Any = None) -> Any:
     """What a part finds; computed once for each content, settings and options."""
-    chosen = part.options() if options is None else options
+    chosen = part.resolve() if options is None else options
     dataset, asked = _asked(part, data, chosen)
     return of_content(dataset, asked, lambda content: part.answer(_with(data, content), chosen))
 
 
 def known(part: AnalysisPart, data: Dataset | Inputs, options: Any = None) -> Any:
     """What `result` gave of the same before; None where it has not been asked, and it is not now."""
-    return known_of_content(*_asked(part, data, part.options() if options is None else options))
+    return known_of_content(*_asked(part, data, part.resolve() if options is None else options))
 
 
 def _with(data: Dataset | Inputs, content: Dataset) -> Dataset | Inputs:

@@ -10,8 +10,12 @@ import pytest
 
 from core.analyses.agreement import AGREEMENT
 from core.analyses.blocks import Chosen, Download, Figure, Grid, OnPage, Remark, Strong, Words
+from core.analyses.gate import GATE
+from core.analyses.groups import GROUPS
+from core.analyses.guideline import GUIDELINE
 from core.analyses.inputs import Inputs
 from core.analyses.models import MODELS
+from core.analyses.panel import PANEL
 from core.analyses.reliability import RELIABILITY
 from core.analyses.reviews import REVIEWS
 from core.analysis_settings import AnalysisSettings
@@ -23,6 +27,7 @@ from core.figures.theme import DARK, LIGHT
 from core.ingest.samples import SAMPLES, load_sample
 from core.methods import offered
 from core.plausibility.gaussian_prior import fit_prior
+from core.raters.groups import RaterFacts
 from core.report.page import printed
 from core.review.events import Draft
 from core.review.opinions import Opinion
@@ -30,13 +35,29 @@ from core.review.rules import admit
 from core.review.states import CaseReview, review_of
 from tests.core.test_sentences import DATA
 
-ANALYSES = (AGREEMENT, MODELS, RELIABILITY, REVIEWS)
+OF_DATA = (AGREEMENT, MODELS, GATE, GROUPS, GUIDELINE, PANEL)  # whose parts take annotations alone
+ANALYSES = (*OF_DATA, RELIABILITY, REVIEWS)
+# What somebody else says of the raters of a dataset.
+GIVEN = {
+    GATE: lambda dataset: {"requirements": ("cases >= 1", "annotations_per_case > 1000")},
+    GROUPS: lambda dataset: {"facts": hands(dataset.n_raters)},
+    PANEL: lambda dataset: {"machines": (0, 1), "families": (("A", (0, 1)),)},
+}
 PARTS = [(analysis, part) for analysis in ANALYSES for part in analysis.parts]
-WHOLE = {"coefficients", "labels"}  # parts of annotations that take more than single classes
+WHOLE = {
+    "coefficients",
+    "labels",
+    *(one.parts[0].name for one in (GATE, GROUPS, GUIDELINE, PANEL)),
+}  # parts of annotations that take more than single classes
 WITHOUT_DOWNLOAD = ("anchors", "reviews", "details")
 QUICK = {"reliabilities": (1.0, 3.0), "n_draws": 20, "beta": 0.6}  # what each part has of it
 N_CASES = 30
 SLOW = {"scores": ("anaesthesia", "two cases", "noise", "crowd with gold")}  # all rater models are fitted, many times
+
+
+def hands(n):
+    """A fact of n raters with two values."""
+    return RaterFacts(("hand",), (tuple(("left", "right")[place % 2] for place in range(n)),))
 
 
 def views(dataset):
@@ -130,13 +151,14 @@ def cases():
 def test_every_part_of_all_data_has_a_table_and_can_be_drawn_and_printed(analysis, part, name):
     """What a page lets somebody take away is the table that the command line gives."""
     try:
-        every_subject = data_of(name) if analysis in (AGREEMENT, MODELS) else list(subjects(analysis, data_of(name)[0]))
+        every_subject = data_of(name) if analysis in OF_DATA else list(subjects(analysis, data_of(name)[0]))
     except PluralityError as error:  # no prior of scores can be fitted
         assert str(error)
         return
     for place, subject in enumerate(every_subject):
-        if analysis in (AGREEMENT, MODELS) and part.name not in WHOLE and subject.kind != "class":
+        if analysis in OF_DATA and part.name not in WHOLE and subject.kind != "class":
             continue
+        part = part.with_options(**GIVEN.get(analysis, lambda _: {})(subject))
         verdict = part.applicable(subject)
         if not verdict.possible:
             assert verdict.reason
@@ -193,6 +215,7 @@ def test_options_are_checked_by_what_is_said_of_them(analysis, part):
                 assert getattr(part.resolve(**{field.name: choice}), field.name) == choice
                 assert option.titles(choice)
     assert part.resolve() == part.options()
+    assert part.with_options(colour="blue").given_options == (("colour", "blue"),)
 
 
 def test_words_are_plain_on_paper_and_say_nothing_of_the_page():

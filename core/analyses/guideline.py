@@ -1,0 +1,205 @@
+"""Which classes to merge, split or rewrite in the guideline, and whom to train instead."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ..agreement.guideline import ConfusedPair, GuidelineReview, WithInterval, review_guideline
+from ..annotations.counts import class_counts
+from ..annotations.dataset import Dataset
+from ..figures.estimates import estimates
+from ..methods import Verdict, any_of, can_use
+from ..models.dawid_skene import METHOD as DAWID_SKENE
+from ..models.dawid_skene import DawidSkene
+from ..text import percent_with_interval, plural
+from .base import Analysis, AnalysisPart, PartOption
+from .blocks import Block, Control, Download, Figure, Grid, Heading, Name, OnPage, Selector, Span, Words
+from .schema import Column, frame_of
+
+TERM = "guideline"
+MOST_NAMED = 12
+FEWEST_CLASSES = 3
+ADVICE = {
+    "merge": "merge, or rewrite the guideline",
+    "rewrite": "rewrite the guideline",
+    "train": "train the raters named",
+    "none": "",
+}
+_UNKNOWN = WithInterval(float("nan"), float("nan"), float("nan"))
+COLUMNS = (
+    Column("first", "class"),
+    Column("second", "and class"),
+    Column("share", "share of disagreement", "coefficient", "share_low", "share_high", "95% interval"),
+    Column("share_low", "95% low", "coefficient", hidden=True),
+    Column("share_high", "95% high", "coefficient", hidden=True),
+    Column("who", "confused by"),
+    Column("raters"),
+    Column("told_apart", "α of the two", "coefficient"),
+    Column("n_pairs", "pairs of annotations", "count"),
+    Column("lost", "information lost", "coefficient", "lost_low", "lost_high", "95% interval of the loss"),
+    Column("lost_low", "95% low", "coefficient", hidden=True),
+    Column("lost_high", "95% high", "coefficient", hidden=True),
+    Column("alpha_merged", "α if merged", "coefficient"),
+    Column("advice"),
+    Column("cases", hidden=True),
+    *(
+        Column(f"{name}{end}", "", "difference", hidden=True)
+        for name in ("before", "after", "change")
+        for end in ("", "_low", "_high")
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GuidelineOptions:
+    """Of pairs of classes.
+
+    Attributes
+    ----------
+    level : float
+    since : int or None
+        From when on a new guideline holds, in seconds since 1970-01-01 UTC.
+    seed : int
+    """
+
+    level: float = field(default=0.95, metadata={"option": PartOption("The level of the intervals")})
+    since: int | None = None
+    seed: int = 0
+
+
+def truth_of(dataset: Dataset) -> np.ndarray:
+    """P(class) of each case: by Dawid-Skene, or the share of votes if raters have no names; (n_cases, n_classes)."""
+    if can_use(DAWID_SKENE, dataset).possible:
+        return DawidSkene("pooled").fit(dataset).class_probability
+    counts = class_counts(dataset)
+    found = np.full((dataset.n_cases, dataset.n_classes), 1e-9)
+    found[np.repeat(np.arange(dataset.n_cases), np.diff(counts.ptr)), counts.class_code] += counts.count
+    return found / found.sum(axis=1, keepdims=True)
+
+
+def compute(dataset: Dataset, options: GuidelineOptions) -> GuidelineReview:
+    """Pairs of classes that raters confuse."""
+    how: dict[str, Any] = {"since": options.since, "level": options.level, "seed": options.seed}
+    return review_guideline(dataset, truth_of(dataset), **how)
+
+
+def present(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions) -> list[Block]:
+    """The pairs with the largest share of disagreement, with advice and the cases that show it best."""
+    table = table_of(found, dataset, options)
+    shown = found.pairs[:MOST_NAMED]
+    lines = [(f"{one.first} and {one.second}", *one.share) for one in shown]
+    blocks: list[Block] = [
+        Heading("Which classes to merge or rewrite?", TERM),
+        Words(lead(found), "lead"),
+        Figure(
+            lambda theme: estimates(lines, theme, _title(found), "share of all disagreement", strong=len(lines)),
+            "Share of all disagreement between two classes, with its interval",
+            "guideline_shares",
+        ),
+    ]
+    if found.broad:
+        broad: list[Span] = [part for name in found.broad for part in (", ", Name(name))][1:]
+        blocks.append(Words((*broad, ": confused with several classes by everybody. Split or describe anew."), "note"))
+    labels = [f"{one.first} / {one.second}" for one in shown]
+    return [
+        *blocks,
+        Grid(
+            table,
+            f"Pairs of classes; {plural(found.n_cases, 'case')} with two annotations.",
+            40,
+            COLUMNS,
+            "guideline_pairs",
+        ),
+        Words(
+            "α rises by construction when classes merge: compare the information lost. Confused by everybody: the "
+            "guideline is unclear; by one rater: the rater needs it explained.",
+            "note",
+        ),
+        Words(("Cases that show a pair best.", OnPage(" Choose a row to open the case.")), "note"),
+        Selector(
+            [Control("Pair of classes", list(range(len(shown))), labels, "guideline_pair")],
+            lambda place: [_cases(found.pairs[place])],
+        ),
+        Download(table, "Pairs of classes", "guideline", "guideline_table"),
+    ]
+
+
+def _title(found: GuidelineReview) -> str:
+    return (
+        "Pairs of classes by share of disagreement"
+        if found.by_chance
+        else "Few pairs of classes make most disagreement"
+    )
+
+
+def _cases(pair: ConfusedPair) -> Grid:
+    table = pd.DataFrame({"case": list(pair.cases)})
+    return Grid(table, "Cases that show it best.", key="guideline_cases", opens_case=True)
+
+
+def lead(found: GuidelineReview) -> list[Span]:
+    """The pair with the largest share of disagreement, and what to do about it.
+
+    Parameters
+    ----------
+    found : GuidelineReview
+    """
+    one = found.pairs[0]
+    said: list[Span] = [Name(one.first), " and ", Name(one.second), " make "]
+    said.append(f"{percent_with_interval(*one.share)} of all disagreement. ")
+    if found.by_chance:
+        return [*said, "Raters do not clearly agree beyond chance, so that no change of classes is advised."]
+    if one.who in ("one rater", "some raters"):
+        said += ["Without ", *_named(one.raters), " it falls by half or more. "]
+    elif one.who == "everybody":
+        said.append("It is not due to single raters. ")
+    if one.advice in ("merge", "rewrite"):
+        said.append(f"Merging them loses {percent_with_interval(*one.lost)} of the information about the truth. ")
+    advised = [pair for pair in found.pairs if pair.advice != "none"]
+    counts = {name: sum(pair.advice == name for pair in advised) for name in ADVICE if name != "none"}
+    parts = [f"{plural(n, 'pair')} to {ADVICE[name]}" for name, n in counts.items() if n]
+    return [*said, f"Advice: {'; '.join(parts)}." if parts else "No pair of classes needs a change."]
+
+
+def _named(raters: Sequence[str]) -> list[Span]:
+    parts: list[Span] = [part for name in raters[:3] for part in (", ", Name(name))][1:]
+    return [*parts, f" and {len(raters) - 3:,} more"] if len(raters) > 3 else parts
+
+
+def table_of(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions) -> pd.DataFrame:
+    """A row for each pair of classes."""
+    rows = []
+    for one in found.pairs:
+        row = {name: getattr(one, name) for name in ("first", "second", "who", "told_apart", "alpha_merged")}
+        row |= {"n_pairs": round(one.n_pairs), "advice": ADVICE[one.advice]}
+        row |= {"raters": ", ".join(one.raters), "cases": ", ".join(one.cases)}
+        for name in ("share", "lost", "before", "after", "change"):
+            value, low, high = getattr(one, name) or _UNKNOWN
+            row |= {name: value, f"{name}_low": low, f"{name}_high": high}
+        rows.append([row[column.name] for column in COLUMNS])
+    return frame_of(rows, COLUMNS)
+
+
+def _applicable(dataset: Dataset) -> Verdict:
+    if dataset.kind != "class":
+        return Verdict("guideline", "Guideline", False, f"does not take {dataset.kind}s; choose a threshold or a label")
+    if dataset.n_classes < FEWEST_CLASSES:
+        return Verdict(
+            "guideline", "Guideline", False, "there are fewer than three classes, so that none can be merged"
+        )
+    return any_of("coefficient", dataset)
+
+
+_PAIRS = AnalysisPart(
+    "pairs",
+    "Guideline",
+    _applicable,
+    f"{__name__}:compute",
+    f"{__name__}:present",
+    f"{__name__}:table_of",
+    GuidelineOptions,
+)
+GUIDELINE = Analysis("guideline", "Guideline", "Which classes to merge, split or rewrite?", (_PAIRS,))

@@ -1,0 +1,203 @@
+"""What a panel of AI raters is worth: the independent raters that it counts as, its vote, and each of its members."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from ..annotations.dataset import Dataset
+from ..figures.estimates import estimates
+from ..machines.marks import Machine
+from ..machines.panel import TITLES, TRUTHS, Estimate, PanelWorth, panel_worth
+from ..methods import ONE_CLASS, Verdict
+from ..text import percent, plural, with_interval
+from .base import Analysis, AnalysisPart, PartOption
+from .blocks import Block, Download, Figure, Grid, Heading, Name, Words
+from .schema import Column, frame_of
+
+TERM = "panel of AI raters"
+_NONE = Estimate(float("nan"), float("nan"), float("nan"))
+COLUMNS = (
+    Column("name", "rater"),
+    Column("kind"),
+    Column("accuracy", unit="coefficient", low="accuracy_low", high="accuracy_high", picture="95% interval"),
+    Column("accuracy_low", "95% low", "coefficient", hidden=True),
+    Column("accuracy_high", "95% high", "coefficient", hidden=True),
+    Column("correlation", "correlation of errors", "coefficient"),
+    Column("n_effective", "counts as", "coefficient"),
+    Column("n_effective_low", "95% low", "coefficient", hidden=True),
+    Column("n_effective_high", "95% high", "coefficient", hidden=True),
+    Column("vote_without", "vote without", "coefficient"),
+    Column("change", unit="difference", low="change_low", high="change_high", picture="95% interval of the change"),
+    Column("change_low", "95% low", "difference", hidden=True),
+    Column("change_high", "95% high", "difference", hidden=True),
+    Column("n_effective_without", "counts as, without", "coefficient"),
+    Column("added_as", "added as", "count"),
+    Column("n_cases", "cases", "count"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PanelOptions:
+    """Of the worth of a panel.
+
+    Attributes
+    ----------
+    truth : str
+    level : float
+    machines : tuple of int
+        Places of the AI raters in the dataset.
+    families : tuple of (str, tuple of int)
+        Places of the members of each family.
+    seed : int
+    """
+
+    truth: str = field(
+        default=TRUTHS[0],
+        metadata={"option": PartOption("Truth", TRUTHS, TITLES.__getitem__, TERM, "panel_truth")},
+    )
+    level: float = field(default=0.95, metadata={"option": PartOption("The level of the intervals")})
+    machines: tuple[int, ...] = ()
+    families: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    seed: int = 0
+
+
+def options_of(dataset: Dataset, machines: Iterable[Machine]) -> dict:
+    """Options of who is an AI rater and of which family; see `AnalysisPart.with_options`.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    machines : iterable of Machine
+        Raters of the dataset.
+    """
+    place = {name: code for code, name in enumerate(dataset.raters)}
+    families: dict[str, list[int]] = {}
+    members = [one for one in machines if one.name in place]
+    for one in members:
+        if one.family:
+            families.setdefault(one.family, []).append(place[one.name])
+    several = tuple((family, tuple(codes)) for family, codes in families.items() if len(codes) > 1)
+    return {"machines": tuple(sorted(place[one.name] for one in members)), "families": several}
+
+
+def compute(dataset: Dataset, options: PanelOptions) -> PanelWorth:
+    """Worth of the panel."""
+    families = {family: [dataset.raters[code] for code in codes] for family, codes in options.families}
+    names = [dataset.raters[code] for code in options.machines]
+    return panel_worth(
+        dataset, names, truth=options.truth, families=families, level=options.level, seed=options.seed  # type: ignore[arg-type]
+    )  # fmt: skip
+
+
+def present(found: PanelWorth, dataset: Dataset, options: PanelOptions) -> list[Block]:
+    """The finding, accuracies of the members and the vote, and what changes without each."""
+    table = table_of(found, dataset, options)
+    title = found.verdict().split(":")[0]
+    blocks: list[Block] = [
+        Heading("What is the panel worth?", TERM),
+        Words(found.words(), "lead"),
+        Figure(
+            lambda theme: estimates(_accuracies(found), theme, title, "share of cases that are correct", strong=1),
+            "Accuracy of each AI rater with its interval, and of the vote of the panel",
+            "panel_accuracies",
+        ),
+        Words(_independence(found), "note"),
+        Words(_people(found), "note"),
+    ]
+    if len(found.added) > 1:
+        blocks.append(Words(("Order in which the vote gains most: ", *_order(found), "."), "note"))
+    blocks += [Words(("Left out: ", Name(name), f" ({why})."), "note") for name, why in found.left_out]
+    caption = f"Panel, people, members and families; n = {plural(found.n_cases, 'case')}."
+    return [
+        *blocks,
+        Grid(table, caption, 60, COLUMNS, "panel_members"),
+        Download(table, "Panel", "panel", "panel_table"),
+    ]
+
+
+def _accuracies(found: PanelWorth) -> list[tuple[str, float, float, float]]:
+    """The vote, then raters from the best on."""
+    raters = [(one.name, *one.accuracy) for one in found.members if one.accuracy is not None]
+    return [("vote of the panel", *found.vote), *sorted(raters, key=lambda one: -one[1])]
+
+
+def _independence(found: PanelWorth) -> str:
+    points = with_interval(*(100 * share for share in found.shortfall), digits=0)
+    return (
+        f"If the same errors were independent, the vote would be correct on {percent(found.independent)} of cases; "
+        f"shared mistakes cost {points} points."
+    )
+
+
+def _people(found: PanelWorth) -> str:
+    if found.people_effective is None:
+        return "Cannot determine the same for people: no two of them have 30 cases with a known truth in common."
+    count = with_interval(*found.people_effective, digits=1)
+    said = f"On the same truth, {found.n_people:,} people per case count as {count}."
+    if found.truth == "joint":
+        said += " Mistakes that people share cannot be seen this way; compare with gold, or see “Shared errors”."
+    return said
+
+
+def _order(found: PanelWorth) -> list[str | Name]:
+    parts: list[str | Name] = []
+    for place, (name, accuracy) in enumerate(found.added):
+        parts += [", " if place else "", Name(name), f" ({percent(accuracy)})"]
+    return parts
+
+
+def table_of(found: PanelWorth, dataset: Dataset, options: PanelOptions) -> pd.DataFrame:
+    """A row for the panel, people, each member and each family."""
+    place = {name: position for position, (name, _) in enumerate(found.added, 1)}
+    n = float(len(found.raters))
+    rows = [
+        _row(found, "vote of the panel", "panel", found.vote, found.n_effective, found.correlation.value),
+        _row(found, "best member, chosen on other cases", "panel", found.best_accuracy),
+        _row(
+            found, "vote, errors independent", "panel", Estimate(found.independent, *_NONE[:2]), Estimate(n, n, n), 0.0
+        ),
+    ]
+    if found.against_majority is not None:
+        rows.append(_row(found, "panel, against the majority of people", "panel", _NONE, found.against_majority))
+    if found.people_effective is not None:
+        rows.append(_row(found, f"people, {found.n_people:,} per case", "people", _NONE, found.people_effective))
+    for one in found.members:
+        row = _row(found, one.name, "family" if one.is_family else "AI rater", one.accuracy or _NONE)
+        row |= {"correlation": one.correlation, "vote_without": one.vote_without.value, "added_as": place.get(one.name)}
+        row |= _ends("change", one.change) | {"n_effective_without": one.n_effective_without}
+        rows.append(row)
+    return frame_of([[row.get(column.name) for column in COLUMNS] for row in rows], COLUMNS)
+
+
+def _row(
+    found: PanelWorth,
+    name: str,
+    kind: str,
+    accuracy: Estimate,
+    effective: Estimate = _NONE,
+    correlation: float | None = None,
+) -> dict[str, Any]:
+    own = {"name": name, "kind": kind, "correlation": correlation, "n_cases": found.n_cases}
+    return own | _ends("accuracy", accuracy) | _ends("n_effective", effective)
+
+
+def _ends(name: str, one: Estimate) -> dict[str, float]:
+    return {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
+
+
+def _applicable(dataset: Dataset) -> Verdict:
+    if dataset.kind != "class":
+        reason = f"does not take {dataset.kind}s; choose a threshold or a label"
+    elif not dataset.raters_identified:
+        reason = "the annotations are anonymous"
+    else:
+        reason = "" if dataset.n_raters > 1 else "there is only one rater"
+    return Verdict("panel", "Worth of a panel", not reason, reason or ONE_CLASS["class"])
+
+
+_WORTH = AnalysisPart(
+    "worth", "Panel", _applicable, f"{__name__}:compute", f"{__name__}:present", f"{__name__}:table_of", PanelOptions
+)
+PANEL = Analysis("panel", "Panel of AI raters", "What is a panel of AI raters worth?", (_WORTH,))

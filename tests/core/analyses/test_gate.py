@@ -1,0 +1,112 @@
+"""Requirements: how they are read, decided and summed up."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core.agreement.krippendorff import krippendorff_alpha
+from core.analyses.gate import GATE, parsed, summary
+from core.errors import InputError
+from core.ingest.samples import load_sample
+from tests.core.agreement.guideline_simulated import simulated
+
+(PART,) = GATE.parts
+
+
+def checked(dataset, *requirements, **how):
+    return PART.with_options(requirements=requirements, **how).answer(dataset)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [("alpha >= 0.6", ("alpha", ">=", 0.6)), ("flagged_raters<=2", ("flagged_raters", "<=", 2)),
+     ("unanimous > 50%", ("unanimous", ">", 0.5)), (" kappa < -.1 ", ("kappa", "<", -0.1))],
+)  # fmt: skip
+def test_a_requirement_is_read(text, found):
+    assert tuple(parsed(text)) == found
+
+
+@pytest.mark.parametrize("text", ["alpha", "alpha == 1", "0.6 <= alpha", "alpha >= much", ""])
+def test_what_is_no_requirement_is_refused(text):
+    with pytest.raises(InputError, match="Could not read the requirement"):
+        parsed(text)
+
+
+def test_a_value_decides_unless_the_interval_is_to():
+    dataset = simulated(1)
+    alpha = krippendorff_alpha(dataset)
+    bound = (alpha.value + alpha.ci_low) / 2
+    text = f"alpha >= {bound:.6f}"
+    assert checked(dataset, text).passed
+    assert checked(dataset, text, confident=True).checks[0].outcome == "undecided"
+    assert checked(dataset, f"alpha >= {alpha.ci_low - 0.01:.6f}", confident=True).passed
+    assert checked(dataset, f"alpha >= {alpha.ci_high + 0.01:.6f}", confident=True).checks[0].outcome == "not met"
+    assert not checked(dataset, text, confident=True).passed
+
+
+def test_measures_are_those_of_the_data():
+    dataset = simulated(2)
+    names = ("cases", "raters", "annotations", "annotations_per_case", "dropped_rows", "unanimous", "case_agreement")
+    found = checked(dataset, *(f"{name} >= 0" for name in names), n_rows=1_003, n_dropped=3)
+    values = dict(zip(names, (one.measured.value for one in found.checks), strict=True))
+    answers = dataset.answer.reshape(200, 5)
+    assert (values["cases"], values["raters"], values["annotations"]) == (200, 5, 1_000)
+    assert (values["annotations_per_case"], values["dropped_rows"]) == (5, 3)
+    assert values["unanimous"] == pytest.approx(np.mean((answers == answers[:, :1]).all(axis=1)))
+    pairs = [np.mean([row[i] == row[j] for i in range(5) for j in range(5) if i != j]) for row in answers]
+    assert values["case_agreement"] == pytest.approx(np.mean(pairs))
+
+
+def test_later_looks_have_wider_intervals_and_say_so():
+    dataset = replace(simulated(3), time=None)
+    once, first, third = (checked(dataset, "alpha > 0", "unanimous > 0", look=look) for look in (0, 1, 3))
+    for place in (0, 1):
+        widths = [one.checks[place].measured.high - one.checks[place].measured.low for one in (once, first, third)]
+        assert widths[0] < widths[1] < widths[2]
+    assert "all looks together err at most 5%" in third.words() and "look" not in once.words().lower()
+
+
+def test_dated_cases_have_one_interval_for_all_looks():
+    dataset = simulated(3)
+    first, third = (checked(dataset, "unanimous > 0", look=look).checks[0].measured for look in (1, 3))
+    assert first == third and "betting confidence sequence" in first.interval
+
+
+def test_a_mean_that_changes_over_time_has_no_interval():
+    """In order of time a sequence that begins clear and ends unclear has no one mean."""
+    one = simulated(4, n=1_500, noise=0.0)
+    agree = np.array([np.ptp(one.answer[a : a + 5]) == 0 for a in one.case_ptr[:-1]])
+    order = np.argsort(~agree, kind="stable")
+    time = np.empty(one.n_cases, np.int64)
+    time[order] = np.arange(one.n_cases) * 86_400
+    found = checked(replace(one, time=np.repeat(time, 5)), "unanimous > 0.1", look=1).checks[0]
+    assert found.measured.interval == "no interval: the mean changes over time" and found.outcome == "undecided"
+
+
+def test_the_order_of_an_undated_file_does_not_matter():
+    """Files are sorted: the clear cases first would look like a sequence of clear cases."""
+    one = replace(simulated(4, n=400, noise=0.0), time=None)
+    found = checked(one, "unanimous > 0", confident=True).checks[0].measured
+    assert found.low < found.value < found.high and found.high - found.low < 0.25
+
+
+def test_a_measure_that_there_is_not_names_those_that_there_are():
+    with pytest.raises(InputError, match=r"no measure 'trust'.*flagged_raters.*alpha"):
+        checked(simulated(0), "trust > 1")
+    with pytest.raises(InputError, match="No requirement"):
+        checked(simulated(0))
+
+
+def test_alpha_of_scores_and_of_sets_has_the_same_name():
+    for sample in ("essays", "street"):
+        assert checked(load_sample(sample), "alpha > -1").passed
+
+
+def test_the_summary_is_a_table_and_shows_names_letter_for_letter():
+    found = checked(simulated(1), "alpha >= 0.99", "cases >= 10")
+    text = summary(found, "a|b <script> [x](http://y)")
+    assert "\\|" in text and "\\<script\\>" in text and "\\[x\\]" in text
+    lines = text.splitlines()
+    assert [line.count("|") for line in lines if line.startswith("| ")] == [6, 6, 6]
+    assert "❌ not met" in text and "✅ met" in text and "1 of 2 requirements met" in text

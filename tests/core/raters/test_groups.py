@@ -1,0 +1,136 @@
+"""Groups of raters: within and across agreement by loops, tests under the null, and what is not shown."""
+
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+
+from core.agreement.krippendorff import krippendorff_alpha
+from core.annotations.dataset import Dataset
+from core.errors import InputError, NotApplicableError
+from core.raters.groups import RaterFacts, facts_of_file, review_groups
+from tests.core.raters.groups_simulated import simulated
+
+FEW = {"n_permutations": 60, "n_resamples": 30}
+
+
+def by_loops(dataset, values, group):
+    """IRR and XRR over every two annotations."""
+    score = dataset.kind == "score"
+
+    def distance(x, y):
+        return (x - y) ** 2 if score else float(x != y)
+
+    said = dataset.score if score else dataset.answer
+    sides = [{True: [], False: []} for _ in range(dataset.n_cases)]
+    for place, case in enumerate(dataset.case_of_annotation):
+        value = values[dataset.rater[place]]
+        if value:
+            sides[case][value == group].append(said[place])
+    own = [one[True] for one in sides if len(one[True]) > 1]
+    pooled = [x for one in own for x in one]
+    observed = sum(2 * sum(distance(x, y) for x, y in combinations(one, 2)) / (len(one) - 1) for one in own) / len(
+        pooled
+    )
+    within = 1 - observed / np.mean([distance(x, y) for x, y in combinations(pooled, 2)])
+    both = [one for one in sides if one[True] and one[False]]
+    pairs = [distance(x, y) for one in both for x, y in product(one[True], one[False])]
+    ours, others = ([x for one in both for x in one[side]] for side in (True, False))
+    across = 1 - np.mean(pairs) / np.mean([distance(x, y) for x, y in product(ours, others)])
+    return within, across, np.mean(ours) - np.mean(others)
+
+
+@pytest.mark.parametrize("kind", ["score", "class"])
+def test_agreement_within_and_across_is_that_of_loops(kind):
+    dataset, facts = simulated(2, n=40, n_raters=36, shift=0.5, kind=kind)
+    values = tuple("" if place % 7 == 0 else value for place, value in enumerate(facts.values[0]))
+    found = review_groups(dataset, RaterFacts(("region",), (values,)), **FEW)
+    assert [one.group for one in found.groups] == ["a", "b", "c"]
+    for one in found.groups:
+        within, across, difference = by_loops(dataset, values, one.group)
+        assert one.within.value == pytest.approx(within)
+        assert one.across.value == pytest.approx(across)
+        assert one.association.value == pytest.approx(within / across)
+        if kind == "score":
+            assert one.difference.value == pytest.approx(difference)
+
+
+def test_agreement_within_a_group_is_krippendorffs_alpha():
+    dataset, facts = simulated(3)
+    found = review_groups(dataset, facts, **FEW)
+    for one in found.groups:
+        values = facts.values[facts.names.index(one.fact)]
+        of_group = dataset.select(
+            raters=[name for name, value in zip(dataset.raters, values, strict=True) if value == one.group]
+        )
+        alpha = krippendorff_alpha(of_group, metric="interval")
+        assert one.within.value == pytest.approx(alpha.value)
+        assert one.within.low < one.within.value < one.within.high
+
+
+def test_a_group_that_sees_cases_in_its_own_way_is_named():
+    found = {(one.fact, one.group): one for one in review_groups(*simulated(1, apart=1.2), n_resamples=30).groups}
+    assert found["region", "a"].named and found["region", "a"].association.value > 1.2
+    assert not found["hand", "x"].named
+
+
+def test_a_group_with_higher_scores_is_named_by_its_difference():
+    found = {(one.fact, one.group): one for one in review_groups(*simulated(1, shift=0.5), n_resamples=30).groups}
+    one = found["region", "a"]
+    assert one.named and one.p_difference < 0.02 and one.difference.low > 0
+
+
+def test_studies_without_differences_hardly_ever_name_a_group():
+    """Permuting raters, not annotations: raters are severe or mild, and annotations are no independent units."""
+    studies = [review_groups(*simulated(seed, n=80, n_raters=40), n_resamples=20) for seed in range(1_000, 1_080)]
+    named = np.mean([any(one.named for one in found.groups) for found in studies])
+    assert named <= 0.05 + 2 * np.sqrt(0.05 * 0.95 / 80)
+    p = np.array([[one.p_association, one.p_difference] for found in studies for one in found.groups])
+    assert np.mean(p < 0.2) == pytest.approx(0.2, abs=0.05)
+
+
+def test_small_groups_are_not_shown():
+    dataset, _ = simulated(4)
+    values = tuple("rare" if place < 7 else "common" if place < 40 else "" for place in range(60))
+    with pytest.raises(NotApplicableError, match="No group has 8 raters"):
+        review_groups(dataset, RaterFacts(("region",), (values,)), **FEW)
+    values = tuple("rare" if place < 7 else "ab"[place % 2] for place in range(60))
+    found = review_groups(dataset, RaterFacts(("region",), (values,)), **FEW)
+    assert [one.group for one in found.groups] == ["a", "b"] and found.too_small == (("region", 1),)
+
+
+def test_classes_without_an_order_name_the_class_that_differs_most():
+    dataset, facts = simulated(5, shift=1.0, kind="class")
+    (one,) = [one for one in review_groups(dataset, facts, **FEW).groups if one.group == "a"]
+    member = np.array([value == "a" for value in facts.values[0]])[dataset.rater]
+    shares = [np.bincount(dataset.answer[side], minlength=3) / side.sum() for side in (member, ~member)]
+    assert one.of_class == dataset.classes[int(np.abs(shares[0] - shares[1]).argmax())]
+
+
+def test_facts_are_columns_with_one_value_per_rater():
+    table = "worker,region,age,mood\n" + "\n".join(f"R{place},{'ns'[place % 2]},{20 + place},m" for place in range(30))
+    found = facts_of_file("raters.csv", table.encode(), [f"R{place}" for place in range(31)])
+    assert found.names == ("region",) and found.values[0] == (*("ns"[place % 2] for place in range(30)), "")
+    long = "case,rater,class,region\n" + "\n".join(
+        f"c{case},R{place},{'xy'[(case + place) % 2]},{'ns'[place % 2]}" for case in range(3) for place in range(20)
+    )
+    found = facts_of_file("long.csv", long.encode(), [f"R{place}" for place in range(20)])
+    assert found.names == ("region",)
+    with pytest.raises(InputError, match="no column with the names of the raters"):
+        facts_of_file("other.csv", table.encode(), ["somebody", "else"])
+    with pytest.raises(InputError, match="one value per rater"):
+        facts_of_file(
+            "none.csv",
+            "\n".join(["worker,n", *(f"R{place},{place}" for place in range(30))]).encode(),
+            [f"R{place}" for place in range(30)],
+        )
+
+
+def test_kinds_that_cannot_be_compared_are_refused():
+    dataset, facts = simulated(0)
+    anonymous = Dataset.from_scores(
+        "x", dataset.cases, dataset.raters, dataset.case_of_annotation, dataset.rater, dataset.score,
+        raters_identified=False,
+    )  # fmt: skip
+    with pytest.raises(NotApplicableError, match="with names"):
+        review_groups(anonymous, facts)

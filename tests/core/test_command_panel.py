@@ -1,0 +1,89 @@
+"""Panels of AI raters, guidelines, groups of raters and the quality gate on the command line."""
+
+import json
+
+import pandas as pd
+import pytest
+
+from core.analyses.panel import PANEL, options_of
+from core.annotations.write import long_table
+from core.command_line import main
+from core.machines.marks import Machine
+from tests.core.agreement.guideline_simulated import simulated as confused
+from tests.core.machines.panel_simulated import simulated
+from tests.core.raters.groups_simulated import simulated as grouped
+
+
+def run(capsys, *arguments):
+    """Exit status, and the JSON of a command that answers."""
+    status = main([str(one) for one in arguments])
+    out = capsys.readouterr()
+    return status, json.loads(out.out) if status < 2 else out.err
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    """Files of a panel with its gold, of a guideline, and of raters with facts."""
+    folder = tmp_path_factory.mktemp("files")
+    panel, ai = simulated(3, 150, 0.5)
+    long_table(panel).to_csv(folder / "panel.csv", index=False)
+    gold = pd.DataFrame({"case": panel.cases, "class": [panel.classes[code] for code in panel.gold]})
+    gold.to_csv(folder / "gold.csv", index=False)
+    long_table(confused(1)).to_csv(folder / "guideline.csv", index=False)
+    groups, facts = grouped(1, n=120, shift=1.0, kind="class")
+    long_table(groups).to_csv(folder / "groups.csv", index=False)
+    pd.DataFrame({"rater": groups.raters, **dict(zip(facts.names, facts.values, strict=True))}).to_csv(
+        folder / "facts.csv", index=False
+    )
+    return folder, panel, ai
+
+
+def test_panel_gives_what_the_page_has(files, capsys):
+    folder, panel, ai = files
+    arguments = ("panel", folder / "panel.csv", "--machine", ",".join(ai), "--truth", "gold")
+    status, answer = run(capsys, *arguments, "--gold", folder / "gold.csv")
+    part = PANEL.parts[0].with_options(**options_of(panel, [Machine(name) for name in ai]), truth="gold")
+    found = part.answer(panel)
+    assert status == 0 and answer["words"] == found.words()
+    assert answer["n_effective"] == pytest.approx(found.n_effective._asdict())
+    assert [row["name"] for row in answer["rows"]] == part.frame(found, panel)["name"].tolist()
+    status, words = run(capsys, *arguments)
+    assert status == 2 and "No case has a gold class" in words
+
+
+def test_guideline_writes_the_merged_dataset(files, capsys):
+    folder = files[0]
+    out = folder / "merged.csv"
+    status, answer = run(capsys, "guideline", folder / "guideline.csv", "--merge", "A", "B", "--out", out)
+    assert status == 0 and answer["merged"]["classes"] == ["A / B", "C", "D", "E"]
+    assert sum(row["share"] for row in answer["rows"]) == pytest.approx(1)
+    assert set(pd.read_csv(out)["class"]) == {"A / B", "C", "D", "E"}
+    status, answer = run(capsys, "guideline", folder / "guideline.csv", "--since", "1970-02-20")
+    assert answer["rows"][0]["change"] == pytest.approx(answer["rows"][0]["after"] - answer["rows"][0]["before"])
+    status, words = run(capsys, "guideline", folder / "guideline.csv", "--merge", "A", "X")
+    assert status == 2 and "no class 'X'" in words
+
+
+def test_groups_take_facts_from_a_table_of_raters(files, capsys):
+    folder = files[0]
+    status, answer = run(capsys, "groups", folder / "groups.csv", "--facts", folder / "facts.csv")
+    assert status == 0 and [row["group"] for row in answer["rows"] if row["named"]][:1] == ["a"]
+    assert {row["fact"] for row in answer["rows"]} == {"region", "hand"} and "region: a differs" in answer["words"]
+    status, words = run(capsys, "groups", folder / "groups.csv")
+    assert status == 2 and "one value per rater" in words
+    status, words = run(capsys, "groups", "caries")
+    assert status == 2 and "--facts" in words
+
+
+def test_check_ends_with_0_1_or_2_and_appends_a_summary(files, capsys):
+    folder, out = files[0], files[0] / "summary.md"
+    line = ("check", folder / "guideline.csv", "--summary", out, "--require")
+    status, answer = run(capsys, *line, "alpha >= 0.1", "--require", "dropped_rows <= 0")
+    assert status == 0 and answer["ok"] and [row["outcome"] for row in answer["rows"]] == ["met", "met"]
+    status, answer = run(capsys, *line, "alpha >= 0.99")
+    assert status == 1 and not answer["ok"] and answer["words"].startswith("Not passed: 0 of 1 requirement")
+    assert out.read_text(encoding="utf-8").count("### guideline") == 2
+    status, words = run(capsys, *line, "alpha is high")
+    assert status == 2 and "Could not read the requirement" in words
+    status, words = run(capsys, *line[:2], "--require", "cases > 1", "--summary", folder / "no" / "such.md")
+    assert status == 2 and "Could not write" in words

@@ -1,0 +1,62 @@
+"""Panels of AI raters, guidelines and groups of raters on their pages."""
+
+import pytest
+
+from core.analyses.blocks import Words
+from core.analyses.guideline import GUIDELINE, lead
+from core.analyses.panel import PANEL, options_of
+from core.belongings import mark_machines
+from core.library import keep
+from core.machines.marks import Machine
+from tests.core.agreement.guideline_simulated import simulated as confused
+from tests.core.machines.panel_simulated import simulated
+from tests.core.raters.groups_simulated import simulated as grouped
+from tests.pages.opened import at, opened, settle, words
+
+pytestmark = pytest.mark.usefixtures("known")
+
+
+def with_tab(page, data, key, title):
+    """The page with one of its tabs open."""
+    app = at(page, data)
+    app.session_state[key] = title
+    return settle(app.run())
+
+
+def test_the_panel_tab_says_what_the_analysis_does():
+    dataset, ai = simulated(3, 150, 0.5)
+    keep(dataset)
+    marked = [Machine(name, "GPT" if place < 2 else "") for place, name in enumerate(ai)]
+    mark_machines(dataset.digest, marked)
+    app = with_tab("ai_rater", dataset.digest, "ai_tabs", "Panel")
+    part = PANEL.parts[0].with_options(**options_of(dataset, marked))
+    assert part.answer(dataset).words() in words(app)
+    app.selectbox(key="panel_truth").select("gold").run()
+    assert part.with_options(truth="gold").answer(dataset).words() in words(settle(app))
+
+
+def test_one_ai_rater_is_no_panel():
+    dataset, ai = simulated(3, 100)
+    keep(dataset)
+    mark_machines(dataset.digest, [Machine(ai[0])])
+    assert "Panel" not in [tab.label for tab in opened("ai_rater", dataset.digest).tabs]
+
+
+def test_two_classes_are_merged_by_one_press():
+    dataset = confused(1)
+    keep(dataset)
+    app = with_tab("agreement", dataset.digest, "agreement_tabs", "Guideline")
+    found = GUIDELINE.parts[0].answer(dataset)
+    assert Words(lead(found)).plain in words(app)
+    settle(app.button(key="merge").click().run())
+    assert app.session_state["data"] != dataset.digest
+    assert "A / B" in [name for box in app.selectbox for name in box.options] or "A / B" in words(app)
+
+
+def test_groups_wait_for_a_file_of_facts():
+    dataset, _ = grouped(1, kind="class")
+    keep(dataset)
+    said = words(with_tab("agreement", dataset.digest, "agreement_tabs", "Groups of raters"))
+    assert "No facts of the raters yet." in said
+    said = words(with_tab("agreement", "caries", "agreement_tabs", "Groups of raters"))
+    assert "two groups of 8 raters are needed, and there are 5 raters" in said
