@@ -15,6 +15,7 @@ from .certainty.held_out_readers import HeldOutCurve
 from .certainty.truth_curve import TruthCurve, truth_curve
 from .errors import PluralityError
 from .methods import any_of, as_taken, can_use, method_named, offered
+from .models.average import AveragedModels, average_models
 from .models.catalogue import Request, fit_request, request
 from .models.choose import Choice, choose
 from .models.dawid_skene import METHOD as DAWID_SKENE
@@ -22,6 +23,7 @@ from .models.gold import gold_cases
 from .models.ordinal import METHOD as ORDINAL
 from .models.result import RaterModelFit
 from .plausibility.dirichlet import DirichletCounts
+from .plausibility.learned_counts import learned_counts
 from .plausibility.ordinal_truth import OrdinalTruth
 from .plausibility.protocol import PlausibilityModel
 from .runtime.chunks import CancelToken
@@ -30,6 +32,7 @@ SEED = 0
 MOST_ANNOTATIONS = 1_000_000  # above, rater models are not scored
 MOST_TRUTH_CASES = 5_000  # above, certainty is not compared with gold
 MOST_TRUSTED_CASES = 500  # the same of a model with a trust in each rater, which draws chains for it
+COUNTS_LEARN = False  # whether counts open with the prior learned from all cases, at γ = 1
 _BETA, _DOUBT = 0.6, 0.02  # until held-out scores say how far the annotations of a case are independent
 
 
@@ -77,6 +80,17 @@ class AnalysisSettings:
         if best is not None and best.fit is not None and best.request() == self.rater_model:
             return best.fit
         return fit_request(self.rater_model, classes, token=token).fit
+
+    def average(self, classes: Dataset, token: CancelToken | None = None) -> AveragedModels | None:
+        """Average the rater models that were scored: P(correct) of each class; None until they are scored.
+
+        Parameters
+        ----------
+        classes : Dataset
+            Of single classes, as they were scored.
+        token : CancelToken, optional
+        """
+        return None if self.choice is None else average_models(self.choice, classes, token=token)
 
 
 def can_choose(classes: Dataset) -> bool:
@@ -147,6 +161,7 @@ def decide(
     truth: TruthCurve | None = None,
     awaits_truth: bool = False,
     readers: HeldOutCurve | None = None,
+    learn: bool | None = None,
 ) -> AnalysisSettings:
     """Settings from what is known by now. It fits nothing.
 
@@ -165,14 +180,20 @@ def decide(
     awaits_truth : bool
         Whether certainty is still being compared with gold.
     readers : HeldOutCurve, optional
+    learn : bool, optional
+        Whether counts take the prior learned from all cases, and γ = 1, in place of theirs; `COUNTS_LEARN` by default.
     """
+    prior = None
+    if isinstance(model, DirichletCounts) and dataset.kind == "class" and (COUNTS_LEARN if learn is None else learn):
+        learned = learned_counts(dataset)
+        model, prior = replace(learned.model, depth=model.depth), learned.prior
     beta = None if choice is None else choice.dependence
     try:
-        found = default_reliability(dataset, model, beta=beta, truth=truth, readers=readers)
+        found = default_reliability(dataset, model, beta=beta, truth=truth, readers=readers, prior=prior)
     except PluralityError:  # nothing anchors γ here: it opens at the published value, as without any data
         found = None
     value = model.default_reliability if found is None else found.reliability
-    unknown = choice is None and rests_on_beta(model)
+    unknown = choice is None and rests_on_beta(model) and prior is None
     ordered = dataset.kind == "class" and dataset.ordinal  # the choice says whether the order counts
     chosen = None if scoring else choice
     return AnalysisSettings(
@@ -181,7 +202,7 @@ def decide(
         rater_request(chosen, classes),
         chosen,
         found,
-        reliability_open=awaits_truth or (scoring and (unknown or ordered)),
+        reliability_open=(awaits_truth and prior is None) or (scoring and (unknown or ordered)),
         rater_model_open=scoring,
     )
 
@@ -193,6 +214,7 @@ def compute_settings(
     name: str | None = None,
     make: Callable[[str], PlausibilityModel] = lambda name: method_named("plausibility", name).make(),
     weighing: bool = True,
+    learn: bool | None = None,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> AnalysisSettings:
@@ -209,6 +231,8 @@ def compute_settings(
         Makes the plausibility model of that name, with its prior.
     weighing : bool
         Also choose the rater model. γ alone needs fewer held-out scores, or none.
+    learn : bool, optional
+        As of `decide`.
     token, progress
         See `core.runtime.chunks.map_chunks`.
     """
@@ -222,4 +246,4 @@ def compute_settings(
     if isinstance(model, OrdinalTruth):
         model = replace(model, fitted=model.fit(view))
     truth = truth_curve(view, model, seed=SEED, token=token) if has_truth(view, model) else None
-    return decide(view, model, classes, choice=choice, truth=truth)
+    return decide(view, model, classes, choice=choice, truth=truth, learn=learn)

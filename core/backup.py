@@ -212,7 +212,7 @@ def _beside(folder: Path) -> list[Path]:
         for name, value in sorted(os.environ.items())
         if name.startswith("PLURALITY_") and not re.search("SECRET|TOKEN|URL|KEY", name)
     }
-    settings.write_text(json.dumps(told, ensure_ascii=False, indent=1), encoding="utf-8")
+    settings.write_bytes(json.dumps(told, ensure_ascii=False, indent=1).encode())
     people = current_settings().people
     return [settings, people] if people is not None and people.is_file() else [settings]
 

@@ -164,12 +164,7 @@ def _file() -> list[click.Parameter]:
             ["--select"], metavar="JSON", help="Selection of annotations, copied from an address or a report."
         ),
         click.Option(["--with-machines"], is_flag=True, help="Include raters that a column marks as AI models."),
-        click.Option(["--case"], metavar="COLUMN", help="Column of case ids."),
-        click.Option(
-            ["--rater"], metavar="COLUMN", help="Column of rater ids, or 'none' if annotations are anonymous."
-        ),
-        click.Option(["--class", "answer"], metavar="COLUMN", help="Column of classes or scores."),
-        click.Option(["--rank"], metavar="COLUMN", help="Column of ranks (differential diagnoses)."),
+        *_columns(),
         click.Option(
             ["--classes"],
             metavar="A,B,C|FILE",
@@ -206,6 +201,18 @@ def _file() -> list[click.Parameter]:
             ["--label"], metavar="NAME", help="Use one label of the sets as two classes: without it and with it."
         ),
         click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed of random numbers."),
+    ]
+
+
+def _columns() -> list[click.Parameter]:
+    """What the columns of a table are."""
+    return [
+        click.Option(["--case"], metavar="COLUMN", help="Column of case ids."),
+        click.Option(
+            ["--rater"], metavar="COLUMN", help="Column of rater ids, or 'none' if annotations are anonymous."
+        ),
+        click.Option(["--class", "answer"], metavar="COLUMN", help="Column of classes or scores."),
+        click.Option(["--rank"], metavar="COLUMN", help="Column of ranks (differential diagnoses)."),
     ]
 
 
@@ -424,6 +431,7 @@ def _choose() -> list[click.Parameter]:
         click.Option(
             ["--gold"], metavar="FILE", help="Gold file (case,class), to evaluate the models; it does not select."
         ),
+        click.Option(["--average"], is_flag=True, help="Average of the models, with their weights."),
         _ordinal(),
         _partitions(),
     ]
@@ -532,6 +540,7 @@ def _certainty() -> list[click.Parameter]:
     return [
         *_plausible(),
         click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [where pages open]."),
+        click.Option(["--learned-prior"], is_flag=True, help="Prior of counts learned from all cases, at γ = 1."),
         _cases_out("Write certainty per case as CSV."),
         _partitions(),
         _cluster(),

@@ -10,7 +10,7 @@ advised for pairs with clearly more than an even share of the disagreement.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from ..errors import InputError, LimitError, NotApplicableError
 from ..options import check_level, check_whole
 from ..result_base import Columns, Result, rows
 from ..thresholds import CLASSES_TOLD_APART, LITTLE_INFORMATION
+from .intervals import IntervalEstimate, percentile_interval
 from .krippendorff import krippendorff_alpha
 
 Who = Literal["everybody", "some raters", "one rater", "unknown"]
@@ -34,19 +35,6 @@ N_RESAMPLES = 200
 FEWEST_RATERS = 3  # before it is said whose disagreement it is
 
 
-class WithInterval(NamedTuple):
-    """A number with its interval.
-
-    Attributes
-    ----------
-    value, low, high : float
-    """
-
-    value: float
-    low: float
-    high: float
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class ConfusedPair(Result):
     """Two classes and what raters make of them.
@@ -54,7 +42,7 @@ class ConfusedPair(Result):
     Attributes
     ----------
     first, second : str
-    share : WithInterval
+    share : IntervalEstimate
         Of all disagreement.
     told_apart : float
         α of the annotations that are of one of the two.
@@ -64,31 +52,31 @@ class ConfusedPair(Result):
         Whose annotations disagree.
     raters : tuple of str
         Without whom the disagreement is at most half; of "some raters" and "one rater".
-    lost : WithInterval
+    lost : IntervalEstimate
         Share of the information about the truth that a merger loses.
     alpha_merged : float
         α if the two were one class.
     advice : {"merge", "rewrite", "train", "none"}
     cases : tuple of str
         That show it best, at most `N_CASES_SHOWN`.
-    before, after, change : WithInterval or None
+    before, after, change : IntervalEstimate or None
         Share of pairs of annotations that disagree between the two, on cases begun before and from a date on.
     """
 
     first: str
     second: str
-    share: WithInterval
+    share: IntervalEstimate
     told_apart: float
     n_pairs: float
     who: Who
     raters: tuple[str, ...]
-    lost: WithInterval
+    lost: IntervalEstimate
     alpha_merged: float
     advice: Advice
     cases: tuple[str, ...]
-    before: WithInterval | None = None
-    after: WithInterval | None = None
-    change: WithInterval | None = None
+    before: IntervalEstimate | None = None
+    after: IntervalEstimate | None = None
+    change: IntervalEstimate | None = None
 
     COLUMNS = ("first", "second", "told_apart", "n_pairs", "who", "alpha_merged", "advice")
 
@@ -277,11 +265,11 @@ class _Coincidences:
         """Coincidences of two classes in each case."""
         return 2 * self.counts[:, pair[0]] * self.counts[:, pair[1]] * self.per_pair
 
-    def share(self, place: int) -> WithInterval:
+    def share(self, place: int) -> IntervalEstimate:
         """Share of all disagreement."""
         return self.interval(self.disagreement[:, place] / np.maximum(self.total, 1e-12))
 
-    def lost(self, pair: tuple[int, int]) -> WithInterval:
+    def lost(self, pair: tuple[int, int]) -> IntervalEstimate:
         """Share of the information that is lost if two classes are one."""
         merged = information(merged_joint(self.joint, *pair))
         return self.interval((self.information - merged) / np.maximum(self.information, 1e-12))
@@ -294,14 +282,9 @@ class _Coincidences:
         expected = 1 - (n * (n - 1)).sum() / (total * (total - 1))
         return float(1 - observed / expected) if expected > 0 else float("nan")
 
-    def interval(self, values: np.ndarray) -> WithInterval:
+    def interval(self, values: np.ndarray) -> IntervalEstimate:
         """The value of all cases, with percentiles of the samples."""
-        value, again = float(values[0]), values[1:][np.isfinite(values[1:])]
-        if not again.size or not np.isfinite(value):
-            return WithInterval(value, float("nan"), float("nan"))
-        tail = 100 * (1 - self.level) / 2
-        low, high = np.percentile(again, [tail, 100 - tail])
-        return WithInterval(value, float(min(low, value)), float(max(high, value)))
+        return percentile_interval(float(values[0]), values[1:], self.level)
 
 
 def information(joint: np.ndarray) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,40 @@ NO_ERROR = 1e-12
 Z95 = 1.959963984540054  # standard errors to each end of a 95% interval
 EVERYTHING = "too few cases: the interval is all that the coefficient can be"
 WITHOUT_ERROR = "undetermined interval: the estimated standard error is 0"
+
+
+class IntervalEstimate(NamedTuple):
+    """A number with its interval, NaN if undefined.
+
+    Attributes
+    ----------
+    value, low, high : float
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+UNDEFINED = IntervalEstimate(float("nan"), float("nan"), float("nan"))
+
+
+def percentile_interval(value: float, replicates: np.ndarray, level: float) -> IntervalEstimate:
+    """Percentiles of resampled values around a value; replicates that are NaN do not count.
+
+    Parameters
+    ----------
+    value : float
+    replicates : ndarray, shape (n_replicates,)
+    level : float
+        0 to 1.
+    """
+    known = replicates[np.isfinite(replicates)]
+    if not known.size or not np.isfinite(value):
+        return IntervalEstimate(float(value), float("nan"), float("nan"))
+    tail = 100 * (1 - level) / 2
+    low, high = np.percentile(known, [tail, 100 - tail])
+    return IntervalEstimate(float(value), float(min(low, value)), float(max(high, value)))
 
 
 @dataclass(frozen=True, slots=True, repr=False)

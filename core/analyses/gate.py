@@ -42,7 +42,7 @@ _ROUNDING = 1e-12
 COLUMNS = (
     Column("requirement"),
     Column("outcome"),
-    Column("value", unit="coefficient", low="ci_low", high="ci_high", picture="interval"),
+    Column("value", unit="coefficient"),
     Column("ci_low", "low", "coefficient"),
     Column("ci_high", "high", "coefficient"),
     Column("n", unit="count"),

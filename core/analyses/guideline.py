@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ..agreement.guideline import ConfusedPair, GuidelineReview, WithInterval, review_guideline
+from ..agreement.guideline import ConfusedPair, GuidelineReview, review_guideline
+from ..agreement.intervals import UNDEFINED
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..figures.estimates import estimates
@@ -28,22 +29,21 @@ ADVICE = {
     "train": "train the raters named",
     "none": "",
 }
-_UNKNOWN = WithInterval(float("nan"), float("nan"), float("nan"))
 COLUMNS = (
     Column("first", "class"),
     Column("second", "and class"),
-    Column("share", "share of disagreement", "coefficient", "share_low", "share_high", "95% interval"),
-    Column("share_low", "95% low", "coefficient", hidden=True),
-    Column("share_high", "95% high", "coefficient", hidden=True),
+    Column("advice"),
+    Column("share", "share of disagreement", "coefficient"),
+    Column("share_low", "95% low", "coefficient"),
+    Column("share_high", "95% high", "coefficient"),
     Column("who", "confused by"),
     Column("raters"),
+    Column("lost", "information lost", "coefficient"),
+    Column("lost_low", "95% low ", "coefficient"),
+    Column("lost_high", "95% high ", "coefficient"),
     Column("told_apart", "α of the two", "coefficient"),
     Column("n_pairs", "pairs of annotations", "count"),
-    Column("lost", "information lost", "coefficient", "lost_low", "lost_high", "95% interval of the loss"),
-    Column("lost_low", "95% low", "coefficient", hidden=True),
-    Column("lost_high", "95% high", "coefficient", hidden=True),
     Column("alpha_merged", "α if merged", "coefficient"),
-    Column("advice"),
     Column("cases", hidden=True),
     *(
         Column(f"{name}{end}", "", "difference", hidden=True)
@@ -101,7 +101,7 @@ def present(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions)
         ),
     ]
     if found.broad:
-        broad: list[Span] = [part for name in found.broad for part in (", ", Name(name))][1:]
+        broad: Sequence[Span] = [part for name in found.broad for part in (", ", Name(name))][1:]
         blocks.append(Words((*broad, ": confused with several classes by everybody. Split or describe anew."), "note"))
     labels = [f"{one.first} / {one.second}" for one in shown]
     return [
@@ -164,8 +164,8 @@ def lead(found: GuidelineReview) -> list[Span]:
     return [*said, f"Advice: {'; '.join(parts)}." if parts else "No pair of classes needs a change."]
 
 
-def _named(raters: Sequence[str]) -> list[Span]:
-    parts: list[Span] = [part for name in raters[:3] for part in (", ", Name(name))][1:]
+def _named(raters: Sequence[str]) -> Sequence[Span]:
+    parts: Sequence[Span] = [part for name in raters[:3] for part in (", ", Name(name))][1:]
     return [*parts, f" and {len(raters) - 3:,} more"] if len(raters) > 3 else parts
 
 
@@ -177,7 +177,7 @@ def table_of(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions
         row |= {"n_pairs": round(one.n_pairs), "advice": ADVICE[one.advice]}
         row |= {"raters": ", ".join(one.raters), "cases": ", ".join(one.cases)}
         for name in ("share", "lost", "before", "after", "change"):
-            value, low, high = getattr(one, name) or _UNKNOWN
+            value, low, high = getattr(one, name) or UNDEFINED
             row |= {name: value, f"{name}_low": low, f"{name}_high": high}
         rows.append([row[column.name] for column in COLUMNS])
     return frame_of(rows, COLUMNS)

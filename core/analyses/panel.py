@@ -6,10 +6,11 @@ from typing import Any
 
 import pandas as pd
 
+from ..agreement.intervals import UNDEFINED, IntervalEstimate
 from ..annotations.dataset import Dataset
 from ..figures.estimates import estimates
 from ..machines.marks import Machine
-from ..machines.panel import TITLES, TRUTHS, Estimate, PanelWorth, panel_worth
+from ..machines.panel import TITLES, TRUTHS, PanelWorth, panel_worth
 from ..methods import ONE_CLASS, Verdict
 from ..text import percent, plural, with_interval
 from .base import Analysis, AnalysisPart, PartOption
@@ -17,21 +18,20 @@ from .blocks import Block, Download, Figure, Grid, Heading, Name, Words
 from .schema import Column, frame_of
 
 TERM = "panel of AI raters"
-_NONE = Estimate(float("nan"), float("nan"), float("nan"))
 COLUMNS = (
     Column("name", "rater"),
     Column("kind"),
-    Column("accuracy", unit="coefficient", low="accuracy_low", high="accuracy_high", picture="95% interval"),
-    Column("accuracy_low", "95% low", "coefficient", hidden=True),
-    Column("accuracy_high", "95% high", "coefficient", hidden=True),
-    Column("correlation", "correlation of errors", "coefficient"),
+    Column("accuracy", unit="coefficient"),
+    Column("accuracy_low", "95% low", "coefficient"),
+    Column("accuracy_high", "95% high", "coefficient"),
     Column("n_effective", "counts as", "coefficient"),
-    Column("n_effective_low", "95% low", "coefficient", hidden=True),
-    Column("n_effective_high", "95% high", "coefficient", hidden=True),
+    Column("n_effective_low", "95% low ", "coefficient"),
+    Column("n_effective_high", "95% high ", "coefficient"),
+    Column("correlation", "correlation of errors", "coefficient"),
     Column("vote_without", "vote without", "coefficient"),
-    Column("change", unit="difference", low="change_low", high="change_high", picture="95% interval of the change"),
-    Column("change_low", "95% low", "difference", hidden=True),
-    Column("change_high", "95% high", "difference", hidden=True),
+    Column("change", unit="coefficient"),
+    Column("change_low", "95% low  ", "coefficient"),
+    Column("change_high", "95% high  ", "coefficient"),
     Column("n_effective_without", "counts as, without", "coefficient"),
     Column("added_as", "added as", "count"),
     Column("n_cases", "cases", "count"),
@@ -124,7 +124,8 @@ def _accuracies(found: PanelWorth) -> list[tuple[str, float, float, float]]:
 
 
 def _independence(found: PanelWorth) -> str:
-    points = with_interval(*(100 * share for share in found.shortfall), digits=0)
+    value, low, high = (100 * share for share in found.shortfall)
+    points = with_interval(value, low, high, 0)
     return (
         f"If the same errors were independent, the vote would be correct on {percent(found.independent)} of cases; "
         f"shared mistakes cost {points} points."
@@ -152,19 +153,18 @@ def table_of(found: PanelWorth, dataset: Dataset, options: PanelOptions) -> pd.D
     """A row for the panel, people, each member and each family."""
     place = {name: position for position, (name, _) in enumerate(found.added, 1)}
     n = float(len(found.raters))
+    alone = IntervalEstimate(found.independent, *UNDEFINED[:2])
     rows = [
         _row(found, "vote of the panel", "panel", found.vote, found.n_effective, found.correlation.value),
         _row(found, "best member, chosen on other cases", "panel", found.best_accuracy),
-        _row(
-            found, "vote, errors independent", "panel", Estimate(found.independent, *_NONE[:2]), Estimate(n, n, n), 0.0
-        ),
+        _row(found, "vote, errors independent", "panel", alone, IntervalEstimate(n, n, n), 0.0),
     ]
     if found.against_majority is not None:
-        rows.append(_row(found, "panel, against the majority of people", "panel", _NONE, found.against_majority))
+        rows.append(_row(found, "panel, against the majority of people", "panel", UNDEFINED, found.against_majority))
     if found.people_effective is not None:
-        rows.append(_row(found, f"people, {found.n_people:,} per case", "people", _NONE, found.people_effective))
+        rows.append(_row(found, f"people, {found.n_people:,} per case", "people", UNDEFINED, found.people_effective))
     for one in found.members:
-        row = _row(found, one.name, "family" if one.is_family else "AI rater", one.accuracy or _NONE)
+        row = _row(found, one.name, "family" if one.is_family else "AI rater", one.accuracy or UNDEFINED)
         row |= {"correlation": one.correlation, "vote_without": one.vote_without.value, "added_as": place.get(one.name)}
         row |= _ends("change", one.change) | {"n_effective_without": one.n_effective_without}
         rows.append(row)
@@ -175,15 +175,15 @@ def _row(
     found: PanelWorth,
     name: str,
     kind: str,
-    accuracy: Estimate,
-    effective: Estimate = _NONE,
+    accuracy: IntervalEstimate,
+    effective: IntervalEstimate = UNDEFINED,
     correlation: float | None = None,
 ) -> dict[str, Any]:
     own = {"name": name, "kind": kind, "correlation": correlation, "n_cases": found.n_cases}
     return own | _ends("accuracy", accuracy) | _ends("n_effective", effective)
 
 
-def _ends(name: str, one: Estimate) -> dict[str, float]:
+def _ends(name: str, one: IntervalEstimate) -> dict[str, float]:
     return {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..methods import method_named
+from ..models.vote_prior import VotePrior
 from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.gaussian import GaussianScores
 from ..plausibility.ordinal_truth import OrdinalTruth
@@ -57,7 +58,7 @@ class DefaultReliability(Result):
     Attributes
     ----------
     reliability : float
-    source : {"gold", "beta", "default"}
+    source : {"prior", "gold", "beta", "default"}
     reason : str
         One sentence.
     marks : tuple of ReliabilityAnchor
@@ -87,6 +88,7 @@ def default_reliability(
     beta: float | None = None,
     truth: TruthCurve | None = None,
     readers: HeldOutCurve | None = None,
+    prior: VotePrior | None = None,
 ) -> DefaultReliability:
     """The reliability that a page opens at, with the reason and the marks.
 
@@ -102,6 +104,8 @@ def default_reliability(
     truth : TruthCurve, optional
         Certainty against gold; decides from 100 cases.
     readers : HeldOutCurve, optional
+    prior : VotePrior, optional
+        Learned for the counts of the model, which then open at γ = 1 whatever else is known.
 
     Raises
     ------
@@ -110,13 +114,15 @@ def default_reliability(
     """
     if beta is not None and not (np.isfinite(beta) and beta > 0):
         raise InputError(f"The exponent β is {beta}.", "It must be a positive number.")
-    if truth is not None and truth.n_cases >= LEAST_GOLD:
+    if prior is not None:
+        value, source, reason = 1.0, "prior", f"γ = 1: each annotation counts once. {prior.sentence(dataset.n_classes)}"
+    elif truth is not None and truth.n_cases >= LEAST_GOLD:
         value, source, reason = truth.best, "gold", _by_gold(truth)
     elif isinstance(model, DirichletCounts | OrdinalTruth) and beta is not None:
         value, source, reason = min(1.0, beta), "beta", _by_beta(dataset, beta)
     else:
         value, source, reason = model.default_reliability, "default", _by_default(model)
-    if source != "gold" and truth is not None:
+    if source not in ("gold", "prior") and truth is not None:
         reason += f" Gold is known for {plural(truth.n_cases, 'case')}; it decides from {LEAST_GOLD}."
     marks = [mark for mark in (_gold(truth), _readers(model, readers), _beta(dataset, model, beta)) if mark]
     scale = method_named("plausibility", model.name).reliability
@@ -127,8 +133,8 @@ def default_reliability(
         else ("default", f"Default: {_g(model.default_reliability)}. Nothing was published.")
     )
     marks.append(ReliabilityAnchor(name, model.default_reliability, None, None, sentence))
-    prior, sentence = _prior(model, value, readers)
-    return DefaultReliability(float(value), source, reason, tuple(marks), prior, sentence)
+    alpha, sentence = _prior(model, value, readers)
+    return DefaultReliability(float(value), source, reason, tuple(marks), alpha, sentence)
 
 
 def _g(value: float) -> str:

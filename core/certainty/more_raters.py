@@ -128,8 +128,8 @@ def more_raters(
             known[key] = _of_counts(panel, key, n_draws, seed)
         found[case] = known[key]
     chance, se, outcome, n_more = found.T
-    whole = (frozen(part.astype(np.int64)) for part in (outcome, n_more))
-    return MoreRaters(dataset.cases, frozen(chance.copy()), frozen(se.copy()), *whole, bar)
+    outcome, n_more = (frozen(part.astype(np.int64)) for part in (outcome, n_more))
+    return MoreRaters(dataset.cases, frozen(chance.copy()), frozen(se.copy()), outcome, n_more, bar)
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +212,8 @@ def enumerated(shape: np.ndarray, alpha: float, n_rest: int, n_more: int) -> tup
     now: dict[tuple[int, ...], float] = {(0,) * n_columns: 1.0}
     base = np.append(shape, np.full(n_columns - n_named, alpha))
     for step in range(n_more):
-        total, then = shape.sum() + n_rest * alpha + step, defaultdict(float)
+        total = shape.sum() + n_rest * alpha + step
+        then: dict[tuple[int, ...], float] = defaultdict(float)
         for state, p in now.items():
             first = next((k for k in range(n_named, n_columns) if state[k] == 0), n_columns)
             for k in range(min(first + 1, n_columns)):

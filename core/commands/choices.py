@@ -5,9 +5,11 @@ import pandas as pd
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
+from ..models.average import average_models
 from ..models.choice_cost import seconds_to_choose
 from ..models.choose import Choice, Standing
 from ..models.choose import choose as choose_model
+from ..models.gold import gold_cases
 from ..models.result import RaterModelFit
 from ..models.tempering import OPTION
 from .fits import with_gold
@@ -51,8 +53,23 @@ def answer_of(options, dataset: Dataset, left_out: int) -> tuple[dict, pd.DataFr
         for row, each in zip(rows, found.standings, strict=True):
             row["gold"] = None if each.fit is None else _by_gold(dataset, each.fit, options.seed)
         answer |= _beta_by_gold(dataset, found, options.seed)
+    if options.average:
+        answer["average"] = _average(dataset, found, options.seed)
     flat = [{name: value for name, value in row.items() if name != "gold"} for row in rows]
     return answer | stamp(options, dataset), pd.DataFrame(flat)
+
+
+def _average(dataset: Dataset, found: Choice, seed: int) -> dict:
+    """The average of the models with its weights, and what gold says of it."""
+    averaged = average_models(found, dataset)
+    return {
+        "members": averaged.to_frame().replace({np.nan: None}).to_dict("records"),
+        "sentence": averaged.sentence,
+        "beta": [each.beta.sentence for each in averaged.members],
+        "left_out": [{"model": title, "why": why} for title, why in averaged.left_out],
+        "n_differ": int(averaged.differ.size),
+        "gold": _by_gold(dataset, averaged.fit, seed) if gold_cases(dataset).size else None,
+    }
 
 
 def _row(each: Standing) -> dict:

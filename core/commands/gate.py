@@ -42,7 +42,7 @@ def _append(path: str, found: "GateResult", name: str) -> None:
     from ..analyses.gate import summary
 
     try:
-        with open(path, "a", encoding="utf-8") as file:
+        with open(path, "a", encoding="utf-8", newline="\n") as file:
             file.write(summary(found, name))
     except OSError as error:
         raise InputError(f"Could not write {path}: {error.strerror}.", "Check the path.") from None

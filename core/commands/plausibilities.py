@@ -13,11 +13,14 @@ from ..analyses.cases import CASES, CertaintyOptions
 from ..analyses.cases.certainty import fitted_once
 from ..analyses.cases.labels import to_dict as sets_in_numbers
 from ..analyses.inputs import Inputs
-from ..analysis_settings import AnalysisSettings, compute_settings
+from ..analysis_settings import COUNTS_LEARN, AnalysisSettings, compute_settings
 from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..certainty.label_sets import label_set_certainty
+from ..certainty.more_raters import OUTCOMES, more_raters
 from ..certainty.score_trust import score_trust
 from ..certainty.scores_by_gold import scores_by_gold
+from ..certainty.shares import certainty_shares
+from ..certainty.top_sets import CertaintyResult
 from ..errors import InputError
 from ..evaluation.predictions import Predictions, open_predictions
 from ..evaluation.score_errors import score_errors
@@ -29,8 +32,10 @@ from ..ingest.read_files import Reading
 from ..ingest.samples import SAMPLES, sample_predictions
 from ..methods import as_taken, method_named, methods
 from ..models.gold import gold_cases
+from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.gaussian import GaussianScores
 from ..plausibility.gaussian_prior import fit_prior
+from ..plausibility.learned_counts import LearnedCounts, learned_counts
 from ..plausibility.plackett_luce.trust import MixturePlackettLuce
 from ..plausibility.protocol import PlausibilityModel
 from ..thresholds import CERTAIN_LEVELS
@@ -50,17 +55,20 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
             )
         return _certainty_of_sets(options, reading.dataset)
     dataset, left_out = read_input(options, reading)
+    learned = learned_of(options, dataset)
+    if learned is not None and options.reliability is None:
+        options.reliability = learned.model.default_reliability
     options.reliability = opened_reliability(options, dataset)
     if _closed_form(options):
         return _gaussian_certainty(options, dataset)
-    model = fitted_once(chosen_model(options), dataset)
+    model = chosen_model(options) if learned is None else dataclasses.replace(learned.model, depth=options.top)
+    model = fitted_once(model, dataset)
     asked = _inputs(dataset, model, options)
     how = CertaintyOptions(max_top=options.top, n_draws=options.draws, seed=options.seed)
     part = CASES.part("certainty")
     with runner_of(options) as runner:
         found = part.answer(asked, how, progress=progress, runner=runner)
     table = part.frame(found, asked, how)
-    write_table(options.cases_out, table)
     answer = {
         "model": options.model,
         **found.to_dict(options.top),
@@ -71,11 +79,59 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
         **_trust(options, model, dataset, options.reliability),
         **stamp(options, dataset),
     }
+    if learned is not None:
+        answer |= _with_learned_prior(learned, dataset, found.certainty, options.reliability, table)
+    write_table(options.cases_out, table)
     return answer, table
 
 
 def _inputs(dataset: Dataset, model: PlausibilityModel, options) -> Inputs:
     return Inputs(dataset, settings=AnalysisSettings(model, options.reliability))
+
+
+def learned_of(options, dataset: Dataset) -> LearnedCounts | None:
+    """Counts with the learned prior, if they are asked for, or open so and neither γ nor α is given.
+
+    Raises
+    ------
+    InputError
+        They are asked for together with another model or with α.
+    """
+    if not getattr(options, "learned_prior", False):
+        opens = COUNTS_LEARN and options.model == DirichletCounts.name and options.reliability is None
+        return learned_counts(dataset) if opens and options.alpha is None and dataset.kind == "class" else None
+    if options.model != DirichletCounts.name or options.alpha is not None:
+        raise InputError(
+            "--learned-prior is of Dirichlet counts, and sets α.", "Use certainty dirichlet, without --alpha."
+        )
+    return learned_counts(dataset)
+
+
+def _with_learned_prior(
+    learned: LearnedCounts, dataset: Dataset, result: CertaintyResult, reliability: float, table: pd.DataFrame
+) -> dict:
+    """The prior, how many cases are uncertain, and what more raters would do, also into the table."""
+    shares = certainty_shares(dataset, learned.model, result, reliability=reliability)
+    more = more_raters(dataset, learned.model, reliability=reliability)
+    table["more_raters"], table["more_raters_chance"] = [OUTCOMES[place] for place in more.outcome], more.chance
+    return {
+        "prior": {
+            "strength": learned.prior.strength,
+            "alpha": learned.model.alpha,
+            "n_cases": learned.prior.n_cases,
+            "learned": learned.prior.learned,
+            "sentence": learned.prior.sentence(dataset.n_classes),
+        },
+        "uncertain": {
+            "n": int(shares.uncertain.sum()),
+            "one_annotation": int(shares.single.sum()),
+            "none": int(shares.empty.sum()),
+            "bar": shares.bar,
+            "reach": shares.reach,
+            "sentence": shares.sentence,
+        },
+        "more_raters": more.counts,
+    }
 
 
 def reliabilities_of(options) -> list[float]:
@@ -173,7 +229,13 @@ def settings_of(options, dataset: Dataset, *, weighing: bool = True) -> Analysis
         return model_for(options, dataset)
 
     found = compute_settings(
-        dataset, split(options), name=options.model, make=make, weighing=weighing, progress=progress
+        dataset,
+        split(options),
+        name=options.model,
+        make=make,
+        weighing=weighing,
+        learn=None if options.reliability is None and getattr(options, "alpha", None) is None else False,
+        progress=progress,
     )
     return found if options.reliability is None else dataclasses.replace(found, reliability=options.reliability)
 

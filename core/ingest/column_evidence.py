@@ -155,7 +155,16 @@ class ColumnEvidence:
         return sorted(groups, key=lambda group: self.columns.index(group[0]))
 
     def may_be_answers(self, columns: Iterable[str], case: str, rater: str | None) -> list[str]:
-        """The columns of a long table that can hold annotations: no ids, facts, times, long texts or empty ones."""
+        """The columns of a long table that can hold annotations: no ids, facts, times, long texts or empty ones.
+
+        Parameters
+        ----------
+        columns : iterable of str
+        case : str
+            Column of cases.
+        rater : str, optional
+            Column of raters.
+        """
         found = []
         for column in columns:
             if self.n_values(column) < 2 or self.is_id(column) or self.is_free_text(column) or is_fact_by_name(column):

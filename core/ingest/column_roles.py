@@ -29,7 +29,7 @@ _MOST_PAIRED = 40  # columns among which a case and a rater are looked for
 _ONLY_ANSWER = words(
     "label class annotation answer response rating vote judgment judgement choice category value decision score grade"
 )
-_CLASSIFIERS = words("classifier model system")
+_CLASSIFIERS = words("classifier model system predictor")
 _TOKENS = re.compile(r"[\s_.:|\-]+")
 _MTURK_WORKER = re.compile(r"A[A-Z0-9]{8,}")
 _FILE = re.compile(r".+\.(?:png|jpe?g|tiff?|dcm|txt|wav|mp[34]|xml|svs)", re.IGNORECASE)
@@ -37,7 +37,14 @@ _STEM = re.compile(r"([A-Za-z][A-Za-z ]*?)[\W_]*\d+")
 
 
 def in_doubt(likeliest: Mapping, *others: Mapping, doubt: str) -> Mapping:
-    """A reading with the others that the table may have as well."""
+    """A reading with the others that the table may have as well.
+
+    Parameters
+    ----------
+    likeliest, *others : Mapping
+    doubt : str
+        Why there are several.
+    """
     return replace(likeliest, instead=tuple(other.clear() for other in others), doubt=doubt)
 
 
@@ -333,7 +340,13 @@ SWAPPED = "Nothing in the file shows which names are cases and which are raters.
 def leaning_of(seen: ColumnEvidence, one: str, other: str) -> int:
     """Above 0 if the first of two columns rather holds cases and the second raters, below 0 if the other way round.
 
-    Names of columns count first, then shapes of ids, then counts; 0 if none of them tells.
+    Names of columns count first, then shapes of ids, then counts; 0 if none of them decides.
+
+    Parameters
+    ----------
+    seen : ColumnEvidence
+    one, other : str
+        Columns.
     """
     by_name = sum(sign * (likeness(c, "case") - likeness(c, "rater")) for sign, c in ((1, one), (-1, other)))
     first, second = seen.coded(one), seen.coded(other)

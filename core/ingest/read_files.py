@@ -142,6 +142,13 @@ def dataset_of_frame(frame: Any, **reading) -> Dataset:
 def choose_question(source: Source, name: str | None, *, columns_given: bool = False) -> Question:
     """The question of that name, or the only one. Given columns choose among the questions of one table.
 
+    Parameters
+    ----------
+    source : Source
+    name : str, optional
+    columns_given : bool
+        Whether the columns of the annotations are given.
+
     Raises
     ------
     InputError

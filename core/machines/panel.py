@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
+from ..agreement.intervals import IntervalEstimate, percentile_interval
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from ..options import check_choice, check_level, check_whole
@@ -50,19 +51,6 @@ _SIMULATED, _SIMULATED_AGAIN = 20_000, 2_000
 _CELLS = 1 << 21
 
 
-class Estimate(NamedTuple):
-    """A number with its interval.
-
-    Attributes
-    ----------
-    value, low, high : float
-    """
-
-    value: float
-    low: float
-    high: float
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class PanelMember(Result):
     """A member or a family of a panel.
@@ -71,23 +59,23 @@ class PanelMember(Result):
     ----------
     name : str
     is_family : bool
-    accuracy : Estimate or None
+    accuracy : IntervalEstimate or None
         None of a family.
     correlation : float or None
         Mean φ of its errors with those of the others; None of a family.
-    vote_without : Estimate
+    vote_without : IntervalEstimate
         Accuracy of the vote of the others.
-    change : Estimate
+    change : IntervalEstimate
         ``vote_without`` less the accuracy of the vote of all.
     n_effective_without : float
     """
 
     name: str
     is_family: bool
-    accuracy: Estimate | None
+    accuracy: IntervalEstimate | None
     correlation: float | None
-    vote_without: Estimate
-    change: Estimate
+    vote_without: IntervalEstimate
+    change: IntervalEstimate
     n_effective_without: float
 
     COLUMNS = ("name", "is_family", "correlation", "n_effective_without")
@@ -105,24 +93,24 @@ class PanelWorth(Result):
         Raters who could not be judged, and why.
     n_cases : int
         With a known or estimated truth and an answer of the panel.
-    correlation, n_effective : Estimate
-    against_majority : Estimate or None
+    correlation, n_effective : IntervalEstimate
+    against_majority : IntervalEstimate or None
         ``n_effective`` against the majority of people; None if that is the truth anyway, or there is none.
     n_people : int
         Of a case, the median; what ``people_effective`` is out of.
-    people_effective : Estimate or None
+    people_effective : IntervalEstimate or None
         The same of people; None if they cannot be judged.
-    vote : Estimate
+    vote : IntervalEstimate
         Accuracy of the panel's vote; ties count in part.
     best : str
         The rater who is most often correct on all cases.
-    best_accuracy : Estimate
+    best_accuracy : IntervalEstimate
         Of the best rater, chosen on other cases than those judged on.
-    gain : Estimate
+    gain : IntervalEstimate
         ``vote`` less ``best_accuracy``.
     independent : float
         Accuracy of the vote if the same errors were independent.
-    shortfall : Estimate
+    shortfall : IntervalEstimate
         ``independent`` less ``vote``.
     members : tuple of PanelMember
         Raters, then families.
@@ -134,17 +122,17 @@ class PanelWorth(Result):
     raters: tuple[str, ...]
     left_out: tuple[tuple[str, str], ...]
     n_cases: int
-    correlation: Estimate
-    n_effective: Estimate
-    against_majority: Estimate | None
+    correlation: IntervalEstimate
+    n_effective: IntervalEstimate
+    against_majority: IntervalEstimate | None
     n_people: int
-    people_effective: Estimate | None
-    vote: Estimate
+    people_effective: IntervalEstimate | None
+    vote: IntervalEstimate
     best: str
-    best_accuracy: Estimate
-    gain: Estimate
+    best_accuracy: IntervalEstimate
+    gain: IntervalEstimate
     independent: float
-    shortfall: Estimate
+    shortfall: IntervalEstimate
     members: tuple[PanelMember, ...]
     added: tuple[tuple[str, float], ...]
 
@@ -176,11 +164,11 @@ class PanelWorth(Result):
         return f"The vote and its best member do not clearly differ: {points}"
 
 
-def _few(one: Estimate) -> str:
+def _few(one: IntervalEstimate) -> str:
     return with_interval(*one, digits=1)
 
 
-def _points(one: Estimate) -> str:
+def _points(one: IntervalEstimate) -> str:
     value, low, high = (number(100 * share, 0).replace("-", "−") for share in one)
     return f"{value} points ({low} to {high})"
 
@@ -350,7 +338,7 @@ class _Panel:
 
     def _judge(self, judged: Judged, score: np.ndarray) -> _Judgement:
         table = posterior(judged, self.likelihood, np.ones((1, self.n_cases)))[1][:, 0].T
-        return _Judgement(judged, table, score.T[:, None], score.any(axis=1))
+        return _Judgement(judged, table, score.T[:, None], np.asarray(score.any(axis=1)))
 
     def fitted(self, one: _Judgement, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """P(z) given people and these answers, and their table, fitted to weighted cases; see `posterior`."""
@@ -472,16 +460,11 @@ class _Sample:
         rng = np.random.default_rng([abs(self.seed), self.seed < 0, n])
         return rng, rng.multinomial(n, np.full(n + 2, 1 / (n + 2)), size=self.n_resamples).astype(float)
 
-    def interval(self, value: float, replicates: np.ndarray) -> Estimate:
+    def interval(self, value: float, replicates: np.ndarray) -> IntervalEstimate:
         """The value with percentiles of its replicates."""
-        known = replicates[np.isfinite(replicates)]
-        if not known.size:
-            return Estimate(float(value), np.nan, np.nan)
-        tail = 100 * (1 - self.level) / 2
-        low, high = np.percentile(known, [tail, 100 - tail])
-        return Estimate(float(value), float(min(low, value)), float(max(high, value)))
+        return percentile_interval(value, replicates, self.level)
 
-    def difference(self, value: float, replicates: np.ndarray, size: float) -> Estimate:
+    def difference(self, value: float, replicates: np.ndarray, size: float) -> IntervalEstimate:
         """A difference of shares, with two added cases on which those compared differ by a size, up and down."""
         more = (self.weight[:, -2] - self.weight[:, -1]) * size / self.n
         return self.interval(value, replicates + more)
@@ -574,14 +557,14 @@ def _assembled(
     )
 
 
-def _of_correlations(sample: _Sample, n: int) -> tuple[Estimate, Estimate]:
+def _of_correlations(sample: _Sample, n: int) -> tuple[IntervalEstimate, IntervalEstimate]:
     """Mean φ of the panel, and the effective number of raters."""
     every, again = sample.all.correlation[0], sample.resampled.correlation
     if not np.isfinite(every).any():
         raise NotApplicableError(f"No two AI raters have {LEAST_CASES} cases with a known truth in common.")
     one = sample.interval(float(_known_mean(every)), _known_mean(again[:, np.isfinite(every)]))
     value, high, low = (float(each) for each in effective_number(np.array(one), n))
-    return one, Estimate(value, low, high)
+    return one, IntervalEstimate(value, low, high)
 
 
 def _member(sample: _Sample, place: int, name: str, apart: float) -> PanelMember:
@@ -624,7 +607,7 @@ def _order_of_adding(panel: _Panel, names: Sequence[str], accuracy: np.ndarray) 
 def _against_majority(
     answers: np.ndarray, voices: np.ndarray, n_classes: int, n_resamples: int, seed: int, level: float,
     token: CancelToken | None,
-) -> Estimate | None:  # fmt: skip
+) -> IntervalEstimate | None:  # fmt: skip
     """The effective number against the majority of people; None if too few cases have one."""
     likelihood = majority_likelihood(_counts(voices, n_classes))
     kept = (likelihood.sum(axis=1) > 0) & (answers != MISSING).any(axis=1)
@@ -638,7 +621,7 @@ def _against_majority(
         return None
 
 
-def _people(sample: _Sample, voices: np.ndarray, truth: Truth) -> tuple[Estimate | None, int]:
+def _people(sample: _Sample, voices: np.ndarray, truth: Truth) -> tuple[IntervalEstimate | None, int]:
     """The effective number of people, against the same truth, and how many people a case has.
 
     A majority is that of the other people, on all cases: with the votes of a pair in it their φ would be negative.
@@ -673,4 +656,4 @@ def _people(sample: _Sample, voices: np.ndarray, truth: Truth) -> tuple[Estimate
     known_again = np.array(again)[np.isfinite(value)].T
     mean = sample.interval(float(_known_mean(np.array(value))), _known_mean(known_again))
     found, high, low = (float(each) for each in effective_number(np.array(mean), size))
-    return Estimate(found, low, high), size
+    return IntervalEstimate(found, low, high), size

@@ -190,7 +190,7 @@ def members_of(choice: Choice, dataset: Dataset, vote_share: float = VOTE_SHARE)
     most = _most_beta(able, posteriors)
     kept = np.flatnonzero(weights >= _NEGLIGIBLE)
     total = weights[kept].sum()
-    order = sorted(kept.tolist(), key=lambda m: (-round(weights[m], 9), able[m][0].candidate.place))
+    order = sorted(kept.tolist(), key=lambda m: (-round(float(weights[m]), 9), able[m][0].candidate.place))
     found = []
     for m in order:
         standing, beta = able[m][0], posteriors[m]
@@ -318,7 +318,7 @@ def _as_one(
     if members:
         total = sum(each.weight for each in members)
         fits = [(each.weight / total, each.standing.fit) for each in members]
-        confusion = sum(weight * fit.confusion for weight, fit in fits if fit is not None)
+        confusion = np.sum([weight * fit.confusion for weight, fit in fits if fit is not None], axis=0)
     shares = {each.name: round(each.weight, 6) for each in members} | {SMOOTHED.name: round(share, 6)}
     unsettled = [
         each.standing.candidate.title for each in members if each.standing.fit and not each.standing.fit.converged

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..text import plural, significant
+from ..thresholds import INTERVAL_LEVEL
 from .held_out import HeldOut
 
 PRIOR_MEDIAN, PRIOR_SPREAD = 0.5, 0.5
 FEWEST_HELD_OUT = 200
-_LEVEL = 0.95
 _WIDE = (0.2, 1.0)
 _NEGLIGIBLE = 0.01
 
@@ -49,7 +49,9 @@ class BetaPosterior:
     def interval(self) -> tuple[float, float]:
         """95% interval."""
         reached = self.weight.cumsum()
-        low, high = (int(np.searchsorted(reached, q - 1e-9)) for q in ((1 - _LEVEL) / 2, (1 + _LEVEL) / 2))
+        low, high = (
+            int(np.searchsorted(reached, q - 1e-9)) for q in ((1 - INTERVAL_LEVEL) / 2, (1 + INTERVAL_LEVEL) / 2)
+        )
         return float(self.betas[low]), float(self.betas[min(high, len(self.betas) - 1)])
 
     @property

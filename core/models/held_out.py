@@ -217,7 +217,17 @@ class Scores:
         self._by_annotation.append(found[case[hidden(refit)]].astype(np.float32))
 
     def held_out(self, betas: np.ndarray, part: slice = slice(None), **more) -> HeldOut:
-        """The score, of some of the columns."""
+        """The score, of some of the columns.
+
+        Parameters
+        ----------
+        betas : ndarray
+            The β of each column.
+        part : slice
+            Columns.
+        **more
+            Fields of `HeldOut`.
+        """
         data = self._data
         plain = HeldOut(self._sums[:, part] / data.n_sets, data.n_of_case, betas, **more)
         at_best = [np.exp(each[:, part][:, plain.place]) for each in self._by_annotation]

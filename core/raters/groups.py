@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..agreement.intervals import IntervalEstimate, percentile_interval
 from ..annotations.dataset import Dataset
 from ..annotations.vocabulary import encode, to_numbers
 from ..errors import InputError, NotApplicableError
@@ -30,7 +31,6 @@ LEAST_CROSS = 0.05
 N_PERMUTATIONS, N_RESAMPLES = 400, 200
 _STRATA = 4
 _CELLS = 1 << 22
-_NONE = (float("nan"), float("nan"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,19 +48,6 @@ class RaterFacts:
     values: tuple[tuple[str, ...], ...] = ()
 
 
-class Bounded(NamedTuple):
-    """A number with its interval, NaN if undefined.
-
-    Attributes
-    ----------
-    value, low, high : float
-    """
-
-    value: float
-    low: float
-    high: float
-
-
 @dataclass(frozen=True, slots=True, repr=False)
 class GroupAgreement(Result):
     """A group of raters.
@@ -70,14 +57,14 @@ class GroupAgreement(Result):
     fact, group : str
     n_raters, n_annotations, n_cases : int
         Cases that the group and others rated.
-    within : Bounded
+    within : IntervalEstimate
         IRR.
-    across : Bounded
+    across : IntervalEstimate
         XRR.
-    association : Bounded
+    association : IntervalEstimate
         GAI.
     p_association : float
-    difference : Bounded
+    difference : IntervalEstimate
         Mean of the group less that of the others; of classes without an order the share of the class that differs most.
     of_class : str
         That class; empty otherwise.
@@ -91,11 +78,11 @@ class GroupAgreement(Result):
     n_raters: int
     n_annotations: int
     n_cases: int
-    within: Bounded
-    across: Bounded
-    association: Bounded
+    within: IntervalEstimate
+    across: IntervalEstimate
+    association: IntervalEstimate
     p_association: float
-    difference: Bounded
+    difference: IntervalEstimate
     of_class: str
     p_difference: float
     named: bool
@@ -208,16 +195,12 @@ def review_groups(
     NotApplicableError
         Annotations are of another kind or anonymous, or no group is large enough.
     """
-    check_level(level)
-    check_number(q, "The false discovery rate", 0, 1)
-    for number, what in ((n_permutations, "permutations"), (n_resamples, "resamples")):
-        check_whole(number, f"The number of {what}", 20)
-    if dataset.kind not in ("class", "score") or not dataset.raters_identified:
-        raise NotApplicableError("Groups of raters are compared by single classes or scores of raters with names.")
+    _check(dataset, q, level, n_permutations, n_resamples)
     if any(len(values) != dataset.n_raters for values in facts.values):
         raise InputError("The facts are of other raters.", "Provide one value for each rater of the dataset.")
     sums = _Sums(dataset)
-    found, too_small, spread = [], [], []
+    found, too_small = list[tuple[str, str, _Tested]](), list[tuple[str, int]]()
+    spread: list[_Measures] = []
     for fact, values in zip(facts.names, facts.values, strict=True):
         small = 0
         for group, member, other in _sides(values):
@@ -240,6 +223,16 @@ def review_groups(
         for place, (one, again) in enumerate(zip(found, spread, strict=True))
     )
     return GroupReview(groups, tuple(too_small), int(np.isfinite(p).sum()), q)
+
+
+def _check(dataset: Dataset, q: float, level: float, n_permutations: int, n_resamples: int) -> None:
+    """Refuse options out of range, and annotations that cannot be compared."""
+    check_level(level)
+    check_number(q, "The false discovery rate", 0, 1)
+    for number, what in ((n_permutations, "permutations"), (n_resamples, "resamples")):
+        check_whole(number, f"The number of {what}", 20)
+    if dataset.kind not in ("class", "score") or not dataset.raters_identified:
+        raise NotApplicableError("Groups of raters are compared by single classes or scores of raters with names.")
 
 
 def _sides(values: Sequence[str]) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
@@ -408,13 +401,8 @@ def _group(
     """The result of one group."""
     found = tested.found
 
-    def bounded(value: float, values: np.ndarray) -> Bounded:
-        known = values[np.isfinite(values)]
-        if not np.isfinite(value) or not known.size:
-            return Bounded(float("nan"), *_NONE)
-        tail = 100 * (1 - level) / 2
-        low, high = np.percentile(known, [tail, 100 - tail])
-        return Bounded(float(value), float(min(low, value)), float(max(high, value)))
+    def bounded(value: np.ndarray, values: np.ndarray) -> IntervalEstimate:
+        return percentile_interval(float(value), values, level)
 
     furthest = int(np.abs(found.difference).argmax())
     rated = [np.asarray((sums.n @ side.astype(float)) > 0) for side in (tested.member, tested.other)]

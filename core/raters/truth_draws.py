@@ -1,4 +1,4 @@
-"""Accuracy of raters with the doubt about the truth: drawn truths in place of one posterior.
+"""Accuracy of raters with the uncertainty about the truth: drawn truths in place of one posterior.
 
 Each draw takes a rater model by its weight in the average, β by its posterior, one true class for every case, and then
 a Beta draw of each rater's accuracy from what is correct by these classes. An interval from one posterior at a fixed β
@@ -14,7 +14,7 @@ from ..errors import NotApplicableError
 from ..models.average import LEAST_DOUBT, AveragedModels, member_posteriors
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
-from ..text import plural
+from ..text import number, plural
 
 N_DRAWS = 300
 _PRIOR = 0.5  # Jeffreys
@@ -64,8 +64,8 @@ class AccuracyDraws(Result):
     def sentence(self) -> str:
         """How many annotations are expected to be wrong."""
         return (
-            f"Expected wrong annotations: {self.total:,.0f} of {plural(int(self.n.sum()), 'annotation')} "
-            f"({self.total_low:,.0f} to {self.total_high:,.0f})."
+            f"Expected wrong annotations: {number(self.total, 0)} of {plural(int(self.n.sum()), 'annotation')} "
+            f"({number(self.total_low, 0)} to {number(self.total_high, 0)})."
         )
 
 
@@ -79,7 +79,7 @@ def accuracy_draws(
     seed: int = 0,
     token: CancelToken | None = None,
 ) -> AccuracyDraws:
-    """Accuracy of every rater, with the doubt about models, about β and about the truth of each case.
+    """Accuracy of every rater, with the uncertainty about models, about β and about the truth of each case.
 
     Parameters
     ----------
@@ -117,21 +117,33 @@ def accuracy_draws(
                 token.check()
             truth = (rng.random((len(upto), 1)) * upto[:, -1:] >= upto[:, :-1]).sum(axis=1)
             rows.append(np.bincount(rater, answer == truth[case], dataset.n_raters))
-    right = np.array(rows)
+    return _summary(dataset.raters, n, np.array(rows), level, rng)
+
+
+def _summary(
+    raters: tuple[str, ...], n: np.ndarray, right: np.ndarray, level: float, rng: np.random.Generator
+) -> AccuracyDraws:
+    """Accuracies and wrong annotations from what is correct in each draw, shape (n_draws, n_raters)."""
     accuracy = np.where(n > 0, rng.beta(right + _PRIOR, n - right + _PRIOR), np.nan)
     wrong, ends = n - right, ((1 - level) / 2, (1 + level) / 2)
     total = wrong.sum(axis=1)
+    low, high = np.quantile(accuracy, ends, axis=0)
+    wrong_low, wrong_high = np.quantile(wrong, ends, axis=0)
+    total_low, total_high = np.quantile(total, ends).tolist()
     return AccuracyDraws(
-        dataset.raters,
+        raters,
         n,
         accuracy.mean(axis=0),
-        *np.quantile(accuracy, ends, axis=0),
+        low,
+        high,
         wrong.mean(axis=0),
-        *np.quantile(wrong, ends, axis=0),
+        wrong_low,
+        wrong_high,
         float(total.mean()),
-        *np.quantile(total, ends).tolist(),
+        total_low,
+        total_high,
         level,
-        n_draws,
+        len(right),
     )
 
 

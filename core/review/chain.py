@@ -165,7 +165,16 @@ def former_digest(rows: Iterable[_Row]) -> str:
 
 
 def queue_digest(dataset: str, title: str, at: int, cases: Iterable[tuple[str, str]]) -> str:
-    """Return the digest of a reviewer's queue: its data, title, time, and each case with why it is there."""
+    """Return the digest of a reviewer's queue.
+
+    Parameters
+    ----------
+    dataset, title : str
+    at : int
+        Time in microseconds.
+    cases : iterable of (str, str)
+        Each case with the reason why it is in the queue.
+    """
     return _digest([dataset, title, at, [list(case) for case in cases]])
 
 

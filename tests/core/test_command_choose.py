@@ -154,3 +154,19 @@ def test_a_long_choice_says_about_how_long_it_takes_before_it_begins(command, cr
     monkeypatch.setattr(choice_cost, "MOST_SECONDS", 1e9)
     assert main([*command, str(crowd[0])]) == 0
     assert "Scoring rater models takes about 15 minutes." in capsys.readouterr().err
+
+
+def test_average_of_models_is_told_with_weights_and_what_gold_says_of_it(capsys, crowd):
+    answers, gold = crowd
+    plain = told(capsys, "choose", answers, "--gold", gold)
+    found = told(capsys, "choose", answers, "--gold", gold, "--average")
+    average = found.pop("average")
+    assert found["models"] == plain["models"] and "average" not in plain
+    assert sum(each["weight"] for each in average["members"]) == pytest.approx(1)
+    assert average["members"][-1] == {
+        "model": "smoothed-vote", "weight": pytest.approx(1 / 12), "score": None, "beta": None, "beta_low": None,
+        "beta_high": None, "doubt": None,
+    }  # fmt: skip
+    assert len(average["beta"]) == len(average["members"]) - 1
+    assert average["gold"]["n"] == 120 and average["gold"]["accuracy"] > 0.8
+    assert average["sentence"].startswith("Average of ")

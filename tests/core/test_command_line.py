@@ -18,6 +18,7 @@ from core.analyses.models import MODELS
 from core.analyses.models.fits import of_fits
 from core.annotations.counts import class_counts
 from core.annotations.named_selection import Selection
+from core.certainty.more_raters import more_raters
 from core.certainty.top_sets import annotation_certainty
 from core.command_line import main
 from core.commands.fits import _of_posterior
@@ -30,6 +31,7 @@ from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.models.result import Spread
 from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.learned_counts import learned_counts
 from core.plausibility.plackett_luce.trust import MixturePlackettLuce
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -357,6 +359,22 @@ def test_a_class_may_bear_the_name_of_a_column(answer, tmp_path):
     path.write_text("item,rater,class\n1,ann,case\n1,bob,case\n2,ann,=1+1\n2,bob,case\n")
     answer("fit", "majority", path, "--cases-out", out)
     assert out.read_text(encoding="utf-8-sig").splitlines()[0] in ("case,'=1+1,case", "case,case,'=1+1")
+
+
+def test_certainty_with_the_learned_prior_tells_uncertain_cases_and_what_more_raters_would_do(answer, tmp_path):
+    rows = [(case, rater, "ab"[case % 14 == rater]) for case in range(40) for rater in (0, 1)] + [(40, 0, "a")]
+    file, out = tmp_path / "double.csv", tmp_path / "cases.csv"
+    file.write_text("case,rater,class\n" + "".join(f"c{case},r{rater},{label}\n" for case, rater, label in rows))
+    told = answer("certainty", "dirichlet", file, "--learned-prior", "--draws", "50", "--cases-out", out)
+    dataset = read(file).dataset
+    learned = learned_counts(dataset)
+    assert told["reliability"] == 1 and told["prior"]["strength"] == pytest.approx(learned.prior.strength)
+    assert told["uncertain"]["n"] == 6 and told["uncertain"]["one_annotation"] == 1
+    assert told["uncertain"]["sentence"] == "6 of 41 uncertain, 1 with one annotation"
+    assert told["more_raters"] == more_raters(dataset, learned.model).counts
+    table = pd.read_csv(out)
+    assert table.more_raters.value_counts().to_dict() == {k: n for k, n in told["more_raters"].items() if n}
+    assert main(["certainty", "dirichlet", str(file), "--learned-prior", "--alpha", "2"]) != 0
 
 
 def test_certainty_gives_the_numbers_of_the_library(answer, tmp_path):

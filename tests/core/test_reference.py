@@ -124,7 +124,7 @@ MODULES = {
 }
 
 
-OF_A_PART = {"present", "table_of"}  # whose parameters `core.analyses.base.AnalysisPart` describes
+OF_A_PART = {"compute", "present", "table_of"}  # whose parameters `core.analyses.base.AnalysisPart` describes
 
 
 def test_public_functions_of_three_arguments_or_more_say_all_their_parameters():

@@ -16,15 +16,19 @@ import pytest
 
 import core
 from core.agreement.by_rater import by_rater
+from core.agreement.guideline import review_guideline
 from core.agreement.over_time import over_time
 from core.agreement.pairs import pair_matrix
 from core.agreement.precision import precision_curve
+from core.analyses import gate
 from core.analyses.reliability.relations import relation
 from core.annotations.dataset import Dataset
 from core.annotations.write import long_table
 from core.certainty.label_sets import label_set_certainty
+from core.certainty.more_raters import more_raters
 from core.certainty.score_trust import plausible_score, score_trust
 from core.certainty.scores_by_gold import scores_by_gold
+from core.certainty.shares import certainty_shares
 from core.errors import OptionError
 from core.evaluation.corrected_rates import class_rate
 from core.evaluation.gold_accuracy import gold_accuracy
@@ -43,9 +47,11 @@ from core.machines.disagreements import differences_from_panel
 from core.machines.equivalent_readers import equivalent_readers
 from core.machines.marks import Machine
 from core.machines.pair_agreement import pair_agreement
+from core.machines.panel import panel_worth
 from core.machines.rates import machine_rates, people_labels
 from core.machines.subgroup_differences import subgroup_differences
 from core.machines.versions import version_drift
+from core.models.average import average_models
 from core.models.choose import choose
 from core.models.classifier_evidence import evidence_weight
 from core.models.gold_measures import beta_by_gold, gold_measures
@@ -58,6 +64,7 @@ from core.plausibility.plackett_luce.point import plackett_luce_mode
 from core.raters.carelessness import carelessness
 from core.raters.drift import drift_of
 from core.raters.following import following_of
+from core.raters.groups import RaterFacts, review_groups
 from core.raters.influence import influence
 from core.raters.monitoring import monitor
 from core.raters.plan_outcomes import Plan, plan_outcomes
@@ -68,6 +75,7 @@ from core.raters.score_raters import score_raters
 from core.raters.shared_errors import shared_errors
 from core.raters.tempo import tempo
 from core.raters.to_act_on import raters_to_act_on
+from core.raters.truth_draws import accuracy_draws
 from core.result_base import ROWS, WIDTH, Result
 from core.studies.analysis import StudyOptions, compute
 from core.studies.next_study import compute_next_study
@@ -111,7 +119,10 @@ def _of_models(dataset):
     yield from (fit, fit_with, bayes, difficulty, of_cases, core.MajorityVote().fit(dataset))
     yield core.DawidSkene().restarts(dataset, fit, 1)
     yield from (soft_labels(dataset, fit), gold_measures(dataset, fit), beta_by_gold(dataset, fit))
-    yield choose(dataset.select(cases=CASES[:20]), difficulty=False)
+    some = dataset.select(cases=CASES[:20])
+    chosen = choose(some, difficulty=False)
+    averaged = average_models(chosen, some)
+    yield from (chosen, averaged, accuracy_draws(averaged, some, n_draws=20))
     yield from compare_loo({HOSTILE[0]: bayes.loo})
 
 
@@ -132,7 +143,9 @@ def _of_plausibilities(dataset):
     yield gold_accuracy(dataset, predictions)
     kept = kept_plausibilities(model, dataset, 2.0, n_draws=30)
     yield prediction_sets(predictions[0], dataset, kept, alpha=0.2, within="group")
-    yield core.annotation_certainty(model, dataset, **asked)
+    certainty = core.annotation_certainty(model, dataset, **asked)
+    yield from (certainty, certainty_shares(dataset, model, certainty, reliability=2.0))
+    yield more_raters(dataset, model, reliability=2.0)
     (_, draws), *_ = model.draws(dataset, seed=0, **asked)
     yield from (draws, core.set_certainty(draws, [0]))
     yield core.next_opinion(model, dataset, **asked)
@@ -189,6 +202,19 @@ def _of_agreement(dataset):
     yield from (core.coefficients_for(dataset), core.bootstrap(dataset, n_replicates=20))
     yield from core.compare(dataset, dataset, n_replicates=20)
     yield from (pair_matrix(dataset), by_rater(dataset), over_time(dataset), precision_curve(dataset))
+    yield review_guideline(dataset, core.DawidSkene().fit(dataset).class_probability, n_resamples=20)
+    yield gate.compute(dataset, gate.GateOptions(requirements=("alpha >= 0.6",)))
+    yield _of_groups()
+
+
+def _of_groups():
+    """Two groups of eight raters, which are the smallest that are shown."""
+    names = tuple(f"{HOSTILE[place % 4]} {place}" for place in range(16))
+    case, rater = (axis.ravel() for axis in np.indices((30, 16)))
+    answer = (case + (np.random.default_rng(3).random(case.size) < 0.3)) % 3
+    crowd = Dataset.from_classes("crowd", CASES[:30], names, CLASSES, case, rater, answer)
+    facts = RaterFacts((HOSTILE[0],), (tuple(HOSTILE[place % 2] for place in range(16)),))
+    return review_groups(crowd, facts, n_permutations=20, n_resamples=20)
 
 
 def _of_machines(dataset):
@@ -208,6 +234,7 @@ def _of_machines(dataset):
     yield from version_drift(dataset, versions, RATERS[3:], n_resamples=100)
     even = np.full((N, len(CLASSES)), 1 / len(CLASSES))
     yield evidence_weight(dataset, core.DawidSkene(), HOSTILE[0], even)
+    yield panel_worth(dataset, machines, n_resamples=30)
 
 
 def _of_studies():
@@ -271,7 +298,7 @@ def answered_by(function):
 
 
 # What a fit and prediction sets are made of, not what they give.
-INPUTS = {"Problem", "DifficultyDensity", "KeptPlausibilities"}
+INPUTS = {"Problem", "DifficultyDensity", "KeptPlausibilities", "ClassCounts"}
 
 
 def test_whatever_a_public_name_gives_back_is_a_result():

@@ -463,7 +463,8 @@ def test_overlap_stands_beside_its_rater_and_class(raters, data):
 
 @pytest.fixture(scope="module")
 def reliability(tables):
-    return tables("reliability", ROWS, {"reliability_tabs": "Certainty"})
+    tabs = ("Certainty", "Relations")
+    return tables("reliability", ROWS, *({"reliability_tabs": tab} for tab in tabs))
 
 
 def test_the_sweep_has_means_errors_and_counts_at_their_own_trust(reliability, data):

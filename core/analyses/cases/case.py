@@ -365,7 +365,15 @@ def _leading_said(names: Sequence[str], corners: np.ndarray, outside: float, top
 
 
 def risk_triangle(found: OneCase, view: Dataset, region: Callable[[np.ndarray], Region] = draws_region) -> Figure:
-    """The draws on a triangle of low, medium and high risk."""
+    """The draws on a triangle of low, medium and high risk.
+
+    Parameters
+    ----------
+    found : OneCase
+    view : Dataset
+    region : callable
+        Draws to the region that is shaded.
+    """
     assert view.class_risk is not None and found.risk is not None, "each class has a level"
     mass = np.maximum(level_masses(found.draws, view.class_risk)[0], 1e-12)
     mass /= mass.sum(axis=1, keepdims=True)

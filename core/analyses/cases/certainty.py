@@ -182,7 +182,14 @@ def listed(found: CaseCertainty, cases: Sequence[int] | np.ndarray, letters: int
 
 
 def reason(inputs: Inputs, view: Dataset, case: int) -> str:
-    """What raters said of a case in a sentence; of sets, what they said of the label."""
+    """Describe the annotations of a case in a sentence; of sets, those of the label.
+
+    Parameters
+    ----------
+    inputs : Inputs
+    view : Dataset
+    case : int
+    """
     n_used = len(view.annotations_of(case))
     if inputs.dataset.kind == "score":
         return plural(n_used, "score")

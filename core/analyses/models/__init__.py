@@ -27,7 +27,7 @@ class ModelOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class CaseOptions(ModelOptions):
+class CasesOptions(ModelOptions):
     """Of the table of cases."""
 
     every: bool = field(default=False, metadata={"option": PartOption("All cases", key="all_cases", flag=True)})
@@ -83,7 +83,7 @@ MODELS = Analysis(
     "Models",
     "Who is right, and which raters are accurate?",
     (
-        _part("cases", "Cases", CaseOptions),
+        _part("cases", "Cases", CasesOptions),
         _part("raters", "Raters"),
         _part("prevalence", "Prevalence"),
         _part("checks", "Checks"),

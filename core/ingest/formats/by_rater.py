@@ -19,6 +19,7 @@ _WHY = "an object of raters, each an object of cases and annotations"
 _ONE = "an object of cases and the annotations of one rater, who is called as the file is"
 _LEAST = 10  # single classes; an object of one rater has so many and they repeat: a record of a table has fewer names
 _QUESTION = "annotations"
+_WORDS_OF_TEXT = 4  # names of people have fewer
 _CASES = frozenset({"case", "case_id", "item", "item_id", "task", "task_id", "id"})
 _SAID = frozenset({"label", "class", "score", "annotation", "answer"})
 # Names of columns: an object of these is a table written by column or by row, not annotations by rater.
@@ -138,6 +139,9 @@ def _either_way(question: Question) -> Question:
     """The same with both readings of what stands outside and inside, unless names or counts tell."""
     case, rater = (encode(question.raw.table[column]) for column in ("case", "rater"))
     leaning = leaning_of_names(case.values) - leaning_of_names(rater.values)
+    people = all(not any(map(str.isdigit, name)) and len(name.split()) < _WORDS_OF_TEXT for name in rater.values)
+    if not leaning and people and all(any(map(str.isdigit, name)) for name in case.values):
+        return question  # names without a number outside, numbered ones inside
     if (leaning or leaning_of_counts(np.bincount(case.code + 1)[1:], np.bincount(rater.code + 1)[1:])) > 0:
         return question
     swapped = replace(question.mapping, case="rater", rater="case")

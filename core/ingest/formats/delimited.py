@@ -122,7 +122,7 @@ def _header(
 ) -> tuple[list[str], list[str], int, bool]:
     """The header as it stands and as names of the columns, how many records come before the rows, whether it is one.
 
-    What is passed over or joined is told in ``notes``.
+    What is skipped or joined is told in ``notes``.
     """
     above, n_headers = header_rows(cells) if has_header is not False else (0, 1)
     if above:

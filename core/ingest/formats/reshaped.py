@@ -19,7 +19,7 @@ from .questionnaire import strings, text_of
 from .raw_table import Dropped, RawTable
 
 _INDEX = re.compile(r"(.*?)[\W_]*(\d+)|(.*?)[\W_]+([a-z])", re.IGNORECASE)
-_OBJECTS = 0.9  # of the filled cells of a column of objects
+_SHARE_OF_OBJECTS = 0.9  # of the filled cells of a column of objects
 _HEAD = 200
 _MOST_KEYS, _MOST_LAST_ROWS = 200, 6
 
@@ -118,11 +118,11 @@ def _objects(raw: RawTable, column: str) -> tuple[list[dict | None], list[str]] 
     coded = one_dictionary(raw.table[column])
     texts = coded.dictionary.cast(pa.string()).to_pylist()
     filled = [text for text in texts if text.strip()]
-    if not filled or sum(text.lstrip()[:1] == "{" for text in filled) < _OBJECTS * len(filled):
+    if not filled or sum(text.lstrip()[:1] == "{" for text in filled) < _SHARE_OF_OBJECTS * len(filled):
         return None
     spend_as_values(*(text.encode("utf-8", "replace") for text in filled))
     of_text = [_object(text) for text in texts]
-    if sum(value is not None for value in of_text) < _OBJECTS * len(filled):
+    if sum(value is not None for value in of_text) < _SHARE_OF_OBJECTS * len(filled):
         return None
     keys = list(dict.fromkeys(key for value in of_text if value for key in value))
     return [of_text[code] for code in as_numpy(coded.indices)], keys

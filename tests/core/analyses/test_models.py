@@ -382,9 +382,12 @@ def test_the_title_of_prevalence_has_vote_and_model_each_with_its_own_number(car
     known = SimpleNamespace(prevalence=Spread(np.full(2, 0.01), np.array([0.71, 0.211]), np.array([0.79, 0.289])))
     vote = replace(caries.vote, prevalence=np.array([0.6, 0.4]))
     models = changed(caries, vote, prevalence=np.array([0.75, 0.25]), uncertainty=known)
-    assert shown("prevalence", models).titles["prevalence"] == (
+    got = shown("prevalence", models)
+    assert got.titles["prevalence"] == (
         f"“{vote.classes[1]}”: 40.0% of cases by majority vote, 25.0% (21.1% to 28.9%) by Dawid-Skene"
     )
+    frame = got.downloads["prevalence_table"]
+    assert frame["Majority vote"].tolist() == [0.6, 0.4] and frame["Dawid-Skene"].tolist() == [0.75, 0.25]
 
 
 def test_all_cases_of_a_model_leave_and_not_only_those_that_are_shown(monkeypatch, caries):

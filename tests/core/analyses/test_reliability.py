@@ -182,6 +182,15 @@ GUESSES = {
 # Relations
 
 
+def test_a_case_with_one_annotation_has_no_agreement_and_leaves_with_the_others():
+    codes = np.array([0, 0, 1, 1, 2, 2, 3]), np.array([0, 1, 0, 1, 0, 1, 0]), np.array([0, 0, 0, 1, 1, 1, 0])
+    data = Dataset.from_classes("made", tuple("abcd"), ("r", "s"), ("x", "y"), *codes)
+    found = reliability_sweep(DirichletCounts(), data, [1.0], n_draws=40)
+    _, figure, download = RELIABILITY.part("relations").blocks(found, Inputs(data))
+    assert len(figure.draw(LIGHT).data[0].x) == 3 and download.table["case"].tolist() == list("abcd")
+    assert download.table["certainty"].tolist() == found.certainty[0].certainty[:, 0].tolist()
+
+
 def test_certainty_under_another_model_has_the_name_and_the_reliability_of_that_model():
     assert other_model(["dirichlet", "mixture-plackett-luce", "plackett-luce", "prirn"], "dirichlet") == "plackett-luce"
     assert other_model(["dirichlet", "ordinal-truth"], "dirichlet") is None, "it needs to learn something of raters"
@@ -324,6 +333,9 @@ def test_one_reliability_of_scores_is_told_without_another():
     assert scores.finding(one) == "The interval of the median case is 2.0 wide at γ = 2"
     one.above = np.zeros((1, 3))
     assert scores.finding(one) == "In 2 of 3 cases whether it lies above 4 stays uncertain at γ = 2"
+    both = {"reliability": np.array([2.0, 5.0]), "above": None, "width": np.array([[4.0], [1.0]])}
+    two = SimpleNamespace(**vars(one) | both)
+    assert scores.finding(two) == "The interval of the median case is 4.0 wide at γ = 2, 1.0 at γ = 5"
 
 
 def errors(reliability: float, mean, better) -> SimpleNamespace:

@@ -12,6 +12,7 @@ from core.errors import InputError
 from core.ingest.samples import load_sample
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian import GaussianScores
+from core.plausibility.learned_counts import learned_counts
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 from core.plausibility.plackett_luce.trust import MixturePlackettLuce
 from core.plausibility.prirn import PrIRN
@@ -150,3 +151,11 @@ def test_beta_is_told_for_the_annotations_of_the_typical_case(build):
     rows = [(case, rater, rater % 2) for case, n in enumerate((2, 2, 2, 10)) for rater in range(n)]
     opening = default_reliability(build(rows, 2), DirichletCounts(), beta=0.5)
     assert "count here as .5 n, 2 as about 1." in opening.reason
+
+
+def test_counts_with_a_learned_prior_open_at_one_whatever_gold_and_dependence_say(crowd):
+    learned = learned_counts(crowd)
+    truth = truth_curve(crowd, learned.model)
+    opening = default_reliability(crowd, learned.model, beta=0.4, truth=truth, prior=learned.prior)
+    assert (opening.reliability, opening.source) == (1.0, "prior")
+    assert opening.reason == f"γ = 1: each annotation counts once. {learned.prior.sentence(3)}"

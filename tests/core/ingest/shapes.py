@@ -57,6 +57,47 @@ TABLES = {
         ["t", "1", '{"choices": ["a", "b"]}', "8", "2", "2024-01-01", "1"],
         ["t", "2", '[{"rating": 4}]', "8", "3", "2024-01-01", "1"],
     ],
+    "toloka": [
+        [
+            "INPUT:url",
+            "OUTPUT:result",
+            "GOLDEN:result",
+            "ASSIGNMENT:task_id",
+            "ASSIGNMENT:worker_id",
+            "ASSIGNMENT:status",
+        ],
+        ["u", "a", "a", "t1", "w1", "APPROVED"],
+        ["u", "b", "", "t1", "w2", "REJECTED"],
+    ],
+    "appen": [
+        ["_unit_id", "_worker_id", "_golden", "_tainted", "mood", "text", "mood_gold"],
+        ["1", "w1", "true", "false", "a\nb", "t", "a"],
+        ["1", "w2", "false", "true", "b", "t", ""],
+    ],
+    "qualtrics": [
+        ["ResponseId", "RecordedDate", "Finished", "Status", "Q1", "Q2"],
+        ["Response ID", "Recorded Date", "Finished", "Response Type", "First?", "Second?"],
+        ['{"ImportId":"_recordId"}', '{"ImportId":"d"}', '{"ImportId":"f"}', '{"ImportId":"s"}', "{}", "{}"],
+        ["R_1", "2024-01-01", "True", "IP Address", "x", "y"],
+        ["R_2", "2024-01-01", "True", "Spam", "y", "x"],
+        ["R_3", "2024-01-01", "True", "IP Address", "y", "x"],
+    ],
+    "google forms": [
+        ["Timestamp", "Email Address", "Case 1 [A]", "Case 2 [A]"],
+        ["2024/03/01", "a@example.org", "x", "y"],
+        ["2024/03/01", "b@example.org", "y", "x"],
+    ],
+    "rayyan": [["key", "title", "notes"], ["r1", "t", 'RAYYAN-INCLUSION: {"ann"=>"Included", "bob"=>"Excluded"} | x']],
+    "pairs": [["id", "rater_1", "label_1", "rater_2", "label_2"], ["1", "a", "x", "b", "y"], ["2", "b", "x", "", ""]],
+    "headers": [["Case", "Round 1", "", "Round 2"], ["", "A", "B", "A"], ["1", "x", "y", "x"], ["2", "y", "y", "x"]],
+    "totals": [["case", "ann", "bob", "agree"], ["1", "x", "y", "0"], ["2", "x", "x", "1"], ["Total", "", "", "1"]],
+    "objects": [["case", "votes", "list"], ["1", '{"a": 3, "b": 1}', "[1, 2]"], ["2", '{"a": 1}', "['x', 'y']"]],
+    "shares": [
+        ["id", "n_votes", "a", "b"],
+        ["1", "4", "0.25", "0.75"],
+        ["2", "4", "50%", "<0.5"],
+        ["3", "1,000", "1", "0"],
+    ],
     "classes": [["class", "order", "risk"], ["x", "1", "low"], ["y", "2", "high"]],
     "gold": [["case", "gold"], ["1", "x"], ["2", "y"]],
     "cases": [["case", "text", "image", "site"], ["1", "hello", "a.png", "n"], ["2", "bye", "b.png", "s"]],
@@ -159,6 +200,39 @@ RECORDS = {
             "2": {"text": "t", "annotators": "A,B", "annotations": {"A": "0", "B": "1,0"}, "split": "dev"},
         }
     ],
+    "sagemaker": [
+        {
+            "datasetObjectId": "0",
+            "dataObject": {"s3Uri": "s3://b/0.jpg"},
+            "annotations": [{"workerId": "w", "annotationData": {"content": '{"f": {"label": "cat"}}'}}],
+        },
+        {
+            "answers": [
+                {"answerContent": {"f": {"labels": ["a", "b"]}}, "workerId": "w", "submissionTime": "2024-01-01"}
+            ]
+        },
+        {"source-ref": "s", "j": 0, "j-metadata": {"type": "groundtruth/x", "class-name": "a"}},
+    ],
+    "lighttag": [
+        {
+            "schema": {},
+            "examples": [
+                {
+                    "example_id": "e",
+                    "content": "t",
+                    "annotations": [{"start": 0}],
+                    "classifications": [{"classname": "a", "annotated_by": [{"annotator": "ann", "timestamp": "x"}]}],
+                }
+            ],
+        }
+    ],
+    "potato": [
+        {"id": "1", "displayed_text": "t", "label_annotations": {"mood": {"happy": "true", "sad": False}}},
+        {"id": "2", "user": "ann", "label_annotations": {"mood": {"scale": 3}, "other": []}},
+    ],
+    "split": [{"columns": ["case", "ann", "bob"], "index": [0, 1], "data": [["1", "x", "y"], ["2", "y", "y"]]}],
+    "columns": [{"case": {"0": "1", "1": "2"}, "ann": {"0": "x", "1": "y"}, "bob": {"0": "x", "1": None}}],
+    "coco": [{"images": [{"id": 1}], "annotations": [{"id": 1, "bbox": [1, 2, 3, 4]}], "categories": []}],
     "by-rater": [{"A": {"1": "x", "2": None, "3": 4}, "B": {"1": ["x", "y"], "3": [["x", "y"], ["z"]]}}],
     "argilla": [
         {

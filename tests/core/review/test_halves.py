@@ -132,6 +132,7 @@ def test_an_erasure_of_the_form_of_before_opens_nothing_in_a_record_of_now(recor
     ]
     for number, row in enumerate(forged):
         row["token"] = f"{ERASED_TOKEN} {number}"
+        row["personal"] = personal_half(row)
     told = {"events": [{"number": row["number"], "was": row["hash"], "is": former_hash(row)} for row in forged]}
     erasure = rows[-1] | {
         "id": 99, "number": 5, "previous": rows[-1]["hash"], "case_id": "", "version": 1, "token": "forged",
