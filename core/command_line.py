@@ -25,7 +25,7 @@ from .text import exact
 from .version import __version__
 
 if TYPE_CHECKING:
-    from .analyses.base import AnalysisPart
+    from .analyses.base import Analysis, AnalysisPart, PartOption
 
 _IN_PARTITIONS = ".commands.partitioned"
 _OF_HOME = (".commands.record", ".commands.people")  # whose commands write to the home folder
@@ -287,16 +287,8 @@ def _named(family: Family, more: Sequence[str] = ()) -> click.Argument:
 def _agreement() -> list[click.Parameter]:
     from .analyses.agreement import AGREEMENT
 
-    first, *others = AGREEMENT.parts
     return [
-        click.Option(
-            ["--part"],
-            type=click.Choice([part.name for part in AGREEMENT.parts]),
-            default=first.name,
-            show_default=True,
-            help="Part of the analysis; all but the first give the rows of a table.",
-        ),
-        *_options_of_parts(others),
+        *_parts_of(AGREEMENT),
         *_file(),
         click.Option(
             ["--level"], type=float, default=0.95, metavar="L", help="Confidence level of intervals, 0 to 1 [0.95]."
@@ -359,6 +351,22 @@ def _check() -> list[click.Parameter]:
     ]  # fmt: skip
 
 
+def _parts_of(analysis: "Analysis") -> list[click.Parameter]:
+    """Which part of an analysis, and the options of all but the first that the first does not have."""
+    first, *others = analysis.parts
+    own = [field.name for field in fields(first.options)]
+    return [
+        click.Option(
+            ["--part"],
+            type=click.Choice([part.name for part in analysis.parts]),
+            default=first.name,
+            show_default=True,
+            help="Part of the analysis; all but the first give the rows of a table.",
+        ),
+        *_options_of_parts(others, own),
+    ]
+
+
 def _options_of_parts(parts: Sequence["AnalysisPart"], without: Sequence[str] = ()) -> list[click.Parameter]:
     """The options of all parts of an analysis, each once, but for those that a command has itself."""
     found: dict[str, list[tuple[AnalysisPart, Any]]] = {}
@@ -368,19 +376,25 @@ def _options_of_parts(parts: Sequence["AnalysisPart"], without: Sequence[str] = 
                 found.setdefault(field.name, []).append((part, option))
     return [
         click.Option(
-            [f"--{name}"],
-            help="For the parts " + ", ".join(part.name for part, _ in taken) + ".",
+            [f"--{name.replace('_', '-')}", name],
+            help=_help_of(taken[0][1], [part.name for part, _ in taken]),
             **_type_of([option for _, option in taken]),
         )
         for name, taken in found.items()
     ]
 
 
-def _type_of(options: Sequence[Any]) -> dict[str, Any]:
-    """How click takes an option of a part: on, or one of the choices that any part has."""
-    if options[0].flag:
+def _help_of(option: "PartOption", parts: Sequence[str]) -> str:
+    return f"{option.help} ({', '.join(parts)})." if option.help else f"For the parts {', '.join(parts)}."
+
+
+def _type_of(taken: Sequence["PartOption"]) -> dict[str, Any]:
+    """How click takes options of one name: on, one of the choices that any part has, or a number or text."""
+    if taken[0].flag:
         return {"is_flag": True, "default": None}
-    return {"type": click.Choice(list(dict.fromkeys(choice for option in options for choice in option.choices)))}
+    if taken[0].choices:
+        return {"type": click.Choice(list(dict.fromkeys(choice for option in taken for choice in option.choices)))}
+    return {"type": {"integer": click.INT, "text": click.STRING}.get(taken[0].kind, click.FLOAT)}
 
 
 def _fit() -> list[click.Parameter]:
@@ -438,7 +452,10 @@ def _choose() -> list[click.Parameter]:
 
 
 def _raters() -> list[click.Parameter]:
+    from .analyses.raters import RATERS
+
     return [
+        *_parts_of(RATERS),
         *_file(),
         click.Option(["--gold"], metavar="FILE", help="Gold file (case,class or case,score) to measure accuracy."),
         _ordinal(),

@@ -23,7 +23,7 @@ from .models.comparison import vote_changes
 from .models.majority import MajorityVote
 from .models.result import RaterModelFit
 from .plausibility.protocol import PlausibilityModel
-from .raters.acceptable import Acceptable
+from .raters.accuracy_threshold import JudgedAccuracy
 from .reducers.all_draws import WholeCases
 from .reducers.protocol import reduce_draws
 from .text import exact, number, percent, percent_with_interval, plural, probability
@@ -144,7 +144,7 @@ def hidden(dataset: Dataset, certainty: CertaintyResult) -> Claim:
     return Claim(words, bool(doubtful > 0.1 * clear.sum()))
 
 
-def weighs(dataset: Dataset, title: str, fit: RaterModelFit, judged: Acceptable) -> Claim:
+def weighs(dataset: Dataset, title: str, fit: RaterModelFit, judged: JudgedAccuracy) -> Claim:
     """Step three, from the rater model of the settings and the accuracy of each rater as the Raters page has it.
 
     Parameters
@@ -154,7 +154,7 @@ def weighs(dataset: Dataset, title: str, fit: RaterModelFit, judged: Acceptable)
         Of the rater model.
     fit : RaterModelFit
         Of the rater model.
-    judged : Acceptable
+    judged : JudgedAccuracy
         Accuracies of the dataset's raters.
     """
     changes = vote_changes(fit, MajorityVote().fit(dataset), np.diff(dataset.case_ptr) > 0)

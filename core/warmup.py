@@ -41,10 +41,10 @@ from .plausibility.plackett_luce.gibbs import PlackettLuce
 from .plausibility.protocol import CaseDraws
 from .rankings.leave_one_out import leave_one_out
 from .raters.drift import change_point, drift_of
+from .raters.flagged_raters import flag_raters
 from .raters.monitoring import monitor
 from .raters.planning import Goal, forecast
 from .raters.report_card import report_card
-from .raters.to_act_on import raters_to_act_on
 from .reducers.all_draws import WholeCases
 from .reducers.metrics import Metrics
 from .reducers.protocol import Reducer, reduce_draws
@@ -252,8 +252,8 @@ def _raters() -> None:
     for kind in ("cusum", "ewma"):
         drift_of(table.panel, 0, kind=kind, n_orders=20)
     change_point(table.panel.right[:4], table.panel.wrong[:4])
-    report_card(table, raters_to_act_on(table), table.raters[0])
-    raters_to_act_on(monitor(_classes(3)))
+    report_card(table, flag_raters(table), table.raters[0])
+    flag_raters(monitor(_classes(3)))
     fit = DawidSkene().fit(dataset)
     for goal, policy in ((Goal("accuracy", 0.5, table.raters[0]), "random"), (Goal("certainty", 0.5), "new_cases")):
         forecast(dataset, fit, goal, policy=policy, budget=3, n_steps=1, n_worlds=20)

@@ -126,7 +126,7 @@ def _parts(machines: computed.Machines, marked: tuple[Machine, ...], result: com
         if len(machines.names) > 1:
             worth = PANEL.part("worth").with_options(**options_of(view, marked_or_named))
             tabs["Panel"] = lambda: blocks.answer(worth, view)
-        tabs["Shared errors"] = lambda: shared_errors.show(view, marked_or_named, theme, "machines")
+        tabs["Shared errors"] = lambda: shared_errors.show(view, marked_or_named, "machines")
     for (_, show), tab in zip(tabs.items(), widgets.tabs(list(tabs), "ai_tabs"), strict=True):
         if tab.open:
             with tab:

@@ -18,7 +18,7 @@ from core.annotations.dataset import Dataset
 from core.methods import any_of
 from core.models.catalogue import Fitted, command_of
 from core.models.classifier_evidence import evidence_settings
-from core.raters.acceptable import why_not
+from core.raters.accuracy_threshold import why_not
 from core.runtime.jobs import Job
 from core.text import markdown
 from pages.shared.kit import (
@@ -99,9 +99,9 @@ def _who_is_accurate(view: Dataset) -> None:
     if view.n_annotations > rater_accuracy.MOST_ANNOTATIONS or not view.raters_identified:
         return
     found = rater_accuracy.judged(view)
-    if found is None or found[1].following is not None:  # raters of ordered classes are judged by how they follow cases
+    if found is None or found.act.following is not None:
         return
-    if words := most_and_least_accurate(view.raters, found[1].acceptable.accuracy):
+    if words := most_and_least_accurate(view.raters, found.act.acceptable.accuracy):
         blocks.show([words])
 
 

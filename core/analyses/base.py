@@ -7,12 +7,12 @@ functions as "module:function", so that a command which needs no figure loads no
 from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError
 from ..methods import Method, Verdict
-from ..options import check_choice, check_flag, check_level
+from ..options import check_choice, check_flag, check_level, check_number, check_whole
 
 if TYPE_CHECKING:
     from .inputs import Inputs
@@ -38,6 +38,12 @@ class PartOption:
         All choices are in sight at once.
     flag : bool
         It is on or off.
+    kind : {"level", "number", "integer", "text"}
+        What it is if there are no choices.
+    low : float
+        Least number.
+    help : str
+        What the command line says of it.
     """
 
     label: str
@@ -47,6 +53,41 @@ class PartOption:
     key: str = ""
     side_by_side: bool = False
     flag: bool = False
+    kind: Literal["level", "number", "integer", "text"] = "level"
+    low: int = 0
+    help: str = ""
+
+    def check(self, value: Any) -> None:
+        """Raise `InputError` unless the value is allowed."""
+        if self.flag:
+            check_flag(value, self.label)
+        elif self.choices:
+            check_choice(value, self.label, self.choices)
+        elif self.kind == "level":
+            check_level(value, self.label)
+        elif self.kind == "number":
+            check_number(value, self.label, self.low)
+        elif self.kind == "integer":
+            check_whole(value, self.label, self.low)
+
+
+@dataclass(frozen=True, slots=True)
+class LongWork:
+    """Computation that takes time: a page shows how far it is, and it can be cancelled.
+
+    Attributes
+    ----------
+    title : str
+        What is being done.
+    seconds : callable
+        Dataset to what one core needs, about.
+    lane : str
+        Queue of the pages' jobs.
+    """
+
+    title: str
+    seconds: Callable[[Dataset], float]
+    lane: str = "pages"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +121,8 @@ class AnalysisPart:
         job and hands it to `answer`.
     given_options : tuple of (str, object)
         Options that whoever asks the part has set, such as who is an AI rater; see `with_options`.
+    work : LongWork, optional
+        If the computation takes time; it then takes ``token`` and ``progress``.
     """
 
     name: str
@@ -90,11 +133,17 @@ class AnalysisPart:
     table: str
     options: type = NoOptions
     needs: str = ""
+    work: LongWork | None = None
     given_options: tuple[tuple[str, Any], ...] = ()
 
     def with_options(self, **given: Any) -> "AnalysisPart":
         """The same part with options that no control offers."""
         return replace(self, given_options=(*self.given_options, *given.items()))
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function that computes it."""
+        return _function(self.compute)
 
     def answer(self, dataset: "Dataset | Inputs", options: Any = None, needed: Any = None, **how: Any) -> Any:
         """The result for a dataset and options.
@@ -111,7 +160,7 @@ class AnalysisPart:
         options = self.resolve() if options is None else options
         if self.needs and needed is None:
             needed = _function(self.needs)(dataset, options)
-        return _function(self.compute)(needed if self.needs else dataset, options, **how)
+        return self.function(needed if self.needs else dataset, options, **how)
 
     def blocks(self, result: Any, dataset: "Dataset | Inputs", options: Any = None) -> list:
         """What is shown of the result.
@@ -168,12 +217,8 @@ class AnalysisPart:
             if name not in known:
                 raise InputError(f"“{self.title}” has no option {name!r}.", f"It has {', '.join(known) or 'none'}.")
             option = known[name]
-            if option is not None and option.flag:
-                check_flag(value, option.label)
-            elif option is not None and option.choices:
-                check_choice(value, option.label, option.choices)
-            elif option is not None:
-                check_level(value, option.label)
+            if option is not None and value is not None:
+                option.check(value)
         return replace(own, **{**dict(self.given_options), **given})
 
 

@@ -64,7 +64,7 @@ class Words:
     term : str or Method
         Of the glossary, or a method, where a page offers an explanation.
     icon : str
-        Name of a material symbol before the words of a page.
+        Name of a material symbol before the words of a page, or in place of that of their kind.
     """
 
     text: str | Sequence[Span]
@@ -129,7 +129,7 @@ class KeyFigure:
 
     label: str
     value: str
-    caption: str
+    caption: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +205,8 @@ class Grid:
         The first column names the rows.
     selects : {"", "row", "first"}
         Whether a row can be chosen on a page (see `Chosen`), and whether it is the first until somebody chooses.
+    digits : int
+        Of columns of scores.
     """
 
     table: pd.DataFrame
@@ -216,6 +218,7 @@ class Grid:
     height: int | None = None
     names_rows: bool = False
     selects: Literal["", "row", "first"] = ""
+    digits: int = 2
 
 
 @dataclass(frozen=True, slots=True)

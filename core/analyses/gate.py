@@ -15,8 +15,8 @@ from ..annotations.counts import class_counts
 from ..annotations.dataset import MISSING_TIME, Dataset
 from ..errors import InputError, NotApplicableError
 from ..methods import AS_IS, Verdict
+from ..raters.flagged_raters import flag_raters
 from ..raters.monitoring import monitor
-from ..raters.to_act_on import raters_to_act_on
 from ..result_base import Columns, Result, rows
 from ..sequential import betting_interval, level_of_look
 from ..text import number, percent, plural, typed
@@ -296,7 +296,7 @@ class _Measures:
 
     def _flagged(self) -> Measured:
         table = monitor(self.dataset.as_classes()[0], level=self.options.level, seed=self.options.seed)
-        found = raters_to_act_on(table)
+        found = flag_raters(table)
         return self._count(len(found.flagged()), len(found.raters), "raters")
 
 

@@ -4,7 +4,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Unit = Literal["coefficient", "share", "probability", "difference", "error", "signed", "count", "reliability", "text"]
+Unit = Literal[
+    "coefficient", "share", "probability", "difference", "error", "signed", "count", "tenths", "amount", "score",
+    "reliability", "text",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,8 +20,9 @@ class Column:
         In JSON, in files and in frames.
     label : str
         On screen and on paper; the name where none is given.
-    unit : {"coefficient", "share", "probability", "difference", "error", "signed", "count", "reliability", "text"}
-        Which digits and which picture people see; a probability below 1 is never shown as 1.00.
+    unit : str
+        Which digits and which picture people see; a probability is never shown as 0 or 1 unless it is, a score has the
+        digits of its table.
     low, high : str
         Names of the columns that hold the ends of its interval.
     picture : str
@@ -45,6 +49,31 @@ class Column:
     def shown(self) -> str:
         """The heading that people see."""
         return self.label or self.name
+
+
+def intervals(
+    name: str,
+    label: str = "",
+    unit: Unit = "coefficient",
+    *,
+    low: str = "",
+    high: str = "",
+    heads: tuple[str, str] = ("95% from", "to"),
+    picture: str = "",
+) -> tuple[Column, Column, Column]:
+    """The columns of a value and of the ends of its interval.
+
+    Parameters
+    ----------
+    name, label, unit, picture
+        Of the value, see `Column`.
+    low, high : str
+        Names of the ends; that of the value with "_low" and "_high" if omitted.
+    heads : tuple of str
+        Labels of the ends.
+    """
+    low, high = low or f"{name}_low", high or f"{name}_high"
+    return Column(name, label, unit, low, high, picture), Column(low, heads[0], unit), Column(high, heads[1], unit)
 
 
 def frame_of(rows: Iterable[Sequence[Any]], columns: Sequence[Column]):

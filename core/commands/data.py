@@ -2,17 +2,15 @@
 
 from collections.abc import Callable
 from datetime import UTC
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..annotations.dataset import Dataset
-from ..errors import InputError, NotApplicableError
+from ..errors import InputError
 from ..ingest.samples import SAMPLES
-from .inputs import read_file, read_warned, rows_of, split, stamp, with_declared_order, write_table
+from .inputs import read_file, read_warned, split, stamp, with_declared_order, write_table
+from .parts import answer_part, answered
 
 if TYPE_CHECKING:
     import pandas as pd
-
-    from ..analyses.base import AnalysisPart
 
 
 def samples(options) -> tuple[dict, Callable[[], "pd.DataFrame"]]:
@@ -87,7 +85,9 @@ def agreement(options) -> tuple[dict, "pd.DataFrame"]:
     from ..annotations.counts import class_counts
 
     if options.part != "coefficients":
-        return _part(options)
+        from ..analyses.agreement import AGREEMENT
+
+        return answer_part(AGREEMENT, options)
     check_agreement(options)
     reading = read_warned(options)
     dataset = reading.dataset
@@ -113,48 +113,6 @@ def agreement(options) -> tuple[dict, "pd.DataFrame"]:
     rows = [fields_of(coefficient) for coefficient in table]
     answer = {"coefficients": rows, "level": options.level, **more, **stamp(options, dataset)}
     return answer, _frame(rows)
-
-
-def _part(options) -> tuple[dict, "pd.DataFrame"]:
-    """One of the other parts of the analysis, as its page and its downloads have it."""
-    from ..analyses.agreement import AGREEMENT
-
-    part = AGREEMENT.part(options.part)
-    dataset, left_out = read_warned(options).dataset.as_classes(split(options))
-    dataset = with_declared_order(dataset, options)
-    return answered(part, options, dataset, left_out)
-
-
-def answered(
-    part: "AnalysisPart", options, dataset: Dataset, left_out: int = 0, words: Callable[[Any], str] | None = None
-) -> tuple[dict, "pd.DataFrame"]:
-    """The rows of a part of an analysis, as its page and its downloads have it.
-
-    Parameters
-    ----------
-    part : AnalysisPart
-    options
-        Of the command line.
-    dataset : Dataset
-    left_out : int
-        Annotations that are not in the dataset.
-    words : callable, optional
-        The result to sentences to send on.
-
-    Raises
-    ------
-    NotApplicableError
-        The part is not possible with these data.
-    """
-    verdict = part.applicable(dataset)
-    if not verdict.possible:
-        raise NotApplicableError(f"“{part.title}” is not possible: {verdict.reason}.")
-    chosen = part.resolve(**part.given(options))
-    found = part.answer(dataset, chosen)
-    table = part.frame(found, dataset, chosen)
-    rows = rows_of(table)
-    said = {} if words is None else {"words": words(found)}
-    return {"part": part.name, **said, "rows": rows, "left_out": left_out, **stamp(options, dataset)}, table
 
 
 def guideline(options) -> tuple[dict, "pd.DataFrame"]:

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from .data import answered
 from .inputs import read_warned, split, with_declared_order
+from .parts import answered
 
 if TYPE_CHECKING:
     import pandas as pd

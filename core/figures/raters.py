@@ -1,12 +1,14 @@
 """Figures of the Raters page: accuracy against the pool, and one rater's annotations over time."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 import plotly.graph_objects as go
 
 from ..plausibility.plackett_luce.rater_trust import RaterTrust
 from ..raters.drift import Drift
+from ..raters.flagged_raters import FlaggedRaters
 from ..raters.planning import Forecast
-from ..raters.to_act_on import ToActOn
 from ..text import percent, plotly, shorten
 from .labels import between, dates
 from .theme import Theme, Trace, error_bars, figure_of, filled_band, level, scatter, upright, upright_band, with_opacity
@@ -14,7 +16,7 @@ from .theme import Theme, Trace, error_bars, figure_of, filled_band, level, scat
 MOST_LINES = 12
 
 
-def accuracy_against_pool(found: ToActOn, theme: Theme, title: str) -> go.Figure:
+def accuracy_against_pool(found: FlaggedRaters, theme: Theme, title: str) -> go.Figure:
     """Accuracy of each rater with its interval, the least on top; flagged raters are crosses in another colour.
 
     Of ordered classes the correlation with the case. At most `MOST_LINES` raters: the flagged ones, then the lowest.
@@ -22,36 +24,16 @@ def accuracy_against_pool(found: ToActOn, theme: Theme, title: str) -> go.Figure
 
     Parameters
     ----------
-    found : ToActOn
+    found : FlaggedRaters
     theme : Theme
     title : str
     """
     judged = found.judged
     value, low, high = judged.rates.value, judged.rates.low, judged.rates.high
     known, flagged = _least_accurate(found)
-    data: list[Trace] = []
+    n = judged.n_annotations
+    data = rater_traces(known, found.raters, (value, low, high), n, flagged, theme, second="flagged")
     places = np.arange(len(known))
-    for mark, name, symbol, colour in (
-        (False, "raters", "circle", theme.accent),
-        (True, "flagged", "x", theme.mean),
-    ):
-        shown = np.flatnonzero(flagged[known] == mark)
-        raters = known[shown]
-        data.append(
-            scatter(
-                x=value[raters],
-                y=places[shown],
-                mode="markers",
-                name=name,
-                marker={"color": colour, "symbol": symbol, "size": 9},
-                error_x=error_bars(
-                    high[raters] - value[raters], value[raters] - low[raters], with_opacity(colour, 0.7), 1.6, 3
-                ),
-                customdata=[_judged_in_words(found, rater) for rater in raters],
-                hovertemplate="%{customdata[0]}: %{x:.2f} (%{customdata[1]})<br>"
-                "%{customdata[2]} annotations<extra></extra>",
-            )
-        )
     lines = ((judged.mean, "dot"), (judged.acceptable, "dash"))
     return figure_of(
         theme,
@@ -74,14 +56,57 @@ def accuracy_against_pool(found: ToActOn, theme: Theme, title: str) -> go.Figure
     )
 
 
-def _judged_in_words(found: ToActOn, rater: int) -> list[str]:
-    """Name, interval and number of annotations, for the hover."""
-    rates, n_annotations = found.judged.rates, found.judged.n_annotations
-    interval = between(rates.low[rater], rates.high[rater])
-    return [plotly(found.raters[rater]), interval, f"{n_annotations[rater]:,}"]
+def rater_traces(
+    known: np.ndarray,
+    names: Sequence[str],
+    ends: tuple[np.ndarray, np.ndarray, np.ndarray],
+    n: np.ndarray,
+    marked: np.ndarray,
+    theme: Theme,
+    *,
+    second: str,
+    form: str = ".2f",
+    unit: str = "annotations",
+    in_words: Callable[[float, float], str] = between,
+) -> list[Trace]:
+    """A point with its interval for each rater, one below the other; marked ones are crosses in another colour.
+
+    Parameters
+    ----------
+    known : ndarray of int
+        Who is drawn, from top to bottom.
+    names : sequence of str
+    ends : tuple of ndarray, shape (n_raters,)
+        Values, and the ends of their intervals.
+    n, marked : ndarray, shape (n_raters,)
+    theme : Theme
+    second : str
+        What the marked ones are called.
+    form, unit, in_words
+        Of the value, of ``n`` and of the interval in the hover.
+    """
+    value, low, high = ends
+    traces = []
+    for mark, name, symbol, colour in ((False, "raters", "circle", theme.accent), (True, second, "x", theme.mean)):
+        shown = np.flatnonzero(marked[known] == mark)
+        who = known[shown]
+        traces.append(
+            scatter(
+                x=value[who],
+                y=shown,
+                mode="markers",
+                name=name,
+                marker={"color": colour, "symbol": symbol, "size": 9},
+                error_x=error_bars(high[who] - value[who], value[who] - low[who], with_opacity(colour, 0.7), 1.6, 3),
+                customdata=[[plotly(names[r]), in_words(low[r], high[r]), f"{n[r]:,}"] for r in who],
+                hovertemplate=f"%{{customdata[0]}}: %{{x:{form}}} (%{{customdata[1]}})<br>%{{customdata[2]}} {unit}"
+                "<extra></extra>",
+            )
+        )
+    return traces
 
 
-def _least_accurate(found: ToActOn) -> tuple[np.ndarray, np.ndarray]:
+def _least_accurate(found: FlaggedRaters) -> tuple[np.ndarray, np.ndarray]:
     """At most `MOST_LINES` raters by what they are judged by, the flagged ones before others, and who is flagged."""
     value = found.judged.rates.value
     flagged = np.zeros(len(found.raters), bool)
@@ -101,24 +126,12 @@ def trust_of_raters(trust: RaterTrust, theme: Theme, title: str) -> go.Figure:
     title : str
     """
     shown = np.argsort(trust.mean, kind="stable")[:MOST_LINES]
-    value, low, high = trust.mean[shown], trust.ci_low[shown], trust.ci_high[shown]
-    ends = zip(shown, low, high, strict=True)
-    data: list[Trace] = [
-        scatter(
-            x=value,
-            y=np.arange(len(shown)),
-            mode="markers",
-            marker={"color": theme.accent, "size": 9},
-            error_x=error_bars(high - value, value - low, with_opacity(theme.accent, 0.7), 1.6, 3),
-            customdata=[[plotly(trust.raters[r]), between(a, b), f"{trust.n[r]:,}"] for r, a, b in ends],
-            hovertemplate="%{customdata[0]}: %{x:.2f} (%{customdata[1]})<br>"
-            "%{customdata[2]} annotations<extra></extra>",
-            showlegend=False,
-        )
-    ]
+    ends = trust.mean, trust.ci_low, trust.ci_high
+    data, _ = rater_traces(shown, trust.raters, ends, trust.n, np.zeros(len(trust.raters), bool), theme, second="")
+    data["showlegend"] = False
     return figure_of(
         theme,
-        data,
+        [data],
         title,
         130 + 22 * max(4, len(shown)),
         xaxis={"title": "trust: share of annotations that follow the case (no accuracy)"},

@@ -10,6 +10,7 @@ from ..raters.score_gold import ScoreGold
 from ..raters.score_raters import ScoreRaters
 from ..text import exact, plotly, shorten
 from .labels import dates, score_between
+from .raters import rater_traces
 from .reliability import DASHES, SYMBOLS, axis_to_one, reliability_axis
 from .theme import (
     Theme,
@@ -440,37 +441,17 @@ def _of_raters(
     axis: str,
     at: float,
 ) -> go.Figure:
-    value, low, high = ends
+    value = ends[0]
     known = np.flatnonzero(np.isfinite(value))
     if len(known) > MOST_RATERS:  # those who stand apart, and then those farthest from the line
         known = known[np.lexsort((-np.abs(value[known] - at), ~clear[known]))][:MOST_RATERS]
     known = known[np.argsort(value[known], kind="stable")]
-    data: list[Trace] = []
-    for mark, name, symbol, colour in ((False, "raters", "circle", theme.accent), (True, "clear", "x", theme.mean)):
-        shown = np.flatnonzero(clear[known] == mark)
-        who = known[shown]
-        words = [
-            [
-                plotly(found.raters[r]),
-                score_between(low[r], high[r]),
-                f"{found.n[r]:,}",
-            ]
-            for r in who
-        ]
-        data.append(
-            scatter(
-                x=value[who],
-                y=shown,
-                mode="markers",
-                name=name,
-                marker={"color": colour, "symbol": symbol, "size": 9},
-                error_x=error_bars(high[who] - value[who], value[who] - low[who], with_opacity(colour, 0.7), 1.6, 3),
-                customdata=words,
-                hovertemplate="%{customdata[0]}: %{x:.4~g} (%{customdata[1]})<br>%{customdata[2]} scores"
-                "<extra></extra>",
-                showlegend=False,
-            )
-        )
+    data = rater_traces(
+        known, found.raters, ends, found.n, clear, theme, second="clear", form=".4~g", unit="scores",
+        in_words=score_between,
+    )  # fmt: skip
+    for trace in data:
+        trace["showlegend"] = False
     return figure_of(
         theme,
         data,

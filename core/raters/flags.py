@@ -3,7 +3,7 @@
 The chance that honest raters raise any flag at all is at most ``false_alarms``: it is divided evenly over the rules
 that can be judged, and within a rule over raters by Holm (1979), Scandinavian Journal of Statistics 6(2), 65-70. That
 is the family-wise rate, not the false discovery rate: a flag is a word about a person. Low accuracy, hardly following
-the cases, and naming one class only are found at a false discovery rate: see `core.raters.to_act_on`.
+the cases, and naming one class only are found at a false discovery rate: see `core.raters.flagged_raters`.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from ..multiplicity import holm
 from ..result_base import Columns, Result, rows
 from ..text import number, percent, plural
 from .carelessness import FAR, Carelessness
-from .tempo import Tempo
+from .response_times import ResponseTimes
 
 FALSE_ALARMS = 0.05
 LEAST_SHARE = 0.05  # of the clear annotations, below which favouring a class is a habit and not carelessness
@@ -155,7 +155,7 @@ def spam_evidence(found: Carelessness) -> Evidence:
     return Evidence(_judged(found.p_spam, np.isfinite(found.log_factor)), words)
 
 
-def streak_evidence(found: Tempo) -> Evidence:
+def streak_evidence(found: ResponseTimes) -> Evidence:
     """Of repeating the previous annotation."""
 
     def words(rater: int) -> str:
@@ -169,7 +169,7 @@ def streak_evidence(found: Tempo) -> Evidence:
     return Evidence(_judged(found.p_kept, found.n_turns > 0), words)
 
 
-def speed_evidence(found: Tempo) -> Evidence:
+def speed_evidence(found: ResponseTimes) -> Evidence:
     """Of speed."""
     usual = np.nanmedian(found.seconds) if np.isfinite(found.seconds).any() else np.nan
 

@@ -27,7 +27,7 @@ from ..errors import NotApplicableError, PluralityError
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
 from ..text import listed, number, plural
-from .acceptable import GOLD_EACH, Judge, agree_beyond_chance, bayesian_discoveries, check_asked
+from .accuracy_threshold import GOLD_EACH, Judge, Judged, agree_beyond_chance, bayesian_discoveries, check_asked
 from .flags import Flag
 from .learned_pool import MIDDLE, LearnedPool
 from .one_class import FALSE_DISCOVERIES
@@ -38,10 +38,11 @@ _EVEN = 0.5
 _LEAST = 4  # cases, for Fisher's interval
 _EDGE = 0.999  # of a correlation: few cases that agree in all show no more
 _MOST_NAMED = 2
+READING = tuple(f"{name}{end}" for name in ("severity", "spread") for end in ("", "_low", "_high"))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Following(Result):
+class Following(Judged, Result):
     """How closely raters follow the cases; arrays of shape (n_raters,), NaN where nothing can be said.
 
     Attributes
@@ -73,7 +74,7 @@ class Following(Result):
     why : str
         Why nobody can be judged; empty if somebody can.
     aside : tuple of int
-        See `core.raters.acceptable.Acceptable`.
+        See `core.raters.accuracy_threshold.JudgedAccuracy`.
     """
 
     raters: tuple[str, ...]
@@ -98,12 +99,11 @@ class Following(Result):
     why_no_order = ""
 
     def _columns(self, table: str, most: int | None) -> Columns:
-        found: dict[str, Any] = {"rater": self.raters[:most], "n": self.n_annotations[:most]}
-        found |= {"follows": self.rates.value, "follows_low": self.rates.low, "follows_high": self.rates.high}
-        found |= {"follows_n": self.rates.n, "p_acceptable": self.chance, "lost": self.lost}
-        for name in ("severity", "spread"):
-            for end in ("", "_low", "_high"):
-                found[name + end] = self.reading(name + end)
+        found: dict[str, Any] = {"rater": self.raters, "n": self.n_annotations}
+        found |= self.rates.columns("follows", "follows_low", "follows_high", "follows_n")
+        found |= {"p_acceptable": self.chance, "low": self.flagged, "lost": self.lost}
+        found |= {"judged_by": ["gold" if by else "model" for by in self.by_gold.tolist()]}
+        found |= {name: self.reading(name) for name in READING}
         return {name: values[:most] for name, values in found.items()}
 
     def reading(self, name: str) -> np.ndarray:
@@ -119,35 +119,13 @@ class Following(Result):
         worth = (rho**2 / (1 - rho**2)) / (self.mean**2 / (1 - self.mean**2))
         return self.n_annotations * (1 - np.minimum(worth, 1.0))
 
+    costs = lost
+
     @property
     def digits(self) -> int:
         """Digits after the point of shift and spread."""
         width = self.reading("severity_high") - self.reading("severity_low")
         return score_digits(float(np.nanmedian(width))) if not self.unit and np.isfinite(width).any() else 2
-
-    @property
-    def n_judged(self) -> int:
-        """Raters of whom anything can be said."""
-        return int(np.isfinite(self.chance).sum())
-
-    @property
-    def n_below(self) -> float:
-        """Expected number of raters who follow less than is acceptable."""
-        return float(np.nansum(1 - self.chance))
-
-    @property
-    def n_flagged(self) -> int:
-        """How many of them are flagged."""
-        return int(self.flagged.sum())
-
-    @property
-    def cost(self) -> float:
-        """Annotations lost of those flagged."""
-        return float(self.lost[self.flagged].sum())
-
-    def order(self) -> np.ndarray:
-        """Raters by annotations lost, most first; those of whom nothing is known last."""
-        return np.argsort(-np.nan_to_num(self.lost, nan=-1.0), kind="stable")
 
     def said(self, rater: int) -> str:
         """A rater's ρ with its interval, as text."""

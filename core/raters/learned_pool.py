@@ -10,7 +10,7 @@ are many, they show how accuracies lie. With Beta alone too many honest raters a
 import numpy as np
 
 from ..runtime.chunks import CancelToken, chunk_ranges, map_chunks
-from ._acceptable_kernels import learn_pool, likelihoods_at, posteriors
+from ._learned_pool_kernels import learn_pool, likelihoods_at, posteriors
 from .leave_one_rater_out import Panel
 from .rates import Rates
 

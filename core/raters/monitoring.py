@@ -23,9 +23,7 @@ from ..runtime.chunks import CancelToken, beside
 from ..text import number, significant
 from ..thresholds import CLEAR_CASE
 from .accuracy import Accuracies, accuracies_of
-from .blind import BlindReads, agreement_with_blind
 from .carelessness import Carelessness, carelessness
-from .distance import distances_of
 from .drift import drift_chances, drift_of
 from .flags import (
     FALSE_ALARMS,
@@ -41,8 +39,8 @@ from .flags import (
     streak_evidence,
 )
 from .leave_one_rater_out import Panel, panel_of
-from .rates import Rates, entropy_of, rates_of
-from .tempo import SITTING, Tempo, tempo
+from .rates import BlindReads, Rates, agreement_with_blind, distances_of, entropy_of, rates_of
+from .response_times import SITTING, ResponseTimes, response_times
 
 MOST_CELLS = 5_000_000
 
@@ -58,7 +56,7 @@ class RaterTable(Result):
     agreement : Rates
         Pairs of one annotation of the rater and one of another on the same case that agree; ``n`` are cases.
     accuracies : Accuracies
-        What flags are raised by. The accuracy of a rater that is shown is that of `core.raters.acceptable`.
+        What flags are raised by. The accuracy of a rater that is shown is that of `core.raters.accuracy_threshold`.
     bias : ndarray, shape (n_raters, n_classes)
         Share of a class among the rater's annotations, less its expected share among the true classes of their cases.
     spam : ndarray
@@ -74,13 +72,13 @@ class RaterTable(Result):
         Share of the rater's annotations that repeat an earlier one of theirs on the same case.
     with_self : Rates
         Pairs of the rater's annotations on one case that agree; ``n`` are cases.
-    tempo : Tempo
+    response_times : ResponseTimes
         Speed and streaks.
     signs : Carelessness
     entropy, entropy_of_cases : ndarray
         Bits of the classes that the rater used, and of the classes that the others give the same cases.
     distance : Rates
-        Of ordered classes: how many classes off by the others (`core.raters.distance`); NaN of all others.
+        Of ordered classes: how many classes off by the others (`core.raters.rates`); NaN of all others.
     p_drift : ndarray
         P(a stable rater's chart reaches as high); NaN where there is nothing to chart.
     flags : tuple of Flag
@@ -107,7 +105,7 @@ class RaterTable(Result):
     blind: Rates
     repeats: np.ndarray
     with_self: Rates
-    tempo: Tempo
+    response_times: ResponseTimes
     signs: Carelessness
     entropy: np.ndarray
     entropy_of_cases: np.ndarray
@@ -138,8 +136,7 @@ class RaterTable(Result):
         found |= {"accuracy": judged.shrunk, "accuracy_low": judged.low, "accuracy_high": judged.high}
         found |= {"accuracy_n": judged.n_judged}
         for name in ("agreement", "blind", "with_self", "distance"):
-            rates: Rates = getattr(self, name)
-            found |= {name: rates.value, f"{name}_low": rates.low, f"{name}_high": rates.high, f"{name}_n": rates.n}
+            found |= getattr(self, name).columns(name, f"{name}_low", f"{name}_high", f"{name}_n")
         names = ("chance", "spam", "adversarial", "repeats", "entropy", "entropy_of_cases", "p_drift")
         return found | {name: getattr(self, name) for name in names}
 
@@ -241,7 +238,11 @@ def _table(
     sitting: int,
 ) -> RaterTable:
     dataset = panel.dataset
-    summary, signs, pace = rater_summary(dataset, fit), carelessness(panel, certain), tempo(panel, sitting, certain)
+    summary, signs, pace = (
+        rater_summary(dataset, fit),
+        carelessness(panel, certain),
+        response_times(panel, sitting, certain),
+    )
     dependent = _can_depend(panel)
     evidence = _evidence(panel, accuracies, summary.chance, dependent, p_drift, signs, pace, false_alarms)
     n = np.bincount(dataset.rater, minlength=dataset.n_raters)
@@ -300,7 +301,7 @@ def _evidence(
     dependent: np.ndarray,
     p_drift: np.ndarray,
     signs: Carelessness,
-    pace: Tempo,
+    pace: ResponseTimes,
     false_alarms: float,
 ) -> dict[str, Evidence]:
     def drifted(rater: int) -> str:

@@ -23,7 +23,7 @@ from ..errors import InputError
 from ..multiplicity import benjamini_hochberg
 from ..runtime.identity_cache import cache_by_identity
 from ..thresholds import ONE_CLASS_FLAGGED
-from ._acceptable_kernels import at_most
+from ._learned_pool_kernels import at_most
 
 FEWEST = 10
 FALSE_DISCOVERIES = 0.05

@@ -21,9 +21,7 @@ from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken, map_chunks
 from ..text import plural
 from ..thresholds import UNCERTAIN_BELOW
-from .plan_cases import CountsCache
-from .plan_quantities import Measure
-from .plan_world import ExtendedData, World, counts_of, drawn_world, fitted_posterior
+from .plan_world import CountsCache, ExtendedData, Measure, World, counts_of, drawn_world, fitted_posterior
 
 KINDS = ("new_raters", "new_cases", "least_certain")
 QUANTITIES = ("certainty", "uncertain", "agreement", "right")

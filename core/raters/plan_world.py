@@ -1,21 +1,107 @@
-"""Further annotations, simulated: where a plan leads in one world that the data could come from."""
+"""Further annotations, simulated: which cases come next, where a plan leads in one world, and what is then known."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..annotations.counts import rater_case_pairs
+from ..agreement.probability import spa
+from ..annotations.counts import ClassCounts, rater_case_pairs
 from ..annotations.dataset import Dataset
+from ..certainty.first_place import first_place
+from ..certainty.next_opinion import next_opinion
 from ..models.dawid_skene import FullRows
 from ..models.design import Design, design
 from ..models.em import Point, Prior, climb, no_prior
 from ..models.majority import cells
+from ..models.reparametrise import expit, logit
 from ..models.result import RaterModelFit
 from ..models.smoothing import POOL_STRENGTH
 from ..models.stopping import StoppingRule
+from ..plausibility.dirichlet import DirichletCounts
+from ._accuracy_kernels import likelihood_grids
 from ._planning_kernels import ask
-from .plan_cases import CountsCache, next_cases
+from .accuracy import N_POINTS, cell_edges, even_mass, quantile
+from .leave_one_rater_out import spread_of
+
+POLICIES = ("random", "least_certain", "largest_gain", "new_cases")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CountsCache:
+    """Certainty and gain of cases by their counts alone, under Dirichlet counts; kept once they are known.
+
+    Attributes
+    ----------
+    n_classes : int
+    reliability : float
+    """
+
+    n_classes: int
+    reliability: float
+    _certainty: dict[bytes, float] = field(default_factory=dict)
+    _gain: dict[bytes, float] = field(default_factory=dict)
+
+    def certainty(self, counts: np.ndarray) -> np.ndarray:
+        """Probability of the most plausible class of each case, counts of shape (n_cases, n_classes)."""
+        alpha = DirichletCounts().alpha
+
+        def of(patterns: np.ndarray) -> list[float]:
+            found = []
+            for pattern in patterns:
+                named = pattern[pattern > 0]
+                n_rest = self.n_classes - named.size
+                found.append(float(first_place(self.reliability * named + alpha, alpha, n_rest).max()))
+            return found
+
+        return self._look_up(counts, self._certainty, of)
+
+    def gain(self, counts: np.ndarray) -> np.ndarray:
+        """How much more often choosing by one more opinion is right, by case."""
+
+        def of(patterns: np.ndarray) -> list[float]:
+            cases = np.repeat(np.arange(len(patterns)), patterns.sum(axis=1))
+            answer = np.concatenate([np.repeat(np.arange(self.n_classes), pattern) for pattern in patterns])
+            names = [str(i) for i in range(len(patterns))], ["one"], [str(k) for k in range(self.n_classes)]
+            every = Dataset.from_classes("patterns", *names, cases, np.zeros(cases.size, np.int32), answer)
+            return next_opinion(DirichletCounts(), every, reliability=self.reliability).gain.tolist()
+
+        return self._look_up(counts, self._gain, of)
+
+    def _look_up(self, counts: np.ndarray, known: dict[bytes, float], of) -> np.ndarray:
+        # Which class it is does not matter, so cases are alike when their sorted counts are.
+        patterns, place = np.unique(-np.sort(-counts, axis=1), axis=0, return_inverse=True)
+        keys = [pattern.tobytes() for pattern in patterns]
+        missing = [i for i, key in enumerate(keys) if key not in known]
+        if missing:
+            known.update(zip((keys[i] for i in missing), of(patterns[missing]), strict=True))
+        return np.array([known[key] for key in keys])[place.ravel()]
+
+
+def next_cases(
+    policy: str, counts: np.ndarray, open_cases: np.ndarray, n: int, patterns: CountsCache, rng: np.random.Generator
+) -> np.ndarray:
+    """The ``n`` cases that come next (fewer where fewer are open), first come first; ties in random order.
+
+    Parameters
+    ----------
+    policy : str
+        One of `POLICIES` but "new_cases".
+    counts : ndarray of int, shape (n_cases, n_classes)
+    open_cases : ndarray of int
+        Cases that somebody can still be asked about.
+    n : int
+    patterns : CountsCache
+    rng : numpy.random.Generator
+        Orders ties.
+    """
+    shuffled = rng.permutation(open_cases)
+    if policy == "least_certain":
+        shuffled = shuffled[np.argsort(patterns.certainty(counts[shuffled]), kind="stable")]
+    elif policy == "largest_gain":
+        shuffled = shuffled[np.argsort(-patterns.gain(counts[shuffled]), kind="stable")]
+    return shuffled[:n]
+
 
 _REFIT = StoppingRule(100, 1e-7)
 _TOWARDS_FIT = StoppingRule(2, 1e-7)
@@ -121,7 +207,7 @@ def carried_out(
     dataset : Dataset
     world : World
     policy : str
-        One of `core.raters.plan_cases.POLICIES`.
+        One of `core.raters.plan_world.POLICIES`.
     extra : ndarray of int, shape (n_steps,)
         Numbers of further annotations, ascending.
     share : ndarray, shape (n_raters,)
@@ -204,3 +290,83 @@ def fitted_posterior(extended: ExtendedData, world: World) -> np.ndarray:
     log_theta = np.log(np.maximum(world.theta, 1e-300)).transpose(0, 2, 1).reshape(-1, n_classes)
     start = Point(np.log(np.maximum(world.prevalence, 1e-300)), log_theta)
     return climb(data, FullRows(), Prior(np.zeros(n_classes), POOL_STRENGTH * pool), start, _TOWARDS_FIT).posterior
+
+
+QUANTITIES = ("certainty", "agreement", "accuracy", "prevalence")
+MORE_IS_BETTER = ("certainty",)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measure:
+    """A quantity of data and parameters.
+
+    Attributes
+    ----------
+    quantity : str
+    place : int
+        The rater or the class.
+    level : float
+        Of the interval whose width it is.
+    patterns : CountsCache
+    """
+
+    quantity: str
+    place: int
+    level: float
+    patterns: CountsCache
+
+    def of(self, extended: ExtendedData, world: World) -> float:
+        """Its value; 1, the widest, for the width of an interval that cannot be estimated."""
+        if self.quantity == "certainty":
+            return float(self.patterns.certainty(extended.counts).mean())
+        if self.quantity == "agreement":
+            found = spa(_csr(extended.counts), level=self.level)
+            return 1.0 if found.ci_low is None or found.ci_high is None else found.ci_high - found.ci_low
+        if self.quantity == "prevalence":
+            return self._prevalence(fitted_posterior(extended, world)[extended.counts.sum(axis=1) > 0])
+        return self._accuracy(extended, world, log_posterior(extended, world))
+
+    def _prevalence(self, posterior: np.ndarray) -> float:
+        """Width of the normal interval on the logit scale, from the information on one class against the rest."""
+        from scipy.special import ndtri
+
+        q = posterior[:, self.place]
+        p = float(np.clip(q.mean(), 1e-6, 1 - 1e-6))
+        information = float(((q - p) ** 2).sum())  # of the logit
+        if information < 1e-9:
+            return 1.0
+        half, at = float(ndtri((1 + self.level) / 2)) / np.sqrt(information), logit(np.asarray(p))
+        return float(expit(at + half) - expit(at - half))
+
+    def _accuracy(self, extended: ExtendedData, world: World, log_joint: np.ndarray) -> float:
+        """Width of the interval of a rater's accuracy alone (`core.raters.accuracy`)."""
+        data = extended.as_dataset()
+        rows = np.flatnonzero(data.rater == self.place)
+        cases, answer = data.case_of_annotation[rows], data.answer[rows]
+        own = np.zeros_like(log_joint)
+        log_theta = np.log(np.maximum(world.theta[self.place], 1e-300)).T
+        np.add.at(own, cases, log_theta[answer])
+        p = _normalised(log_joint[cases] - own[cases])
+        n_others = extended.counts[cases].sum(axis=1) - np.bincount(cases, minlength=len(own))[cases]
+        n = np.bincount(data.rater, minlength=data.n_raters)
+        pool = np.einsum("jkl,j,k->kl", world.theta, n.astype(float), world.prevalence)
+        spread = spread_of(pool)
+        right = p[np.arange(rows.size), answer]
+        wrong = np.einsum("ak,ka->a", p, spread[:, answer])
+        ptr = np.array([0, rows.size])
+        grid, values = likelihood_grids(right, wrong, n_others > 0, np.arange(rows.size), ptr, 0, 1, N_POINTS)
+        points = expit(grid)
+        mass = even_mass(points, values)
+        low, high = (quantile(cell_edges(points), mass, q)[0] for q in ((1 - self.level) / 2, (1 + self.level) / 2))
+        return float(high - low)
+
+
+def _csr(counts: np.ndarray) -> ClassCounts:
+    case, code = np.nonzero(counts)
+    ptr = np.concatenate([[0], np.cumsum((counts > 0).sum(axis=1))]).astype(np.int64)
+    return ClassCounts(ptr, code.astype(np.int32), counts[case, code].astype(np.int64), counts.shape[1])
+
+
+def _normalised(log_joint: np.ndarray) -> np.ndarray:
+    p = np.exp(log_joint - log_joint.max(axis=1, keepdims=True))
+    return p / p.sum(axis=1, keepdims=True)

@@ -18,9 +18,19 @@ from ..models.design import design
 from ..models.result import RaterModelFit
 from ..result_base import Result
 from ..runtime.chunks import CancelToken, map_chunks
-from .plan_cases import POLICIES, CountsCache, next_cases
-from .plan_quantities import MORE_IS_BETTER, QUANTITIES, Measure
-from .plan_world import ExtendedData, World, carried_out, counts_of, drawn_world
+from .plan_world import (
+    MORE_IS_BETTER,
+    POLICIES,
+    QUANTITIES,
+    CountsCache,
+    ExtendedData,
+    Measure,
+    World,
+    carried_out,
+    counts_of,
+    drawn_world,
+    next_cases,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +61,7 @@ class Forecast(Result):
     ----------
     goal : Goal
     policy : str
-        One of `core.raters.plan_cases.POLICIES`.
+        One of `core.raters.plan_world.POLICIES`.
     extra : ndarray of int64
         Further annotations.
     value, low, high : ndarray

@@ -8,9 +8,9 @@ from ..annotations.dataset import MISSING_TIME
 from ..errors import NotApplicableError, NotFoundError
 from ..thresholds import CLEAR_CASE
 from .drift import Chart, Drift, drift_of
+from .flagged_raters import FlaggedRaters
 from .leave_one_rater_out import Panel
 from .monitoring import RaterTable
-from .to_act_on import ToActOn
 
 _Triple = tuple[float, float, float]
 _NO_DRIFT = "Accuracy over time is not shown where raters are not judged by accuracy."
@@ -72,7 +72,7 @@ class ReportCard:
     n_raters : int
         In the pool, this one included.
     accuracy, pool_accuracy : tuple of (float, float, float), or None
-        Accuracy with its interval, as `core.raters.acceptable` has it; median over all raters with the middle half.
+        Accuracy with its interval, see `core.raters.accuracy_threshold`; median over all raters with the middle half.
     judged_by : {"gold", "model"}
         What ``accuracy`` rests on, or ``follows``.
     follows, reading : str
@@ -126,7 +126,7 @@ class ReportCard:
 
 def report_card(
     table: RaterTable,
-    found: ToActOn,
+    found: FlaggedRaters,
     rater: str,
     *,
     certain: float = CLEAR_CASE,
@@ -140,8 +140,8 @@ def report_card(
 
     Parameters
     ----------
-    table, found : RaterTable, ToActOn
-        Of `monitor`, and of `raters_to_act_on` of it, which has accuracies and flags.
+    table, found : RaterTable, FlaggedRaters
+        Of `monitor`, and of `flag_raters` of it, which has accuracies and flags.
     rater : str
     certain : float
         Probability from which the others count as certain of a case.
@@ -174,7 +174,7 @@ def report_card(
         *_judged(found, place),
         named,
         _triple(table.agreement, place),
-        *_pace(table.tempo.seconds, place),
+        *_pace(table.response_times.seconds, place),
         table.bias[place],
         *_by_class(panel, place, named, table.level),
         tuple(_disagreement(panel, int(a)) for a in wrong[:most]),
@@ -191,7 +191,7 @@ def _by_class(panel: Panel, place: int, named: bool, level: float) -> tuple[Answ
     return _answers(own, level), _answers(np.maximum(panel.pool - own, 0) * named, level)
 
 
-def _judged(found: ToActOn, place: int) -> tuple[_Triple | None, _Triple | None, str, str, str]:
+def _judged(found: FlaggedRaters, place: int) -> tuple[_Triple | None, _Triple | None, str, str, str]:
     """Accuracy of the rater and of the pool, who judges, and of ordered classes what is said instead of accuracies."""
     rates, judge, following = found.acceptable.accuracy, found.acceptable.judge_of(place), found.following
     if following is not None:

@@ -3,7 +3,6 @@
 import json
 from shlex import quote
 
-import numpy as np
 import pandas as pd
 
 from ..analyses.agreement import AGREEMENT
@@ -11,20 +10,18 @@ from ..analyses.blocks import Grid, Words
 from ..analyses.guideline import GUIDELINE
 from ..analyses.models import MODELS
 from ..analyses.models.fits import headline, of_fits
+from ..analyses.raters import RATERS
+from ..analyses.raters.table import whom_to_look_at
 from ..annotations.dataset import Dataset
 from ..annotations.ordering import order_in_words
 from ..errors import PluralityError
 from ..methods import can_use
 from ..models.catalogue import Fitted, command_of
 from ..models.dawid_skene import METHOD as DAWID_SKENE
-from ..raters.following import Following
-from ..raters.monitoring import monitor
-from ..raters.to_act_on import ToActOn, raters_to_act_on
-from ..text import exact, plural, shorten, typed
+from ..text import exact, plural, typed
 from ..version import __version__
 from .page import printed
 
-_FIRST = 6  # names that a sentence lists
 _OPTIONS = ("alpha", "ties", "epsilon")
 
 
@@ -94,15 +91,16 @@ def raters(request, sections, token, progress) -> list:
     verdict = can_use(DAWID_SKENE, view)
     if not verdict.possible:
         return [*words, Words(f"Rater models are not possible: {verdict.reason}."), *_votes_alone(view)]
-    table = monitor(view, seed=request.seed, token=token, progress=progress)
-    found = raters_to_act_on(table, token=token)
+    part = RATERS.part("raters")
+    options = part.resolve(seed=request.seed)
+    found = part.answer(view, options, token=token, progress=progress)
+    flagged = [found.act.raters[rater] for rater in found.act.flagged()]
     return [
-        Words(found.words(), "lead"),
-        *_look_at([found.raters[rater] for rater in found.flagged()]),
+        Words(found.act.words(), "lead"),
+        *whom_to_look_at(flagged),
         *words,
-        *(Words(note) for note in table.notes),
-        *_weighed(request, view, token, found.acceptable.own_classes),
-        Grid(_rows(found), _caption(found), 40),
+        *_weighed(request, view, token, found.act.acceptable.own_classes),
+        *part.blocks(found, view, options),
     ]
 
 
@@ -117,51 +115,10 @@ def _weighed(request, view: Dataset, token, own_classes: bool) -> list:
     return [*said, *printed(part.blocks(part.answer(view, needed=models), view))]
 
 
-def _rows(found: ToActOn) -> pd.DataFrame:
-    """A row for each rater, those that cost most first."""
-    judged = found.judged
-    order, rates = judged.order(), judged.rates
-    frame = {
-        "rater": [found.raters[rater] for rater in order],
-        "annotations": judged.n_annotations[order],
-        judged.measure: rates.value[order],
-        "ci_low": rates.low[order],
-        "ci_high": rates.high[order],
-        "judged by": ["gold" if judged.by_gold[rater] else found.others for rater in order],
-    }
-    if isinstance(judged, Following):
-        frame |= {"annotations lost": pd.array(np.rint(judged.lost[order]), dtype="Int64")}
-        frame |= {name: judged.reading(name)[order] for name in ("severity", "spread")}
-    else:
-        frame |= {"expected wrong": pd.array(np.rint(judged.expected_wrong[order]), dtype="Int64")}
-    flags = ["; ".join(flag.title for flag in found.flags if flag.rater == rater) for rater in order]
-    return pd.DataFrame(frame | {"flags": flags})
-
-
 def _votes_alone(view: Dataset) -> list:
     """Classes by the share of cases that they win, where no model can say more."""
     part = MODELS.part("vote")
     return list(printed(part.blocks(part.answer(view), view)))
-
-
-def _caption(found: ToActOn) -> str:
-    """What the order of raters says."""
-    if found.judged.why_no_order or found.judged.why:
-        return "Raters; the annotations do not rank them."
-    if found.following is None:
-        return "Raters, most expected wrong annotations first."
-    return (
-        "Raters, most annotations lost first: those fewer of the average rater that would tell as much of the cases. "
-        "Severity: classes that a rater reads higher than the average rater. Spread: about the case, in classes."
-    )
-
-
-def _look_at(flagged: list[str]) -> list[Words]:
-    """Whom to look at, if anybody is flagged."""
-    if not flagged:
-        return []
-    named = ", ".join(shorten(name, 30) for name in flagged[:_FIRST])
-    return [Words(f"Look at {plural(len(flagged), 'flagged rater')}: {named}{' …' * (len(flagged) > _FIRST)}", "todo")]
 
 
 def provenance(request, sections, token, progress) -> list:

@@ -8,7 +8,7 @@ from ..figures import models as model_figures
 from ..models.comparison import against_gold
 from ..models.gold import gold_cases
 from ..models.gold_measures import GoldMeasure, gold_measures
-from ..raters.acceptable import gold_rates
+from ..raters.accuracy_threshold import gold_rates
 from ..text import plotly, plural, with_interval
 
 

@@ -34,7 +34,7 @@ from ..analyses.blocks import (
 )
 from ..analyses.schema import Column
 from ..figures.theme import DARK, LIGHT, title_in_lines
-from ..text import exact, number, without_controls
+from ..text import exact, number, probability, without_controls
 
 _SHORT = 24
 _HEADS = {
@@ -140,7 +140,7 @@ def printed(blocks: Iterable[Block]) -> Iterator[Words | Figure | Grid]:
             case Heading():
                 yield Words(block.text)
             case KeyFigure():
-                yield Words(f"{block.label}: {block.value} ({block.caption})")
+                yield Words(f"{block.label}: {block.value}{block.caption and f' ({block.caption})'}")
             case Badges():
                 yield from (Words((*words, "."), "note") for words, _ in block.items)
             case Words() | Figure() | Grid():
@@ -165,7 +165,13 @@ def _grid(grid: Grid) -> dict:
     table = grid.table.iloc[: grid.most]
     columns = [column for column in grid.columns if not column.hidden and column.name in table]
     if columns:
-        table = table[[column.name for column in columns]].set_axis([column.shown for column in columns], axis=1)
+        table = table[[column.name for column in columns]].copy()
+        for column in columns:
+            if column.unit == "count":
+                table[column.name] = table[column.name].round().astype("Int64")
+            elif column.unit == "probability":
+                table[column.name] = table[column.name].map(probability)
+        table.columns = [column.shown for column in columns]
     caption = grid.caption
     if len(grid.table) > grid.most:
         caption += f" The first {grid.most:,} of {len(grid.table):,}."

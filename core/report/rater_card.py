@@ -4,9 +4,10 @@ import numpy as np
 import pandas as pd
 
 from ..analyses.blocks import Block, Figure, Grid, Section, Words
+from ..analyses.raters.rater import DIFFERENCES, differences_of
 from ..figures.raters import rater_over_time
 from ..raters.report_card import ReportCard
-from ..text import UNKNOWN, number, percent, plural, probability, with_interval
+from ..text import UNKNOWN, number, percent, plural, with_interval
 from .page import to_html
 
 _LISTED = 8  # cases and classes, as many as fit on the one page
@@ -77,19 +78,8 @@ def _differences(card: ReportCard) -> list[Block]:
         return [Words(f"{_NOT_OWN}, so no annotation is called different.")]
     if not card.differences:
         return [Words("On no case are the others certain and this rater of another opinion.")]
-    rows = [
-        {
-            "case": one.case,
-            "annotation": one.answer,
-            "the others": one.others,
-            "certainty of the others": probability(one.sure),
-            "of them agree": f"{one.n_agree:,} of {one.n_others:,}",
-        }
-        for one in card.differences
-    ]
-    return [
-        Grid(pd.DataFrame(rows), f"{plural(card.n_differences, 'annotation')} in all, most certain first.", _LISTED)
-    ]
+    caption = f"{plural(card.n_differences, 'annotation')} in all, most certain first."
+    return [Grid(differences_of(card), caption, _LISTED, DIFFERENCES)]
 
 
 def _over_time(card: ReportCard) -> list[Block]:

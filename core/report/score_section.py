@@ -1,23 +1,20 @@
 """The section on scores: who scores higher or lower, and how well the score of each case is known."""
 
-import numpy as np
-
-from ..analyses.blocks import Figure, Grid, Words
+from ..analyses.blocks import Words
 from ..analyses.cases import CASES
 from ..analyses.inputs import Inputs
+from ..analyses.raters import RATERS
+from ..analyses.raters.scores import sentences
 from ..analyses.reliability import RELIABILITY, SweepOptions
 from ..analysis_settings import AnalysisSettings
-from ..certainty.score_trust import score_digits
 from ..certainty.scores_by_gold import scores_by_gold
 from ..errors import PluralityError
 from ..evaluation.score_predictions import ScorePredictions
-from ..figures import scores as figures
 from ..models.gold import gold_cases
 from ..plausibility.gaussian import GaussianScores
 from ..plausibility.gaussian_prior import fit_prior
-from ..raters.following import following_of
-from ..raters.score_gold import score_gold
-from ..raters.score_raters import score_raters
+
+_MOST = 20
 
 
 def scores(request, sections, token, part) -> list:
@@ -38,37 +35,21 @@ def scores(request, sections, token, part) -> list:
 
 
 def _raters(dataset, token) -> list:
+    """What `core.analyses.raters` has of scores, the parts that these data allow."""
+    first, *more = (RATERS.part(name) for name in ("scores", "score-gold", "score-time"))
+    verdict = first.applicable(dataset)
+    if not verdict.possible:
+        return [Words(f"Raters cannot be compared: {verdict.reason}.", "note")]
     try:
-        found = score_raters(dataset, token=token)
+        found = first.answer(dataset, token=token)
     except PluralityError as error:
         return [Words(f"Raters cannot be compared: {error}", "note")]
-    table = found.to_frame()
-    following = following_of(dataset, token=token)
-    table["follows"], table["annotations lost"] = following.rates.value, following.lost
-    table = table.iloc[following.order()]
-    against = _against_gold(dataset) if len(gold_cases(dataset)) else []
-    return [
-        Words(following.who(), "lead"),
-        Words(f"{found.words(score_digits(float(np.nanmedian(found.severity_high - found.severity_low))))}."),
-        Figure(lambda theme: figures.severities(found, theme, "Severity"), "Severity of each rater with its interval"),
-        Figure(lambda theme: figures.spreads(found, theme, "Spread"), "Spread of each rater with its interval"),
-        Grid(
-            table,
-            "Severity and spread of raters, in units of the scores, with 95% intervals; correlation with the case, and "
-            "scores that are lost beside the average rater.",
-        ),
-        *against,
-    ]
-
-
-def _against_gold(dataset) -> list:
-    found = score_gold(dataset)
-    digits = score_digits(float(np.nanmedian(found.error)))
-    return [
-        Words(f"{found.words(digits)}."),
-        Figure(lambda theme: figures.biases(found, theme, "Against gold"), "Bias of each rater against gold"),
-        Grid(found.to_frame(), "Bias and mean error of raters against gold, in units of the scores, 95% intervals."),
-    ]
+    lead, *rest = sentences(found)
+    blocks = [Words(f"{lead}.", "lead"), *(Words(f"{said}.") for said in rest), *first.blocks(found, dataset)]
+    for part in more:
+        if part.applicable(dataset).possible:
+            blocks += part.blocks(part.answer(dataset), dataset)
+    return blocks
 
 
 def _cases(request, token) -> list:

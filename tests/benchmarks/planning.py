@@ -16,9 +16,7 @@ import numpy as np
 
 from core.annotations.dataset import Dataset
 from core.models.dawid_skene import DawidSkene
-from core.raters.plan_cases import CountsCache
-from core.raters.plan_quantities import Measure
-from core.raters.plan_world import World, carried_out
+from core.raters.plan_world import CountsCache, Measure, World, carried_out
 from core.raters.planning import Goal, forecast
 
 N_RATERS, N_CLASSES, N_CASES, PER_CASE, BUDGET = 12, 3, 250, 3, 300

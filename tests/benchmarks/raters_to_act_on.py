@@ -37,7 +37,7 @@ from core.models.dawid_skene import DawidSkene
 from core.models.em_model import EmModel
 from core.models.one_coin import OneCoin
 from core.models.tap import TAP
-from core.raters.acceptable import acceptable_of, gold_rates
+from core.raters.accuracy_threshold import gold_rates, judge_accuracy
 from core.raters.leave_one_rater_out import panel_of
 from core.raters.one_class import one_class
 
@@ -118,7 +118,7 @@ def crowds(quick: bool) -> None:
             for seed in range(n_sets // 4 if quick else n_sets):
                 dataset, true, kind = simulate(setting, n_raters, seed)
                 panel = panel_of(dataset, JUDGE.fit(dataset))
-                found, single = acceptable_of(panel, q=Q), one_class(dataset)
+                found, single = judge_accuracy(panel, q=Q), one_class(dataset)
                 low = found.flagged
                 either = low.copy()
                 either[single.found(Q)] = True
@@ -164,9 +164,9 @@ def against_gold(paths: list[tuple[str, str]]) -> None:
             dataset = crowd(answers, gold_path)
             panel = panel_of(dataset, model.fit(dataset))
             found, gold, by_gold = (
-                acceptable_of(panel, judged_by="model"),
+                judge_accuracy(panel, judged_by="model"),
                 gold_rates(dataset),
-                acceptable_of(panel, judged_by="gold"),
+                judge_accuracy(panel, judged_by="gold"),
             )
             flagged = found.flagged.copy()
             flagged[one_class(dataset).found(Q)] = True

@@ -7,16 +7,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.analyses.raters import RATERS
 from core.command_line import main
 from core.ingest.read_files import read
 from core.ingest.samples import load_sample
 from core.models.dawid_skene import DawidSkene
+from core.raters.flagged_raters import flag_raters
 from core.raters.following import following_of
 from core.raters.monitoring import monitor
 from core.raters.score_drift import score_drifts
 from core.raters.score_gold import score_gold
 from core.raters.score_raters import score_raters
-from core.raters.to_act_on import raters_to_act_on
 from tests.core.raters.raters_simulated import ratings, simulated, with_spammers
 
 KINDS = {"low", "one_class", "drift", "fast", "repeats", "blind"}
@@ -50,26 +51,13 @@ def files(tmp_path):
     return answers, gold, dict(zip(data.raters, right / np.bincount(data.rater), strict=True))
 
 
-def test_numbers_are_those_of_the_library(run):
+def test_level_rate_and_seed_reach_the_library(run):
     answer = json.loads(run("raters", "skin", "--level", "0.8", "--fdr", "0.2", "--seed", "3"))
     data = load_sample("skin").as_classes()[0]
-    found = raters_to_act_on(monitor(data, model=DawidSkene("empirical"), level=0.8, seed=3), q=0.2)
-    act = found.acceptable
-    assert answer["acceptable"] == act.acceptable
-    assert (answer["level"], answer["fdr"]) == (act.level, act.q) == (0.8, 0.2)
-    assert answer["flagged"] == [found.raters[rater] for rater in found.flagged()]
-    assert [row["rater"] for row in answer["raters"]] == [found.raters[rater] for rater in act.order()]
-    first = int(act.order()[0])
-    row = answer["raters"][0]
-    assert [row["accuracy"], row["ci_low"], row["ci_high"]] == [
-        act.accuracy.value[first],
-        act.accuracy.low[first],
-        act.accuracy.high[first],
-    ]
-    assert row["expected_wrong"] == act.expected_wrong[first]
-    assert row["gold"] == {"n": 0, "right": None, "ci_low": None, "ci_high": None}
-    assert all(set(row["flags"]) <= KINDS for row in answer["raters"])
-    assert answer["words"] == found.words()
+    found = flag_raters(monitor(data, model=DawidSkene("empirical"), level=0.8, seed=3), q=0.2)
+    first = int(found.acceptable.order()[0])
+    assert (answer["level"], answer["fdr"], answer["words"]) == (0.8, 0.2, found.words())
+    assert answer["raters"][0]["ci_low"] == found.acceptable.accuracy.low[first]
 
 
 def test_gold_judges_where_it_is_given_and_stands_beside_the_model_where_it_does_not(run, files):
@@ -101,21 +89,13 @@ def test_what_is_acceptable_and_the_rate_are_taken(run, files):
     assert (lenient["n_low"], lenient["fdr"]) == (0, 0.01)
 
 
-def test_a_row_for_each_rater_as_csv(run, files):
-    table = pd.read_csv(io.StringIO(run("raters", files[0], "--gold", files[1], "--csv")))
-    assert len(table) == 12
-    assert table["expected_wrong"].is_monotonic_decreasing
-    assert table.loc[table["rater"] == "r11", "flags"].str.contains("low").all()
-    assert {"gold_n", "gold_right", "model_accuracy", "p_acceptable"} <= set(table.columns)
-
-
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         (("--acceptable", "1.5"), "acceptable accuracy is 1.5"),
         (("--fdr", "0"), "false discovery rate is 0"),
         (("--judged-by", "gold"), "no annotation is on a gold case"),
-        (("--level", "1"), "level is 1"),
+        (("--level", "1"), "level of the intervals is 1"),
     ],
 )
 def test_bad_input_is_one_clear_line(run, files, arguments, said):
@@ -273,3 +253,20 @@ def test_gold_of_classes_is_of_its_case_whatever_stands_around_the_name(run, fil
     pd.DataFrame({"case": " " + table["case"] + " ", "class": table["class"] + " "}).to_csv(padded, index=False)
     plain, same = (json.loads(run("raters", answers, "--gold", path)) for path in (gold, padded))
     assert plain["raters"] == same["raters"]
+
+
+def test_a_part_gives_the_rows_of_its_table_for_the_rater_and_gold_that_are_named(run, files, tmp_path):
+    answer = json.loads(run("raters", "anaesthesia", "--part", "rater", "--who", "observer 2"))
+    part, data = RATERS.part("rater"), load_sample("anaesthesia")
+    options = part.resolve(who="observer 2")
+    expected = part.frame(part.answer(data, options), data, options)
+    assert answer["part"] == "rater" and pd.DataFrame(answer["rows"])["share"].tolist() == expected["share"].tolist()
+    assert "no rater 'nobody'" in run("raters", "anaesthesia", "--part", "rater", "--who", "nobody", status=2)
+    assert "it takes scores" in run("raters", "anaesthesia", "--part", "score-gold", status=2)
+    scores, gold = tmp_path / "scores.csv", tmp_path / "gold.csv"
+    scores.write_text(
+        "case,rater,score\n" + "".join(f"c{n},{r},{n + k}.5\n" for n in range(9) for k, r in enumerate("ab"))
+    )
+    gold.write_text("case,score\n" + "".join(f"c{n},{n}.5\n" for n in range(9)))
+    rows = json.loads(run("raters", scores, "--part", "score-gold", "--gold", gold))["rows"]
+    assert {row["rater"]: row["bias"] for row in rows} == {"a": 0, "b": 1}

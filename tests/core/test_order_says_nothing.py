@@ -23,9 +23,9 @@ from core.models.explain import explain
 from core.models.gold_measures import gold_measures
 from core.models.rater_summary import rater_summary
 from core.raters.coverage import coverage
+from core.raters.flagged_raters import flag_raters
 from core.raters.influence import influence
 from core.raters.monitoring import monitor
-from core.raters.to_act_on import raters_to_act_on
 from core.report import data_sections, gold_section
 from core.report.build import ReportRequest
 
@@ -69,7 +69,7 @@ class Known:
         self.data, self.people = data, data.select(raters=PEOPLE)
         self.vote, self.fit = core.MajorityVote().fit(data), core.DawidSkene().fit(data)
         self.table = monitor(data)
-        self.act = raters_to_act_on(self.table)
+        self.act = flag_raters(self.table)
 
 
 @pytest.fixture(scope="module")

@@ -63,18 +63,18 @@ from core.plausibility.gaussian_prior import fit_prior
 from core.plausibility.plackett_luce.point import plackett_luce_mode
 from core.raters.carelessness import carelessness
 from core.raters.drift import drift_of
+from core.raters.flagged_raters import flag_raters
 from core.raters.following import following_of
 from core.raters.groups import RaterFacts, review_groups
 from core.raters.influence import influence
 from core.raters.monitoring import monitor
 from core.raters.plan_outcomes import Plan, plan_outcomes
 from core.raters.planning import Goal, forecast
+from core.raters.response_times import response_times
 from core.raters.score_drift import score_drifts
 from core.raters.score_gold import score_gold
 from core.raters.score_raters import score_raters
 from core.raters.shared_errors import shared_errors
-from core.raters.tempo import tempo
-from core.raters.to_act_on import raters_to_act_on
 from core.raters.truth_draws import accuracy_draws
 from core.result_base import ROWS, WIDTH, Result
 from core.studies.analysis import StudyOptions, compute
@@ -189,8 +189,8 @@ def _of_scores(scores):
 def _of_raters(dataset):
     fit = core.DawidSkene().fit(dataset)
     table = monitor(dataset)
-    yield from (table, table.accuracies, raters_to_act_on(table, acceptable=0.99))
-    yield from (drift_of(table.panel, 0), carelessness(table.panel), tempo(table.panel))
+    yield from (table, table.accuracies, flag_raters(table, acceptable=0.99))
+    yield from (drift_of(table.panel, 0), carelessness(table.panel), response_times(table.panel))
     yield influence(dataset, fit, RATERS[:1])
     yield shared_errors(dataset, n_replicates=20)
     yield forecast(dataset, fit, Goal("certainty", 0.9), policy="new_cases", budget=12, n_steps=2, n_worlds=20)
@@ -463,7 +463,7 @@ def test_a_sweep_in_frames_has_a_row_for_each_reliability_and_case(results):
 
 
 def test_raters_in_frames_keep_their_rows(results):
-    table, act = only(results, "RaterTable"), only(results, "ToActOn")
+    table, act = only(results, "RaterTable"), only(results, "FlaggedRaters")
     frame = table.to_frame().set_index("rater")
     for place, rater in enumerate(RATERS):
         assert frame.loc[rater, "accuracy"] == table.accuracies.shrunk[place]

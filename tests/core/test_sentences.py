@@ -27,8 +27,8 @@ from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.models.one_coin import OneCoin
 from core.plausibility.dirichlet import DirichletCounts
+from core.raters.flagged_raters import flag_raters
 from core.raters.monitoring import monitor
-from core.raters.to_act_on import raters_to_act_on
 from core.report.build import ReportRequest, build_report
 from tests.core.raters.raters_simulated import names, simulated
 
@@ -113,7 +113,7 @@ def test_agreement_is_said_to_be_complete_only_where_it_is_and_no_interval_lacks
 
 def test_raters_are_called_inaccurate_only_where_data_can_tell_and_then_the_planted_ones(case):
     name, data = case
-    found = raters_to_act_on(monitor(data))
+    found = flag_raters(monitor(data))
     said = found.words()
     tells = name in ("a rater with one annotation", "1,000 classes", "prevalence .99", "crowd with gold")
     assert (

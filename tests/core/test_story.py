@@ -25,7 +25,7 @@ from core.models.majority import MajorityVote
 from core.models.one_coin import OneCoin
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
-from core.raters.acceptable import acceptable_of
+from core.raters.accuracy_threshold import judge_accuracy
 from core.raters.leave_one_rater_out import panel_of
 from core.raters.shared_errors import shared_errors
 
@@ -119,7 +119,7 @@ def test_probabilities_are_more_than_99_percent_only_beyond_it():
 def test_step_three_the_model_weighs_raters(view, unanimous):
     """The intervals of the best and the worst rater do not meet, and ties are decided surely, counted one by one."""
     fit = OneCoin().fit(view)
-    claim = story.weighs(view, "One coin", fit, acceptable_of(panel_of(view, DawidSkene("empirical").fit(view))))
+    claim = story.weighs(view, "One coin", fit, judge_accuracy(panel_of(view, DawidSkene("empirical").fit(view))))
     assert claim.holds
     assert "R01 is correct on 8" in claim.words
     assert "R07 is correct on 5" in claim.words
@@ -127,7 +127,7 @@ def test_step_three_the_model_weighs_raters(view, unanimous):
     sure = (fit.class_probability.max(axis=1) >= 0.9) & tied
     assert f"decides {sure.sum()} of {tied.sum()} tied votes at a probability of .9 or more" in claim.words
     alike = OneCoin().fit(unanimous)
-    claim = story.weighs(unanimous, "One coin", alike, acceptable_of(panel_of(unanimous, alike)))
+    claim = story.weighs(unanimous, "One coin", alike, judge_accuracy(panel_of(unanimous, alike)))
     assert not claim.holds and "cannot be told" in claim.words
 
 

@@ -25,15 +25,12 @@ from core.evaluation.sweep_table import reliability_sweep
 from core.methods import method_named
 from core.models.catalogue import em_model, fit_request, request
 from core.models.comparison import compare_fits
-from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.models.precision import precision_of
 from core.models.rater_summary import rater_summary
 from core.plausibility.dirichlet import DirichletCounts
-from core.raters.coverage import coverage
+from core.raters.flagged_raters import flag_raters
 from core.raters.monitoring import monitor
-from core.raters.report_card import report_card
-from core.raters.to_act_on import raters_to_act_on
 from core.reducers.all_draws import WholeCases
 from core.reducers.protocol import reduce_draws
 from pages.shared.kit import widgets
@@ -344,7 +341,7 @@ def test_raters_of_a_model_have_their_own_accuracy_interval_and_lean(models, fit
         same(frame[column], values)
     same(frame["dependence"], summary.dependence)
     for rater, row in frame.iterrows():
-        assert row["leans to"] == data.classes[summary.bias[rater].argmax()]
+        assert row["leans_to"] == data.classes[summary.bias[rater].argmax()]
         same([row["bias"]], [summary.bias[rater].max()])
 
 
@@ -398,64 +395,37 @@ def test_the_table_of_models_and_their_distances_are_those_of_the_fits(models, f
 
 @pytest.fixture(scope="module")
 def raters(tables):
-    tabs = ("All raters", "One rater", "Who overlaps with whom")
-    return tables("raters", ROWS, *({"rater_tabs": tab, "rater": "bob"} for tab in tabs))[0]
+    return tables("raters", ROWS, {"rater_tabs": "All raters"})[0]
 
 
 def test_the_table_of_raters_has_each_number_beside_its_rater(raters, data):
     frame, found = raters["raters_monitor"], monitor(data)
-    act = raters_to_act_on(found)
-    assert list(frame["rater"]) == list(data.raters)
+    act = flag_raters(found)
+    order = act.acceptable.order()
+    assert list(frame["rater"]) == [data.raters[rater] for rater in order]
     for column, values in {
-        "annotations": found.n_annotations,
-        "cases": found.n_cases,
+        "n": found.n_annotations,
+        "n_cases": found.n_cases,
         "accuracy": act.acceptable.accuracy.value,
         "ci_low": act.acceptable.accuracy.low,
         "ci_high": act.acceptable.accuracy.high,
-        "expected wrong": act.acceptable.expected_wrong,
-        "P(acceptable)": act.acceptable.chance,
-        "judged annotations": act.acceptable.accuracy.n,
-        "with others": found.agreement.value,
-        "P(spam)": found.spam,
-        "P(adversarial)": found.adversarial,
-        "gave the previous answer": found.tempo.repeated,
-        "bits of classes used": found.entropy,
-        "bits of the cases": found.entropy_of_cases,
-        "p of drift": found.p_drift,
+        "expected_wrong": act.acceptable.expected_wrong,
+        "p_acceptable": act.acceptable.chance,
+        "n_judged": act.acceptable.accuracy.n,
+        "agreement": found.agreement.value,
+        "spam": found.spam,
+        "adversarial": found.adversarial,
+        "repeats_previous": found.response_times.repeated,
+        "entropy": found.entropy,
+        "entropy_of_cases": found.entropy_of_cases,
+        "p_drift": found.p_drift,
     }.items():
-        same(frame[column], values)
-    flags = ["; ".join(flag.title for flag in act.flags if flag.rater == rater) for rater in range(5)]
-    assert texts(frame["flags"]) == flags
-    for rater, row in frame.iterrows():
+        same(frame[column], values[order])
+    assert texts(frame["flags"]) == [" ".join(act.kinds_of(rater)) for rater in order]
+    for rater, (_, row) in zip(order, frame.iterrows(), strict=True):
         most = found.bias[rater].argmax()
-        assert found.bias[rater, most] > 0 and row["leans to"] == data.classes[most]
+        assert found.bias[rater, most] > 0 and row["leans_to"] == data.classes[most]
         same([row["bias"]], [found.bias[rater, most]])
-
-
-def test_answers_of_one_rater_are_their_own_beside_the_pool(raters, data):
-    frame, table = raters["rater_answers_table"], monitor(data)
-    card = report_card(table, raters_to_act_on(table), "bob")
-    assert len(frame) >= 3
-    for _, row in frame.iterrows():
-        at = data.classes.index(row["class by the others"]), data.classes.index(row["answered"])
-        same(row[["share", "ci_low", "ci_high"]], [card.own.share[at], card.own.low[at], card.own.high[at]])
-        pool = row[["share of the pool", "pool from", "pool to"]]
-        same(pool, [card.pool.share[at], card.pool.low[at], card.pool.high[at]])
-        same(row[["expected answers", "answers of the pool"]], [card.own.n[at[0]], card.pool.n[at[0]]])
-
-
-def test_overlap_stands_beside_its_rater_and_class(raters, data):
-    found = coverage(data, DawidSkene().fit(data))
-    frame = raters["rater_coverage_table"]
-    assert list(frame["rater"]) == list(data.raters)
-    same(frame["group"], found.component + 1)
-    same(frame["classes hardly met"], found.not_met)
-    met = raters["class_met"]
-    assert list(met["rater"]) == list(data.raters)
-    same(met[list(data.classes)], found.class_met)
-    classes = raters["class_coverage_table"].set_index("class")
-    same(classes.loc[list(data.classes), "expected cases"], found.class_cases)
-    same(classes.loc[list(data.classes), "of them with two raters or more"], found.class_shared)
 
 
 # Reliability

@@ -6,10 +6,10 @@ from html import escape, unescape
 import numpy as np
 import pytest
 
+from core.analyses.raters import planning
 from core.figures.theme import LIGHT, figure_of
 from core.raters.planning import Forecast, Goal
-from pages.shared.kit import widgets
-from pages.shared.raters import plan as raters_plan
+from pages.shared.kit import blocks, widgets
 
 HEIGHT = np.sqrt(3) / 2
 
@@ -48,14 +48,12 @@ def forecast(**changed):
     return replace(found, **changed)
 
 
-class View:
-    """What the page reads of a dataset."""
-
-    raters = ("ann", "bob", "cem")
+def planned(**changed) -> planning.PlannedAnnotations:
+    return planning.PlannedAnnotations(forecast(**changed), ("ann", "bob", "cem"), None)
 
 
 def test_a_forecast_leaves_with_both_ends_and_each_rater_with_their_own_share(drawn, left):
-    raters_plan._result(View, forecast(), LIGHT)
+    blocks.show(planning.present(planned(), None, None))
     frame, who = left["plan_table"], left["plan_raters_table"]
     assert frame.to_dict("list") == {
         "annotations added": [0, 100, 200],
@@ -76,5 +74,5 @@ def test_a_forecast_leaves_with_both_ends_and_each_rater_with_their_own_share(dr
     ],
 )
 def test_a_target_that_is_not_met_is_not_said_to_be(drawn, left, changed, said):
-    raters_plan._result(View, forecast(**changed), LIGHT)
+    blocks.show(planning.present(planned(**changed), None, None))
     assert title(drawn["plan"]) == said

@@ -12,6 +12,9 @@ import pytest
 
 from core.analyses.cases import CASES, score
 from core.analyses.inputs import Inputs
+from core.analyses.raters import PlansOptions, planning, scores
+from core.analyses.raters import shared_errors as pairs
+from core.analyses.raters import trust as rater_trust
 from core.annotations.dataset import Dataset
 from core.annotations.named_selection import Selection, days_of
 from core.certainty.label_sets import label_set_certainty
@@ -37,13 +40,8 @@ from pages.shared.agreement import compare
 from pages.shared.ai_rater import parts as ai_parts
 from pages.shared.ai_rater import rates as ai_rates
 from pages.shared.ai_rater import versions as ai_versions
+from pages.shared.kit import blocks, columns, job_progress
 from pages.shared.kit import blocks as kit_blocks
-from pages.shared.kit import columns, job_progress
-from pages.shared.kit import shared_errors as kit_shared_errors
-from pages.shared.raters import plan as raters_plan
-from pages.shared.raters import plans as raters_plans
-from pages.shared.raters import scores as raters_scores
-from pages.shared.raters import trust as raters_trust
 from pages.shared.review import after as review_after
 from pages.shared.review import decisions as review_decisions
 from pages.shared.upload import report as upload_report
@@ -66,10 +64,14 @@ def outcomes(gain_right=(0.04, 0.05, 0.01), sure=(True, True, False)) -> PlanOut
     )  # fmt: skip
 
 
+def sentences(*of, **how):
+    return [blocks.said(words) for words in planning.says(*of, **how)]
+
+
 @pytest.mark.parametrize("cost", [None, 0.5])
 def test_plans_leave_with_their_cost_which_is_that_of_their_annotations(shown, left, said, cost):
     found = outcomes()
-    raters_plans._result(found, cost, right=True)
+    blocks.show(planning.present_plans(found, None, PlansOptions(cost=cost)))
     frame, table = left["plans_download"], shown["plans_table"]
     assert frame["annotations"].tolist() == [0, 60, 200, 30] and frame["cases"].tolist() == [60, 60, 110, 60]
     for of in (frame, table):
@@ -83,17 +85,17 @@ def test_plans_leave_with_their_cost_which_is_that_of_their_annotations(shown, l
 
 
 def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure():
-    right, certainty = raters_plans.says(outcomes(), 0.5)
+    right, certainty = sentences(outcomes(), 0.5)
     assert right.startswith(
         "For 60 annotations at a cost of 30.00, **1 new rater on every case** buys most right cases"
     )
     assert "**1 new rater on every case** buys most certainty" in certainty and ".040" in right and ".200" in certainty
-    second = raters_plans.says(outcomes(gain_right=(0.04, 0.2, 0.01)), None)[0]
+    second = sentences(outcomes(gain_right=(0.04, 0.2, 0.01)), None)[0]
     assert second.startswith("For 200 annotations, **50 more cases, 4 annotations each**")
-    unclear = raters_plans.says(outcomes(sure=(False, True, False)), None)
+    unclear = sentences(outcomes(sure=(False, True, False)), None)
     assert unclear == ["No plan clearly buys most right cases.", "No plan clearly buys most certainty."]
-    assert raters_plans.says(outcomes(sure=(False, False, False)), None)[0] == "No plan surely buys right cases."
-    assert raters_plans.says(outcomes(sure=(False,) * 3), None) == [
+    assert sentences(outcomes(sure=(False, False, False)), None)[0] == "No plan surely buys right cases."
+    assert sentences(outcomes(sure=(False,) * 3), None) == [
         "No plan surely buys right cases.", "No plan surely buys certainty.",
     ]  # fmt: skip
 
@@ -103,7 +105,7 @@ def test_whoever_is_asked_at_all_stands_in_the_list_of_a_plan(said, drawn, left)
         Goal("certainty", 0.9), "random", np.array([0, 10]), np.array([0.3, 0.4]), np.array([0.2, 0.3]),
         np.array([0.4, 0.5]), 0.312, 8, 4, None, 0.35, (), np.array([0.4, 0.0, 9.6]), 0.9, 40, 7, (),
     )  # fmt: skip
-    raters_plan._result(SimpleNamespace(raters=("ann", "bob", "cem")), found, LIGHT)
+    blocks.show(planning.present(planning.PlannedAnnotations(found, ("ann", "bob", "cem"), None), None, None))
     assert left["plan_raters_table"].values.tolist() == [["ann", 0.4], ["cem", 9.6]]
     assert left["plan_table"].values.tolist() == [[0, 0.3, 0.2, 0.4], [10, 0.4, 0.3, 0.5]]
     assert drawn["plan"].layout.title.text == "About 8 annotations more (4 to more than planned)"
@@ -300,7 +302,7 @@ def test_labels_of_a_case_are_counted_among_its_own_annotations(said, shown, lef
 def test_the_plausible_score_of_a_case_leaves_for_every_trust(shown, left):
     at = np.array([0.5, 1.0, 3.0])
     of = {name: np.arange(3.0)[:, None] + shift for name, shift in (("m", 2), ("low", 1), ("high", 4), ("above", 0.1))}
-    kit_blocks.show(score.as_table(ScoreTrust(3.0, at, of["m"], of["low"], of["high"], of["above"])))
+    blocks.show(score.as_table(ScoreTrust(3.0, at, of["m"], of["low"], of["high"], of["above"])))
     assert left["score_trust"].equals(shown["score_trust_table"])
     columns = ["reliability", "score", "ci_low", "ci_high", "p_above"]
     assert left["score_trust"][columns].values.tolist() == np.column_stack([at, *of.values()]).tolist()
@@ -315,9 +317,8 @@ def test_who_shares_errors_leaves_with_every_pair_and_shows_those_beyond_chance(
     shares = matrix == matrix[1, 3]
     found = SharedErrors(names, np.array([False] * 3 + [True]), (matrix * 100).astype(int), matrix - 1, matrix,
                          1 - matrix, shares, 0.05, 2.4, 3, 0)  # fmt: skip
-    monkeypatch.setattr(kit_shared_errors, "shared_errors", lambda *_, **__: found)
     data = SimpleNamespace(raters=names, n_raters=4, content_digest="", coded=SimpleNamespace(raters=names))
-    kit_shared_errors.show(data, (Machine("m", "M", "1"),), LIGHT, key="k")
+    blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m", "M", "1"),), "k"))
     assert left["shared-k-table"].equals(found.to_frame()) and len(left["shared-k-table"]) == 6
     assert shown["shared-k-pairs"]["correlation"].tolist() == [matrix[1, 3]]
     assert shown["shared-k-pairs"][["rater", "other"]].values.tolist() == [["b", "m"]]
@@ -333,7 +334,7 @@ def test_what_people_count_as_is_said_only_where_people_share_errors(pair, worth
     found = SharedErrors(tuple("abmn"), np.array([False, False, True, True]), np.full((4, 4), 40), flat, flat, flat,
                          shares, 0.05, 1.4, 2, 0)  # fmt: skip
     said = "1 of 6 pairs of raters share errors beyond chance."
-    assert kit_shared_errors._sentence(found) == said + " By their errors 2 people count as 1.4." * worth
+    assert pairs.sentence(found) == said + " By their errors 2 people count as 1.4." * worth
 
 
 @pytest.mark.parametrize("n_untold", [0, 1])
@@ -348,33 +349,32 @@ def test_what_people_count_as_is_not_said_where_a_pair_of_them_cannot_be_told(n_
                          n_untold)  # fmt: skip
     said = f"1 of {3 - n_untold} pairs of raters share errors beyond chance."
     worth = " By their errors 3 people count as 2.2."
-    assert kit_shared_errors._sentence(found) == said + worth * (not n_untold)
+    assert pairs.sentence(found) == said + worth * (not n_untold)
 
 
 def test_raters_of_scores_leave_with_what_is_clear_of_each(said, shown, left):
     found = score_raters(load_sample("essays"))
     found = replace(found, severe=np.arange(9) < 2, erratic=np.arange(9) % 2 == 1)
-    following = following_of(load_sample("essays"))
-    raters_scores._numbers(found, following, 2)
+    following = replace(following_of(load_sample("essays")), scores=found)
+    blocks.show(scores.present(following, None, None))
     frame = left["score_raters_file"]
-    assert frame[list(found.to_frame())].equals(found.to_frame())
-    assert frame["follows"].equals(pd.Series(following.rates.value)) and frame["lost"].equals(pd.Series(following.lost))
-    assert shown["score_raters"].equals(frame.iloc[following.order()])
-    assert frame["clear"].tolist() == ["severity", "severity and spread", "", "spread", "", "spread", "", "spread", ""]
+    order = [found.raters.index(rater) for rater in frame["rater"]]
+    assert frame[list(found.to_frame())].equals(found.to_frame().iloc[order].reset_index(drop=True))
+    assert frame["follows"].tolist() == following.rates.value[order].tolist()
+    assert frame["lost"].tolist() == following.lost[order].tolist() == sorted(following.lost, reverse=True)
+    assert shown["score_raters"].equals(frame[list(shown["score_raters"])])
+    clear = ["severity", "severity and spread", "", "spread", "", "spread", "", "spread", ""]
+    assert frame["clear"].tolist() == [clear[rater] for rater in order]
 
 
-def test_the_trust_in_raters_leaves_as_it_is_and_is_shown_the_least_first(monkeypatch, said, shown, drawn, left):
+def test_the_trust_in_raters_leaves_as_it_is_and_is_shown_the_least_first(said, shown, drawn, left):
     one = np.array([0.7, 0.2, 0.9])
     place = np.array([[2, 3, 1], [1, 2, 1], [3, 3, 2]])
     trust = RaterTrust(
         ("ann", "bob", "cem"), np.array([7, 8, 9]), one, one / 10, one - 0.1, one + 0.15, *place, one / 90 + 1,
         one * 1000 + 400, (2.0, 1.0), 1.0, False,
     )  # fmt: skip
-    model = SimpleNamespace(trusted=trust, name="plackett-luce")
-    monkeypatch.setattr(raters_trust.trusted_raters, "default_model", lambda data: model)
-    monkeypatch.setattr(raters_trust.trusted_raters, "asked_for", lambda view, model: model)
-    monkeypatch.setattr(raters_trust.plausibility_models, "data_for", lambda name, data, quietly: data)
-    raters_trust.show(None, LIGHT)
+    blocks.show(rater_trust.present(trust, None, None))
     frame = left["rater_trust"]
     assert frame.rename(columns={"trust": "mean"}).equals(trust.to_frame())
     assert shown["trust_table"]["rater"].tolist() == ["bob", "ann", "cem"]
@@ -455,7 +455,7 @@ def test_no_chance_is_printed_as_certain_or_impossible():
 def test_machines_are_drawn_among_those_who_share_errors_and_raters_without_a_pair_are_not(
     monkeypatch, at_once, said, shown, left, drawn
 ):
-    monkeypatch.setattr(kit_shared_errors.figures, "MOST_ROWS", 3)
+    monkeypatch.setattr(pairs.figures, "MOST_ROWS", 3)
     names = ("alone", "a", "b", "c", "m*", "n")
     told = np.zeros((6, 6), bool)
     for one, other in ((1, 2), (1, 3), (1, 4), (2, 4), (3, 4)):
@@ -465,16 +465,15 @@ def test_machines_are_drawn_among_those_who_share_errors_and_raters_without_a_pa
     shares[3, 4] = shares[4, 3] = True
     found = SharedErrors(names, np.array([False] * 4 + [True] * 2), told * 40, matrix, matrix, matrix, shares, 0.05,
                          4.0, 4, 4)  # fmt: skip
-    monkeypatch.setattr(kit_shared_errors, "shared_errors", lambda *_, **__: found)
     data = SimpleNamespace(raters=names, n_raters=6, content_digest="", coded=SimpleNamespace(raters=names))
-    kit_shared_errors.show(data, (Machine("m*"), Machine("n")), LIGHT, key="k")
+    blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m*"), Machine("n")), "k"))
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "c", "m*"]
     assert said[2] == (
         "Drawn: 3 of 6 raters; the others have no 30 cases in common with anybody, or fewer annotations or pairs "
         "than these. Not drawn are the machines n."
     )
-    monkeypatch.setattr(kit_shared_errors.figures, "MOST_ROWS", 60)
-    kit_shared_errors.show(data, (Machine("m*"), Machine("n")), LIGHT, key="k")
+    monkeypatch.setattr(pairs.figures, "MOST_ROWS", 60)
+    blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m*"), Machine("n")), "k"))
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "b", "c", "m*"]
     assert said[-2].startswith("Drawn: 4 of 6 raters; the others have no 30 cases in common with anybody. ")
 

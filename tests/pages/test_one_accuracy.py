@@ -1,31 +1,21 @@
-"""A rater has one accuracy: page, figure, flags, Home, report, card, download and command line say the same number."""
+"""A rater has one accuracy: figure, flags, Home and card say the same number as the table."""
 
-import io
 import json
-import re
 from dataclasses import replace
-from html.parser import HTMLParser
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from core.analysis_settings import compute_settings
-from core.command_line import main
 from core.extremes import clearly_least
 from core.figures.home import MOST_LINES
 from core.ingest.samples import load_sample
 from core.library import keep
-from core.raters.acceptable import acceptable_of
+from core.raters.accuracy_threshold import judge_accuracy
+from core.raters.flagged_raters import flag_raters
 from core.raters.monitoring import monitor
-from core.raters.to_act_on import raters_to_act_on
-from core.report.build import ReportRequest, build_report
 from core.text import number
-from pages.shared.kit import widgets
 from tests.core.raters.raters_simulated import simulated
 from tests.pages.opened import opened, settle, words
-
-ENDS = ("accuracy", "ci_low", "ci_high")
 
 
 def with_gold():
@@ -35,45 +25,19 @@ def with_gold():
     return replace(data, gold=np.where(np.arange(150) < 60, truth, -1).astype(np.int32))
 
 
-class Tables(HTMLParser):
-    """The cells of every table of a file, row by row."""
-
-    def __init__(self):
-        super().__init__()
-        self.tables, self.cell = [], False
-
-    def handle_starttag(self, tag, attrs):
-        self.cell = tag in ("td", "th")
-        if tag == "table":
-            self.tables.append([])
-        elif tag == "tr":
-            self.tables[-1].append([])
-        elif self.cell:
-            self.tables[-1][-1].append("")
-
-    def handle_endtag(self, tag):
-        self.cell = self.cell and tag not in ("td", "th")
-
-    def handle_data(self, data):
-        if self.cell:
-            self.tables[-1][-1][-1] += data.strip()
-
-
 @pytest.fixture(scope="module", params=["skin", "gold"])
 def said(request, tmp_path_factory, known_results):
-    """The dataset, what the library finds, the page with its downloads, and the address."""
+    """The dataset, what the library finds, and the page."""
     patch = pytest.MonkeyPatch()
     patch.setenv("PLURALITY_HOME", str(own := tmp_path_factory.mktemp("home")))
     known_results(own)
     patch.setenv("PLURALITY_UNASKED_CASES", "100")
-    buttons = {}
-    patch.setattr(widgets.st, "download_button", lambda label, data=None, key=None, **_: buttons.update({key: data}))
     dataset = load_sample("skin") if request.param == "skin" else with_gold()
     if request.param == "gold":
         keep(dataset)
     address = "skin" if request.param == "skin" else dataset.digest
-    found = raters_to_act_on(monitor(dataset.as_classes()[0]))
-    yield dataset, found, opened("raters", address), buttons
+    found = flag_raters(monitor(dataset.as_classes()[0]))
+    yield dataset, found, opened("raters", address)
     patch.undo()
 
 
@@ -97,36 +61,8 @@ def drawn(page, title: str) -> dict[str, tuple[float, float, float]]:
     return points
 
 
-def test_the_table_its_download_and_the_command_line_are_equal(said, tmp_path, capsys):
-    dataset, found, page, buttons = said
-    shown = page.dataframe[0].value.set_index("rater")
-    taken = pd.read_csv(io.BytesIO(buttons["raters_monitor_csv"]())).set_index("rater")
-    source = ["skin"]
-    if dataset.gold is not None:
-        answers, gold = tmp_path / "answers.csv", tmp_path / "gold.csv"
-        rows = {
-            "case": [dataset.cases[case] for case in dataset.case_of_annotation],
-            "rater": [dataset.raters[rater] for rater in dataset.rater],
-            "class": [dataset.classes[answer] for answer in dataset.answer],
-        }
-        pd.DataFrame(rows).to_csv(answers, index=False)
-        known = np.flatnonzero(dataset.gold >= 0)
-        content = {
-            "case": [dataset.cases[k] for k in known],
-            "class": [dataset.classes[dataset.gold[k]] for k in known],
-        }
-        pd.DataFrame(content).to_csv(gold, index=False)
-        source = [str(answers), "--gold", str(gold)]
-    assert main(["raters", *source]) == 0
-    answer = {row["rater"]: row for row in json.loads(capsys.readouterr().out)["raters"]}
-    for rater, expected in zip(found.raters, columns(found), strict=True):
-        np.testing.assert_allclose(shown.loc[rater, list(ENDS)].astype(float), expected, rtol=1e-9)
-        np.testing.assert_allclose(taken.loc[rater, list(ENDS)].astype(float), expected, rtol=1e-9)
-        np.testing.assert_allclose([answer[rater][end] for end in ENDS], expected, rtol=1e-9)
-
-
 def test_the_figure_of_raters_draws_it(said):
-    _, found, page, _ = said
+    _, found, page = said
     expected = dict(zip(found.raters, columns(found), strict=True))
     points = drawn(page, "dotted: mean")
     assert points.keys() == expected.keys()
@@ -153,7 +89,7 @@ def test_home_draws_it_for_the_raters_that_it_shows(said, home, known_results):
 
 
 def test_flags_the_tab_and_the_card_of_one_rater_say_it(said):
-    _, found, page, _ = said
+    _, found, page = said
     for flag in found.flags:
         if flag.rule == "low":
             assert f"Accuracy {found.acceptable.said(flag.rater)}, judged by" in flag.words
@@ -170,30 +106,11 @@ def test_flags_the_tab_and_the_card_of_one_rater_say_it(said):
     assert found.acceptable.said(rater) in rater_report(card, "made").decode()
 
 
-def test_the_report_has_it_in_three_digits(said):
-    dataset, found, *_ = said
-    content = build_report(ReportRequest(dataset, "made", compute_settings(dataset)), ["raters", "gold"]).decode()
-    parser = Tables()
-    parser.feed(content)
-    rows, *by_gold = [table for table in parser.tables if table[0][:1] == ["rater"]]
-    frame = pd.DataFrame(rows[1:], columns=rows[0]).set_index("rater")
-    for rater, expected in zip(found.raters, columns(found), strict=True):
-        assert frame.loc[rater, ["accuracy", "95% from", "to"]].astype(float).tolist() == [
-            round(float(one), 3) for one in expected
-        ]
-    assert ("By gold, " in content) == (dataset.gold is not None) == bool(by_gold)
-    if by_gold:
-        right = pd.DataFrame(by_gold[0][1:], columns=by_gold[0][0]).set_index("rater")
-        for rater, share in zip(found.raters, found.acceptable.gold.value, strict=True):
-            assert float(right.loc[rater, "right by gold"]) == round(float(share), 3)
-    assert re.sub(r"\s+", " ", found.words()) in re.sub(r"\s+", " ", content)
-
-
 def test_gold_judges_where_the_median_rater_has_twenty_gold_annotations():
     """And its accuracies are not those of the model, so that equality above says something."""
     data = with_gold()
     panel = monitor(data).panel
-    by_gold, by_model = acceptable_of(panel), acceptable_of(panel, judged_by="model")
+    by_gold, by_model = judge_accuracy(panel), judge_accuracy(panel, judged_by="model")
     assert (by_gold.judged_by, bool(by_gold.by_gold.all())) == ("gold", True)
     assert np.abs(by_gold.accuracy.value - by_model.accuracy.value).max() > 0.02
     assert number(float(by_gold.accuracy.value[5])) != number(float(by_model.accuracy.value[5]))

@@ -12,8 +12,8 @@ import pytest
 from core.analysis_settings import compute_settings
 from core.command_line import main
 from core.ingest.samples import load_sample
+from core.raters.flagged_raters import flag_raters
 from core.raters.monitoring import monitor
-from core.raters.to_act_on import raters_to_act_on
 from core.text import percent_with_interval
 from pages.shared.cache import story as cached_story
 from tests.pages.opened import opened, settle, words
@@ -114,7 +114,7 @@ def test_the_story_says_what_its_pages_say():
     changes, of = weighing(words(opened("models", "skin")))
     assert changes.endswith(f" and decides {decided} ties") and of == title == settings.rater_model.title
     assert int(n_tied) >= int(decided)
-    judged = raters_to_act_on(monitor(view)).acceptable.accuracy
+    judged = flag_raters(monitor(view)).acceptable.accuracy
     most = int(np.nanargmax(judged.value))
     ends = percent_with_interval(judged.value[most], judged.low[most], judged.high[most])
     assert f"{view.raters[most]} is right on {ends}" in told

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from core import read
+from core.analyses.raters import scale
 from core.annotations.ordering import with_class_order
 from core.library import keep
 from core.models.expected_class import expected_class, within_one
@@ -14,8 +15,7 @@ from core.models.ordinal import Ordinal, severity_sentence
 from core.plausibility.ordinal_truth import OrdinalTruth
 from core.runtime.jobs import Job
 from core.text import probability
-from pages.shared.kit import opening, plausibility_models
-from pages.shared.raters import answers as raters_answers
+from pages.shared.kit import blocks, opening, plausibility_models
 from tests.core.models.test_ordinal import panel
 from tests.pages.opened import at, opened, settle, words
 
@@ -147,8 +147,8 @@ def test_the_table_of_how_raters_read_leaves_with_each_number_under_its_own_name
         raters=("ann", "bob", "cem"), n_annotations=np.array([9, 0, 7]), classes=("low", "mid", "high"),
         parameters={part: np.array([0.1, 0.9, -0.4]) + place / 100 for place, part in enumerate(parts)},
     )  # fmt: skip
-    monkeypatch.setattr(raters_answers, "_ordinal_fit", lambda view: fit)
-    raters_answers.all_on_the_scale(None)
+    monkeypatch.setattr(scale, "severity_sentence", lambda fit: "One reads higher.")
+    blocks.show(scale.all_raters(fit))
     frame = left["scale_raters_table"]
     assert frame["rater"].tolist() == ["cem", "ann"] and frame["annotations"].tolist() == [7, 9]
     for place, part in enumerate(parts):

@@ -12,6 +12,7 @@ from core.analyses.agreement import AGREEMENT
 from core.analyses.blocks import Words
 from core.analyses.cases import labels as label_sets
 from core.analyses.cases import score
+from core.analyses.raters import planning, trust
 from core.annotations.named_selection import Selection
 from core.certainty.score_trust import ScoreTrust, score_trust
 from core.figures.theme import LIGHT
@@ -32,11 +33,11 @@ from pages.shared.kit import scores as kit_scores
 from pages.shared.kit import selection as kit_selection
 from pages.shared.models import jobs as models_jobs
 from pages.shared.raters import plan as raters_plan
-from pages.shared.raters import trust as raters_trust
 from pages.shared.review import assigned as review_assigned
 from pages.shared.upload import last as upload_last
 from pages.shared.upload import later_gold
 from pages.shared.upload import report as upload_report
+from tests.pages.test_drawn import forecast
 
 ROWS = "\n".join(f"c{case},{rater},{'xy'[(case * k + k) % 2]}" for case in range(8) for k, rater in enumerate("abc"))
 
@@ -195,21 +196,15 @@ def test_machines_in_the_data_are_said_to_be_left_out_or_counted_with_the_way_to
     ],
 )
 def test_a_rater_is_trusted_least_where_the_difference_to_every_other_one_is_clear(
-    monkeypatch, shown, left, drawn, high, converged, title
+    shown, left, drawn, high, converged, title
 ):
     table = pd.DataFrame({"rater": ["ann", "bob", "cem"], "mean": [0.9, 0.3, 0.8]})
-    trust = SimpleNamespace(
+    found = SimpleNamespace(
         raters=("ann", "bob", "cem"), mean=np.array([0.9, 0.3, 0.8]), ci_low=np.array([0.7, 0.1, 0.6]),
         ci_high=np.array([0.95, high, 0.9]), n=np.array([7, 8, 9]), converged=converged, notes=(),
         to_frame=lambda: table,
     )  # fmt: skip
-    model = SimpleNamespace(name="pl", trusted=trust)
-    monkeypatch.setattr(raters_trust.trusted_raters, "default_model", lambda dataset: model)
-    monkeypatch.setattr(raters_trust.trusted_raters, "asked_for", lambda *_: model)
-    monkeypatch.setattr(raters_trust.plausibility_models, "data_for", lambda *_, **__: None)
-    monkeypatch.setattr(raters_trust.plausibility_models, "method", lambda name: None)
-    monkeypatch.setattr(raters_trust.widgets, "heading", lambda *_: None)
-    raters_trust.show(None, LIGHT)
+    blocks.show(trust.present(found, None, None))
     assert drawn["trust"].layout.title.text == title
     assert shown["trust_table"].values.tolist() == [["bob", 0.3], ["cem", 0.8], ["ann", 0.9]]
 
@@ -348,8 +343,9 @@ def test_a_long_list_of_models_is_cut_and_the_rest_counted():
 
 
 def test_what_a_plan_takes_for_granted_is_told_by_gold():
-    found = SimpleNamespace(accuracy=SimpleNamespace(value=0.75, low=0.5, high=0.9), n=16)
-    assert raters_plan._gold_words(found) == (
+    by_gold = SimpleNamespace(accuracy=SimpleNamespace(value=0.75, low=0.5, high=0.9), n=16)
+    simulated = planning.PlannedAnnotations(forecast(), ("ann", "bob", "cem"), by_gold)
+    assert planning.present(simulated, None, None)[-1].plain == (
         "By gold the model by which worlds are simulated is right on .75 (.50 to .90) of 16 cases. More annotations do "
         "not mend the mistakes that raters share."
     )

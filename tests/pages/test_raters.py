@@ -7,24 +7,26 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from core.analyses.raters.rater import answers_of
+from core.analyses.raters.table import AssessedRaters
 from core.figures import cells
 from core.ingest.samples import load_sample
 from core.library import keep, reopen
+from core.raters.flagged_raters import flag_raters
 from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
-from core.raters.to_act_on import raters_to_act_on
 from core.review.events import Draft
 from core.review.opinions import Opinion
 from core.review.store import open_store
 from pages.shared.kit import columns
 from pages.shared.kit import style as look
-from pages.shared.raters import answers as raters_answers
-from pages.shared.raters import blind as raters_blind
 from pages.shared.raters import table as raters_table
 from tests.core.raters.raters_simulated import ratings, with_spammers
 from tests.pages.opened import kept, opened, settle, words
+from tests.pages.test_sentences import functions_of
 
 pytestmark = pytest.mark.usefixtures("known")
+ENDS = ("interval, lower end", "interval, upper end")
 
 
 @pytest.fixture(scope="module")
@@ -34,19 +36,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def act(table):
-    return raters_to_act_on(table)
-
-
-def test_the_drifting_and_the_careless_rater_of_skin_stand_in_the_title_with_their_evidence():
-    app = opened("raters", "skin")
-    assert app.title[0].value.replace("\\", "") == (
-        "About 3 of 12 raters are below what is acceptable (.64 of annotations right, as the model judges), 1 of them "
-        "flagged for it"
-    )
-    said = words(app)
-    assert "This one gave 162 annotations, of which about 73 are wrong" in said
-    assert "**R04** · Got worse over time" in said and "Dry vesperitis" in said
-    assert app.dataframe[0].value["rater"].iloc[0] == "R07"  # who costs most stands first
+    return flag_raters(table)
 
 
 def test_nothing_is_ranked_where_two_annotations_a_case_cannot_tell_who_is_wrong():
@@ -71,9 +61,9 @@ def test_one_click_leaves_a_rater_out_and_says_before_what_changes():
 
 
 def test_the_table_has_a_row_for_each_rater_and_is_sorted_filtered_and_cut(table, act):
-    frame = raters_table.frame_of(table, act, None)
+    frame = raters_table.displayed(AssessedRaters(table, act))
     assert frame["rater"].tolist() == list(table.raters)
-    assert {"accuracy", "ci_low", "ci_high", "bias", "P(spam)", "P(adversarial)", "p of drift"} <= set(frame.columns)
+    assert {"accuracy", *ENDS, "bias", "P(spam)", "P(adversarial)", "p of drift"} <= set(frame.columns)
     chosen = raters_table.chosen_rows(frame, "", True, "accuracy", True)
     assert chosen["rater"].tolist() == ["R04", "R07"]
     assert raters_table.chosen_rows(frame, "r07", False, "rater", False)["rater"].tolist() == ["R07"]
@@ -83,7 +73,7 @@ def test_the_table_has_a_row_for_each_rater_and_is_sorted_filtered_and_cut(table
 
 
 def test_on_screen_two_flags_are_two_short_words_and_the_interval_is_drawn_in_the_row(table, act):
-    frame = raters_table.frame_of(table, act, None)
+    frame = raters_table.displayed(AssessedRaters(table, act))
     drawn = raters_table.drawn(frame, act.acceptable.acceptable).set_index("rater")
     assert drawn["flags"]["R07"] == ["low accuracy", "careless"] and drawn["flags"]["R01"] == []
     assert drawn["interval"].str.startswith("data:image/svg+xml;base64,").all()
@@ -95,12 +85,12 @@ def test_on_screen_two_flags_are_two_short_words_and_the_interval_is_drawn_in_th
 
 def test_a_share_below_1_is_not_shown_as_1_and_is_drawn_where_it_is(table, act):
     """Two of 570 wrong read 1.00 beside two expected mistakes."""
-    frame = raters_table.frame_of(table, act, None).assign(accuracy=568 / 570)
+    frame = raters_table.displayed(AssessedRaters(table, act)).assign(accuracy=568 / 570)
     frame["right by gold"] = [1.0, 568 / 570, 0.002, 0.0] * 3
     drawn = raters_table.drawn(frame, act.acceptable.acceptable)
     assert set(drawn["accuracy"]) == {0.99}
     assert drawn["right by gold"].tolist() == [1.0, 0.99, 0.01, 0.0] * 3
-    at = cells.intervals(*(frame[name].to_numpy() for name in ("accuracy", "ci_low", "ci_high")), look.theme(),
+    at = cells.intervals(*(frame[name].to_numpy() for name in ("accuracy", *ENDS)), look.theme(),
                          mark=act.acceptable.acceptable, flagged=(frame["flags"] != "").to_numpy())  # fmt: skip
     assert drawn["interval"].tolist() == list(at)
 
@@ -126,7 +116,7 @@ def test_many_raters_come_page_by_page():
 
 
 def test_answers_of_a_rater_are_shares_with_intervals_beside_those_of_the_pool(table, act):
-    frame = raters_answers.frame_of(report_card(table, act, "R07"))
+    frame = answers_of(report_card(table, act, "R07"))
     for share, low, high in (("share", "ci_low", "ci_high"), ("share of the pool", "pool from", "pool to")):
         assert (frame[low] <= frame[share] + 1e-9).all() and (frame[share] <= frame[high] + 1e-9).all()
     by_class = frame.groupby("class by the others")
@@ -138,12 +128,13 @@ def test_blind_reads_stand_beside_the_raters_where_there_are_reviews():
     """Somebody reads one case blind and agrees with one of its two raters."""
     address = kept("case,rater,class\n1,a,x\n1,b,y\n2,a,x\n2,b,x\n", "reviewed")
     dataset = reopen(address)
-    assert raters_blind.agreement(dataset, address) is None
+    blind_reads = functions_of("raters").blind_reads
+    assert blind_reads(dataset, address) is None
     draft = Draft(
         dataset=address, case_id="1", kind="opinion", reviewer="Ada", opinion=Opinion.of_class("x"), visible="blind"
     )
     open_store().record(draft, seen=0, token="one")
-    found = raters_blind.agreement(dataset, address)
+    found = blind_reads(dataset, address)
     assert found.value.tolist() == [1.0, 0.0] and found.n.tolist() == [1, 1]
     assert "blind reads agree" in opened("raters", address).dataframe[0].value.columns
 
@@ -156,7 +147,7 @@ def test_another_model_may_judge_the_raters():
     app = settle(app.selectbox(key="raters_model").set_value("tap").run())
     other = app.dataframe[0].value.set_index("rater")
     assert other["accuracy"]["R07"] < 0.65
-    assert (other["ci_low"] < other["accuracy"]).all() and (other["accuracy"] < other["ci_high"]).all()
+    assert (other[ENDS[0]] < other["accuracy"]).all() and (other["accuracy"] < other[ENDS[1]]).all()
     assert not np.allclose(other["accuracy"].reindex(usual.index), usual)
 
 
@@ -233,7 +224,7 @@ def ordered_page(seed=9, **how):
 
 def test_ordered_classes_are_judged_by_how_they_follow_the_cases_and_who_reads_higher_may_stay():
     data, app = ordered_page()
-    found = raters_to_act_on(monitor(data))
+    found = flag_raters(monitor(data))
     first = found.words().split(". ")[0]
     assert app.title[0].value.replace("\\", "") == first
     table = app.dataframe[0].value

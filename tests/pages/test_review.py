@@ -26,8 +26,9 @@ from pages.shared.review import case as review_case
 from pages.shared.review import moves as review_moves
 from pages.shared.review import presses
 from pages.shared.review.opinion import keys_of
+from tests.odd_data import ODD_DATA
 from tests.pages.opened import at, settle
-from tests.pages.test_pages import ODD_DATA, assert_sound, open_page
+from tests.pages.test_pages import assert_sound, open_page
 
 pytestmark = pytest.mark.usefixtures("known")
 

@@ -207,7 +207,7 @@ def test_raters_have_severity_and_spread_and_two_classes_when_asked_for():
     assert said.startswith(f"Ben scores {-found.severity[ben]:.2f} lower than the average rater")
     table = next(each.value for each in app.dataframe if "severity" in each.value)
     following = following_of(load_sample(ESSAYS))
-    order = following.order()
+    order = np.lexsort((-np.abs(found.severity), -following.lost))  # of equals those farthest from the average first
     assert table["severity"].tolist() == found.severity[order].tolist()
     assert table["lost"].tolist() == sorted(table["lost"], reverse=True) == following.lost[order].tolist()
     clear = {name: said for name, said in zip(table["rater"], table["clear"], strict=True) if said}

@@ -107,8 +107,8 @@ def test_a_screen_is_written_only_where_it_has_changed(tmp_path):
 
 def test_every_file_has_its_data():
     from core.ingest.samples import SAMPLES
+    from tests.odd_data import ODD_DATA
     from tests.pages.addresses import PAGES
-    from tests.pages.test_pages import ODD_DATA
 
     files = set(screens.SCREENS.rglob("*.txt"))
     samples = {screens.file_of(sample.name, page) for sample in SAMPLES for page in PAGES}

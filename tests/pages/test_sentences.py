@@ -27,6 +27,9 @@ from core.analyses.agreement import precision as how_precise
 from core.analyses.agreement import raters as by_rater
 from core.analyses.agreement import time as over_time
 from core.analyses.cases import case as one_case
+from core.analyses.raters import coverage, planning
+from core.analyses.raters import rater as one_rater
+from core.analyses.raters import table as all_raters
 from core.annotations.dataset import Dataset
 from core.certainty.explain import BelowPeers
 from core.certainty.risk import RiskResult
@@ -59,9 +62,6 @@ from pages.shared.home import next_steps
 from pages.shared.home import numbers as home_numbers
 from pages.shared.home import waiting as home_waiting
 from pages.shared.kit import blocks, job_progress, own_predictions, trusted_raters, widgets
-from pages.shared.raters import act_on as raters_act_on
-from pages.shared.raters import answers as raters_answers
-from pages.shared.raters import plan as raters_plan
 from pages.shared.raters import table as raters_table
 from pages.shared.review import after
 from pages.shared.review import days as review_days
@@ -235,8 +235,8 @@ def test_the_door_to_raters_counts_those_flagged_or_names_the_least_accurate(mon
     value = np.array([0.8, 0.7, 0.5])
     rates = SimpleNamespace(value=value, low=value - 0.1, high=value + 0.05)
     judged = SimpleNamespace(rates=rates, why_no_order="", why="", measure="accuracy")
-    act = SimpleNamespace(judged=judged, following=None, flagged=lambda: flagged)
-    home_doors._accuracies(SimpleNamespace(raters=("ann", "bob", "cem")), act, LIGHT)
+    act = SimpleNamespace(judged=judged, following=None, flagged=lambda: flagged, raters=("ann", "bob", "cem"))
+    home_doors._accuracies(act, LIGHT)
     assert said == [words]
     _, marked = figures[0].data
     assert list(figures[0].layout.yaxis.ticktext) == ["cem", "bob", "ann"]
@@ -611,18 +611,17 @@ def test_what_is_not_available_stands_once_for_each_reason(said, monkeypatch):
     [(None, "ann shows no drift: accuracy .37 by the other raters"), (7, "ann got worse: .91 before, .52 after")],
 )
 @pytest.mark.parametrize("judge", ["gold", "model"])
-def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(
-    monkeypatch, said, drawn, alarm, words, judge
-):
-    page = functions_of("raters")
+def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(monkeypatch, alarm, words, judge):
     titles = []
     found = SimpleNamespace(alarm=alarm, before=0.91, after=0.52, n_undated=3, accuracy=0.37)
-    monkeypatch.setitem(page._over_time.__globals__, "drift_of", lambda *_, **__: found)
     draw = SimpleNamespace(rater_over_time=lambda drift, theme, title: titles.append(title))
-    monkeypatch.setitem(page._over_time.__globals__, "figures", draw)
+    monkeypatch.setattr(one_rater, "figures", draw)
     said_of = {"said": lambda place: (".80 (.70 to .90)", "other")[place], "judge_of": lambda place: judge}
     act = SimpleNamespace(acceptable=SimpleNamespace(**said_of))
-    page._over_time(SimpleNamespace(panel=None, raters=("ann", "bob")), act, 0, LIGHT)
+    assessed = SimpleNamespace(act=act, table=SimpleNamespace(raters=("ann", "bob")))
+    figure, *said = one_rater.over_time(assessed, 0, found)
+    figure.draw(LIGHT)
+    said = [block.plain for block in said]
     assert titles == [words] and said[-1] == "3 annotations without a date left out."
     by_gold = "Windows and chart count as right what the other raters find; by gold accuracy is .80 (.70 to .90)."
     assert said[:-1] == [by_gold] * (judge == "gold")
@@ -642,13 +641,13 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(
 )
 def test_what_accuracy_rests_on_counts_those_whom_gold_judges(by_gold, n_judged, words):
     act = SimpleNamespace(acceptable=SimpleNamespace(by_gold=np.array(by_gold), n_judged=n_judged), following=None)
-    assert words in functions_of("raters")._judged(act)
+    assert words in all_raters._judged(act)
 
 
 def test_what_is_most_unlike_the_pool_is_what_surely_exceeds_its_share_by_most(said, shown, left):
     own = Answers(*np.array([[[0.5, 0.5], [0.3, 0.7]], [[0.3, 0.35], [0.2, 0.6]], [[0.6, 0.7], [0.4, 0.8]]]), OWN_N)
     pool = Answers(*np.array([[[0.8, 0.2], [0.29, 0.71]], [[0.7, 0.1], [0.2, 0.6]], [[0.9, 0.25], [0.4, 0.8]]]), OWN_N)
-    raters_answers.show(SimpleNamespace(own=own, pool=pool, classes=("mole", "acne")))
+    blocks.show(one_rater.answers(SimpleNamespace(own=own, pool=pool, classes=("mole", "acne"))))
     assert said[1] == "Most unlike the pool: **acne** where the others find mole, 50% (35% to 70%) against 20%."
     assert said[2].startswith("4 rows: of the rater's annotations on a class")
 
@@ -665,7 +664,7 @@ def test_of_several_annotations_that_exceed_the_pool_the_one_that_clearly_does_s
         rest = np.eye(4, dtype=bool)
         own[rest], pool[rest] = 1 - own.sum(axis=1), 1 - pool.sum(axis=1)
         of_rater, of_pool = (Answers(part, part - end, part + end, n) for part, end in ((own, 0.1), (pool, 0.01)))
-        raters_answers.show(SimpleNamespace(own=of_rater, pool=of_pool, classes=classes))
+        blocks.show(one_rater.answers(SimpleNamespace(own=of_rater, pool=of_pool, classes=classes)))
     named = [one for one in said if one.startswith("Most unlike")]
     assert named == ["Most unlike the pool: **wart** where the others find acne, 90% (80% to 100%) against 10%."]
 
@@ -676,7 +675,7 @@ OWN_N = np.array([20.0, 10.0])
 def test_annotations_on_a_class_have_the_number_of_that_class_by_the_rater_and_by_the_pool():
     own = Answers(*np.array([[[0.6, 0.4], [0.3, 0.7]]] * 3), OWN_N)
     pool = Answers(*np.array([[[0.8, 0.2], [0.1, 0.9]]] * 3), np.array([300.0, 500.0]))
-    frame = raters_answers.frame_of(SimpleNamespace(own=own, pool=pool, classes=("mole", "acne")))
+    frame = one_rater.answers_of(SimpleNamespace(own=own, pool=pool, classes=("mole", "acne")))
     names = ["class by the others", "answered", "share", "expected answers", "share of the pool", "answers of the pool"]
     assert frame[names].values.tolist() == [
         ["mole", "mole", 0.6, 20, 0.8, 300],
@@ -699,30 +698,30 @@ def test_ordered_classes_of_a_case_are_named_from_the_lowest_to_the_highest(monk
     assert words.plain.endswith("at most one class from the median with 88% probability.")
 
 
-def test_flags_that_stand_in_the_table_alone_are_counted(monkeypatch, said, labels):
-    page = functions_of("raters")
-    monkeypatch.setattr(raters_table, "show", lambda *_, **__: None)
-    monkeypatch.setattr(raters_table, "frame_of", lambda *_: None)
+def test_flags_that_stand_in_the_table_alone_are_counted(said, labels):
     judged = SimpleNamespace(
         why_no_order="", why="too few", rates=SimpleNamespace(value=np.ones(2)), by_gold=np.array([True, False]),
         n_judged=2, acceptable=0.7,
     )  # fmt: skip
     table = SimpleNamespace(raters=("ann", "bob"), false_alarms=0.02, notes=("A note.",))
-    flags = tuple(Flag(place % 2, "drift", 0.01, f"words {place}") for place in range(page.MOST_LISTED + 7))
-    act = SimpleNamespace(acceptable=judged, judged=judged, following=None, flags=flags)
-    page._all(None, table, act, None, LIGHT)
-    assert labels == [f"All {page.MOST_LISTED + 7} flags with the evidence"]
-    assert sum(":material/flag:" in words for words in said) == page.MOST_LISTED
+    most = all_raters.MOST_LISTED
+    flags = tuple(Flag(place % 2, "drift", 0.01, f"words {place}") for place in range(most + 7))
+    act = SimpleNamespace(acceptable=judged, judged=judged, following=None, flags=flags, raters=("ann", "bob"))
+    found = SimpleNamespace(table=table, act=act)
+    blocks.show(all_raters.flags(found))
+    assert labels == [f"All {most + 7} flags with the evidence"]
+    assert sum(":material/flag:" in words for words in said) == most
     assert ":material/flag: **bob** · Got worse over time: words 3" in said
     assert "7 more stand in the table." in said
     (honest,) = [words for words in said if "honest rater" in words]
     assert "with a probability of 2% at most" in honest
     assert "for 1 rater with 20 gold annotations or more, for the rest by the other raters" in honest
-    page._flags(table, SimpleNamespace(flags=flags[:1]))
+    act.flags = flags[:1]
+    blocks.show(all_raters.flags(found))
     assert labels[1:] == ["The flag with its evidence"]
     labels.clear()
     act.flags = ()
-    page._all(None, table, act, None, LIGHT)
+    blocks.show(all_raters.flags(found))
     assert labels == []  # no box without anything in it
 
 
@@ -735,9 +734,8 @@ COVERAGE = Coverage(
 )  # fmt: skip
 
 
-def test_overlap_counts_groups_pairs_and_classes_each_under_its_own_name(monkeypatch, said, shown, left):
-    monkeypatch.setattr(job_progress, "result_of", lambda *_, **__: COVERAGE)
-    functions_of("raters")._coverage(SimpleNamespace(content_digest="digest"))
+def test_overlap_counts_groups_pairs_and_classes_each_under_its_own_name(said, shown, left):
+    blocks.show(coverage.present(COVERAGE, None, None))
     assert said[:3] == [
         "Groups of raters without a case in common: 4",
         "Pairs of raters with fewer than 5 shared cases: 3",
@@ -755,12 +753,12 @@ def test_what_changes_without_a_rater_is_of_its_own_whole():
         decided=np.arange(7), percent=(coefficient(0.6, 0, 1), coefficient(0.7, 0, 1)),
         alpha=(coefficient(0.4, 0, 1), coefficient(None, None, None)), held_out=None, gold=(0.81, 0.92), n_gold=1234,
     )  # fmt: skip
-    assert raters_act_on._words(change) == (
+    assert one_rater.without(change).plain == (
         "Of 10 cases with 11 annotations of this rater, 3 get another most probable class. Percent agreement "
         ".60 → .70, Krippendorff α .40 → –; 1 case has no other annotation; right by gold .81 → .92 of 1,234."
     )
     less = replace(change, n_without=2, gold=None, n_gold=0)
-    assert raters_act_on._words(less).endswith("2 cases have no other annotation.")
+    assert one_rater.without(less).plain.endswith("2 cases have no other annotation.")
 
 
 def test_a_plan_says_how_many_of_its_worlds_reach_the_target(said, drawn, left):
@@ -769,12 +767,12 @@ def test_a_plan_says_how_many_of_its_worlds_reach_the_target(said, drawn, left):
         low=np.array([0.2, 0.1]), high=np.array([0.4, 0.3]), level=0.95, now=0.3125, needed=None, n_worlds=40,
         seed=7, share_met=0.35, notes=("A note.",), first_cases=tuple("abcdefghijklmn"), by_rater=np.array([1.0, 0.0]),
     )  # fmt: skip
-    raters_plan._result(SimpleNamespace(raters=("ann", "bob")), found, LIGHT)
+    blocks.show(planning.present(planning.PlannedAnnotations(found, ("ann", "bob"), None), None, None))
     assert said[0] == ("Now .312. 40 simulated worlds, seed 7; 35% of them reach the target within the budget.")
     assert said[2] == "**Ask about these first**: a, b, c, d, e, f, g, h, i, j, k, l …"
     said.clear()
     found.first_cases = found.first_cases[:12]
-    raters_plan._result(SimpleNamespace(raters=("ann", "bob")), found, LIGHT)
+    blocks.show(planning.present(planning.PlannedAnnotations(found, ("ann", "bob"), None), None, None))
     assert said[2] == "**Ask about these first**: a, b, c, d, e, f, g, h, i, j, k, l"
 
 
@@ -1188,11 +1186,12 @@ def test_rankings_that_count_by_their_first_choice_are_counted_with_those_left_o
 
 def test_the_table_of_raters_says_how_many_of_all_it_shows(monkeypatch, said, shown, left):
     columns = {"rater": list("abcd"), "flags": ["", "x", "", "y"], "leans to": "k", "annotations": [4, 3, 2, 1]}
-    frame = pd.DataFrame(columns)
+    monkeypatch.setattr(raters_table, "displayed", lambda found: pd.DataFrame(columns))
     monkeypatch.setattr(DeltaGenerator, "toggle", lambda *a, key, **_: key == "raters_flagged")
     monkeypatch.setattr(DeltaGenerator, "selectbox", lambda *a, index, **_: list(a[2])[index])
     monkeypatch.setattr(DeltaGenerator, "text_input", lambda *_, **__: "")
-    raters_table.show(frame, "rater", ranked=False)
+    act = SimpleNamespace(judged=SimpleNamespace(acceptable=None))
+    raters_table.show(SimpleNamespace(ranked=False, act=act, shown_columns=()), "rater")
     assert said[0].startswith("2 of 4 raters.") and shown["raters_table"]["rater"].tolist() == ["d", "b"]
 
 

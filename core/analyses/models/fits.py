@@ -14,7 +14,7 @@ from ...models.majority import MajorityVote
 from ...models.restarts import Restarts
 from ...models.result import RaterModelFit
 from ...models.unanimous import unanimous_cases
-from ...raters.acceptable import why_not
+from ...raters.accuracy_threshold import why_not
 from ...text import number, percent_with_interval, plural, shorten
 from ..blocks import Block, Name, Span, Strong, Words
 

@@ -29,13 +29,13 @@ def weighs(view: Dataset, settings: AnalysisSettings):
     """Step three of the story, of data by raters without names."""
     from core import story
     from core.models.catalogue import fit_request
-    from core.raters.acceptable import acceptable_of
+    from core.raters.accuracy_threshold import judge_accuracy
     from core.raters.leave_one_rater_out import panel_of
     from core.raters.monitoring import default_request
 
     judging = fit_request(default_request(view), view).fit
     shown = fit_request(settings.rater_model, view)
-    return story.weighs(view, shown.title, shown.fit, acceptable_of(panel_of(view, judging)))
+    return story.weighs(view, shown.title, shown.fit, judge_accuracy(panel_of(view, judging)))
 
 
 def torn(dataset: Dataset, certainty, model, reliability: float, n_draws: int, seed: int):

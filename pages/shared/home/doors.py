@@ -15,8 +15,7 @@ from core.figures import home as figures
 from core.figures.theme import drawn_once
 from core.methods import can_use
 from core.order import highest_first, lowest_first
-from core.raters.monitoring import RaterTable
-from core.raters.to_act_on import ToActOn
+from core.raters.flagged_raters import FlaggedRaters
 from core.text import markdown, number, percent, plural, probability, shorten, with_interval
 from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import home as cached_home
@@ -104,36 +103,36 @@ def classifiers(views: home_known.Views, theme) -> SweepTable | None:
     return sweep
 
 
-def raters(views: home_known.Views, theme) -> ToActOn | None:
+def raters(views: home_known.Views, theme) -> FlaggedRaters | None:
     """What raters are judged by → Raters, or shares of classes where they cannot be compared; returns what it shows."""
     if not can_use(PAIRS, views.dataset).possible or not can_use(PAIRS, views.classes).possible:
         _shares(views, theme)
         return None
     place = st.container()
     found = home_known.raters(views)
-    table, act = found or (None, None)
+    act = None if found is None else found.act
     with place:
         if act is None or not act.judged.n_judged:
             _title("Raters")
             if act is not None:
                 st.write(markdown(act.words()))
         else:
-            _accuracies(table, act, theme)
+            _accuracies(act, theme)
     st.page_link("pages/raters.py", label="Open Raters", icon=":material/groups:")
     return act
 
 
-def _accuracies(table: RaterTable, act: ToActOn, theme) -> None:
+def _accuracies(act: FlaggedRaters, theme) -> None:
     judged, rates = act.judged, act.judged.rates
     value = rates.value
-    flagged = np.zeros(len(table.raters), bool)
+    flagged = np.zeros(len(act.raters), bool)
     flagged[list(act.flagged())] = True
     known = np.flatnonzero(np.isfinite(value))
     shown = known[np.lexsort((value[known], ~flagged[known]))][: figures.MOST_LINES]
     shown = shown[lowest_first(value[shown])]
     n = int(flagged.sum())
     if n:
-        _title(f"{plural(n, 'rater')} of {len(table.raters):,} flagged")
+        _title(f"{plural(n, 'rater')} of {len(act.raters):,} flagged")
     elif judged.why_no_order or judged.why:
         _title("No rater is flagged")
     else:
@@ -142,10 +141,10 @@ def _accuracies(table: RaterTable, act: ToActOn, theme) -> None:
             _title("No rater is flagged")
         else:
             lowest, form = ("least accurate", percent) if act.following is None else ("follows the cases least", number)
-            name = markdown(shorten(table.raters[least], 20))
+            name = markdown(shorten(act.raters[least], 20))
             _title(f"No rater is flagged; {lowest}: {name}, {form(float(value[least]))}")
     figure = figures.with_intervals(
-        [table.raters[rater] for rater in shown],
+        [act.raters[rater] for rater in shown],
         value[shown],
         rates.low[shown],
         rates.high[shown],

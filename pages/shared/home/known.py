@@ -8,6 +8,7 @@ import streamlit as st
 from core.agreement.applicable_coefficients import ApplicableCoefficients
 from core.agreement.intervals import Share
 from core.analyses.agreement import AGREEMENT
+from core.analyses.raters.table import AssessedRaters
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
@@ -17,11 +18,9 @@ from core.models.one_class_raters import one_class_raters
 from core.models.precision import MOST_PARAMETERS, N_REPLICATES, precision_of
 from core.models.unanimous import unanimous_cases
 from core.plausibility.protocol import PlausibilityModel
-from core.raters.acceptable import why_not
+from core.raters.accuracy_threshold import why_not
 from core.raters.leave_one_rater_out import panel_of
-from core.raters.monitoring import RaterTable
 from core.raters.own_classes import own_classes
-from core.raters.to_act_on import ToActOn
 from pages.shared.cache import analyses
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import home as cached_home
@@ -117,12 +116,11 @@ def sweep(views: Views) -> SweepTable | None:
     return sweeps.sweep(views.plausible, views.model, reliabilities, views.classifiers, "Classifiers", _LANE)
 
 
-def raters(views: Views) -> tuple[RaterTable, ToActOn] | None:
+def raters(views: Views) -> AssessedRaters | None:
     """The raters and what speaks against them, as the Raters page has them; None as above."""
     view = views.classes
     if not _wanted(view, "raters", view.n_annotations, rater_accuracy.MOST_ANNOTATIONS):
         return None
-
     return rater_accuracy.judged(view)
 
 

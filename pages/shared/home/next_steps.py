@@ -6,7 +6,7 @@ from core.agreement.applicable_coefficients import ApplicableCoefficients
 from core.agreement.benchmark_labels import before_opinions
 from core.certainty.top_sets import CertaintyResult
 from core.models.gold import gold_cases
-from core.raters.to_act_on import ToActOn
+from core.raters.flagged_raters import FlaggedRaters
 from core.text import plural
 from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.home import known as home_known
@@ -15,7 +15,7 @@ from pages.shared.home import known as home_known
 def show(
     views: home_known.Views,
     certain: CertaintyResult | None,
-    act: ToActOn | None,
+    act: FlaggedRaters | None,
     agreement: ApplicableCoefficients | None,
 ) -> None:
     """A line for each; what is still being computed gets its line when it is known."""

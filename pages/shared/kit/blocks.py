@@ -36,9 +36,11 @@ from core.analyses.blocks import (
 from core.analyses.schema import Column, columns_in
 from core.annotations.dataset import Dataset
 from core.errors import PluralityError
+from core.runtime.jobs import Job
 from core.text import markdown
 from pages.shared.cache import analyses
-from pages.shared.kit import columns, widgets
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import columns, job_progress, widgets
 from pages.shared.kit import style as look
 
 Drawn = Mapping[str, Callable[[Any], Any]]
@@ -49,6 +51,8 @@ _FORMATS = {
     "error": columns.THREE,
     "signed": columns.SIGNED,
     "reliability": "%g",
+    "tenths": "%.1f",
+    "amount": "localized",
 }
 _ICONS = {"impossible": "block", "apart": "call_split", "info": "info", "warning": "warning"}
 _COLOURS = {"warning": ("warning", "orange"), "failed": ("close", "red")}
@@ -65,6 +69,7 @@ def answer(part: AnalysisPart, dataset: Dataset, after: Drawn | None = None, nee
         By the key of a figure: it can be selected from, and the callable takes what was selected. By the key of a
         download: what stands before it; the callable takes the settings of its table and may return further ones. By
         the key of a slot: what is there; the callable takes what the slot is about.
+        By the key of a table: what draws it in its place.
     needed : object, optional
         What the part needs, which is then not computed here.
     """
@@ -73,12 +78,42 @@ def answer(part: AnalysisPart, dataset: Dataset, after: Drawn | None = None, nee
         st.info(f"Not possible: {markdown(verdict.reason)}.", icon=":material/block:")
         return
     options = controls(part)
-    try:
-        found = analyses.result(part, dataset, options) if needed is None else part.answer(dataset, options, needed)
-    except PluralityError as error:
-        st.info(markdown(error), icon=":material/block:")
-        return
-    show(part.blocks(found, dataset, options), after)
+    if needed is None:
+        found = result_of(part, dataset, options)
+    else:
+        try:
+            found = part.answer(dataset, options, needed)
+        except PluralityError as error:
+            st.info(markdown(error), icon=":material/block:")
+            return
+    if found is not None:
+        show(part.blocks(found, dataset, options), after)
+
+
+def result_of(part: AnalysisPart, dataset: Dataset, options: Any = None) -> Any:
+    """What a part finds; None while it is worked out, or if it cannot be, which is said.
+
+    Parameters
+    ----------
+    part : AnalysisPart
+    dataset : Dataset
+    options : object, optional
+        Of the part. Names of raters are those of ``dataset.coded`` if the part is work.
+    """
+    options, work = part.resolve() if options is None else options, part.work
+    if work is None:
+        try:
+            return analyses.result(part, dataset, options)
+        except PluralityError as error:
+            st.info(markdown(error), icon=":material/block:")
+            return None
+    content = dataset.coded
+
+    def compute(job: Job) -> Any:
+        return cached.run(job, part.function, content, content, options, seconds=work.seconds(content))
+
+    key = (dataset.content_digest, part.compute, options)
+    return job_progress.result_of(key, work.title, compute, work.lane, dataset)
 
 
 def controls(part: AnalysisPart) -> Any:
@@ -162,12 +197,6 @@ def _draw_finding(block: Finding, after: Drawn) -> None:
 
 
 @_draw.register
-def _draw_metric(block: KeyFigure, after: Drawn) -> None:
-    st.metric(block.label, block.value, border=True)
-    st.caption(markdown(block.caption))
-
-
-@_draw.register
 def _draw_slot(block: Slot, after: Drawn) -> None:
     if block.key in after:
         after[block.key](block.about)
@@ -197,15 +226,20 @@ def _draw_figure(block: Figure, after: Drawn) -> None:
 
 @_draw.register
 def _draw_grid(block: Grid, after: Drawn) -> None:
+    if drawn := after.get(block.key):
+        drawn(block)
+        return
     if block.opens_case:
-        config = {column.name: _config(column) for column in block.columns}
-        widgets.open_case_table(block.table, block.key, height=block.height or 420, config=config)
+        sure = [column.name for column in block.columns if column.unit == "probability"]
+        table = block.table.assign(**{name: columns.never_quite(block.table[name].to_numpy(float)) for name in sure})
+        config = {column.name: column_config(column, block.digits) for column in block.columns}
+        widgets.open_case_table(table, block.key, height=block.height or 420, config=config)
         return
     if block.names_rows:  # by place: a class may be called as the first column
         table = block.table.iloc[:, 1:].set_axis(block.table.iloc[:, 0].to_numpy())
         st.dataframe(table, column_config=columns.fine(*table.columns), placeholder="–", key=block.key)
         return
-    shown, config = _with_pictures(block.table, block.columns)
+    shown, config = _with_pictures(block.table, block.columns, block.digits)
     more: dict[str, Any] = {"on_select": "rerun", "selection_mode": "single-row"} if block.selects else {}
     if block.selects == "first":
         more["selection_default"] = {"selection": {"rows": [0]}}
@@ -231,27 +265,35 @@ def _draw_chosen(block: Chosen, after: Drawn) -> None:
             st.switch_page("pages/cases.py")
 
 
-def _with_pictures(table: pd.DataFrame, schema: Iterable[Column]) -> tuple[pd.DataFrame, dict]:
+def _with_pictures(table: pd.DataFrame, schema: Iterable[Column], digits: int) -> tuple[pd.DataFrame, dict]:
     schema = columns_in(table, schema)
     drawn = [(one.name, one.low, one.high, one.picture) for one in schema if one.picture]
     uneven = [one.name for one in schema if one.unit == "probability"]
     table = table[[one.name for one in schema]] if schema else table
     table = table.assign(**{name: columns.never_quite(table[name].to_numpy(float)) for name in uneven})
     shown, pictures = columns.with_pictures(table, *drawn) if drawn else (table, {})
-    config = {column.name: None if column.hidden else _config(column) for column in schema}
+    config = {column.name: None if column.hidden else column_config(column, digits) for column in schema}
     return shown, config | pictures
 
 
-def _config(column: Column):
-    about = {"help": column.help or None}
+def column_config(column: Column, digits: int = 2, **own: Any):
+    """How a column looks on screen; ``own`` are a label, a width or a help of its own."""
+    about = {"label": column.shown, "help": column.help or None} | own
     if column.unit == "count":
-        return columns.counts(**{column.name: column.shown})[column.name]
+        return st.column_config.NumberColumn(**about, **columns.COUNT)
     if column.unit in ("share", "probability"):
-        return st.column_config.ProgressColumn(column.shown, format=columns.TWO, min_value=0, max_value=1, **about)
+        return st.column_config.ProgressColumn(**about, format=columns.TWO, min_value=0, max_value=1)
     if column.unit == "text":
-        return st.column_config.Column(column.shown, **about)
-    digits = _FORMATS[column.unit] if column.digits is None else f"%.{column.digits}f"
-    return st.column_config.NumberColumn(column.shown, format=digits, **about)
+        return st.column_config.Column(**about)
+    written = _FORMATS.get(column.unit, f"%.{digits}f") if column.digits is None else f"%.{column.digits}f"
+    return st.column_config.NumberColumn(**about, format=written)
+
+
+@_draw.register
+def _draw_metric(block: KeyFigure, after: Drawn) -> None:
+    st.metric(block.label, block.value, border=True)
+    if block.caption:
+        st.caption(markdown(block.caption))
 
 
 @_draw.register

@@ -16,7 +16,7 @@ TWO, THREE, SIGNED = "%.2f", "%.3f", "%+.3f"
 _PADDING = 10  # of a cell, in pixels
 _MOST_WORDS = 220  # pixels of a column of words
 _MOST_PICTURES = 500  # rows; beyond, the ends are numbers
-_COUNT = {"format": "accounting", "step": 1}
+COUNT = {"format": "accounting", "step": 1}
 
 
 def numbers(*names: str) -> dict:
@@ -32,7 +32,7 @@ def fine(*names: str) -> dict:
 def counts(*names: str, **labels: str) -> dict:
     """Columns of whole numbers with separators of thousands, under their own names or the ``labels`` given."""
     said = {**dict.fromkeys(names), **labels}
-    return {name: st.column_config.NumberColumn(label, **_COUNT) for name, label in said.items()}
+    return {name: st.column_config.NumberColumn(label, **COUNT) for name, label in said.items()}
 
 
 def whole(frame: pd.DataFrame, *names: str) -> dict:

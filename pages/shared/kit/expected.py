@@ -13,7 +13,6 @@ _HELD_OUT = 2e-2  # of an annotation, drawn at each reliability of the curve
 _FIT = 1e-6  # of a rater model, an annotation and class
 _ALL_MODELS = 3e-5  # of all rater models on held-out annotations, likewise
 _REPLICATE = 2e-9  # of a resample, an annotation
-_MONITORED = 5  # fits that monitoring is worth
 LONG = 60.0  # what always takes long
 
 
@@ -36,11 +35,6 @@ def of_choice(view: Dataset) -> float:
 def of_fits(view: Dataset, n_fits: float = 1) -> float:
     """Fits of a rater model."""
     return view.n_annotations * view.n_classes * _FIT * n_fits
-
-
-def of_monitoring(view: Dataset) -> float:
-    """The raters as a model sees them."""
-    return of_fits(view, _MONITORED)
 
 
 def of_resamples(view: Dataset, n_replicates: int) -> float:

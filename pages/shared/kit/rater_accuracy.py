@@ -1,30 +1,46 @@
-"""How accurate raters are, as the Raters page has it: one answer for Home and Models."""
+"""What is known of each rater, and what speaks against them: one answer for Raters, Home and Models."""
 
+from core.analyses.raters import RATERS, AssessedOptions
+from core.analyses.raters.table import AssessedRaters, look
 from core.annotations.dataset import Dataset
-from core.raters.flags import FALSE_ALARMS
-from core.raters.monitoring import RaterTable, monitor
-from core.raters.to_act_on import ToActOn, raters_to_act_on
+from core.annotations.rater_codes import with_codes
+from core.models.result import RaterModelFit
+from core.raters.monitoring import RaterTable
 from core.runtime.jobs import Job
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import expected, job_progress
+from pages.shared.kit import job_progress
 
-SEED = 0
 MOST_ANNOTATIONS = 300_000  # above, it is worked out only if somebody asks
+_DEFAULT = AssessedOptions()
 
 
-def judged(view: Dataset) -> tuple[RaterTable, ToActOn] | None:
+def judged(
+    view: Dataset, options: AssessedOptions = _DEFAULT, fit: RaterModelFit | None = None
+) -> AssessedRaters | None:
     """The raters and what speaks against them; None while that is worked out.
 
     Parameters
     ----------
     view : Dataset
         Of single classes.
+    options : AssessedOptions
+    fit : RaterModelFit, optional
+        That judges in place of a model that is fitted.
     """
+    part, content = RATERS.part("raters"), view.coded
 
-    def work(job: Job) -> tuple[RaterTable, ToActOn]:
-        options = {"false_alarms": FALSE_ALARMS, "seed": SEED, "seconds": expected.of_monitoring(view)}
-        table = cached.run(job, monitor, view.coded, view.coded, **options)
-        return table, raters_to_act_on(table, token=job.token)
+    def looked(job: Job) -> RaterTable:
+        if fit is not None:
+            return look(content, options, fit=with_codes(fit, view), token=job.token, progress=job.report)
+        return cached.run(job, look, content, content, options, seconds=part.work.seconds(content))
 
-    key = (view.content_digest, "raters to act on", FALSE_ALARMS, SEED)
-    return job_progress.result_of(key, "Evaluating the raters", work, of=view)
+    key = (view.content_digest, "monitor", options.model, options.false_alarms, options.seed)
+    table = job_progress.result_of(key, part.work.title, looked, of=view)
+    if table is None:
+        return None
+    return job_progress.result_of(
+        (view.content_digest, part.compute, options),
+        "Comparing raters with the acceptable accuracy",
+        lambda job: part.answer(content, options, table=with_codes(table, view), token=job.token),
+        of=view,
+    )

@@ -3,19 +3,17 @@
 import numpy as np
 import streamlit as st
 
+from core.analyses.raters import RATERS
 from core.annotations.dataset import Dataset
 from core.certainty.score_trust import score_digits
 from core.errors import InputError
 from core.plausibility.gaussian import METHOD, GaussianScores
 from core.plausibility.gaussian_prior import FittedPrior, fit_prior
-from core.raters.following import Following, following_of
+from core.raters.following import Following
 from core.raters.score_raters import ScoreRaters
 from core.runtime.jobs import Job
 from core.text import markdown, number, small, typed
-from pages.shared.cache import datasets as cached
-from pages.shared.kit import job_progress, widgets
-
-_OF_RATERS = 2e-5  # seconds of a score
+from pages.shared.kit import blocks, job_progress, widgets
 
 
 def threshold(place=st) -> float | None:
@@ -106,18 +104,11 @@ def following(dataset: Dataset) -> Following | None:
 
     None while that is worked out, or if severity and spread cannot be determined, which is said.
     """
-    if np.ptp(dataset.score) == 0:
-        st.info("Cannot compare raters: all scores are equal.", icon=":material/block:")
-        return None
-
-    def work(job: Job) -> Following:
-        seconds = _OF_RATERS * dataset.n_annotations
-        return cached.run(job, following_of, dataset.coded, dataset.coded, seconds=seconds)
-
-    found = job_progress.result_of((dataset.content_digest, "following"), "Severity and spread", work, of=dataset)
-    if found is None or found.scores is not None:
-        return found
-    st.info(markdown(f"{found.why[0].upper()}{found.why[1:]}."), icon=":material/block:")
+    part = RATERS.part("scores")
+    verdict = part.applicable(dataset)
+    if verdict.possible:
+        return blocks.result_of(part, dataset)
+    st.info(markdown(f"{verdict.reason[0].upper()}{verdict.reason[1:]}."), icon=":material/block:")
     return None
 
 

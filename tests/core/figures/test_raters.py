@@ -16,7 +16,7 @@ from core.raters.rates import Rates
 
 @dataclass
 class Judged:
-    """What the figure reads of an `Acceptable`, or a `Following`."""
+    """What the figure reads of an `JudgedAccuracy`, or a `Following`."""
 
     rates: Rates
     n_annotations: np.ndarray
@@ -27,7 +27,7 @@ class Judged:
 
 @dataclass
 class Raters:
-    """What the figure reads of a `ToActOn`."""
+    """What the figure reads of a `FlaggedRaters`."""
 
     raters: tuple[str, ...]
     judged: Judged

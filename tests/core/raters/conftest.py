@@ -1,8 +1,8 @@
 import pytest
 
 from core.ingest.samples import load_sample
+from core.raters.flagged_raters import flag_raters
 from core.raters.monitoring import monitor
-from core.raters.to_act_on import raters_to_act_on
 
 
 @pytest.fixture(scope="session")
@@ -18,4 +18,4 @@ def skin_table(skin):
 
 @pytest.fixture(scope="session")
 def skin_act(skin_table):
-    return raters_to_act_on(skin_table)
+    return flag_raters(skin_table)

@@ -8,8 +8,8 @@ from scipy.stats import t
 
 from core.annotations.dataset import Dataset
 from core.models.dawid_skene import DawidSkene
-from core.raters.distance import distances_of
 from core.raters.leave_one_rater_out import panel_of
+from core.raters.rates import distances_of
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from core.multiplicity import holm
 from core.raters.carelessness import beta_binomial_tail, carelessness
 from core.raters.flags import Evidence, raise_flags
 from core.raters.monitoring import monitor
-from core.raters.tempo import _p_fast, tempo
+from core.raters.response_times import _p_fast, response_times
 from tests.benchmarks.rater_monitoring import SETTINGS, flagged, simulate
 from tests.core.raters.raters_simulated import rebuilt, simulated
 
@@ -74,9 +74,11 @@ def test_cases_sorted_by_class_make_no_streaks():
     data, truth = simulated(8, [0.85] * 6, n_cases=400)
     rank = np.argsort(np.argsort(truth, kind="stable"))
     table = monitor(rebuilt(data, data.answer, rank[data.case_of_annotation] * 60 + 1))
-    assert (table.tempo.repeated > 0.5).all()
+    assert (table.response_times.repeated > 0.5).all()
     # Each rater has about 260 successive annotations: four standard errors of a share near .7.
-    np.testing.assert_allclose(table.tempo.repeated, table.tempo.expected, atol=4 * np.sqrt(0.7 * 0.3 / 200))
+    np.testing.assert_allclose(
+        table.response_times.repeated, table.response_times.expected, atol=4 * np.sqrt(0.7 * 0.3 / 200)
+    )
     assert not table.flags
 
 
@@ -139,7 +141,7 @@ def test_a_rater_who_repeats_is_compared_with_the_others_and_not_with_themselves
 
     In any order the two would keep 4 and 5 of 9 pairs, which is less.
     """
-    found = tempo(
+    found = response_times(
         panel([0] * 6 + [1] * 6, [0, 1] * 6, [0, 0, 0, 1, 1, 1, 0, 0, 1, 1, 0, 0], 2, 1_700_000_000 + np.arange(12))
     )
     assert found.n_turns.tolist() == [5, 5] and found.n_kept.tolist() == [4, 3]
@@ -173,7 +175,7 @@ def test_the_others_are_certain_from_nine_tenths_on():
     made = [0, 0, 0, 0], [0, 1, 0, 1], [0, 0, 0, 0], 2, np.arange(4)
     for sure, n_clear, n_turns in ((0.9, 4, 3), (np.nextafter(0.9, 0), 0, 0)):
         found = panel(*made, sure=sure)
-        assert carelessness(found).n_clear.tolist() == [n_clear] and tempo(found).n_turns.tolist() == [n_turns]
+        assert carelessness(found).n_clear.tolist() == [n_clear] and response_times(found).n_turns.tolist() == [n_turns]
 
 
 def evidence(count, prior):
@@ -207,16 +209,16 @@ def test_a_sitting_ends_after_half_an_hour_and_its_median_is_between_the_middle_
     """Gaps of 10, 30, 1800, 1801 and 9 seconds; somebody else answers once."""
     time = np.array([1200, 1210, 1240, 3040, 4841, 4850, 1200])
     made = panel([0] * 6 + [1], [0] * 7, [0] * 7, 2, time)
-    found = tempo(made)
+    found = response_times(made)
     assert found.n_gaps.tolist() == [4, 0] and found.n_sittings.tolist() == [2, 1]
     assert found.seconds[0] == 20 and np.isnan(found.seconds[1]) and found.why_no_speed == ""
-    shorter = tempo(made, sitting=1799)
+    shorter = response_times(made, sitting=1799)
     assert (shorter.n_gaps[0], shorter.n_sittings[0], shorter.seconds[0]) == (3, 3, 10)
 
 
 @pytest.mark.parametrize(("step", "n_gaps"), [(1200, 4), (86_400, 0)])
 def test_times_are_days_where_all_of_them_are_midnights(step, n_gaps):
-    found = tempo(panel([0] * 5, [0] * 5, [0] * 5, 2, step * np.arange(5)))
+    found = response_times(panel([0] * 5, [0] * 5, [0] * 5, 2, step * np.arange(5)))
     assert found.n_gaps.tolist() == [n_gaps] and bool(found.why_no_speed) == (n_gaps == 0)
 
 

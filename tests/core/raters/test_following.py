@@ -7,11 +7,11 @@ import pytest
 
 from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
+from core.raters.flagged_raters import flag_raters
 from core.raters.flags import OF_TRUE_CLASS
 from core.raters.following import can_follow, following_of
 from core.raters.monitoring import monitor
 from core.raters.score_raters import score_raters
-from core.raters.to_act_on import raters_to_act_on
 from tests.core.raters.raters_simulated import names, ratings, simulated
 
 
@@ -40,7 +40,7 @@ def with_random(data, raters, seed=0):
 @pytest.fixture(scope="module")
 def opinions():
     data, shift, _ = ratings(9)
-    return shift, raters_to_act_on(monitor(data))
+    return shift, flag_raters(monitor(data))
 
 
 def test_correlations_are_those_with_the_case_within_their_intervals():
@@ -91,7 +91,7 @@ def test_who_follows_as_well_as_the_median_and_reads_higher_is_told_so_and_not_f
 
 
 def test_declaring_the_order_changes_what_is_said():
-    plain, ordered = (raters_to_act_on(monitor(ratings(0, ordinal=ordinal)[0])) for ordinal in (False, True))
+    plain, ordered = (flag_raters(monitor(ratings(0, ordinal=ordinal)[0])) for ordinal in (False, True))
     assert plain.following is None and ordered.following is not None
     assert plain.words().startswith("Cannot determine rater accuracy: on the model's class “")
     assert "declare the order of the classes" in plain.words()
@@ -100,7 +100,7 @@ def test_declaring_the_order_changes_what_is_said():
 
 def test_who_does_not_look_at_the_case_is_flagged_and_costs_most():
     data = with_random(ratings(2, n_cases=600, n_raters=60, each=150)[0], [3, 4, 5])
-    found = raters_to_act_on(monitor(data))
+    found = flag_raters(monitor(data))
     assert set(found.flagged()) == {3, 4, 5} == set(found.following.order()[:3].tolist())
     assert all("follow" in found.kinds_of(rater) for rater in (3, 4, 5))
     lost, n = found.following.lost, data.annotations_of_raters
@@ -130,7 +130,7 @@ def test_nobody_is_flagged_for_what_rests_on_accuracy():
     )
     table = monitor(turned)
     assert "drift" in {flag.rule for flag in table.flags}
-    found = raters_to_act_on(table)
+    found = flag_raters(table)
     assert not OF_TRUE_CLASS & {flag.rule for flag in found.flags}
     assert found.flagged() == (2,) and "follow" in found.kinds_of(2)
     assert found.following.rates.high[2] < 0
@@ -180,7 +180,7 @@ def test_unanimity_two_cases_and_single_annotations_claim_nothing():
     )
     single = Dataset.from_classes("x", *names(9, 3, 3), np.arange(9), np.arange(9) % 3, np.arange(9) % 3, ordinal=True)
     for data in (unanimous, two, single):
-        found = raters_to_act_on(monitor(data))
+        found = flag_raters(monitor(data))
         assert found.words().startswith("Cannot determine how raters follow the cases: ")
         assert not found.flags and not found.following.n_judged
         assert not any(character.isdigit() for character in found.words().split(":")[0])
@@ -197,7 +197,7 @@ def test_spammers_do_not_silence_the_others():
     answer = np.where(rater == 20, 0, np.where(rater == 21, 4, answer))
     data = Dataset.from_classes("x", *names(300, 22, 5), case, rater, answer, ordinal=True)
     assert following_of(data).why
-    found = raters_to_act_on(monitor(data))
+    found = flag_raters(monitor(data))
     assert found.following.aside == found.flagged() == (20, 21)
     assert "Raters agree beyond chance only without r20 and r21, who are flagged" in found.words()
     assert np.isfinite(found.following.rates.value[:20]).all()

@@ -10,9 +10,9 @@ from core.models.catalogue import em_model
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
 from core.models.one_coin import OneCoin
-from core.raters.acceptable import acceptable_of
-from core.raters.blind import BlindReads, agreement_with_blind
+from core.raters.accuracy_threshold import judge_accuracy
 from core.raters.monitoring import default_request, monitor
+from core.raters.rates import BlindReads, agreement_with_blind
 from core.runtime.chunks import CancelToken
 from tests.core.raters.raters_simulated import rebuilt, simulated
 
@@ -42,7 +42,7 @@ def test_the_accuracy_of_skin_raters_is_near_what_the_truth_says(skin, skin_tabl
         truth = {row["case"]: row["class"] for row in csv.DictReader(file)}
     code = np.array([skin.classes.index(truth[case]) for case in skin.cases])
     right = np.bincount(skin.rater, code[skin.case_of_annotation] == skin.answer) / skin_table.n_annotations
-    found = acceptable_of(skin_table.panel).accuracy
+    found = judge_accuracy(skin_table.panel).accuracy
     assert ((found.low > right) | (right > found.high)).sum() <= 1
     assert np.abs(found.value - right).max() < 0.08
     assert np.corrcoef(found.value, right)[0, 1] > 0.95
@@ -70,9 +70,9 @@ def test_counts_speed_repeats_and_entropy_are_what_a_hand_count_says():
     assert table.n_cases.tolist() == [2, 2]
     assert table.repeats.tolist() == pytest.approx([1 / 3, 0])
     assert table.with_self.value[0] == 0 and np.isnan(table.with_self.value[1])
-    assert table.tempo.seconds[0] == 15 and np.isnan(table.tempo.seconds[1])
-    assert table.tempo.n_gaps.tolist() == [2, 0]
-    assert table.tempo.n_sittings.tolist() == [1, 2]
+    assert table.response_times.seconds[0] == 15 and np.isnan(table.response_times.seconds[1])
+    assert table.response_times.n_gaps.tolist() == [2, 0]
+    assert table.response_times.n_sittings.tolist() == [1, 2]
     assert table.entropy[1] == pytest.approx(1.0)
     assert table.agreement.value[1] == pytest.approx(2 / 3)  # k-k, k-l on a; l-l on b
 
@@ -128,9 +128,12 @@ def test_a_single_class_and_a_rater_without_answers_are_no_trouble():
 def test_without_times_there_is_no_speed_and_no_drift_and_the_reason_is_said():
     data, _ = simulated(3, [0.8] * 5, times=False)
     table = monitor(data)
-    assert np.isnan(table.p_drift).all() and np.isnan(table.tempo.seconds).all()
-    assert "no annotation has a time" in table.tempo.why_no_streaks
-    assert "times are days" in monitor(rebuilt(data, data.answer, data.case_of_annotation * 86_400)).tempo.why_no_speed
+    assert np.isnan(table.p_drift).all() and np.isnan(table.response_times.seconds).all()
+    assert "no annotation has a time" in table.response_times.why_no_streaks
+    assert (
+        "times are days"
+        in monitor(rebuilt(data, data.answer, data.case_of_annotation * 86_400)).response_times.why_no_speed
+    )
 
 
 def test_what_cannot_be_monitored_is_refused_with_the_reason():

@@ -9,7 +9,7 @@ from core.annotations.dataset import Dataset
 from core.models.catalogue import em_model
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
-from core.raters.acceptable import MARGIN, acceptable_of, bayesian_discoveries
+from core.raters.accuracy_threshold import MARGIN, bayesian_discoveries, judge_accuracy
 from core.raters.learned_pool import LearnedPool, by_others
 from core.raters.leave_one_rater_out import panel_of
 from core.raters.monitoring import default_request
@@ -59,7 +59,7 @@ def test_where_latent_classes_slide_nobody_is_judged_by_them(seed, ordinal):
     judged = panel(data)
     found = own_classes(judged)
     assert found.held[~found.own].sum() > 0.2 and not found.judge
-    act = acceptable_of(judged)
+    act = judge_accuracy(judged)
     assert act.why == found.why_not(data.classes) and not act.own_classes
     assert act.why.startswith("on the model's class “") and "more often than “" in act.why
     assert ("declare the order" in act.remedy) != ordinal
@@ -78,14 +78,14 @@ def test_without_that_question_raters_are_called_wrong_who_follow_the_cases_as_w
     assert median == pytest.approx(0.57, abs=0.03)
     higher = (reading.with_others >= median) & (reading.severity > 1)
     assert higher.sum() == 2 and flagged[higher].all()
-    assert not acceptable_of(judged).flagged.any()
+    assert not judge_accuracy(judged).flagged.any()
 
 
 def test_gold_judges_all_the_same():
     data, _, _ = ratings(0, ordinal=False)
     counts = np.zeros((data.n_cases, 5))
     np.add.at(counts, (data.case_of_annotation, data.answer), 1)
-    found = acceptable_of(panel(replace(data, gold=counts.argmax(axis=1).astype(np.int32))))
+    found = judge_accuracy(panel(replace(data, gold=counts.argmax(axis=1).astype(np.int32))))
     assert found.by_gold.all() and not found.why and np.isfinite(found.accuracy.value).all()
     assert not found.own_classes and found.remedy == ""  # flags by these classes stay down
 

@@ -10,10 +10,8 @@ from core.annotations.dataset import keep_only
 from core.errors import InputError, LimitError
 from core.models.dawid_skene import DawidSkene
 from core.raters import plan_outcomes as module
-from core.raters.plan_cases import CountsCache
 from core.raters.plan_outcomes import QUANTITIES, Plan, _weight, plan_outcomes
-from core.raters.plan_quantities import Measure
-from core.raters.plan_world import counts_of
+from core.raters.plan_world import CountsCache, Measure, counts_of
 from tests.core.raters.raters_simulated import simulated
 
 CERTAINTY, UNCERTAIN, WIDTH, RIGHT = range(len(QUANTITIES))

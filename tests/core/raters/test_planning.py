@@ -9,16 +9,17 @@ from core.errors import Cancelled, InputError, NotApplicableError, NotFoundError
 from core.models.dawid_skene import DawidSkene
 from core.models.design import design
 from core.plausibility.dirichlet import DirichletCounts
-from core.raters.plan_cases import CountsCache, next_cases
-from core.raters.plan_quantities import Measure
 from core.raters.plan_world import (
+    CountsCache,
     ExtendedData,
+    Measure,
     World,
     carried_out,
     counts_of,
     drawn_world,
     fitted_posterior,
     log_posterior,
+    next_cases,
 )
 from core.raters.planning import Goal, _order_statistic, forecast
 from core.runtime.chunks import CancelToken

@@ -5,9 +5,9 @@ import pytest
 
 from core.annotations.dataset import Dataset
 from core.errors import NotFoundError
+from core.raters.flagged_raters import flag_raters
 from core.raters.monitoring import monitor
 from core.raters.report_card import report_card
-from core.raters.to_act_on import raters_to_act_on
 from tests.core.raters.raters_simulated import simulated
 
 
@@ -33,7 +33,7 @@ def test_no_other_rater_is_named_anywhere(skin_table, place):
     names = tuple(f"Dr Secret {i}." for i in range(12))
     dataset = replace(skin_table.panel.dataset, raters=names)
     table = monitor(dataset)
-    every = list(texts(report_card(table, raters_to_act_on(table), names[place])))
+    every = list(texts(report_card(table, flag_raters(table), names[place])))
     assert names[place] in every
     for other in names[:place] + names[place + 1 :]:
         assert not any(other in text for text in every)
@@ -74,7 +74,7 @@ def test_the_surest_differences_come_first_and_as_many_as_asked_for(skin_table, 
 def test_without_times_the_card_says_why_nothing_is_followed():
     data, _ = simulated(1, [0.8] * 4, n_cases=40, times=False)
     table = monitor(data)
-    card = report_card(table, raters_to_act_on(table), "r2")
+    card = report_card(table, flag_raters(table), "r2")
     assert card.over_time is None and "no times" in card.why_not_over_time
     assert card.seconds is None and all(one.time is None for one in card.differences)
 
@@ -82,7 +82,7 @@ def test_without_times_the_card_says_why_nothing_is_followed():
 def test_one_annotation_makes_a_card():
     data = Dataset.from_classes("x", ["a"], ["r"], ["k", "l"], [0], [0], [1])
     table = monitor(data)
-    card = report_card(table, raters_to_act_on(table), "r")
+    card = report_card(table, flag_raters(table), "r")
     assert card.accuracy is None and card.pool_accuracy is None and card.differences == ()
 
 

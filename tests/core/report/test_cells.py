@@ -14,7 +14,9 @@ from core.agreement import applicable_coefficients
 from core.analyses import reviews as review_figures
 from core.analyses.agreement import coefficients
 from core.analyses.blocks import Figure, Grid, Words
-from core.analyses.cases import scores
+from core.analyses.cases import scores as case_scores
+from core.analyses.raters import scores
+from core.analyses.raters import table as all_raters
 from core.analyses.reliability import predictors
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import RISK_LEVELS, Dataset
@@ -38,11 +40,8 @@ from core.models.choose import choose
 from core.models.gold_measures import gold_measures
 from core.plausibility.dirichlet import DirichletCounts
 from core.plausibility.gaussian_prior import fit_prior
-from core.raters.flags import RULES, Flag
 from core.raters.following import following_of
-from core.raters.monitoring import monitor
 from core.raters.score_raters import score_raters
-from core.raters.to_act_on import raters_to_act_on
 from core.report import data_sections, gold_section, machine_section, page, review_section, score_section
 from core.report.build import ReportRequest, build_report
 from core.report.truth_sections import certainty, sets
@@ -85,7 +84,8 @@ def request_of(dataset, **more) -> ReportRequest:
 
 
 def grids(blocks) -> list[pd.DataFrame]:
-    return [block.table for block in blocks if isinstance(block, Grid)]
+    shown = [(block.table, [column.name for column in block.columns]) for block in blocks if isinstance(block, Grid)]
+    return [table[names] if names else table for table, names in shown]
 
 
 def said(blocks) -> list[str]:
@@ -115,31 +115,6 @@ def test_coefficients_stand_in_rows_of_their_own(monkeypatch):
     assert said(blocks)[:2] == [f"{given.words()}.", f"These are the ones to quote: {given.reason}."]
 
 
-def test_raters_stand_with_their_own_flags_and_judge(monkeypatch):
-    """Some raters with several flags, some with none, none in the order of the data."""
-    table = monitor(load_sample("anaesthesia"))
-    acted = raters_to_act_on(table)
-    judged = made_up(acted.acceptable, never_twice())
-    n = len(acted.raters)
-    flags = tuple(Flag(rater, rule, 0.01, "w") for rater in range(n) for rule in list(RULES)[: rater % 4])
-    acted = replace(acted, acceptable=judged, flags=flags)
-    monkeypatch.setattr(data_sections, "raters_to_act_on", lambda *_, **__: acted)
-    (found,) = grids(data_sections.raters(request_of(load_sample("anaesthesia")), ["raters"], None, None))
-    order = judged.order()
-    assert list(order) != list(range(n))
-    expected = {
-        "rater": [acted.raters[rater] for rater in order],
-        "annotations": [judged.n_annotations[rater] for rater in order],
-        "accuracy": [judged.accuracy.value[rater] for rater in order],
-        "ci_low": [judged.accuracy.low[rater] for rater in order],
-        "ci_high": [judged.accuracy.high[rater] for rater in order],
-        "judged by": [judged.judge_of(rater) for rater in order],
-        "expected wrong": [round(float(judged.expected_wrong[rater])) for rater in order],
-        "flags": ["; ".join(RULES[rule] for rule in list(RULES)[: rater % 4]) for rater in order],
-    }
-    same(found, expected)
-
-
 def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
     dataset = load_sample("essays")
     own = fit_prior(dataset).model(6.0)
@@ -153,11 +128,11 @@ def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
         wider = np.linspace(0, 1, dataset.n_cases)
         return replace(found, m=found.m + 0.03, low=found.low - wider, high=found.high + 9 * (1 - wider) ** 8)
 
-    following = made_up(following_of(dataset), never_twice())
-    monkeypatch.setattr(score_section, "score_raters", lambda *_, **__: raters)
-    monkeypatch.setattr(score_section, "following_of", lambda *_, **__: following)
-    monkeypatch.setattr(scores, "score_trust", trusted)
+    following = replace(made_up(following_of(dataset), never_twice()), scores=raters)
+    monkeypatch.setattr(scores, "following_of", lambda *_, **__: following)
+    monkeypatch.setattr(case_scores, "score_trust", trusted)
     blocks = score_section.scores(request, ["scores"], None, None)
+    blocks = list(page.printed(blocks))
     first, second = grids(blocks)
     severity, spread = (block.draw(LIGHT).layout.xaxis.title.text for block in blocks if isinstance(block, Figure))
     assert severity.startswith("scores above") and spread.startswith("spread")
@@ -166,8 +141,10 @@ def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
     assert order.tolist() != list(range(order.size))
     expected = {"rater": [raters.raters[rater] for rater in order]}
     expected |= {name: getattr(raters, name)[order].tolist() for name in names}
-    expected |= {"follows": following.rates.value[order].tolist(), "annotations lost": following.lost[order].tolist()}
-    same(first, expected)
+    expected |= {"n": following.n_annotations[order].tolist()}
+    expected |= {"follows": following.rates.value[order].tolist(), "p_acceptable": following.chance[order].tolist()}
+    expected |= {"lost": following.lost[order].tolist()}
+    same(first.drop(columns="clear"), expected)
     assert asked == [(6.0, [2.0])], "the threshold and the trust of the report"
     found = trusted(dataset, own, [2.0])
     widest = sorted(range(dataset.n_cases), key=lambda case: found.low[0, case] - found.high[0, case])[:20]
@@ -186,7 +163,7 @@ def test_scores_of_raters_and_of_cases_stand_in_rows_of_their_own(monkeypatch):
     known = float(words.partition("± ")[2].split()[0])
     assert words.endswith("or better (95%, γ = 2).") and known == pytest.approx(half, abs=0.051)
     without = score_section.scores(replace(request, threshold=None), ["scores"], None, None)
-    assert list(grids(without)[1]) == ["case", "score", "ci_low", "ci_high"]
+    assert list(grids(without)[-1]) == ["case", "score", "ci_low", "ci_high"]
 
 
 def rate(numbers) -> CorrectedRate:
@@ -459,8 +436,9 @@ def test_all_tables_of_a_report_are_printed_cell_by_cell(sample, monkeypatch):
         head, rows, _ = cells_of(grid)
         assert shown == [head, *rows]
         names = [one.name for one in grid.columns if not one.hidden] or list(grid.table.columns)
+        counts = {one.name for one in grid.columns if one.unit == "count"}
         assert len(head) == len(names)
-        for name in grid.table[names].select_dtypes("float"):
+        for name in set(grid.table[names].select_dtypes("float")) - counts:
             place = names.index(name)
             for row, value in zip(rows, grid.table[name], strict=False):
                 assert row[place] == ("–" if np.isnan(value) else printed(value)), name
@@ -513,7 +491,7 @@ def test_the_seed_the_draws_and_the_trust_of_a_report_reach_all_that_is_drawn_fo
         monkeypatch.setattr(section, name, given)
 
     noted(gold_section, "gold_measures")
-    noted(data_sections, "monitor")
+    noted(all_raters, "monitor")
     noted(machine_section, "alternative_test")
     noted(machine_section, "version_drift")
     noted(predictors, "score_errors")
@@ -534,7 +512,7 @@ def test_the_seed_the_draws_and_the_trust_of_a_report_reach_all_that_is_drawn_fo
     score_section.scores(scored, ["scores"], None, None)
     assert asked == {
         "gold_measures": {"seed": 7},
-        "monitor": {"seed": 7},
+        "monitor": {"model": None, "level": 0.95, "false_alarms": 0.05, "seed": 7},
         "alternative_test": {"people": people.raters, "seed": 8},
         "version_drift": {"seed": 8},
         "score_errors": {"reliability": 2.0, "n_draws": 50, "seed": 9},

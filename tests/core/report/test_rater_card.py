@@ -8,9 +8,9 @@ import pytest
 from core import load_sample
 from core.figures.raters import rater_over_time
 from core.figures.theme import LIGHT
+from core.raters.flagged_raters import flag_raters
 from core.raters.monitoring import monitor
 from core.raters.report_card import Disagreement, report_card
-from core.raters.to_act_on import raters_to_act_on
 from core.report.rater_card import _answers, _differences, _over_time, _summary, rater_report
 from core.text import UNKNOWN, number
 
@@ -22,7 +22,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def act(table):
-    return raters_to_act_on(table)
+    return flag_raters(table)
 
 
 def test_no_other_rater_is_named(table, act):
@@ -103,10 +103,10 @@ def test_every_number_of_the_summary_stands_in_its_own_line(card):
 def test_each_difference_has_its_own_class_and_those_of_the_others_who_agree(card):
     (grid,) = _differences(card)
     assert grid.table.to_numpy().tolist() == [
-        ["c7", "acne", "mole", "99%", "4 of 5"],
-        ["c2", "wart", "acne", "93%", "2 of 3"],
+        ["c7", "acne", "mole", 0.99, "4 of 5"],
+        ["c2", "wart", "acne", 0.93, "2 of 3"],
     ]
-    assert list(grid.table.columns) == ["case", "annotation", "the others", "certainty of the others", "of them agree"]
+    assert list(grid.table.columns) == ["case", "annotation", "the others", "how sure", "of them agree"]
     assert grid.caption == "60 annotations in all, most certain first."
     assert "On no case" in _differences(replace(card, differences=(), n_differences=0))[0].text
 

@@ -15,7 +15,7 @@ from ..models.one_class_raters import one_class_raters
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
 from ..text import number, percent, plural, probability, with_interval
-from .acceptable import Acceptable, GoldCheck, Judge, acceptable_of
+from .accuracy_threshold import GoldCheck, Judge, JudgedAccuracy, judge_accuracy
 from .flags import KINDS, OF_TRUE_CLASS, RULES, Flag, flag_columns
 from .following import Following, can_follow, following_of, without_words
 from .monitoring import RaterTable
@@ -23,13 +23,13 @@ from .one_class import FALSE_DISCOVERIES, OneClass, one_class
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class ToActOn(Result):
+class FlaggedRaters(Result):
     """Raters with what speaks against them.
 
     Attributes
     ----------
     raters : tuple of str
-    acceptable : Acceptable
+    acceptable : JudgedAccuracy
     one_class : OneClass
     flags : tuple of Flag
         By what the rater costs (`judged`), most first, then by rule.
@@ -38,7 +38,7 @@ class ToActOn(Result):
     """
 
     raters: tuple[str, ...]
-    acceptable: Acceptable
+    acceptable: JudgedAccuracy
     one_class: OneClass
     flags: tuple[Flag, ...]
     following: Following | None = None
@@ -55,7 +55,7 @@ class ToActOn(Result):
         return found | {"flags": kinds}
 
     @property
-    def judged(self) -> Acceptable | Following:
+    def judged(self) -> JudgedAccuracy | Following:
         """What raters are judged by: how they follow the cases of ordered classes, else accuracy."""
         return self.acceptable if self.following is None else self.following
 
@@ -86,7 +86,7 @@ class ToActOn(Result):
         said = self._accuracies(found)
         return f"{said} {without_words(self.raters, found.aside)}" if found.aside else said
 
-    def _accuracies(self, found: Acceptable) -> str:
+    def _accuracies(self, found: JudgedAccuracy) -> str:
         n_judged = found.n_judged
         bar = f"acceptable ({number(found.acceptable)} of annotations right, as {_JUDGES[found.judged_by]})"
         about = round(found.n_below)
@@ -133,14 +133,14 @@ def _checked(check: GoldCheck | None) -> str:
     return said
 
 
-def raters_to_act_on(
+def flag_raters(
     table: RaterTable,
     *,
     acceptable: float | None = None,
     q: float = FALSE_DISCOVERIES,
     judged_by: Judge | None = None,
     token: CancelToken | None = None,
-) -> ToActOn:
+) -> FlaggedRaters:
     """All flags of the raters of a table.
 
     Parameters
@@ -149,18 +149,18 @@ def raters_to_act_on(
         Of `core.raters.monitoring.monitor`, whose flags for drift, speed, repetition and annotations that do not depend
         on the case are taken as they are. Those below other raters are not: others may all be acceptable.
     acceptable, q, judged_by
-        See `core.raters.acceptable.acceptable_of`.
+        See `core.raters.accuracy_threshold.judge_accuracy`.
     token : CancelToken, optional
 
     Raises
     ------
     InputError, NotApplicableError
-        As `core.raters.acceptable.acceptable_of`.
+        As `core.raters.accuracy_threshold.judge_accuracy`.
     """
     single = one_class(table.panel.dataset)
     careless = sorted({flag.rater for flag in table.flags if flag.rule in _CARELESS})
     dataset, ordered = table.panel.dataset, can_follow(table.panel.dataset)
-    found = acceptable_of(
+    found = judge_accuracy(
         table.panel,
         acceptable=None if ordered else acceptable,
         q=q,
@@ -180,14 +180,14 @@ def raters_to_act_on(
             aside=sorted({*single.found().tolist(), *careless}),
             token=token,
         )
-    act = ToActOn(table.raters, found, single, (), following)
+    act = FlaggedRaters(table.raters, found, single, (), following)
     flags = _flags(table, act, q)
     place, rules = np.argsort(act.judged.order()), list(RULES)
     flags.sort(key=lambda flag: (place[flag.rater], rules.index(flag.rule)))
     return replace(act, flags=tuple(flags))
 
 
-def _flags(table: RaterTable, act: ToActOn, q: float) -> list[Flag]:
+def _flags(table: RaterTable, act: FlaggedRaters, q: float) -> list[Flag]:
     """Those of the table that may be raised, and those of accuracy, of how cases are followed, and of one class."""
     found, single = act.acceptable, act.one_class
     # Where annotations do not tell who is wrong, of two who mix up classes either is called so, by chance.
@@ -211,7 +211,7 @@ def _flags(table: RaterTable, act: ToActOn, q: float) -> list[Flag]:
     return flags
 
 
-def _low(found: Acceptable, rater: int) -> str:
+def _low(found: JudgedAccuracy, rater: int) -> str:
     judge = {"gold": "gold", "model": "the model"}[found.judge_of(rater)]
     chance = float(found.chance[rater])
     return (

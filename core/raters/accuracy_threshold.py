@@ -19,12 +19,12 @@ Nobody is judged by a model whose classes are not those that raters name (`core.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
 from ..agreement.benchmark_labels import perhaps_chance
-from ..agreement.intervals import Z95, wilson
+from ..agreement.intervals import Z95
 from ..agreement.krippendorff import krippendorff_alpha
 from ..annotations.counts import raters_per_case
 from ..annotations.dataset import Dataset
@@ -39,7 +39,7 @@ from .learned_pool import LearnedPool, by_others, on_gold
 from .leave_one_rater_out import Panel
 from .one_class import FALSE_DISCOVERIES, one_class
 from .own_classes import own_classes
-from .rates import Rates
+from .rates import Rates, shares_of
 
 Judge = Literal["gold", "model"]
 MARGIN = 0.10
@@ -82,8 +82,45 @@ class GoldCheck:
         return self.low <= self.model <= self.high
 
 
+class Judged:
+    """What raters are judged by, against what is acceptable; arrays of shape (n_raters,), NaN if unknown."""
+
+    __slots__ = ()
+    chance: np.ndarray
+    flagged: np.ndarray
+
+    @property
+    def costs(self) -> np.ndarray:
+        """How many of a rater's annotations are wrong or lost, as expected."""
+        raise NotImplementedError
+
+    @property
+    def n_judged(self) -> int:
+        """Raters of whom anything can be said."""
+        return int(np.isfinite(self.chance).sum())
+
+    @property
+    def n_below(self) -> float:
+        """Expected number of raters below what is acceptable."""
+        return float(np.nansum(1 - self.chance))
+
+    @property
+    def n_flagged(self) -> int:
+        """How many of them are flagged."""
+        return int(self.flagged.sum())
+
+    @property
+    def cost(self) -> float:
+        """The costs of those flagged."""
+        return float(self.costs[self.flagged].sum())
+
+    def order(self) -> np.ndarray:
+        """Raters by what they cost, most first; those of whom nothing is known last."""
+        return np.argsort(-np.nan_to_num(self.costs, nan=-1.0), kind="stable")
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Acceptable(Result):
+class JudgedAccuracy(Judged, Result):
     """Raters against what is acceptable; arrays of shape (n_raters,), NaN where nothing can be said.
 
     Attributes
@@ -156,11 +193,11 @@ class Acceptable(Result):
     measure = "accuracy"
 
     def _columns(self, table: str, most: int | None) -> Columns:
-        found: dict[str, Any] = {"n": self.n_annotations}
-        for name in ("accuracy", "gold", "model"):
-            rates: Rates = getattr(self, name)
-            found |= {name: rates.value, f"{name}_low": rates.low, f"{name}_high": rates.high, f"{name}_n": rates.n}
-        return found | {
+        return {
+            "n": self.n_annotations,
+            **self.accuracy.columns("accuracy", "ci_low", "ci_high", "n_judged"),
+            **self.gold.columns("gold_right", "gold_ci_low", "gold_ci_high", "gold_n"),
+            **self.model.columns("model_accuracy", "model_ci_low", "model_ci_high", "model_n"),
             "judged_by": ["gold" if by else "model" for by in self.by_gold.tolist()],
             "p_acceptable": self.chance,
             "low_accuracy": self.flagged,
@@ -177,6 +214,8 @@ class Acceptable(Result):
         """How many of a rater's annotations are expected to be wrong, n (1 − accuracy)."""
         return self.n_annotations * (1 - self.accuracy.value)
 
+    costs = expected_wrong
+
     def judge_of(self, rater: int) -> Judge:
         """Whether gold or the model judges a rater."""
         return "gold" if self.by_gold[rater] else "model"
@@ -188,32 +227,8 @@ class Acceptable(Result):
             return "–"
         return with_interval(float(rates.value[rater]), float(rates.low[rater]), float(rates.high[rater]))
 
-    @property
-    def n_judged(self) -> int:
-        """Raters of whom anything can be said."""
-        return int(np.isfinite(self.chance).sum())
 
-    @property
-    def n_below(self) -> float:
-        """Expected number of raters whose accuracy is below what is acceptable."""
-        return float(np.nansum(1 - self.chance))
-
-    @property
-    def n_flagged(self) -> int:
-        """How many of them are flagged."""
-        return int(self.flagged.sum())
-
-    @property
-    def cost(self) -> float:
-        """Expected wrong annotations of those flagged."""
-        return float(self.expected_wrong[self.flagged].sum())
-
-    def order(self) -> np.ndarray:
-        """Raters by expected wrong annotations, most first; those of whom nothing is known last."""
-        return np.argsort(-np.nan_to_num(self.expected_wrong, nan=-1.0), kind="stable")
-
-
-def acceptable_of(
+def judge_accuracy(
     panel: Panel,
     *,
     acceptable: float | None = None,
@@ -222,7 +237,7 @@ def acceptable_of(
     level: float = 0.95,
     careless: Sequence[int] = (),
     token: CancelToken | None = None,
-) -> Acceptable:
+) -> JudgedAccuracy:
     """Raters of a panel against what is acceptable.
 
     Parameters
@@ -264,7 +279,7 @@ def acceptable_of(
     check = None if judge == "gold" or chosen is None else _check_by_gold(dataset, gold, model, chosen, flagged, q)
     reason, no_order = ("", "") if some else (unjudged, why_no_order(dataset))
     remedy = _remedy(dataset) if reason and not why else ""
-    return Acceptable(
+    return JudgedAccuracy(
         judge, by_gold, pool.rates(level), gold, model, mean, blind, chosen, acceptable is None, chance, flagged,
         dataset.annotations_of_raters, q, level, reason, no_order, check, aside, named.judge, remedy,
     )  # fmt: skip
@@ -353,18 +368,10 @@ def bayesian_discoveries(chance: np.ndarray, q: float) -> np.ndarray:
 
 def gold_rates(dataset: Dataset, level: float = 0.95) -> Rates:
     """Share of every rater's annotations on gold cases that are right, with Wilson's interval."""
-    from scipy.special import ndtri
-
-    n_raters = dataset.n_raters
     known = np.full(dataset.n_annotations, -1) if dataset.gold is None else dataset.gold[dataset.case_of_annotation]
     judged = known >= 0
-    n = np.bincount(dataset.rater, judged, n_raters).astype(np.int64)
-    right = np.bincount(dataset.rater, judged & (known == dataset.answer), n_raters)
-    value = np.divide(right, n, out=np.full(n_raters, np.nan), where=n > 0)
-    z = float(ndtri((1 + level) / 2))
-    ends = [wilson(p, m, z) if m else (np.nan, np.nan) for p, m in zip(value, n, strict=True)]
-    low, high = np.array(ends, float).reshape(n_raters, 2).T
-    return Rates(value, np.ascontiguousarray(low), np.ascontiguousarray(high), n)
+    n = np.bincount(dataset.rater, judged, dataset.n_raters).astype(np.int64)
+    return shares_of(np.bincount(dataset.rater, judged & (known == dataset.answer), dataset.n_raters), n, level)
 
 
 def default_judge(dataset: Dataset) -> Judge:

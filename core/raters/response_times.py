@@ -14,7 +14,7 @@ _DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Tempo(Result):
+class ResponseTimes(Result):
     """One entry for each rater; arrays of shape (n_raters,), NaN where undefined.
 
     Attributes
@@ -61,7 +61,7 @@ class Tempo(Result):
     )
 
 
-def tempo(panel: Panel, sitting: int = SITTING, certain: float = CLEAR_CASE) -> Tempo:
+def response_times(panel: Panel, sitting: int = SITTING, certain: float = CLEAR_CASE) -> ResponseTimes:
     """Speed and streaks of every rater.
 
     Parameters
@@ -74,7 +74,7 @@ def tempo(panel: Panel, sitting: int = SITTING, certain: float = CLEAR_CASE) -> 
     """
     seconds, n_gaps, n_sittings, why, p_fast = _speed(panel, sitting)
     repeated, expected, n_turns, n_kept, p_kept = _streaks(panel, certain)
-    return Tempo(
+    return ResponseTimes(
         seconds, n_gaps, n_sittings, why, _no_order(panel), p_fast, repeated, expected, n_turns, n_kept, p_kept
     )
 

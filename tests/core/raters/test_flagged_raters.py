@@ -10,18 +10,18 @@ from scipy.stats import norm
 from core.annotations.dataset import Dataset
 from core.models.dawid_skene import DawidSkene
 from core.models.one_class_raters import one_class_raters
-from core.raters.acceptable import acceptable_of, agree_beyond_chance, why_not
+from core.raters.accuracy_threshold import agree_beyond_chance, judge_accuracy, why_not
+from core.raters.flagged_raters import flag_raters
 from core.raters.flags import KINDS, RULES
 from core.raters.leave_one_rater_out import panel_of
 from core.raters.monitoring import monitor
 from core.raters.one_class import one_class
-from core.raters.to_act_on import raters_to_act_on
 from core.text import number, with_interval
 from tests.core.raters.raters_simulated import names, one_class_each, rare, rebuilt, rows, simulated, with_spammers
 
 
 def found_in(data, **how):
-    return raters_to_act_on(monitor(data, model=DawidSkene("pooled")), **how)
+    return flag_raters(monitor(data, model=DawidSkene("pooled")), **how)
 
 
 def honest(seed=0, n_raters=12, n_cases=900, **how):
@@ -215,11 +215,11 @@ def test_where_raters_contradict_each_other_nobody_is_said_to_mix_up_the_classes
     data = rebuilt(data, np.where(np.isin(data.rater, mixed_up), 1 - data.answer, data.answer))
     table = monitor(data)
     assert "adversarial" in {flag.rule for flag in table.flags}
-    assert not raters_to_act_on(table).flags
+    assert not flag_raters(table).flags
 
 
 def test_in_skin_the_careless_rater_is_blind_and_the_drifting_one_drifts(skin_table):
-    found = raters_to_act_on(skin_table)
+    found = flag_raters(skin_table)
     assert "drift" in found.kinds_of(3)
     assert "blind" in found.kinds_of(6)
     assert {found.raters[rater] for rater in found.flagged()} <= {"R04", "R07", "R05"}
@@ -230,7 +230,7 @@ def test_two_spammers_do_not_silence_the_page(seed):
     """Twenty raters right on .85, and two who give one class on all cases, each the other one."""
     data, truth = with_spammers(seed)
     assert not agree_beyond_chance(data)
-    found = raters_to_act_on(monitor(data))
+    found = flag_raters(monitor(data))
     act = found.acceptable
     assert not act.why and act.aside == (20, 21) and act.n_judged == 22
     assert {"allno", "allyes"} <= {found.raters[rater] for rater in found.flagged()}
@@ -258,9 +258,9 @@ def test_many_who_guess_do_not_silence_the_page_either():
     answer = np.where(rater < 15, rng.integers(2, size=case.size), answer)
     data = Dataset.from_classes("x", *names(200, 17, 2), case, rater, answer)
     panel = panel_of(data, DawidSkene("pooled").fit(data))
-    assert acceptable_of(panel).why == "the raters do not surely agree more than by chance"
-    judged = acceptable_of(panel, careless=range(15))
-    assert judged.why != acceptable_of(panel).why and judged.aside == tuple(range(15))
+    assert judge_accuracy(panel).why == "the raters do not surely agree more than by chance"
+    judged = judge_accuracy(panel, careless=range(15))
+    assert judged.why != judge_accuracy(panel).why and judged.aside == tuple(range(15))
 
 
 @pytest.mark.parametrize("prevalence", [0.01, 0.03, 0.05])
@@ -285,7 +285,7 @@ def test_a_rare_class_is_judged_as_before():
 @pytest.mark.parametrize("prevalence", [0.15, 0.3, 0.5])
 def test_where_most_raters_give_one_class_each_nobody_is_judged_or_flagged(prevalence, seed):
     data = one_class_each(seed, prevalence)
-    found = raters_to_act_on(monitor(data))
+    found = flag_raters(monitor(data))
     assert found.words().startswith("Cannot determine rater accuracy: most raters give one class only")
     assert not found.flags and np.isnan(found.acceptable.accuracy.value).all()
 
@@ -295,5 +295,5 @@ def test_of_noise_nobody_is_left_out_until_the_others_agree(n_classes):
     """Whoever is flagged in noise is no reason to believe the rest."""
     for seed in range(8):
         data = simulated(seed, np.full(12, 1 / n_classes), n_cases=150, per_case=5, n_classes=n_classes)[0]
-        found = raters_to_act_on(monitor(data))
+        found = flag_raters(monitor(data))
         assert found.acceptable.why and found.acceptable.aside == ()

@@ -9,13 +9,13 @@ from core.annotations.dataset import Dataset
 from core.errors import InputError, NotApplicableError
 from core.models.dawid_skene import DawidSkene
 from core.models.majority import MajorityVote
-from core.raters.acceptable import acceptable_of, bayesian_discoveries, default_judge, gold_rates, why_not
+from core.raters.accuracy_threshold import bayesian_discoveries, default_judge, gold_rates, judge_accuracy, why_not
 from core.raters.leave_one_rater_out import panel_of
 from tests.core.raters.raters_simulated import names, rebuilt, rows, simulated
 
 
 def judged(data, **how):
-    return acceptable_of(panel_of(data, DawidSkene("pooled").fit(data)), **how)
+    return judge_accuracy(panel_of(data, DawidSkene("pooled").fit(data)), **how)
 
 
 def with_gold(data, truth, share=1.0):
@@ -76,7 +76,7 @@ def test_the_posterior_on_gold_is_that_of_a_beta_prior_where_there_is_one_rater(
     right = np.arange(40) < 30
     data = Dataset.from_classes("x", *names(40, 1, 2), np.arange(40), np.zeros(40, int), np.where(right, 0, 1))
     data = replace(data, gold=np.zeros(40, np.int32))
-    found = acceptable_of(panel_of(data, MajorityVote().fit(data)), acceptable=0.7)
+    found = judge_accuracy(panel_of(data, MajorityVote().fit(data)), acceptable=0.7)
     from scipy.special import betainc, betaincinv
 
     assert found.judged_by == "gold"
@@ -121,7 +121,7 @@ def test_accuracy_is_not_pulled_towards_chance_where_the_others_are_unsure():
     """Three raters a case at .75: the others alone give the annotations .64 on average; the posterior finds .75."""
     data, truth = simulated(5, np.full(60, 0.75), n_cases=800, per_case=3, n_classes=2)
     panel = panel_of(data, DawidSkene("pooled").fit(data))
-    found = acceptable_of(panel)
+    found = judge_accuracy(panel)
     right = (truth[data.case_of_annotation] == data.answer).mean()
     assert panel.right.mean() < right - 0.08
     assert found.mean == pytest.approx(right, abs=0.03)
@@ -223,7 +223,7 @@ def test_one_class_that_is_nearly_always_true_flags_nobody():
 
 def test_a_thousand_classes_are_judged():
     data, _ = simulated(10, np.r_[np.full(9, 0.8), 0.1], n_cases=300, per_case=4, n_classes=1000)
-    found = acceptable_of(panel_of(data, MajorityVote().fit(data)))
+    found = judge_accuracy(panel_of(data, MajorityVote().fit(data)))
     assert np.flatnonzero(found.flagged).tolist() == [9]
 
 

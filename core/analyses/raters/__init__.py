@@ -1,0 +1,208 @@
+"""How the raters are doing: the parts of the answer, with their options."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ...agreement.pairs import METHOD as PAIRS
+from ...annotations.dataset import Dataset
+from ...methods import Verdict, can_use
+from ...models.catalogue import Request
+from ...models.gold import gold_cases
+from ...plausibility.plackett_luce.trust import METHOD as TRUST
+from ...raters.plan_world import POLICIES, QUANTITIES
+from ..base import Analysis, AnalysisPart, LongWork, NoOptions, PartOption
+
+_FIT, _FITS = 1e-6, 5  # seconds of a fit, an annotation and class; fits that looking at all raters is worth
+_SCORE, _LONG = 2e-5, 60.0  # seconds of a score, and of what always takes long
+
+
+def _option(default: Any, label: str, **what: Any) -> Any:
+    return field(default=default, metadata={"option": PartOption(label, **what)})
+
+
+def _integer(default: int, label: str, low: int = 0) -> Any:
+    return _option(default, label, kind="integer", low=low)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreOptions:
+    """Of what is acceptable, and by whom raters are judged.
+
+    Attributes
+    ----------
+    acceptable : float, optional
+        Accuracy, or correlation with the case; from the data if omitted.
+    fdr : float
+        False discovery rate of those flagged as below it.
+    judged_by : {"gold", "model"}, optional
+    level : float
+    """
+
+    acceptable: float | None = _option(None, "The acceptable accuracy")
+    fdr: float = _option(0.05, "The false discovery rate")
+    judged_by: Literal["gold", "model"] | None = _option(None, "Who judges", choices=("gold", "model"))
+    level: float = _option(0.95, "The level of the intervals")
+
+
+@dataclass(frozen=True, slots=True)
+class AssessedOptions(ScoreOptions):
+    """Of the assessment of all raters.
+
+    Attributes
+    ----------
+    model : str or Request
+        Rater model; "usual" is the default, a request one that has been drawn.
+    false_alarms : float
+        Chance that honest raters raise any other flag, at most.
+    seed : int
+    """
+
+    model: str | Request = "usual"
+    false_alarms: float = 0.05
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class OneRaterOptions(AssessedOptions):
+    """Of one rater; the one flagged first if nobody is named."""
+
+    who: str = _option("", "The rater", kind="text", help="Name of the rater")
+
+
+@dataclass(frozen=True, slots=True)
+class SharedOptions:
+    """Of shared errors."""
+
+    machines: tuple[str, ...] = ()
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PlansOptions:
+    """Of plans side by side: their sizes, what an annotation costs, and whether shares of right cases are shown."""
+
+    new_raters: int = _integer(3, "The number of new raters")
+    new_cases: int = _integer(20, "The number of new cases")
+    least_certain: int = _integer(100, "The number of least certain cases")
+    each: int = _integer(2, "The number of annotations on each", 1)
+    cost: float | None = _option(None, "The cost of an annotation", kind="number")
+    right: bool = True
+    n_worlds: int = 100
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """Of one plan: what is to be reached, for which rater or class, and on which cases."""
+
+    quantity: str = _option("certainty", "The quantity", choices=tuple(QUANTITIES))
+    target: float = _option(0.9, "The target")
+    name: str = _option("", "The rater or class", kind="text", help="Rater or class whose interval is to be narrow")
+    policy: str = _option("random", "Which cases", choices=POLICIES)
+    budget: int = _integer(1000, "The number of annotations", 1)
+    n_worlds: int = 100
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TrustOptions:
+    """Of trust in each rater."""
+
+    n_draws: int = 1000
+    seed: int = 0
+
+
+def _classes(dataset: Dataset) -> Verdict:
+    found = can_use(PAIRS, dataset)
+    if found.possible and dataset.kind != "class":
+        return Verdict(found.method, found.title, False, f"it takes single classes, and these are {dataset.kind}s")
+    return found
+
+
+def _of_scores(dataset: Dataset) -> Verdict:
+    def verdict(why: str) -> Verdict:
+        return Verdict("score raters", "Severity and spread", not why, why)
+
+    if dataset.kind != "score":
+        return verdict("it takes scores")
+    if not dataset.raters_identified:
+        return verdict("the raters are anonymous")
+    return verdict("all scores are equal, so nothing tells raters apart" if not _differ(dataset) else "")
+
+
+def _differ(dataset: Dataset) -> bool:
+    return bool(dataset.n_annotations and (dataset.score != dataset.score[0]).any())
+
+
+def _needing(first: Callable[[Dataset], Verdict], has: Callable[[Dataset], bool], why: str) -> Callable:
+    def verdict(dataset: Dataset) -> Verdict:
+        found = first(dataset)
+        return Verdict(found.method, found.title, False, why) if found.possible and not has(dataset) else found
+
+    return verdict
+
+
+def _trusted(dataset: Dataset) -> Verdict:
+    return can_use(TRUST, dataset)
+
+
+def _fits(dataset: Dataset) -> float:
+    return dataset.n_annotations * dataset.n_classes * _FIT
+
+
+def _monitoring(dataset: Dataset) -> float:
+    return _FITS * _fits(dataset)
+
+
+def _long(dataset: Dataset) -> float:
+    return _LONG
+
+
+def _part(
+    module: str, title: str, applicable: Callable[[Dataset], Verdict], options: type, work: LongWork | None = None,
+    name: str = "", of: str = "",
+) -> AnalysisPart:  # fmt: skip
+    """A part by the functions of a module, which end in ``of`` if there are several parts in it."""
+    compute, present, table = (f"{__name__}.{module}:{name}{of}" for name in ("compute", "present", "table_of"))
+    return AnalysisPart(name or module, title, applicable, compute, present, table, options, work=work)
+
+
+RATERS = Analysis(
+    "raters",
+    "Raters",
+    "How are the raters doing?",
+    (
+        _part(
+            "table", "All raters", _classes, AssessedOptions, LongWork("Looking at the raters", _monitoring), "raters"
+        ),
+        _part("rater", "One rater", _classes, OneRaterOptions, LongWork("Looking at the raters", _monitoring)),
+        _part("coverage", "Who overlaps with whom", _classes, NoOptions, LongWork("Who overlaps with whom", _fits)),
+        _part(
+            "shared_errors", "Shared errors", _classes, SharedOptions, LongWork("Shared errors", _fits), "shared-errors"
+        ),
+        _part(
+            "planning", "Plans", _classes, PlansOptions, LongWork("Simulating the plans", _long, "samplers"), "plans",
+            "_plans",
+        ),
+        _part(
+            "planning", "Planning", _classes, PlanOptions, LongWork("Simulating the plan", _long, "samplers"), "plan"
+        ),
+        _part("trust", "Trust", _trusted, TrustOptions, LongWork("Trust in each rater", _long)),
+        _part(
+            "scores", "Severity and spread", _of_scores, ScoreOptions,
+            LongWork("Severity and spread", lambda dataset: _SCORE * dataset.n_annotations),
+        ),
+        _part(
+            "scores", "Against gold",
+            _needing(_of_scores, lambda dataset: len(gold_cases(dataset)) > 0, "no score is known"), ScoreOptions,
+            name="score-gold", of="_gold",
+        ),
+        _part(
+            "scores", "Over time",
+            _needing(_of_scores, lambda dataset: dataset.time is not None,
+                     "these scores have no dates, so nothing can be said over time"), ScoreOptions,
+            name="score-time", of="_time",
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,87 @@
+"""Who overlaps with whom, and what is missing."""
+
+from collections.abc import Callable
+
+import pandas as pd
+
+from ...annotations.dataset import Dataset
+from ...models.dawid_skene import DawidSkene
+from ...raters.coverage import Coverage, coverage
+from ...runtime.chunks import CancelToken
+from ..blocks import Block, Download, Grid, Heading, KeyFigure, Name, Row, Stack, Words
+from ..schema import Column
+
+MOST_ROWS = 500
+_HEIGHT = 360
+PAIRS = (Column("rater"), Column("other rater"), Column("shared cases", unit="count"))
+RATERS = (
+    Column("rater"),
+    Column("group", unit="count"),
+    Column("classes hardly met"),
+    Column("in an odd cycle"),
+)
+CLASSES = (
+    Column("class"),
+    Column("expected cases", unit="tenths"),
+    Column("of them with two raters or more", unit="tenths"),
+)
+
+
+def compute(
+    dataset: Dataset, options, *, token: CancelToken | None = None, progress: Callable[[float], None] | None = None
+) -> Coverage:
+    """Overlap of raters and of classes, by the classes that Dawid-Skene finds."""
+    return coverage(dataset, DawidSkene().fit(dataset, token=token, progress=progress))
+
+
+def table_of(found: Coverage, dataset: Dataset, options) -> pd.DataFrame:
+    """A row for each rater."""
+    values = found.raters, found.component + 1, found.not_met, found.odd_cycle
+    return pd.DataFrame(dict(zip((column.name for column in RATERS), values, strict=True)))
+
+
+def present(found: Coverage, dataset: Dataset, options) -> list[Block]:
+    """Groups, pairs that lack overlap, raters and classes."""
+    figures = (
+        ("Groups of raters without a case in common", found.n_components),
+        (f"Pairs of raters with fewer than {found.few:,} shared cases", len(found.lacking)),
+        ("Classes that few raters share", len(found.lacking_classes)),
+    )
+    blocks: list[Block] = [Row(tuple(Stack(1, [KeyFigure(label, f"{value:,}")]) for label, value in figures))]
+    notes = dict.fromkeys([*found.notes, *found.identified.values()])
+    blocks += [Words((Name(note),), icon="info") for note in notes if note]
+    rows = [(found.raters[a], found.raters[b], int(found.shared[a, b])) for a, b in found.lacking[:MOST_ROWS]]
+    if rows:
+        pairs = pd.DataFrame(rows, columns=[column.name for column in PAIRS])
+        said = "Pairs that lack overlap"
+        blocks += [Heading(said), Grid(pairs, f"{said}.", 40, PAIRS, "lacking_pairs", height=_HEIGHT)]
+    raters = table_of(found, dataset, options)
+    met = pd.DataFrame(found.class_met, columns=list(found.classes))
+    met.insert(0, "rater", list(found.raters), allow_duplicates=True)
+    sizes = [f"{count:,} with {n}" for n, count in enumerate(found.answers_per_case) if count]
+    classes = pd.DataFrame(
+        dict(
+            zip(
+                (column.name for column in CLASSES), (found.classes, found.class_cases, found.class_shared), strict=True
+            )
+        )
+    )
+    classes = classes.sort_values("of them with two raters or more", kind="stable")
+    return [
+        *blocks,
+        Heading("Raters"),
+        Words(
+            "Raters of one group are joined by cases. Where no case has three annotations, models need raters in odd "
+            "cycles.",
+            "note",
+        ),
+        Grid(raters, "Raters and their groups.", 40, RATERS, "rater_coverage", height=_HEIGHT),
+        Download(raters, "Raters", "rater_coverage", "rater_coverage_table"),
+        Download(met, "Expected annotations by rater and class", "class_met", "class_met"),
+        Words(
+            f"Cases by their number of annotations: {', '.join(sizes[:12])}{' …' if len(sizes) > 12 else ''}.", "note"
+        ),
+        Heading("Classes"),
+        Grid(classes, "Classes and the raters who share them.", 40, CLASSES, "class_coverage", height=_HEIGHT),
+        Download(classes, "Classes", "class_coverage", "class_coverage_table"),
+    ]

@@ -1,0 +1,212 @@
+"""Planning: what plans buy side by side, and how many more annotations until something is known well enough."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ...annotations.dataset import Dataset
+from ...extremes import clearly_most
+from ...figures import raters as figures
+from ...models.dawid_skene import DawidSkene
+from ...models.gold import gold_cases
+from ...models.gold_measures import GoldMeasures, gold_measures
+from ...raters.plan_outcomes import Plan, PlanOutcomes, plan_outcomes
+from ...raters.planning import Forecast, Goal, forecast
+from ...runtime.chunks import CancelToken
+from ...text import number, percent, plural, shorten, with_interval
+from ...thresholds import UNCERTAIN_BELOW
+from ..blocks import Block, Download, Figure, Grid, Name, Strong, Words
+from ..schema import Column, frame_of
+
+_CERTAINTY, _UNCERTAIN, _WIDTH, _RIGHT = range(4)
+PLANS = (
+    Column("plan"),
+    Column("annotations", unit="count"),
+    Column("cost", unit="amount"),
+    *(Column(name) for name in ("mean certainty", "uncertain cases", "right", "width of agreement")),
+)
+
+
+def plans_of(dataset: Dataset, options) -> list[Plan]:
+    """The plans of the options that ask for anything."""
+    usual = per_case(dataset)
+    least = min(options.least_certain, dataset.n_cases)
+    asked = (
+        Plan("new_raters", options.new_raters),
+        Plan("new_cases", options.new_cases, usual),
+        Plan("least_certain", least, options.each),
+    )
+    return [plan for plan in asked if plan.n]
+
+
+def per_case(dataset: Dataset) -> int:
+    """Annotations of a case, as it is now."""
+    return max(1, round(dataset.n_annotations / max(1, dataset.n_cases)))
+
+
+def compute_plans(
+    dataset: Dataset, options, *, token: CancelToken | None = None, progress: Callable[[float], None] | None = None
+) -> PlanOutcomes:
+    """Each plan carried out in simulated worlds."""
+    fit = DawidSkene().fit(dataset, token=token)
+    how = {"n_worlds": options.n_worlds, "seed": options.seed, "token": token, "progress": progress}
+    return plan_outcomes(dataset, fit, plans_of(dataset, options), **how)
+
+
+def table_of_plans(found: PlanOutcomes, dataset: Dataset | None, options) -> pd.DataFrame:
+    """A row for each plan; without shares of right cases unless the classes of the model are those of the raters."""
+    frame = found.to_frame()
+    if options.cost is not None:
+        frame["cost"] = options.cost * frame["annotations"]
+    return frame if options.right else frame.drop(columns=[name for name in frame if name.startswith("right")])
+
+
+def present_plans(found: PlanOutcomes, dataset: Dataset, options) -> list[Block]:
+    """Which plan buys most, and all of them."""
+    shown = shown_of(found, options.cost, right=options.right)
+    columns = tuple(column for column in PLANS if column.name in shown)
+    said = (
+        f"Median and {percent(found.level)} interval over {found.n_worlds:,} simulated worlds, seed {found.seed}; in "
+        f"brackets where a plan that is carried out should end. Uncertain: below certainty "
+        f"{number(UNCERTAIN_BELOW, 1)} under Dirichlet counts, γ = 1. New raters are like the present ones: raters who "
+        "share mistakes go on to share them. "
+        + "Right: in worlds where raters err as the model takes them to; gold can show fewer cases right."
+        * options.right
+    )
+    settings = {"seed": found.seed, "n_worlds": found.n_worlds}
+    return [
+        *(Words(words) for words in says(found, options.cost, right=options.right)),
+        Grid(shown, "What each plan buys.", columns=columns, key="plans_table"),
+        Words(said, "note"),
+        Download(table_of_plans(found, dataset, options), "Plans", "plans", "plans_download", settings=settings),
+    ]
+
+
+def shown_of(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> pd.DataFrame:
+    """The plans as people see them: each quantity with its interval."""
+
+    def with_ends(quantity: int) -> list[str]:
+        ends = (getattr(found, end)[:, quantity].tolist() for end in ("value", "low", "high"))
+        return [with_interval(value, low, high, digits=3) for value, low, high in zip(*ends, strict=True)]
+
+    shown = {
+        "plan": ["As it is" if plan is None else plan.title for plan in found.plans],
+        "annotations": found.n_annotations,
+        "cost": None if cost is None else cost * found.n_annotations,
+        "mean certainty": with_ends(_CERTAINTY),
+        "uncertain cases": with_ends(_UNCERTAIN),
+        "right": with_ends(_RIGHT) if right else None,
+        "width of agreement": with_ends(_WIDTH),
+    }
+    return pd.DataFrame({name: column for name, column in shown.items() if column is not None})
+
+
+def says(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> list[tuple]:
+    """Which plan clearly buys most of each quantity for its annotations, in a sentence each."""
+    n = found.n_annotations[1:].astype(float)
+    if not n.size:
+        return []
+    sentences: list[tuple] = []
+    for quantity, words, digits in ((_RIGHT, "right cases", 3), (_CERTAINTY, "certainty", 3))[not right :]:
+        sure = np.sign(found.gain_low[1:, quantity]) > 0
+        if not sure.any():
+            sentences.append((f"No plan surely buys {words}.",))
+            continue
+        each = [part[1:, quantity] / n for part in (found.gain, found.gain_low, found.gain_high)]
+        best = 0 if n.size == 1 else clearly_most(*each)
+        if best is None or not sure[best]:
+            sentences.append((f"No plan clearly buys most {words}.",))
+            continue
+        gain = number(float(found.gain[best + 1, quantity]), digits)
+        price = f" at a cost of {number(cost * n[best])}" if cost is not None else ""
+        plan = found.plans[best + 1]
+        most = "most" if n.size > 1 else "more"
+        sentences.append(
+            (f"For {plural(int(n[best]), 'annotation')}{price}, ", Strong(plan.title if plan else ""),
+             f" buys {most} {words}: +{gain}.")
+        )  # fmt: skip
+    return sentences
+
+
+STEPS = (
+    Column("annotations added", unit="count"),
+    *(Column(name, unit="coefficient") for name in ("median", "low", "high")),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PlannedAnnotations:
+    """Where a plan leads.
+
+    Attributes
+    ----------
+    forecast : Forecast
+    raters : tuple of str
+    by_gold : GoldMeasures or None
+        What gold says of the model by which worlds are simulated.
+    """
+
+    forecast: Forecast
+    raters: tuple[str, ...]
+    by_gold: GoldMeasures | None
+
+
+def compute(
+    dataset: Dataset, options, *, token: CancelToken | None = None, progress: Callable[[float], None] | None = None
+) -> PlannedAnnotations:
+    """The forecast, and where there is gold what it says of the model by which worlds are simulated."""
+    fit = DawidSkene().fit(dataset, token=token)
+    goal = Goal(options.quantity, options.target, options.name)
+    how = {"policy": options.policy, "budget": options.budget, "n_worlds": options.n_worlds, "seed": options.seed}
+    found = forecast(dataset, fit, goal, **how, token=token, progress=progress)
+    by_gold = gold_measures(dataset, fit, seed=options.seed) if len(gold_cases(dataset)) else None
+    return PlannedAnnotations(found, dataset.raters, by_gold)
+
+
+def table_of(found: PlannedAnnotations, dataset: Dataset, options) -> pd.DataFrame:
+    """A row for each number of annotations added."""
+    plan = found.forecast
+    return frame_of(zip(plan.extra, plan.value, plan.low, plan.high, strict=True), STEPS)
+
+
+def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]:
+    """The forecast with its band, and whom to ask about first."""
+    plan, title = found.forecast, words(found.forecast)
+    blocks: list[Block] = [
+        Figure(lambda theme: figures.plan_forecast(plan, theme, title), "Forecast of the plan", "plan"),
+        Words(
+            f"Now {number(plan.now, 3)}. {plan.n_worlds:,} simulated worlds, seed {plan.seed}; "
+            f"{percent(plan.share_met)} of them reach the target within the budget.",
+            "note",
+        ),
+        *(Words((Name(note),), "note") for note in plan.notes),
+    ]
+    if plan.first_cases:
+        listed = ", ".join(shorten(case, 30) for case in plan.first_cases[:12])
+        more = " …" if len(plan.first_cases) > 12 else ""
+        blocks.append(Words((Strong("Ask about these first"), ": ", Name(listed), more)))
+    who = pd.DataFrame({"rater": found.raters, "further annotations": plan.by_rater})
+    blocks += [
+        Download(table_of(found, dataset, options), "Forecast", "plan", "plan_table"),
+        Download(who[who["further annotations"] > 0], "Who is asked how often", "plan_raters", "plan_raters_table"),
+    ]
+    if found.by_gold is not None:
+        accuracy = found.by_gold.accuracy
+        right = with_interval(accuracy.value, accuracy.low, accuracy.high)
+        said = (
+            f"By gold the model by which worlds are simulated is right on {right} of "
+            f"{plural(found.by_gold.n, 'case')}. More annotations do not mend the mistakes that raters share."
+        )
+        blocks.append(Words(said))
+    return blocks
+
+
+def words(found: Forecast) -> str:
+    """How many annotations are needed."""
+    if found.needed is None:
+        return f"Within {plural(int(found.extra[-1]), 'annotation')} the target is not met"
+    low = "–" if found.needed_low is None else f"{found.needed_low:,}"
+    high = "more than planned" if found.needed_high is None else f"{found.needed_high:,}"
+    return f"About {plural(found.needed, 'annotation')} more ({low} to {high})"

@@ -1,0 +1,315 @@
+"""One rater: what speaks against them, their annotations by class beside the pool, and what changes without them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ...annotations.dataset import Dataset
+from ...errors import PluralityError
+from ...extremes import clearly_most
+from ...figures import raters as figures
+from ...models.catalogue import em_model
+from ...raters.drift import Drift
+from ...raters.following import Following
+from ...raters.influence import Influence, influence
+from ...raters.monitoring import RaterTable, default_request
+from ...raters.report_card import ReportCard, report_card
+from ...runtime.chunks import CancelToken
+from ...text import number, percent, percent_with_interval, plotly, plural, shorten, with_interval
+from ..blocks import Block, Download, Figure, Grid, Heading, Name, OnPage, Strong, Words
+from ..schema import Column, intervals
+from . import table
+from .table import AssessedRaters
+
+MOST_ROWS = 200
+ENOUGH = 5  # annotations on a class, below which nothing is said of it
+_SEEN = 0.5  # expected annotations below which a cell is not listed
+ANSWERS = (
+    Column("class by the others"),
+    Column("answered", "annotation"),
+    *intervals("share", low="ci_low", high="ci_high", picture="95% interval"),
+    Column("expected answers", "n", "count"),
+    *intervals("share of the pool", low="pool from", high="pool to", picture="of the pool, 95%"),
+    Column("answers of the pool", "n of the pool", "count"),
+)
+DIFFERENCES = (
+    Column("case"),
+    Column("annotation"),
+    Column("the others"),
+    Column("how sure", unit="probability"),
+    Column("of them agree"),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OneRater:
+    """One rater among all.
+
+    Attributes
+    ----------
+    all : AssessedRaters
+    card : ReportCard
+    without : Influence or None
+    why_not : str
+        Why it cannot be said what changes without them; empty where it can.
+    """
+
+    all: AssessedRaters
+    card: ReportCard
+    without: Influence | None
+    why_not: str = ""
+
+    @property
+    def place(self) -> int:
+        """Position of the rater."""
+        return self.all.table.raters.index(self.card.rater)
+
+
+def first_of(found: AssessedRaters) -> int:
+    """The rater who opens: the one flagged first."""
+    act = found.act
+    return next(iter((*act.against(), *act.flags))).rater if act.flags else 0
+
+
+def compute(
+    dataset: Dataset,
+    options,
+    *,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> OneRater:
+    """The rater of the options, or the one flagged first.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    options : OneRaterOptions
+    token, progress
+        See `core.runtime.chunks.map_chunks`.
+    """
+    found = table.compute(dataset, options, token=token, progress=progress)
+    rater = options.who or found.table.raters[first_of(found)]
+    card = report_card(found.table, found.act, rater)
+    try:
+        fit = found.table.panel.fit
+        if options.model != table.DEFAULT_MODEL:
+            fit = em_model(default_request(dataset)).fit(dataset, token=token)
+        return OneRater(found, card, influence(dataset, fit, [rater]))
+    except PluralityError as error:
+        return OneRater(found, card, None, str(error))
+
+
+def table_of(found: OneRater, dataset: Dataset, options) -> pd.DataFrame:
+    """A row for each pair of classes that the rater gave, with the pool's share beside it; the commonest first."""
+    return answers_of(found.card)
+
+
+def answers_of(card: ReportCard) -> pd.DataFrame:
+    """The annotations of the rater of a card, as `table_of` has them."""
+    own, pool = card.own, card.pool
+    expected = np.nan_to_num(own.share) * own.n[:, None]
+    true, answered = np.nonzero((expected >= _SEEN) | ((np.eye(len(card.classes)) > 0) & (own.n[:, None] >= _SEEN)))
+    frame = pd.DataFrame(
+        {
+            "class by the others": [card.classes[code] for code in true],
+            "answered": [card.classes[code] for code in answered],
+            "share": own.share[true, answered],
+            "ci_low": own.low[true, answered],
+            "ci_high": own.high[true, answered],
+            "expected answers": own.n[true],
+            "share of the pool": pool.share[true, answered],
+            "pool from": pool.low[true, answered],
+            "pool to": pool.high[true, answered],
+            "answers of the pool": pool.n[true],
+        }
+    )
+    order = np.lexsort((-expected[true, answered], true, -own.n[true]))
+    return frame.iloc[order].reset_index(drop=True)
+
+
+def present(found: OneRater, dataset: Dataset, options) -> list[Block]:
+    """Flags, how the rater follows the cases, accuracy over time, annotations by class, and what changes without."""
+    following = found.all.act.following
+    drift = found.card.over_time
+    return [
+        *flags(found.all, found.place),
+        *([] if following is None else follows(following, found.place)),
+        *distance(found.all.table, found.place, found.card),
+        *([] if drift is None else over_time(found.all, found.place, drift)),
+        *by_class(found.card),
+        *([] if found.card.own_classes and len(answers_of(found.card)) else [_download(found.card)]),
+        *((_WITHOUT, without(found.without, found.why_not)) if may_leave(found.all, found.place) else ()),
+    ]
+
+
+def flags(found: AssessedRaters, place: int) -> list[Block]:
+    """What speaks against a rater, and what is said of them besides."""
+    blocks: list[Block] = []
+    for flag in (flag for flag in found.act.flags if flag.rater == place):
+        said = f"{flag.title}: ", Name(flag.words)
+        if flag.neutral:
+            blocks.append(Words((*said, " It does not count against them."), "apart", icon="info"))
+        else:
+            blocks.append(Words(said, "warning", icon="flag"))
+    return blocks
+
+
+def follows(found: Following, rater: int) -> list[Block]:
+    """Of ordered classes: how closely a rater follows the cases, and how they read the scale."""
+    if found.why or not np.isfinite(found.rates.value[rater]):
+        why = found.why or "too few annotations"
+        return [Words(("Cannot determine how this rater follows the cases: ", Name(why), "."), "note")]
+    said = (
+        f" follows the cases with a correlation of {found.said(rater)}; "
+        f"n = {plural(int(found.rates.n[rater]), 'case')}. This rater {found.shift(rater)}."
+    )
+    return [Words((Strong(Name(found.raters[rater])), said), term="follows")]
+
+
+def distance(found: RaterTable, place: int, card: ReportCard) -> list[Block]:
+    """Of ordered classes: how far off a rater is, unless the classes of the model are not those of the raters."""
+    off = found.distance
+    if not card.own_classes or not np.isfinite(off.value[place]):
+        return []
+    low, high = (None if np.isnan(end[place]) else float(end[place]) for end in (off.low, off.high))
+    said = (
+        f" is {with_interval(float(off.value[place]), low, high)} classes off on average, as the others see the truth; "
+        f"n = {plural(int(off.n[place]), 'annotation')}."
+    )
+    return [Words((Strong(Name(card.rater)), said))]
+
+
+def over_time(found: AssessedRaters, place: int, drift: Drift) -> list[Block]:
+    """Accuracy over time with its control chart."""
+    name = plotly(shorten(found.table.raters[place], 24))
+    if drift.alarm is None:
+        title = f"{name} shows no drift: accuracy {number(drift.accuracy)} by the other raters"
+    else:
+        title = f"{name} got worse: {number(drift.before)} before, {number(drift.after)} after"
+    blocks: list[Block] = [
+        Figure(
+            lambda theme: figures.rater_over_time(drift, theme, title),
+            "Accuracy over time and the control chart",
+            "drift",
+        )
+    ]
+    accuracy = found.act.acceptable
+    if accuracy.judge_of(place) == "gold":
+        said = (
+            f"Windows and chart count as right what the other raters find; by gold accuracy is {accuracy.said(place)}."
+        )
+        blocks.append(Words(said, "note"))
+    if drift.n_undated:
+        blocks.append(Words(f"{plural(drift.n_undated, 'annotation')} without a date left out.", "note"))
+    return blocks
+
+
+def by_class(card: ReportCard) -> list[Block]:
+    """Annotations on each class beside the pool's, and cases on which the others are certain of another class."""
+    if card.own_classes:
+        return [*answers(card), *differences(card)]
+    said = "The classes of the model are not those of the raters, so annotations are not compared by class."
+    return [Words(said, "impossible")]
+
+
+def answers(card: ReportCard) -> list[Block]:
+    """Where the rater differs most, and the table."""
+    heading, frame = Heading("Annotations on each class", "confusion matrix"), answers_of(card)
+    if frame.empty:
+        return [heading, Words("No annotation of this rater is judged by others.")]
+    return [
+        heading,
+        *_most_unlike(frame),
+        Grid(frame.head(MOST_ROWS), "Annotations on each class, beside the pool of the others.", 60, ANSWERS,
+             "rater_answers", height=360),
+        Words(
+            f"{plural(len(frame), 'row')}: of the rater's annotations on a class (as the others find it, by "
+            "probability), the share that is each class; Wilson's intervals.",
+            "note",
+        ),
+        _download(card),
+    ]  # fmt: skip
+
+
+def _download(card: ReportCard) -> Download:
+    return Download(answers_of(card), "Annotations by class", "rater_answers", "rater_answers_table")
+
+
+def _most_unlike(frame: pd.DataFrame) -> list[Block]:
+    """The class given for another one that is clearly the furthest above the pool, if any."""
+    wrong = frame[(frame["class by the others"] != frame["answered"]) & (frame["expected answers"] >= ENOUGH)]
+    own, pool = wrong["share"], wrong["share of the pool"]
+    above = own - pool
+    low = above - np.hypot(own - wrong["ci_low"], wrong["pool to"] - pool)
+    high = above + np.hypot(wrong["ci_high"] - own, pool - wrong["pool from"])
+    place = 0 if len(wrong) == 1 else clearly_most(above, low, high)
+    if place is None or not low.iloc[place] > 0:
+        return []
+    worst = wrong.iloc[place]
+    said = percent_with_interval(worst["share"], worst["ci_low"], worst["ci_high"])
+    return [
+        Words(
+            (
+                "Most unlike the pool: ", Strong(Name(shorten(worst["answered"], 40))), " where the others find ",
+                Name(shorten(worst["class by the others"], 40)),
+                f", {said} against {percent(worst['share of the pool'])}.",
+            )
+        )
+    ]  # fmt: skip
+
+
+def differences(card: ReportCard) -> list[Block]:
+    """Cases on which this rater differs from others who are certain."""
+    heading = Heading("Cases where the others are certain of another class")
+    if not card.differences:
+        return [heading, Words("There is none.")]
+    said = f"{plural(card.n_differences, 'annotation')}, most certain first."
+    return [
+        heading,
+        Words((said, OnPage(" Choose a row to open the case.")), "note"),
+        Grid(differences_of(card), said, 20, DIFFERENCES, f"differences-{card.rater}", opens_case=True),
+    ]
+
+
+def differences_of(card: ReportCard) -> pd.DataFrame:
+    """A row for each of these cases."""
+    rows = (
+        (one.case, one.answer, one.others, one.sure, f"{one.n_agree:,} of {one.n_others:,}") for one in card.differences
+    )
+    return pd.DataFrame(list(rows), columns=[column.name for column in DIFFERENCES])
+
+
+_WITHOUT = Heading("Without this rater")
+
+
+def may_leave(found: AssessedRaters, place: int) -> bool:
+    """Whether to leave a rater out is a question; of ordered classes only if something speaks against them.
+
+    To read higher or lower is no reason to leave.
+    """
+    return found.act.following is None or place in found.act.flagged()
+
+
+def without(change: Influence | None, why_not: str = "") -> Words:
+    """What changes if a rater is left out, or why that cannot be said."""
+    if change is None:
+        return Words((Name(why_not),), "note")
+
+    def moved(pair) -> str:
+        values = ["–" if one.value is None else number(one.value) for one in pair]
+        return f"{values[0]} → {values[1]}"
+
+    get = "gets" if change.n_changed == 1 else "get"
+    words = (
+        f"Of {plural(change.n_cases, 'case')} with {plural(change.n_annotations, 'annotation')} of this rater, "
+        f"{change.n_changed:,} {get} another most probable class. Percent agreement {moved(change.percent)}, "
+        f"Krippendorff α {moved(change.alpha)}"
+    )
+    if change.n_without:
+        have = "case has" if change.n_without == 1 else "cases have"
+        words += f"; {change.n_without:,} {have} no other annotation"
+    if change.gold is not None:
+        words += f"; right by gold {number(change.gold[0])} → {number(change.gold[1])} of {change.n_gold:,}"
+    return Words(f"{words}.")

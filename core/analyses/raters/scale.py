@@ -1,0 +1,52 @@
+"""How raters read an ordered scale by the ordinal model: severity, spread and slips."""
+
+import numpy as np
+import pandas as pd
+
+from ...models.ordinal import METHOD as ORDINAL
+from ...models.ordinal import reads, severity_sentence
+from ...models.ordinal_density import NAMES
+from ...models.result import RaterModelFit
+from ..blocks import Block, Details, Download, Grid, Name, Strong, Words
+from ..schema import Column, intervals
+
+SCALE = (Column("rater"), Column("annotations", unit="count"), *(one for name in NAMES for one in intervals(name)))
+
+
+def all_raters(fit: RaterModelFit) -> list[Block]:
+    """Who reads clearly higher or lower than the panel, and all raters."""
+    said = severity_sentence(fit)
+    if not said:
+        return []
+    frame = table_of(fit)
+    return [
+        Words(("By the ordinal model, ", Name(said[0].lower() + said[1:])), term=ORDINAL),
+        Details(
+            "How each rater reads the scale",
+            [
+                Grid(frame, "Raters, those furthest from the panel first.", 40, SCALE, "scale_raters", height=360),
+                Words(
+                    "Severity: classes that a rater reads higher (lower where negative) than the panel. Spread: how "
+                    "widely, in classes. Slip: the share of annotations that do not look at the case.",
+                    "note",
+                ),
+                Download(frame, "Raters on the scale", "scale_raters", "scale_raters_table"),
+            ],
+        ),
+    ]
+
+
+def one_rater(fit: RaterModelFit, rater: str) -> list[Block]:
+    """How much higher or lower than the panel one rater reads."""
+    said = reads(fit, fit.raters.index(rater))
+    return [Words(("By the ordinal model ", Strong(Name(rater)), " ", Name(said), "."), term=ORDINAL)]
+
+
+def table_of(fit: RaterModelFit) -> pd.DataFrame:
+    """Severity, spread and slip of each rater with their intervals, those furthest from the panel first."""
+    parts = [f"{name}{end}" for name in NAMES for end in ("", "_low", "_high")]
+    frame = pd.DataFrame(
+        {"rater": fit.raters, "annotations": fit.n_annotations} | {part: fit.parameters[part] for part in parts}
+    )
+    order = np.argsort(-np.abs(fit.parameters["severity"]), kind="stable")
+    return frame.iloc[order[fit.n_annotations[order] > 0]].reset_index(drop=True)

@@ -1,0 +1,265 @@
+"""Raters of scores: who scores higher, whose scores scatter, how far off each is by gold, and since when."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...agreement.applicable_coefficients import ApplicableCoefficients
+from ...annotations.dataset import Dataset
+from ...certainty.score_trust import score_digits
+from ...errors import NotApplicableError
+from ...raters.following import Following, following_of
+from ...raters.score_drift import ScoreDrifts, score_drifts
+from ...raters.score_gold import ScoreGold, score_gold
+from ...raters.score_raters import ScoreRaters, score_raters
+from ...runtime.chunks import CancelToken
+from ...text import number, percent, plotly, plural, shorten, with_interval
+from ..blocks import Block, Control, Download, Figure, Grid, Heading, Name, Row, Selector, Stack, Words
+from ..schema import Column, intervals
+
+# Streamlit tells columns apart by their heads, too: the ends of each interval have another number of spaces.
+RATERS = (
+    Column("rater"),
+    Column("n", "scores", "count"),
+    *intervals("severity", unit="score"),
+    *intervals("spread", unit="score", heads=("95% from ", "to ")),
+    *intervals("with_others", "with the others", heads=("95% from  ", "to  ")),
+    Column("follows", unit="coefficient"),
+    Column("p_acceptable", "P(acceptable)", "coefficient"),
+    Column("lost", "scores lost", "count"),
+    Column("clear"),
+    *(Column(name, hidden=True) for name in ("severe", "erratic", "against", "low", "follows_low", "follows_high")),
+    Column("follows_n", hidden=True),
+    Column("judged_by", hidden=True),
+)
+
+_OF_SCORES = ("with_others", "with_others_low", "with_others_high", "severe", "erratic", "against")
+
+
+def compute(
+    dataset: Dataset, options, *, token: CancelToken | None = None, progress: Callable[[float], None] | None = None
+) -> Following:
+    """How closely raters follow the cases, with severity and spread; an error if these cannot be determined."""
+    asked = {"acceptable": options.acceptable, "q": options.fdr, "judged_by": options.judged_by}
+    found = following_of(dataset, **asked, level=options.level, token=token, progress=progress)
+    if found.scores is None:
+        why = found.why or "severity and spread cannot be determined"
+        raise NotApplicableError(f"{why[0].upper()}{why[1:]}.")
+    return found
+
+
+def _drawn(name: str, found: Any, title: str) -> Callable[..., Any]:
+    """A figure of scores, whose module is loaded when it is drawn: a command needs none."""
+
+    def draw(theme):
+        from ...figures import scores as figures
+
+        return getattr(figures, name)(found, theme, title)
+
+    return draw
+
+
+def severity_of(found: Following) -> ScoreRaters:
+    """Severity and spread, which `compute` makes sure of."""
+    assert found.scores is not None
+    return found.scores
+
+
+def digits_of(raters: ScoreRaters) -> int:
+    """Digits after the point that scores are written with."""
+    return score_digits(float(np.nanmedian(raters.severity_high - raters.severity_low)))
+
+
+def table_of(found: Following, dataset: Dataset, options) -> pd.DataFrame:
+    """A row for each rater, those of whom most is lost first; of equals those farthest from the average rater."""
+    raters = severity_of(found)
+    order = np.lexsort((-np.abs(np.nan_to_num(raters.severity)), -np.nan_to_num(found.lost, nan=-1.0)))
+    named = (raters.severe, raters.erratic, raters.against)
+    clear = [
+        " and ".join(word for word, is_so in zip(("severity", "spread", "direction"), each, strict=True) if is_so)
+        for each in zip(*named, strict=True)
+    ]
+    values = {name: getattr(raters, name) for name in _OF_SCORES} | dict(found.to_frame()) | {"clear": clear}
+    return pd.DataFrame({column.name: values[column.name] for column in RATERS}).iloc[order].reset_index(drop=True)
+
+
+def sentences(found: Following) -> list[str]:
+    """What stands out, the most important first: whose scale runs the other way, who is severe, who fails to follow."""
+    raters = severity_of(found)
+    who, said = found.who().removesuffix("."), list(raters.sentences(digits_of(raters)))
+    # That nobody fails to follow the cases is no finding.
+    return [who, *said] if found.n_flagged and not raters.against.any() else [said[0], who, *said[1:]]
+
+
+def present(found: Following, dataset: Dataset, options) -> list[Block]:
+    """Severity and spread of each rater with their intervals, and the table."""
+    raters = severity_of(found)
+    severe, erratic = int(raters.severe.sum()), int(raters.erratic.sum())
+    level = f"{plural(severe, 'rater')} clearly above or below" if severe else "Nobody clearly above or below"
+    scatter = f"{plural(erratic, 'rater')} clearly more scattered" if erratic else "Nobody clearly more scattered"
+    severity = Figure(_drawn("severities", raters, level), "Severity of each rater with its interval", "severity")
+    spread = Figure(_drawn("spreads", raters, scatter), "Spread of each rater with its interval", "spread")
+    blocks: list[Block] = [
+        Row((Stack(1, [severity]), Stack(1, [spread])), gap="large"),
+        Words(
+            "Severity: how far a rater scores above the average rater on the same cases, dotted at 0 · spread: "
+            "standard deviation of a rater's scores about the score of the case and the rater's own level, dotted at "
+            "the median rater · with the others: correlation of a rater's scores with the mean of the others' over "
+            "cases; where it is clearly below 0, the direction differs · follows: correlation with the case's own "
+            "score, shrunk towards all raters · lost: scores, less those of the average rater that tell as much · "
+            "crosses: clear, with a probability of 5% at most that any rater like the others is among them.",
+            "note",
+        ),
+    ]
+    if not raters.converged:
+        blocks.append(
+            Words("The variances had not settled when the search ended: take intervals with care.", "warning")
+        )
+    frame = table_of(found, dataset, options)
+    shown = [column.name for column in RATERS if not column.hidden]
+    said = (
+        "Severity and spread of raters, in units of the scores, with 95% intervals; correlation with the case, and "
+        "scores that are lost beside the average rater."
+    )
+    blocks.append(Grid(frame[shown], said, columns=RATERS[: len(shown)], key="score_raters", digits=digits_of(raters)))
+    if alone := int(np.isnan(raters.severity).sum()):
+        share = "shares" if alone == 1 else "share"
+        few = f"{plural(alone, 'rater')} {share} no case with anybody, or too few for anything to be said."
+        blocks.append(Words(few, "note"))
+    return [*blocks, Download(frame, "Raters", "score_raters", "score_raters_file")]
+
+
+def made_of(raters: ScoreRaters, suitable: ApplicableCoefficients) -> list[Block]:
+    """What the variances say together, and the intraclass correlation of Agreement."""
+    from ...figures.agreement import title_of  # loads plotly
+
+    parts = (("cases", raters.between_cases), ("raters", raters.between_raters), ("the rest", raters.median_spread))
+    said = ", ".join(f"{name} {number(value, digits_of(raters))}" for name, value in parts)
+    blocks: list[Block] = [
+        Heading("What a score is made of"),
+        Words(f"Standard deviations: {said} (of the median rater)."),
+    ]
+    best = suitable.quoted
+    if best.value is None:
+        return blocks
+    share = with_interval(best.value, best.ci_low, best.ci_high)
+    words = (
+        f" = {share}, n = {plural(best.n_cases, 'case')}: the share of what varies in a score that comes from the "
+        "case. All coefficients stand on Agreement."
+    )
+    return [*blocks, Words((Name(title_of(best)), words), term=best.name)]
+
+
+BY_GOLD = (
+    Column("rater"),
+    Column("n", "scores on gold cases", "count"),
+    *intervals("bias", unit="score"),
+    *intervals("error", "mean error", "score", heads=("95% from ", "to ")),
+)
+
+
+def compute_gold(dataset: Dataset, options) -> ScoreGold:
+    """How far the scores of each rater lie from the known scores."""
+    return score_gold(dataset, level=options.level)
+
+
+def table_of_gold(found: ScoreGold, dataset: Dataset | None = None, options=None) -> pd.DataFrame:
+    """A row for each rater."""
+    return found.to_frame()
+
+
+def present_gold(found: ScoreGold, dataset: Dataset, options) -> list[Block]:
+    """Bias of each rater with its interval, and the table."""
+    return by_gold(found, score_digits(float(np.nanmedian(found.error))))
+
+
+def by_gold(found: ScoreGold, digits: int) -> list[Block]:
+    """The same with so many digits after the point of scores."""
+    frame = table_of_gold(found)
+    return [
+        Heading("Against gold"),
+        Words((Name(found.words(digits)), ".")),
+        Figure(
+            _drawn("biases", found, "Score less the known score"),
+            "Bias of each rater against gold",
+            "bias",
+        ),
+        Grid(
+            frame,
+            "Bias and mean error of raters against gold, in units of the scores, 95% intervals.",
+            columns=BY_GOLD,
+            key="score_gold",
+            digits=digits,
+        ),
+        Download(frame, "Raters against gold", "score_gold", "score_gold_file"),
+    ]
+
+
+def compute_time(dataset: Dataset, options, *, raters: ScoreRaters | None = None) -> tuple[ScoreDrifts, int]:
+    """How each rater's severity changed, and the digits that scores are written with.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    options : ScoreOptions
+    raters : ScoreRaters, optional
+        Of the same data, if they are known.
+    """
+    raters = score_raters(dataset, level=options.level) if raters is None else raters
+    return score_drifts(dataset, raters, level=raters.level), digits_of(raters)
+
+
+def table_of_time(found: tuple[ScoreDrifts, int], dataset: Dataset, options) -> pd.DataFrame:
+    """A row for each rater."""
+    return found[0].to_frame()
+
+
+def present_time(found: tuple[ScoreDrifts, int], dataset: Dataset, options) -> list[Block]:
+    """How many changed, and each rater over time, the clearest first."""
+    drifts, digits = found
+    download = Download(table_of_time(found, dataset, options), "Raters over time", "score_drift", "score_drift_file")
+    names = [one for one, drift in zip(drifts.raters, drifts.each, strict=True) if drift is not None]
+    if not names:
+        few = "No rater has enough dated scores beside others to be followed over time."
+        return [Heading("Over time"), Words(few, "impossible"), download]
+    n = int(drifts.alarm.sum())
+    changed = f"The severity of {plural(n, 'rater')} changed" if n else "No rater's severity clearly changed"
+    first = names.index(drifts.raters[int(np.nanargmin(drifts.p))])
+    undated = f"{plural(drifts.n_undated, 'score')} without a date left out."
+    return [
+        Heading("Over time"),
+        Words(
+            f"{changed}, with a probability of {percent(drifts.false_alarms)} at most that any rater who stayed the "
+            "same is among them. Each score counts by how far it lies above the others of its case, so cases that "
+            "change are no drift; that all raters moved together cannot be seen."
+        ),
+        Selector(
+            (Control("Rater", names, names, "score_drift_rater", first),),
+            lambda rater: over_time(drifts, drifts.raters.index(rater), digits),
+        ),
+        *([Words(undated, "note")] if drifts.n_undated else []),
+        download,
+    ]
+
+
+def over_time(found: ScoreDrifts, place: int, digits: int) -> list[Block]:
+    """One rater's severity over time, and how it changed."""
+    drift, rater = found.each[place], found.raters[place]
+    if drift is None:
+        few = "Too few dated annotations beside others to follow this rater over time."
+        return [Words(few, "impossible")]
+    title = plotly(shorten(rater, 24) + found.words(place, digits).removeprefix(rater))
+    figure = Figure(_drawn("severity_over_time", drift, title), "Severity of a rater over time", "score_drift")
+    if drift.before is None or drift.after is None:
+        return [figure]
+    parts = (number(end, digits) for part in (drift.before, drift.after) for end in part)
+    p = "below .001" if drift.p < 0.001 else f"{number(drift.p, 3)} at most"
+    return [
+        figure,
+        Words(
+            "Above the others by {} ({} to {}) before, by {} ({} to {}) since.".format(*parts)
+            + f" A stable rater would stray as far with probability {p}."
+        ),
+    ]

@@ -1,0 +1,120 @@
+"""Raters who share errors: the matrix, the pairs that stand out, and how many independent raters these are worth."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pandas as pd
+
+from ...annotations.dataset import Dataset
+from ...figures import machines as figures
+from ...machines.marks import Machine
+from ...raters.shared_errors import LEAST_CASES, SharedErrors, shared_errors
+from ...runtime.chunks import CancelToken
+from ...text import number, plural, significant
+from ..blocks import Block, Download, Figure, Grid, Heading, Name, Words
+from ..schema import Column
+
+MOST_PAIRS = 50
+PAIRS = (
+    Column("rater"),
+    Column("other"),
+    Column("correlation", "of what accuracy leaves open", "coefficient"),
+    Column("cases", "common cases", "count"),
+    Column("p", "p by chance"),
+)
+HEADING = Heading("Who shares errors?", "shared errors")
+_TITLE = "Colour: agreement beyond what accuracy explains · ×: beyond chance"
+
+
+def compute(
+    dataset: Dataset, options, *, token: CancelToken | None = None, progress: Callable[[float], None] | None = None
+) -> SharedErrors:
+    """Which raters share errors, machines taking no part in the fit."""
+    return shared_errors(dataset, machines=options.machines, seed=options.seed, token=token)
+
+
+def table_of(found: SharedErrors, dataset: Dataset, options) -> pd.DataFrame:
+    """A row for each pair of raters."""
+    return found.to_frame()
+
+
+def present(found: SharedErrors, dataset: Dataset, options) -> list[Block]:
+    """The matrix and the pairs, of people alone."""
+    return [HEADING, *blocks_of(found, dataset.n_raters)]
+
+
+def blocks_of(found: SharedErrors, n_raters: int, machines: Sequence[Machine] = (), key: str = "raters") -> list[Block]:
+    """The matrix and the pairs.
+
+    Parameters
+    ----------
+    found : SharedErrors
+    n_raters : int
+        In the data.
+    machines : sequence of Machine
+        What is known of those who took no part in the fit.
+    key : str
+        Of the page.
+    """
+    family = {one.name: one.family for one in machines}
+    families = [family.get(name, "") for name in found.raters]
+    order = drawn(found, families)
+    blocks: list[Block] = [
+        Words(sentence(found)),
+        Figure(
+            lambda theme: figures.shared_errors_matrix(found, order, families, theme, _TITLE),
+            "Raters who share errors",
+            f"shared-{key}",
+        ),
+    ]
+    if len(order) < n_raters:
+        blocks.append(Words(_which(found, order, n_raters), "note"))
+    pairs = found.to_frame()
+    if pairs["shares"].any():
+        shown = pairs[pairs["shares"]].head(MOST_PAIRS)[[column.name for column in PAIRS]]
+        shown["p"] = ["<.0001" if p < 1e-4 else significant(p, 2) for p in shown["p"]]
+        blocks.append(Grid(shown, "Pairs who share errors, the most first.", 20, PAIRS, f"shared-{key}-pairs"))
+    return [
+        *blocks,
+        Words(
+            "Under a Dawid-Skene fit of people's annotations, in which raters who copy each other count as one. Cases "
+            "that are hard for everybody make raters share errors, too. Where few annotations are copied the fit bends "
+            "towards them, and others may stand out beside them. Errors that all raters share cannot be seen without "
+            "gold.",
+            "note",
+        ),
+        Download(pairs, "Pairs", "shared_errors", f"shared-{key}-table"),
+    ]
+
+
+def drawn(found: SharedErrors, families: Sequence[str]) -> list[int]:
+    """Who is drawn, families together and machines last; raters of whom no pair is told would be an empty row.
+
+    Where these are too many: machines, then those with most pairs that share errors, then with most pairs.
+    """
+    told = np.isfinite(found.residual) & ~np.eye(len(found.raters), dtype=bool)
+    n_told, n_shared = told.sum(axis=1), found.shares.sum(axis=1)
+    known = sorted(np.flatnonzero(n_told).tolist(), key=lambda j: (not found.machine[j], -n_shared[j], -n_told[j], j))
+    return sorted(known[: figures.MOST_ROWS], key=lambda j: (bool(found.machine[j]), families[j], j))
+
+
+def _which(found: SharedErrors, order: Sequence[int], n_raters: int) -> tuple:
+    few = f"the others have no {LEAST_CASES} cases in common with anybody"
+    if len(order) == figures.MOST_ROWS or n_raters > len(found.raters):
+        few += ", or fewer annotations or pairs than these"
+    said = f"Drawn: {len(order):,} of {plural(n_raters, 'rater')}; {few}."
+    left = [name for j, name in enumerate(found.raters) if found.machine[j] and j not in order]
+    return (f"{said} Not drawn are the machines ", Name(", ".join(left)), ".") if left else (said,)
+
+
+def sentence(found: SharedErrors) -> str:
+    """How many pairs share errors, and what the people are worth."""
+    pairs = found.pairs()
+    n = int(np.isfinite(found.residual[np.triu_indices(len(found.raters), 1)]).sum())
+    said = f"{len(pairs):,} of {plural(n, 'pair')} of raters share errors beyond chance."
+    if not pairs:
+        said = f"No two raters surely share errors ({plural(n, 'pair')} with 30 common cases or more)."
+    if found.n_people < 2 or found.n_untold:
+        return said
+    worth = f"By their errors {plural(found.n_people, 'person', 'people')} count as {number(found.n_effective, 1)}."
+    return f"{said} {worth}" if any(not found.machine[list(pair)].any() for pair in pairs) else said

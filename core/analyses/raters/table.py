@@ -1,0 +1,375 @@
+"""All raters: how accurate each is, or how closely they follow the cases, and what speaks against them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ...annotations.dataset import Dataset
+from ...extremes import clearly_least
+from ...models.catalogue import em_model, request
+from ...models.rater_summary import leaning
+from ...models.result import RaterModelFit
+from ...raters.accuracy_threshold import GOLD_EACH
+from ...raters.flagged_raters import FlaggedRaters, flag_raters
+from ...raters.following import Following
+from ...raters.monitoring import RaterTable, monitor
+from ...runtime.chunks import CancelToken
+from ...text import percent, plotly, plural, shorten
+from ..blocks import Block, Details, Download, Figure, Grid, Name, Strong, Words
+from ..schema import Column, Unit, intervals
+
+MOST_FLAGS, MOST_LISTED = 12, 100
+DEFAULT_MODEL = "usual"
+
+_ENDS = ("interval, lower end", "interval, upper end")
+_ACCURACY = intervals("accuracy", low="ci_low", high="ci_high", heads=_ENDS)
+READING = (
+    *intervals("severity", "reads higher", heads=("reads higher, from", "reads higher, to")),
+    *intervals("spread", heads=("spread, from", "spread, to")),
+)
+_FOLLOWING = (
+    *intervals("follows", heads=_ENDS),
+    Column("follows_n", "judged cases", "count"),
+    Column("low"),
+    Column("lost", unit="count"),
+    *READING,
+)
+_OF_CLASSES = ("bias", "adversarial", "p_drift", "classes_off", "classes_off_low", "classes_off_high")
+_OFF = intervals("classes_off", "classes off", heads=("classes off, from", "classes off, to"))
+_BLIND_ENDS = ("blind reads agree, lower end", "blind reads agree, upper end")
+# What monitoring adds to files of the page; JSON and the command's table have what is before it.
+MONITORED = (
+    Column("n_cases", "cases", "count"),
+    Column("agreement", "with others", "share"),
+    Column("leans_to", "leans to"),
+    Column("bias", unit="coefficient"),
+    Column("spam", "P(spam)", "coefficient"),
+    Column("adversarial", "P(adversarial)", "coefficient"),
+    Column("seconds", unit="count"),
+    Column("repeats_previous", "gave the previous annotation", "coefficient"),
+    Column("repeats", "repeats annotations", "coefficient"),
+    Column("with_self", "with themselves", "share"),
+    Column("entropy", "bits of classes used", "coefficient"),
+    Column("entropy_of_cases", "bits of the cases", "coefficient"),
+    Column("p_drift", "p of drift", "coefficient"),
+    *intervals("blind", "blind reads agree", "share", heads=_BLIND_ENDS),
+    Column("blind_n", "blind cases", "count"),
+)
+# In which order people see the columns: what raters are judged by differs.
+_BY_ACCURACY = ("expected_wrong", "accuracy", "ci_low", "ci_high", "p_acceptable", "n_judged")
+_BY_FOLLOWING = (
+    "lost", "follows", "follows_low", "follows_high", "p_acceptable", "follows_n", *(one.name for one in READING),
+)  # fmt: skip
+
+
+def columns_of(followed: bool, ordered: bool) -> tuple[Column, ...]:
+    """The columns of the table of raters, without those of `MONITORED`.
+
+    Parameters
+    ----------
+    followed : bool
+        Raters are judged by how they follow the cases, as of three ordered classes or more.
+    ordered : bool
+        It is known how many classes off raters are.
+    """
+    return (
+        Column("rater"),
+        Column("n", "annotations", "count"),
+        *_ACCURACY,
+        Column("judged_by", "judged by"),
+        Column("n_judged", "judged annotations", "count"),
+        Column("p_acceptable", "P(acceptable)", "share"),
+        *(_FOLLOWING if followed else ()),
+        Column("flags"),
+        Column("evidence"),
+        Column("expected_wrong", "expected wrong", "count"),
+        *(_OFF if ordered else ()),
+        Column("gold_n", "gold annotations", "count"),
+        *intervals("gold_right", "right by gold", "share", low="gold_ci_low", high="gold_ci_high"),
+        *intervals("model_accuracy", low="model_ci_low", high="model_ci_high"),
+    )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AssessedRaters:
+    """Raters as a model and gold see them.
+
+    Attributes
+    ----------
+    table : RaterTable
+    act : FlaggedRaters
+    """
+
+    table: RaterTable
+    act: FlaggedRaters
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """Those of the table that the command line writes."""
+        return columns_of(self.act.following is not None, bool(self.table.distance.n.any()))
+
+    @property
+    def shown_columns(self) -> tuple[Column, ...]:
+        """Those that a page shows, in its order."""
+        judged = _BY_ACCURACY if self.act.following is None else _BY_FOLLOWING
+        off = [column.name for column in _OFF] if _OFF[0] in self.columns else []
+        cases, agreement, *rest = (column.name for column in MONITORED)
+        names = ("rater", "flags", "n", cases, *judged, "gold_right", "gold_n", agreement, *off, *rest)
+        known = {column.name: column for column in (*self.columns, *MONITORED)}
+        return tuple(known[name] for name in names)
+
+    @property
+    def ranked(self) -> bool:
+        """Whether anything may be said of who is better than whom."""
+        return not (self.act.judged.why_no_order or self.act.judged.why)
+
+    def titles(self) -> list[str]:
+        """What each rater is flagged for, in full."""
+        return ["; ".join(flag.title for flag in self.act.flags if flag.rater == rater) for rater in self.order()]
+
+    def order(self) -> np.ndarray:
+        """Raters by what they cost, most first."""
+        return self.act.judged.order()
+
+
+def look(
+    dataset: Dataset,
+    options,
+    *,
+    fit: RaterModelFit | None = None,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> RaterTable:
+    """The raters as the chosen model sees them.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    options : AssessedOptions
+    fit : RaterModelFit, optional
+        A posterior of these data, in place of a model to fit.
+    token, progress
+        See `core.runtime.chunks.map_chunks`.
+    """
+    model = fit if fit is not None or options.model == DEFAULT_MODEL else em_model(request(options.model))
+    how = {"level": options.level, "false_alarms": options.false_alarms, "seed": options.seed}
+    return monitor(dataset, model=model, **how, token=token, progress=progress)
+
+
+def compute(
+    dataset: Dataset,
+    options,
+    *,
+    table: RaterTable | None = None,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> AssessedRaters:
+    """Everything that is known of each rater, and what speaks against them.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    options : AssessedOptions
+    table : RaterTable, optional
+        Of `look`, if it is known.
+    token, progress
+        See `core.runtime.chunks.map_chunks`.
+    """
+    table = look(dataset, options, token=token, progress=progress) if table is None else table
+    asked = {"acceptable": options.acceptable, "q": options.fdr, "judged_by": options.judged_by}
+    return AssessedRaters(table, flag_raters(table, **asked, token=token))
+
+
+def table_of(found: AssessedRaters, dataset: Dataset | None = None, options=None) -> pd.DataFrame:
+    """A row for each rater, those who cost most first; what they are flagged for as on the command line."""
+    table, act, times = found.table, found.act, found.table.response_times
+    leans = leaning(table.bias)
+    own, rows = act.acceptable.own_classes, range(leans.size)
+    frame = act.to_frame()
+    frame = frame.join(table.to_frame().drop(columns=["accuracy", *frame.columns], errors="ignore"))
+    frame = frame.rename(columns={column.name.replace("classes_off", "distance"): column.name for column in _OFF})
+    frame = frame.assign(
+        flags=[" ".join(act.kinds_of(rater)) for rater in rows],
+        evidence=[" ".join(evidence_of(act, rater)) for rater in rows],
+        leans_to=[table.classes[code] if code >= 0 else "" for code in leans],
+        bias=np.where(leans >= 0, table.bias[rows, leans], np.nan),
+        seconds=times.seconds,
+        repeats_previous=times.repeated,
+    )
+    if not own:  # what needs the classes of the model says nothing where these are not those of the raters
+        frame = frame.assign(leans_to=None, **dict.fromkeys(_OF_CLASSES, np.nan))
+    if act.acceptable.why:
+        frame = frame.assign(adversarial=np.nan)
+    names = [column.name for column in (*found.columns, *MONITORED)]
+    return frame[names].iloc[found.order()].reset_index(drop=True)
+
+
+def evidence_of(act: FlaggedRaters, rater: int) -> list[str]:
+    """What speaks for each flag of a rater."""
+    return [flag.words for flag in act.flags if flag.rater == rater]
+
+
+def written(found: AssessedRaters) -> pd.DataFrame:
+    """The columns of the table that the command line writes."""
+    return table_of(found)[[column.name for column in found.columns]]
+
+
+def rows_of(found: AssessedRaters) -> list[dict]:
+    """The same as JSON has it: gold and model within each rater, flags and their evidence as lists."""
+    rows = []
+    for rater, record in zip(found.order().tolist(), written(found).to_dict("records"), strict=True):
+        row = {name: value for name, value in record.items() if not name.startswith(("gold_", "model_"))}
+        for part in ("gold", "model"):
+            row[part] = {n.removeprefix(f"{part}_"): value for n, value in record.items() if n.startswith(f"{part}_")}
+        rows.append(row | {"flags": list(found.act.kinds_of(rater)), "evidence": evidence_of(found.act, rater)})
+    return rows
+
+
+def shown(found: AssessedRaters) -> pd.DataFrame:
+    """The table with flags in full, and who judges as people call them."""
+    frame = table_of(found)
+    judges = frame["judged_by"].replace("model", found.act.others)
+    return frame.assign(flags=found.titles(), judged_by=judges)
+
+
+def present(found: AssessedRaters, dataset: Dataset, options) -> list[Block]:
+    """The table with its picture, and every flag with what speaks for it."""
+    return [*raters(found), *flags(found)]
+
+
+def raters(found: AssessedRaters) -> list[Block]:
+    """The table, and the raters with their intervals against all."""
+    from ...figures import raters as figures  # loads plotly, which no command needs
+
+    act = found.act
+    judged, followed = act.judged, act.following is not None
+    names = _PRINTED_FOLLOWING if followed else _PRINTED
+    known = {column.name: column for column in found.columns}
+    columns = tuple(Column(name, *_HEADS.get(name, (known[name].shown, known[name].unit))) for name in names)
+    blocks: list[Block] = [
+        Grid(shown(found), _caption(found), 40, columns, "raters_table"),
+        Download(table_of(found), "Raters", "raters", "raters_monitor"),
+    ]
+    if not found.ranked:
+        why = judged.why_no_order or judged.why
+        return [*blocks, Words(("Raters are not ranked: ", Name(why), "."), "note")]
+    n_known = int(np.isfinite(judged.rates.value).sum())
+    if not n_known:
+        return blocks
+    measure, title = judged.measure.capitalize(), least(act)
+    blocks.append(
+        Figure(
+            lambda theme: figures.accuracy_against_pool(act, theme, title),
+            f"{measure} of raters against the pool",
+            "pool",
+        )
+    )
+    if n_known > figures.MOST_LINES:
+        lowest = "follow least" if followed else "least accurate"
+        blocks.append(Words(f"The {figures.MOST_LINES} raters flagged or {lowest}, of {n_known:,}.", "note"))
+    return blocks
+
+
+_PRINTED = ("rater", "n", "accuracy", "ci_low", "ci_high", "judged_by", "expected_wrong", "flags")
+_PRINTED_FOLLOWING = (
+    "rater", "n", "follows", "follows_low", "follows_high", "judged_by", "lost", "severity", "spread", "flags",
+)  # fmt: skip
+# Where a report calls a column otherwise, or shows it otherwise, than its file.
+_HEADS: dict[str, tuple[str, Unit]] = {
+    "ci_low": ("95% from", "coefficient"),
+    "ci_high": ("to", "coefficient"),
+    "follows_low": ("95% from", "coefficient"),
+    "follows_high": ("to", "coefficient"),
+    "follows": ("correlation with the case", "coefficient"),
+    "lost": ("annotations lost", "count"),
+    "severity": ("severity", "coefficient"),
+}
+
+
+def least(act: FlaggedRaters) -> str:
+    """Who is clearly the least accurate, or follows the cases least."""
+    judged, followed = act.judged, act.following is not None
+    one = clearly_least(judged.rates.value, judged.rates.low, judged.rates.high)
+    if one is not None:
+        what = "Follows the cases least" if followed else "Least accurate"
+        return f"{what}: {plotly(shorten(act.raters[one], 20))}, {judged.said(one)}"
+    if np.isfinite(judged.rates.value).sum() > 1:
+        return f"No rater {'clearly follows the cases least' if followed else 'is clearly the least accurate'}"
+    return f"{judged.measure.capitalize()} of the one rater"
+
+
+def _caption(found: AssessedRaters) -> str:
+    """What the order of raters says."""
+    if not found.ranked:
+        return "Raters; the annotations do not rank them."
+    if found.act.following is None:
+        return "Raters, most expected wrong annotations first."
+    return (
+        "Raters, most annotations lost first: those fewer of the average rater that would tell as much of the cases. "
+        "Severity: classes that a rater reads higher than the average rater. Spread: about the case, in classes."
+    )
+
+
+def flags(found: AssessedRaters) -> list[Block]:
+    """Every flag with its evidence, and what the judgement rests on."""
+    act, table = found.act, found.table
+    n = len(act.flags)
+    lines = [
+        Words(
+            (Strong(Name(act.raters[flag.rater])), f" · {flag.title}: ", Name(flag.words)),
+            icon="info" if flag.neutral else "flag",
+        )
+        for flag in act.flags[:MOST_LISTED]
+    ]
+    if n > MOST_LISTED:
+        lines.append(Words(f"{n - MOST_LISTED:,} more stand in the table.", "note"))
+    title = "The flag with its evidence" if n == 1 else f"All {plural(n, 'flag')} with the evidence"
+    return [
+        *([Details(title, lines, n <= MOST_FLAGS)] if n else []),
+        Words(
+            "Drift, speed, repetition and careless annotations are flagged with a probability of "
+            f"{percent(table.false_alarms)} at most that an honest rater is among them. {_judged(act)}",
+            "note",
+            "signs",
+        ),
+        *(Words((Name(note),), "note") for note in table.notes),
+    ]
+
+
+def _judged(act: FlaggedRaters) -> str:
+    """What raters are judged by, in a sentence."""
+    if act.following is not None:
+        return _followed(act.following)
+    if not act.acceptable.n_judged:
+        return ""
+    others = "the other raters of each case, as the model weighs them"
+    n_gold = int(act.acceptable.by_gold.sum())
+    if not n_gold:
+        return f"Accuracy is judged by {others}, and is shrunk towards all raters."
+    people = plural(n_gold, "rater")
+    if n_gold == act.acceptable.n_judged:
+        return f"Accuracy is judged by gold, and shrunk towards all raters, for {people}."
+    return (
+        f"Accuracy is judged by gold for {people} with {GOLD_EACH} gold annotations or more, for the rest by {others}, "
+        "and is shrunk towards all raters."
+    )
+
+
+def _followed(found: Following) -> str:
+    by = "the other raters of each case, less their severity"
+    if n_gold := int(found.by_gold.sum()):
+        by = f"gold for {plural(n_gold, 'rater')}" + (f", for the rest by {by}" if n_gold < found.n_judged else "")
+    return (
+        f"How closely raters follow the cases is judged by {by}, and shrunk towards all raters. To read higher or "
+        "lower, or to scatter more, counts against nobody."
+    )
+
+
+def whom_to_look_at(flagged: Sequence[str], first: int = 6) -> list[Block]:
+    """Flagged raters, among what there is to do."""
+    if not flagged:
+        return []
+    named = ", ".join(shorten(name, 30) for name in flagged[:first])
+    return [Words(f"Look at {plural(len(flagged), 'flagged rater')}: {named}{' …' * (len(flagged) > first)}", "todo")]

@@ -1,0 +1,71 @@
+"""A part of an analysis on the command line: the rows of its table, as its page and its downloads have them."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..analyses.base import Analysis, AnalysisPart
+from ..annotations.dataset import Dataset
+from ..errors import NotApplicableError
+from .inputs import progress, read_warned, rows_of, split, stamp, with_declared_order
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+def answer_part(
+    analysis: Analysis, options, with_more: Callable[[Dataset], Dataset] = lambda dataset: dataset
+) -> tuple[dict, "pd.DataFrame"]:
+    """The part that the options name; of scores as they are if that is what it takes.
+
+    Parameters
+    ----------
+    analysis : Analysis
+    options
+        Of the command line.
+    with_more : callable
+        What is added to the data, such as gold.
+
+    Raises
+    ------
+    NotApplicableError
+        The part is not possible with these data.
+    """
+    part = analysis.part(options.part)
+    dataset, left_out = read_warned(options).dataset, 0
+    if dataset.kind == "score" and options.threshold is None:
+        dataset = with_more(dataset)
+    if dataset.kind == "class" or not part.applicable(dataset).possible:
+        dataset, left_out = dataset.as_classes(split(options))
+        dataset = with_more(with_declared_order(dataset, options))
+    return answered(part, options, dataset, left_out)
+
+
+def answered(
+    part: AnalysisPart, options, dataset: Dataset, left_out: int = 0, words: Callable[[Any], str] | None = None
+) -> tuple[dict, "pd.DataFrame"]:
+    """The rows of a part of an analysis, as its page and its downloads have it.
+
+    Parameters
+    ----------
+    part : AnalysisPart
+    options
+        Of the command line.
+    dataset : Dataset
+    left_out : int
+        Annotations that are not in the dataset.
+    words : callable, optional
+        The result to sentences to send on.
+
+    Raises
+    ------
+    NotApplicableError
+        The part is not possible with these data.
+    """
+    verdict = part.applicable(dataset)
+    if not verdict.possible:
+        raise NotApplicableError(f"“{part.title}” is not possible: {verdict.reason}.")
+    chosen = part.resolve(**part.given(options))
+    found = part.answer(dataset, chosen, **({} if part.work is None else {"progress": progress}))
+    table = part.frame(found, dataset, chosen)
+    said = {} if words is None else {"words": words(found)}
+    return {"part": part.name, **said, "rows": rows_of(table), "left_out": left_out, **stamp(options, dataset)}, table
