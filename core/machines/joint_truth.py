@@ -22,7 +22,7 @@ _STEPS, _STEPS_AGAIN, _CLOSE = 500, 10, 1e-5
 _LEAST_PROBABILITY = 1e-12
 
 
-class Judged(NamedTuple):
+class JudgedAnswers(NamedTuple):
     """Answers that enter the truth as those of one rater.
 
     Attributes
@@ -37,7 +37,7 @@ class Judged(NamedTuple):
     prior: np.ndarray
 
 
-def one_rater(answers: np.ndarray, n_classes: int) -> Judged:
+def one_rater(answers: np.ndarray, n_classes: int) -> JudgedAnswers:
     """Answers of any kind, each as probable beforehand with every truth.
 
     Parameters
@@ -48,10 +48,12 @@ def one_rater(answers: np.ndarray, n_classes: int) -> Judged:
     code = np.unique(answers, axis=0, return_inverse=True)[1].ravel()
     n_answers = int(code.max()) + 1
     added = min(PSEUDO, MOST_PSEUDO * len(code) / (n_answers * n_classes))
-    return Judged(code, np.full((n_answers, n_classes), added))
+    return JudgedAnswers(code, np.full((n_answers, n_classes), added))
 
 
-def two_raters(first: np.ndarray, second: np.ndarray, tables: tuple[np.ndarray, np.ndarray], n_classes: int) -> Judged:
+def two_raters(
+    first: np.ndarray, second: np.ndarray, tables: tuple[np.ndarray, np.ndarray], n_classes: int
+) -> JudgedAnswers:
     """Answers of two raters together, beforehand independent given the truth.
 
     Parameters
@@ -67,17 +69,17 @@ def two_raters(first: np.ndarray, second: np.ndarray, tables: tuple[np.ndarray, 
     share = [table / table.sum(axis=0) for table in tables]
     prevalence = tables[0].sum(axis=0) / tables[0].sum()
     total = min(PSEUDO * n_classes**3, MOST_PSEUDO * len(code))
-    return Judged(code.ravel(), total * prevalence * share[0][seen[:, 0]] * share[1][seen[:, 1]])
+    return JudgedAnswers(code.ravel(), total * prevalence * share[0][seen[:, 0]] * share[1][seen[:, 1]])
 
 
 def posterior(
-    judged: Judged, likelihood: np.ndarray, weight: np.ndarray, start: np.ndarray | None = None
+    judged: JudgedAnswers, likelihood: np.ndarray, weight: np.ndarray, start: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """P(z) of each case, and the table of those judged.
 
     Parameters
     ----------
-    judged : Judged
+    judged : JudgedAnswers
     likelihood : ndarray, shape (n_cases, n_classes)
         P(annotations of people | z), up to a factor of each case.
     weight : ndarray, shape (n_samples, n_cases)

@@ -27,7 +27,7 @@ from ..text import number, percent_with_interval, plural, with_interval
 from .joint_truth import (
     LEAST_CASES,
     MISSING,
-    Judged,
+    JudgedAnswers,
     likelihood_of_people,
     majority_likelihood,
     one_rater,
@@ -300,7 +300,7 @@ def _without_each(names: Sequence[str], families: Mapping[str, Sequence[str]]) -
 class _Judgement(NamedTuple):
     """Answers as those of one rater, their table on all cases, and the score of each class as the truth."""
 
-    judged: Judged
+    judged: JudgedAnswers
     table: np.ndarray
     score: np.ndarray
     present: np.ndarray
@@ -336,7 +336,7 @@ class _Panel:
     def _said(self, answers: np.ndarray) -> np.ndarray:
         return (answers[:, None] == np.arange(self.n_classes)).astype(float)
 
-    def _judge(self, judged: Judged, score: np.ndarray) -> _Judgement:
+    def _judge(self, judged: JudgedAnswers, score: np.ndarray) -> _Judgement:
         table = posterior(judged, self.likelihood, np.ones((1, self.n_cases)))[1][:, 0].T
         return _Judgement(judged, table, score.T[:, None], np.asarray(score.any(axis=1)))
 

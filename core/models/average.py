@@ -302,7 +302,7 @@ def at_beta(
     if fit is None or held is None:
         raise NotApplicableError(f"{standing.candidate.title} was not scored.")
     if fit.settings.get("tag") is not None:
-        from .difficulty.tempering import tempered_at_mode
+        from .difficulty.model import tempered_at_mode
 
         return tempered_at_mode(fit, dataset, beta, token, doubt=doubt).class_probability
     both = held.temper_prevalence if fit.method == "em" else None

@@ -45,7 +45,7 @@ def test_a_file_with_other_column_names_is_understood_kept_and_reopened_after_a_
         expect(page.get_by_text("readings is in use.")).to_be_visible()
         page.get_by_test_id("stMain").get_by_role("button", name="Save on this computer").click()
         settled(page)
-        expect(page.get_by_text("Saved on this computer; its address goes on working.")).to_be_visible()
+        expect(page.get_by_text("Saved on this computer. Its address keeps working.")).to_be_visible()
         digest = re.search(r"data=([0-9a-f]{32})", page.url).group(1)
 
         dashboard.stop()
@@ -63,7 +63,7 @@ def test_a_file_with_other_column_names_is_understood_kept_and_reopened_after_a_
         expect(page.get_by_text("Saved on this computer")).to_be_visible()
         page.get_by_role("button", name="Forget").click()
         settled(page)
-        page.get_by_role("button", name="Erase it").click()
+        page.get_by_role("button", name="Delete").click()
         settled(page)
         expect(page.get_by_text("Saved on this computer")).to_have_count(0)
         page = open_page(f"{dashboard.url}/cases?data={digest}")

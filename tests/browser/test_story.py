@@ -15,12 +15,12 @@ SAID = (
     r"\d+ of these labels are less than 90% certain",
     r"R01 is correct on 8\d% .* R07 is correct on 5\d%",
     r"is the most plausible truth in \d\d% of draws",
-    r"against one label a case, classifier A",
-    r"B leads; if they are trusted much \(γ = 10\), A does",
+    r"against one label per case, classifier A",
+    r"B leads. If they count much \(γ = 10\), A leads",
     r"steady is not worse than 6 of 6 raters, brash against \d",
 )
 RATERS = re.compile(r"\bR(0[1-9]|1[0-2])\b")
-ON = re.compile("Next: |To the end")
+ON = re.compile("Next: |Finish and")
 OBSERVERS = re.compile("observer [1-5]")
 
 
@@ -80,13 +80,13 @@ def test_the_story_is_left_and_resumed_anywhere(dashboard, open_page):
     on(page)
     told(page, 2)
     go_to(page, "Raters")
-    expect(page.locator(".st-key-story_bar")).to_contain_text("The story is at step 2")
+    expect(page.locator(".st-key-story_bar")).to_contain_text("Guided tour, step 2 of 7")
     page.get_by_role("button", name="Go on").click()
     told(page, 2)
     page.get_by_role("button", name="Leave the tour").click()
     settled(page)
     expect(page.get_by_role("heading", level=1)).to_contain_text("Anaesthesia")
-    page.get_by_role("button", name="Go on with the story (step 2)").click()
+    page.get_by_role("button", name="Resume tour (step 2 of 7)").click()
     told(page, 2)
     other = open_page(f"{dashboard.url}/cases?data=skin&story=4")
     told(other, 4)

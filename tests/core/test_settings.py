@@ -43,6 +43,7 @@ def test_whatever_variable_is_changed_the_settings_are_others(monkeypatch):
     names = set(re.findall(r"``(PLURALITY_\w+)``", Settings.__doc__))
     assert len(names) >= 20 and {f"PLURALITY_{name}" for name in settings_module._OWN} == names
     choices = {"PLURALITY_LOG": "json", "PLURALITY_WORKERS": "7", "PLURALITY_METRICS_TOKEN": "secret" * 9}
+    choices["PLURALITY_OLD_COOKIE_SECRET"] = "secret" * 9
     for name in names:
         monkeypatch.delenv(name, raising=False)
         before = current_settings()

@@ -125,10 +125,10 @@ def test_step_three_the_model_weighs_raters(view, unanimous):
     assert "R07 is correct on 5" in claim.words
     tied = (MajorityVote().fit(view).top_class() < 0) & (np.diff(view.case_ptr) > 0)
     sure = (fit.class_probability.max(axis=1) >= 0.9) & tied
-    assert f"decides {sure.sum()} of {tied.sum()} tied votes at a probability of .9 or more" in claim.words
+    assert f"decides {sure.sum()} of {tied.sum()} tied votes at a probability of 90% or more" in claim.words
     alike = OneCoin().fit(unanimous)
     claim = story.weighs(unanimous, "One coin", alike, judge_accuracy(panel_of(unanimous, alike)))
-    assert not claim.holds and "cannot be told" in claim.words
+    assert not claim.holds and "Cannot determine" in claim.words
 
 
 def test_step_four_a_case_has_two_plausible_truths(skin, sweep):

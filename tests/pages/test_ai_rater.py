@@ -168,10 +168,10 @@ def test_machines_count_nowhere_else_unless_they_are_asked_for(address):
     app = AppTest.from_file(APP, default_timeout=300)
     app.session_state["data"] = address
     app = settle(app.run())
-    assert "2 raters who are machines left out" in words(app)
+    assert "2 AI raters left out" in words(app)
     assert "150 cases · 4 raters · 2 machines · 900 annotations" in [entry.value for entry in app.sidebar.caption]
     app = settle(next(b for b in app.button if b.key == "count_machines").click().run())
-    assert "2 raters who are machines counted like people" in words(app)
+    assert "2 AI raters counted like people" in words(app)
     app = settle(app.switch_page("pages/agreement.py").run())
     assert "900 annotations" in words(app)
 

@@ -341,7 +341,7 @@ def test_raters_of_a_model_have_their_own_accuracy_interval_and_lean(models, fit
         same(frame[column], values)
     same(frame["dependence"], summary.dependence)
     for rater, row in frame.iterrows():
-        assert row["leans_to"] == data.classes[summary.bias[rater].argmax()]
+        assert row["leans to"] == data.classes[summary.bias[rater].argmax()]
         same([row["bias"]], [summary.bias[rater].max()])
 
 

@@ -31,6 +31,6 @@ def test_a_classifier_counts_on_models_and_not_where_it_is_judged(address):
     assert "with net as evidence" in app.title[0].value
     assert any("--evidence net=PREDICTIONS" in one.value for one in app.code)
     app = settle(app.switch_page("pages/reliability.py").run())
-    assert "is chosen as evidence of the truth. Here it is judged, so it does not count" in words(app)
+    assert "counts as evidence on Models. It is evaluated here, so it does not count" in words(app)
     app = settle(app.switch_page("pages/models.py").run())
     assert "net counts as evidence" in words(app)

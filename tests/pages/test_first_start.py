@@ -39,7 +39,7 @@ def test_a_page_waits_for_its_own_parts_and_opens_when_they_are_there(missing, m
     monkeypatch.setattr(cached, "preparation", lambda: Compiling(missing))
     app.run()
     assert [title.value for title in app.title] == ["Home"]
-    assert "kernels are being compiled" in words(app) and "opens automatically" in words(app)
+    assert "Setting up Plurality" in words(app) and "opens automatically" in words(app)
     assert not app.exception and not app.get("plotly_chart")
     assert "Caries" in [entry.value.strip("*") for entry in app.sidebar.markdown], "the data are there by then"
     monkeypatch.setattr(cached, "preparation", lambda: Compiling("models"))  # which this page does not need
@@ -56,8 +56,8 @@ def test_every_page_that_computes_says_what_it_needs_of_what_is_compiled():
 def test_home_without_data_does_not_wait(monkeypatch):
     monkeypatch.setattr(cached, "preparation", lambda: Compiling(*PARTS))
     app = AppTest.from_file(APP, default_timeout=300).run()
-    assert "disagree" in app.title[0].value and "being compiled" not in words(app)
-    assert "appears here when the numerical kernels are compiled" in words(app) and not app.get("plotly_chart")
+    assert "raters agree on" in app.title[0].value and "Setting up" not in words(app)
+    assert "will appear here when first-time setup is finished" in words(app) and not app.get("plotly_chart")
     assert not app.exception
 
 

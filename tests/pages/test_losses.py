@@ -103,7 +103,7 @@ def test_keeping_data_keeps_what_belongs_to_them():
 def test_the_sidebar_says_which_data_are_not_kept():
     for address, is_marked in ((unkept(), True), (kept(TABLE + "\nmore,0,x"), False), ("skin", False)):
         said = "\n".join(entry.value for entry in sidebar(address).sidebar.caption)
-        assert "Data in use" in said and ("Not kept" in said) == is_marked
+        assert "Data in use" in said and ("Not saved" in said) == is_marked
 
 
 @pytest.mark.parametrize(("data", "who"), [("dermatology", "raters without names"), ("knees", "8 raters")])

@@ -22,7 +22,7 @@ SPOKEN = MESSAGES | {"caption", "markdown", "write", "title", "header", "subhead
 # Functions of core.text and of numbers whose words are safe, whatever they are given.
 SAFE = {"markdown", "plural", "number", "percent", "exact", "with_interval", "percent_with_interval", "probability"}
 SAFE |= {"small", "typed", "significant", "len", "int", "html_text"}
-SAFE |= {"name_of", "_listed"}  # of pages: each escapes the names that it is given
+SAFE |= {"name_of", "_listed", "says"}  # of pages: each escapes the names that it is given
 # Words that are escaped where they are made.
 MADE_SAFE = {("pages/upload.py", "lacking"), ("pages/shared/kit/blocks.py", "text")}
 FILES = [Path(APP), *sorted((Path(APP).parent / "pages").rglob("*.py"))]

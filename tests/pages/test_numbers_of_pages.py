@@ -322,7 +322,7 @@ def test_who_shares_errors_leaves_with_every_pair_and_shows_those_beyond_chance(
     assert left["shared-k-table"].equals(found.to_frame()) and len(left["shared-k-table"]) == 6
     assert shown["shared-k-pairs"]["correlation"].tolist() == [matrix[1, 3]]
     assert shown["shared-k-pairs"][["rater", "other"]].values.tolist() == [["b", "m"]]
-    assert said[1] == "1 of 6 pairs of raters share errors beyond chance."
+    assert "1 of 6 pairs of raters share errors beyond chance." in said
 
 
 @pytest.mark.parametrize(("pair", "worth"), [((0, 1), True), ((1, 2), False), ((2, 3), False)])
@@ -468,10 +468,10 @@ def test_machines_are_drawn_among_those_who_share_errors_and_raters_without_a_pa
     data = SimpleNamespace(raters=names, n_raters=6, content_digest="", coded=SimpleNamespace(raters=names))
     blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m*"), Machine("n")), "k"))
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "c", "m*"]
-    assert said[2] == (
+    assert (
         "Drawn: 3 of 6 raters; the others have no 30 cases in common with anybody, or fewer annotations or pairs "
         "than these. Not drawn are the machines n."
-    )
+    ) in said
     monkeypatch.setattr(pairs.figures, "MOST_ROWS", 60)
     blocks.show(pairs.blocks_of(found, data.n_raters, (Machine("m*"), Machine("n")), "k"))
     assert list(drawn["shared-k"].layout.xaxis.ticktext) == ["a", "b", "c", "m*"]

@@ -117,7 +117,7 @@ def test_the_story_says_what_its_pages_say():
     judged = flag_raters(monitor(view)).acceptable.accuracy
     most = int(np.nanargmax(judged.value))
     ends = percent_with_interval(judged.value[most], judged.low[most], judged.high[most])
-    assert f"{view.raters[most]} is right on {ends}" in told
+    assert f"{view.raters[most]} is correct on {ends}" in told
 
 
 @pytest.mark.usefixtures("known")

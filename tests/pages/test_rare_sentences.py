@@ -109,7 +109,7 @@ def test_home_of_scores_counts_cases_uncertain_of_their_side_and_shows_the_one_k
     assert mean.x[0] == trust.m[0, case]
 
 
-@pytest.mark.parametrize(("n", "words"), [(0, "Nobody"), (1, "1 rater"), (2, "2 raters")], ids=["nobody", "one", "two"])
+@pytest.mark.parametrize(("n", "words"), [(0, "No rater"), (1, "1 rater"), (2, "2 raters")])
 def test_home_of_scores_counts_raters_of_another_severity_and_not_those_who_are_erratic(monkeypatch, said, n, words):
     one = SimpleNamespace(
         severe=np.arange(5) < n, erratic=np.arange(5) < 4, severity_low=np.zeros(5), severity_high=np.full(5, 0.5),
@@ -164,8 +164,8 @@ def test_the_trust_as_a_table_has_both_ends_and_the_side_at_their_own_reliabilit
 @pytest.mark.parametrize(
     ("out", "label", "words"),
     [
-        (True, "Include them", "2 raters who are machines left out"),
-        (False, "Leave them out", "2 raters who are machines counted like people"),
+        (True, "Include them", "2 AI raters left out"),
+        (False, "Leave them out", "2 AI raters counted like people"),
     ],
 )
 def test_machines_in_the_data_are_said_to_be_left_out_or_counted_with_the_way_to_the_other(
@@ -330,7 +330,7 @@ def test_a_classifier_is_no_evidence_to_a_posterior(monkeypatch, few, said):
     assert said == []
     shown.request.way = "nuts"
     evidence.say(shown, None)
-    assert said == ["Model A is no evidence here: Model M is not fitted by expectation-maximisation."]
+    assert said == ["Model A does not count here: Model M is not fitted by expectation-maximisation."]
 
 
 def test_a_long_list_of_models_is_cut_and_the_rest_counted():

@@ -174,9 +174,9 @@ RATERS = Analysis(
     "How are the raters doing?",
     (
         _part(
-            "table", "All raters", _classes, AssessedOptions, LongWork("Looking at the raters", _monitoring), "raters"
+            "table", "All raters", _classes, AssessedOptions, LongWork("Evaluating the raters", _monitoring), "raters"
         ),
-        _part("rater", "One rater", _classes, OneRaterOptions, LongWork("Looking at the raters", _monitoring)),
+        _part("rater", "One rater", _classes, OneRaterOptions, LongWork("Evaluating the raters", _monitoring)),
         _part("coverage", "Who overlaps with whom", _classes, NoOptions, LongWork("Who overlaps with whom", _fits)),
         _part(
             "shared_errors", "Shared errors", _classes, SharedOptions, LongWork("Shared errors", _fits), "shared-errors"

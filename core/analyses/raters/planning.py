@@ -85,7 +85,16 @@ def present_plans(found: PlanOutcomes, dataset: Dataset, options) -> list[Block]
 
 
 def shown_of(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> pd.DataFrame:
-    """The plans as people see them: each quantity with its interval."""
+    """The plans as people see them: each quantity with its interval.
+
+    Parameters
+    ----------
+    found : PlanOutcomes
+    cost : float, optional
+        Of an annotation.
+    right : bool
+        Whether accuracy can be forecast.
+    """
 
     def with_ends(quantity: int) -> list[str]:
         ends = (getattr(found, end)[:, quantity].tolist() for end in ("value", "low", "high"))
@@ -104,7 +113,16 @@ def shown_of(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> 
 
 
 def says(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> list[tuple]:
-    """Which plan clearly buys most of each quantity for its annotations, in a sentence each."""
+    """Which plan clearly gives most of each quantity for its annotations, in a sentence each.
+
+    Parameters
+    ----------
+    found : PlanOutcomes
+    cost : float, optional
+        Of an annotation.
+    right : bool
+        Whether accuracy can be forecast.
+    """
     n = found.n_annotations[1:].astype(float)
     if not n.size:
         return []

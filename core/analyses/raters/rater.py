@@ -169,7 +169,15 @@ def follows(found: Following, rater: int) -> list[Block]:
 
 
 def distance(found: RaterTable, place: int, card: ReportCard) -> list[Block]:
-    """Of ordered classes: how far off a rater is, unless the classes of the model are not those of the raters."""
+    """Distance of a rater from ordered classes, unless the classes of the model are not those of the raters.
+
+    Parameters
+    ----------
+    found : RaterTable
+    place : int
+        Of the rater.
+    card : ReportCard
+    """
     off = found.distance
     if not card.own_classes or not np.isfinite(off.value[place]):
         return []
@@ -182,7 +190,15 @@ def distance(found: RaterTable, place: int, card: ReportCard) -> list[Block]:
 
 
 def over_time(found: AssessedRaters, place: int, drift: Drift) -> list[Block]:
-    """Accuracy over time with its control chart."""
+    """Accuracy over time with its control chart.
+
+    Parameters
+    ----------
+    found : AssessedRaters
+    place : int
+        Of the rater.
+    drift : Drift
+    """
     name = plotly(shorten(found.table.raters[place], 24))
     if drift.alarm is None:
         title = f"{name} shows no drift: accuracy {number(drift.accuracy)} by the other raters"

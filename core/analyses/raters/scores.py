@@ -245,7 +245,16 @@ def present_time(found: tuple[ScoreDrifts, int], dataset: Dataset, options) -> l
 
 
 def over_time(found: ScoreDrifts, place: int, digits: int) -> list[Block]:
-    """One rater's severity over time, and how it changed."""
+    """One rater's severity over time, and how it changed.
+
+    Parameters
+    ----------
+    found : ScoreDrifts
+    place : int
+        Of the rater.
+    digits : int
+        After the point.
+    """
     drift, rater = found.each[place], found.raters[place]
     if drift is None:
         few = "Too few dated annotations beside others to follow this rater over time."

@@ -1,5 +1,6 @@
 """Annotations by rater in JSON: one object of raters, each an object of cases and annotations, or that of one rater."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PurePath
@@ -14,6 +15,8 @@ from .reader import Reader, reader_method
 from .records import rows_of_frame
 from .source import Question, Source
 
+# Files that are called as those who annotated: each holds raters outside and cases inside.
+_NAMED_BY_RATERS = re.compile(r"(?<![a-z])(humans?|people|llms?|raters?|annotators?|readers?)(?![a-z])", re.IGNORECASE)
 NAME, TITLE = "by-rater", "Annotations by rater (JSON)"
 _WHY = "an object of raters, each an object of cases and annotations"
 _ONE = "an object of cases and the annotations of one rater, who is called as the file is"
@@ -131,8 +134,8 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                 else:
                     asked.answer(_QUESTION, blocks, kind) if blocks else asked.drop("no annotation")
     questions = asked.questions()
-    one_each = all(len(value) == 1 for *_, value in records)
-    return Source(NAME, TITLE, recognise(files) or _WHY, questions if one_each else tuple(map(_either_way, questions)))
+    clear = all(len(value) == 1 for *_, value in records) or all(_NAMED_BY_RATERS.search(file.name) for file in files)
+    return Source(NAME, TITLE, recognise(files) or _WHY, questions if clear else tuple(map(_either_way, questions)))
 
 
 def _either_way(question: Question) -> Question:

@@ -80,14 +80,15 @@ def answer(part: AnalysisPart, dataset: Dataset, after: Drawn | None = None, nee
     options = controls(part)
     if needed is None:
         found = result_of(part, dataset, options)
-    else:
-        try:
-            found = part.answer(dataset, options, needed)
-        except PluralityError as error:
-            st.info(markdown(error), icon=":material/block:")
-            return
-    if found is not None:
-        show(part.blocks(found, dataset, options), after)
+        if found is not None:
+            show(part.blocks(found, dataset, options), after)
+        return
+    try:
+        found = part.answer(dataset, options, needed)
+    except PluralityError as error:
+        st.info(markdown(error), icon=":material/block:")
+        return
+    show(part.blocks(found, dataset, options), after)
 
 
 def result_of(part: AnalysisPart, dataset: Dataset, options: Any = None) -> Any:

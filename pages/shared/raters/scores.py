@@ -48,7 +48,7 @@ def show(dataset: Dataset, title) -> None:
         blocks.show(time.blocks(time.answer(dataset, raters=raters), dataset))
     else:
         widgets.heading("Over time")
-        st.info(f"{verdict.reason[0].upper()}{verdict.reason[1:]}.", icon=":material/block:")
+        st.info(markdown(f"{verdict.reason[0].upper()}{verdict.reason[1:]}."), icon=":material/block:")
     blocks.show(made_of(raters, analyses.result(AGREEMENT.part("coefficients"), dataset)))
     provenance.show(
         dataset, ["score raters"], "raters FILE", {"level": raters.level, "raters": "severity and spread"}, "raters"

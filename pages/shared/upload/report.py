@@ -56,7 +56,7 @@ def in_words(reading: Reading) -> None:
     dataset = reading.dataset
     parts = [
         plural(dataset.n_cases, "case"),
-        plural(dataset.n_raters, "rater") if dataset.raters_identified else "raters not named",
+        plural(dataset.n_raters, "rater") if dataset.raters_identified else "raters without names",
         plural(dataset.n_annotations, "annotation"),
         "scores" if dataset.kind == "score" else plural(dataset.n_classes, "class", "classes"),
     ]

@@ -26,7 +26,6 @@ from core.evaluation.predictions import open_predictions
 from core.evaluation.score_predictions import open_score_predictions
 from core.evaluation.set_predictions import open_set_predictions
 from core.figures.theme import DARK, LIGHT
-from core.ingest.read_files import read
 from core.ingest.samples import SAMPLES, load_sample
 from core.methods import offered
 from core.plausibility.gaussian_prior import fit_prior
@@ -37,7 +36,6 @@ from core.review.opinions import Opinion
 from core.review.rules import admit
 from core.review.states import CaseReview, review_of
 from tests.core.test_sentences import DATA
-from tests.odd_data import ODD_DATA
 
 OF_DATA = (AGREEMENT, RATERS, MODELS, GATE, GROUPS, GUIDELINE, PANEL)  # whose parts take annotations alone
 ANALYSES = (*OF_DATA, RELIABILITY, REVIEWS)
@@ -133,9 +131,7 @@ def subjects(analysis, dataset):
 @cache
 def data_of(name):
     """The data as they are, and as single classes if they are not."""
-    whole = (
-        DATA[name] if name in DATA else read(ODD_DATA[name].encode()).dataset if name in ODD_DATA else load_sample(name)
-    )
+    whole = DATA[name] if name in DATA else load_sample(name)
     return tuple({id(one): one for one in (whole, views(whole))}.values())
 
 
@@ -158,7 +154,7 @@ def needed(needs, name, place):
 def cases():
     """Each part with the data that it is computed of."""
     for analysis, part in PARTS:
-        names = (*(sample.name for sample in SAMPLES), *DATA, *(ODD_DATA if analysis is RATERS else ()))
+        names = (*(sample.name for sample in SAMPLES), *DATA)
         for name in names if analysis is RATERS else SLOW.get(part.name, names):
             yield pytest.param(analysis, part, name, id=f"{analysis.name}-{part.name}-{name}")
 
@@ -200,7 +196,7 @@ def check(part, frame, blocks):
     if (
         part.name not in WITHOUT_DOWNLOAD and (taken or keys) and frame.columns.is_unique
     ):  # a class may be called "case"
-        assert sum(block.frame.equals(frame) for block in taken) == (len(frame) > 0)
+        assert sum(block.frame.equals(frame) for block in taken) == 1 or not len(frame)
     assert all(len(block.frame) for block in taken)
     assert len({block.key for block in taken}) == len(taken)
     for block in every(blocks):

@@ -33,6 +33,7 @@ from core.figures import (
     theme,
 )
 from core.figures import prediction_sets as sets
+from core.figures.estimates import estimates
 from core.figures.theme import LIGHT
 from core.machines.equivalent_readers import EquivalentReaders
 from core.machines.subgroup_differences import SubgroupDifference
@@ -533,9 +534,15 @@ def of_errors():
     yield figure, 2, ["against the mean plausible scores: 3.5 | net"]
 
 
+def of_estimates():
+    figure = estimates([("all", 0.5, 0.25, 0.75), ("one", 0.375, 0.125, 0.5)], LIGHT, "", "accuracy", strong=1)
+    yield figure, 0, ["all: 0.500 / 0.25 to 0.75"]
+    yield figure, 1, ["one: 0.375 / 0.12 to 0.50"]
+
+
 GROUPS = (
     agreements, of_machines, of_raters, of_trust, of_classifiers, of_models, of_checks, of_cases, of_scores, of_sets,
-    of_anchors, of_errors,
+    of_anchors, of_errors, of_estimates,
 )  # fmt: skip
 
 

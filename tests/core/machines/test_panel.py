@@ -7,7 +7,7 @@ import pytest
 
 from core.annotations.rater_codes import renamed_raters
 from core.errors import InputError, NotApplicableError
-from core.machines.joint_truth import Judged, one_rater, posterior, two_raters
+from core.machines.joint_truth import JudgedAnswers, one_rater, posterior, two_raters
 from core.machines.panel import effective_number, panel_worth, phi
 from tests.core.machines.panel_simulated import dataset_of, simulated
 
@@ -104,7 +104,7 @@ def test_posterior_is_that_of_loops():
     n, n_classes = 40, 3
     likelihood, code = rng.random((n, n_classes)), rng.integers(0, 4, n)
     code[:4] = range(4)
-    judged = Judged(code, np.full((4, n_classes), 0.3))
+    judged = JudgedAnswers(code, np.full((4, n_classes), 0.3))
     truth, table = posterior(judged, likelihood, np.ones((1, n)))
     cells = np.ones((4, n_classes))
     for _ in range(2_000):

@@ -86,7 +86,7 @@ def test_what_opens_believes_a_family_less_and_says_so_by_name(build, monkeypatc
     assert found.families == names
     monkeypatch.setattr(choices, "choose_model", lambda *_, **__: found)
     monkeypatch.setattr(choices, "stamp", lambda *_: {})
-    answer, table = choices.answer_of(SimpleNamespace(seed=0), dataset, 0)
+    answer, table = choices.answer_of(SimpleNamespace(seed=0, average=False), dataset, 0)
     assert answer["families"] == [list(each) for each in names] and "families" not in table
     plain = choose(crowd(build, 0, n_cases=200), difficulty=False)
     assert plain.families == ()

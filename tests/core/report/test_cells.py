@@ -208,6 +208,7 @@ def test_machines_and_their_rates_stand_in_rows_of_their_own(monkeypatch):
     monkeypatch.setattr(machine_section, "equivalent_readers", worth)
     monkeypatch.setattr(machine_section, "machine_rates", lambda dataset, name, labels: counted[name])
     monkeypatch.setattr(machine_section, "version_drift", lambda *_, **__: ())
+    monkeypatch.setattr(machine_section, "_panel", lambda *_: [])
     request = request_of(people, machines=("lyra-1", "lyra-2"), with_machines=whole, seed=4)
     blocks = machine_section.machines(request, ["machines"], None, None)
     first, second = grids(blocks)
