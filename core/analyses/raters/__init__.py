@@ -39,7 +39,7 @@ class ScoreOptions:
     level : float
     """
 
-    acceptable: float | None = _option(None, "The acceptable accuracy")
+    acceptable: float | None = _option(None, "The acceptable accuracy or correlation")
     fdr: float = _option(0.05, "The false discovery rate")
     judged_by: Literal["gold", "model"] | None = _option(None, "Who judges", choices=("gold", "model"))
     level: float = _option(0.95, "The level of the intervals")

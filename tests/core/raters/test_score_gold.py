@@ -75,7 +75,7 @@ def test_the_command_tells_severity_as_the_page_does_and_bias_against_gold(capsy
     assert main(["raters", "essays"]) == 0
     assert "gold" not in json.loads(capsys.readouterr().out)["raters"][0]
     assert main(["raters", "essays", "--acceptable", "1.7"]) != 0
-    assert "acceptable correlation is 1.7" in capsys.readouterr().err
+    assert "acceptable accuracy or correlation is 1.7" in capsys.readouterr().err
     (tmp_path / "gold.csv").write_text("case,score\nessay-001,good\n")
     assert main(["raters", "essays", "--gold", str(tmp_path / "gold.csv")]) != 0
     assert "'good' in row 1 is no score" in capsys.readouterr().err
