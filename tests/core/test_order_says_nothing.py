@@ -213,6 +213,6 @@ def test_sections_of_a_report_are_the_same(lists):
         elif isinstance(one, Figure):
             assert points(one.draw(LIGHT)) == points(other.draw(LIGHT))
     judges = [
-        set(block.table["judged by"]) for block in told[0] if isinstance(block, Grid) and "judged by" in block.table
+        set(block.table["judged_by"]) for block in told[0] if isinstance(block, Grid) and "judged_by" in block.table
     ]
     assert judges == [{"gold", "model"}]
