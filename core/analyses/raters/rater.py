@@ -139,7 +139,7 @@ def present(found: OneRater, dataset: Dataset, options) -> list[Block]:
         *distance(found.all.table, found.place, found.card),
         *([] if drift is None else over_time(found.all, found.place, drift)),
         *by_class(found.card),
-        *([] if found.card.own_classes and len(answers_of(found.card)) else [_download(found.card)]),
+        *([_download(found.card)] if not found.card.own_classes and len(answers_of(found.card)) else []),
         *((_WITHOUT, without(found.without, found.why_not)) if may_leave(found.all, found.place) else ()),
     ]
 
