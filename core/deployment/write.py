@@ -42,9 +42,10 @@ AWAY = (
 )
 BUSY = "Too many requests came from this address. Wait ten seconds, then load the page again."
 _AWAY_PAGE = (
-    '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="3">'
+    '<!doctype html><html lang="en" style="color-scheme: light dark"><head>'
+    '<meta charset="utf-8"><meta http-equiv="refresh" content="3">'
     '<meta name="viewport" content="width=device-width"><title>Plurality</title></head>'
-    '<body style="font: 1.1rem/1.5 system-ui, sans-serif; color-scheme: light dark; max-width: 34rem; '
+    '<body style="font: 1.1rem/1.5 system-ui, sans-serif; max-width: 34rem; '
     f'margin: 15vh auto; padding: 0 1rem"><h1>Plurality</h1><p>{AWAY}</p></body></html>'
 )
 _TEMPLATES = Path(__file__).parent / "templates"

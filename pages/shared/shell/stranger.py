@@ -19,10 +19,10 @@ SIGN_IN = "/sign-in"
 _RETURN = "plurality_return"  # cookie with the address to return to
 _RETURN_SECONDS = 600
 _OTHERS = ("/_stcore/", "/static/", "/media/", "/auth/", "/oauth2callback", "/component/", SIGN_IN)
-_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Sign in · Plurality</title>
+_PAGE = """<!doctype html><html lang="en" style="color-scheme: light dark"><head>
+<meta charset="utf-8"><title>Sign in · Plurality</title>
 <meta name="viewport" content="width=device-width"><style>
-body {{ font: 1.1rem/1.5 system-ui, sans-serif; color-scheme: light dark; max-width: 26rem; margin: 15vh auto;
-  padding: 0 1rem }}
+body {{ font: 1.1rem/1.5 system-ui, sans-serif; max-width: 26rem; margin: 15vh auto; padding: 0 1rem }}
 a {{ display: block; margin: 1rem 0; padding: 0.7rem 1rem; border-radius: 0.5rem; background: #0f766e; color: #fff;
   text-align: center; text-decoration: none }}
 a:focus-visible {{ outline: 3px solid #5eead4; outline-offset: 2px }}
