@@ -213,7 +213,7 @@ def write_deployment(asked: Deployment, folder: Path) -> tuple[Part, ...]:
 
 # What both a machine and an image need; the same steps stand in install.sh and in the Dockerfile.
 _STEPS = {
-    "packages": "python3 python3-venv haproxy openssl",
+    "packages": "python3 python3-venv haproxy openssl age",
     "environment": "python3 -m venv .venv",
     "install": ".venv/bin/python -m pip install --no-cache-dir --require-hashes -r requirements.lock",
     "postgres": ".venv/bin/python -m pip install --no-cache-dir 'psycopg[binary]==3.3.9'",
