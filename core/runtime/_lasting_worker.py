@@ -1,4 +1,4 @@
-"""A worker of `core.runtime.workers`: it reads calls as JSON lines, and says how far each is and how it ended."""
+"""Worker process of `core.runtime.workers`: reads calls as JSON lines, and reports their progress and results."""
 
 import json
 import os
@@ -23,7 +23,7 @@ _BEAT = 0.2
 
 
 class _Calls:
-    """What is in hand."""
+    """Calls that this worker is computing."""
 
     def __init__(self) -> None:
         self.lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
@@ -34,13 +34,13 @@ class _Calls:
         self.data: OrderedDict[str, Dataset] = OrderedDict()
 
     def say(self, **message: Any) -> None:
-        """One line to the parent; where it is gone, the end of the input ends this process."""
+        """Write one line to the parent; ignore a missing parent, because the end of the input ends this process."""
         with self.saying:
             self.lines.write(json.dumps(message, default=str) + "\n")
             self.lines.flush()
 
     def beat(self) -> None:
-        """Say again and again that this process is alive, and how far the calls are."""
+        """Report regularly that this process is alive, and the progress of its calls."""
         while True:
             time.sleep(_BEAT)
             with self.saying:
@@ -51,7 +51,7 @@ class _Calls:
                     self.say()
 
     def do(self, call: str, data: str, asked: str, given: str, most: int | None = None) -> None:
-        """One call, to its end; with ``most`` the process may take so many bytes more than it has."""
+        """Compute one call to its end; with ``most`` the process may take that many bytes more than it has."""
         token = self.tokens[call]
         failed = PluralityError if most is None else InputError  # the same file again fails the same
 
@@ -96,14 +96,14 @@ class _Calls:
 
 
 def _load(parts: list[str]) -> None:
-    """Load kernels, so that the first call need not."""
+    """Load kernels, so that the first call does not have to."""
     from ..warmup import warm_up
 
     warm_up(parts)
 
 
 def _prepare(calls: _Calls, name: str) -> None:
-    """Have a function load what the calls take, and say when it has."""
+    """Have a function load what the calls need, and report when it is done."""
     try:
         kind_of(name)()
     finally:
@@ -111,7 +111,7 @@ def _prepare(calls: _Calls, name: str) -> None:
 
 
 def main(*, near: bool) -> None:
-    """Take calls until the input ends, which it does with the parent; do not stand back if somebody waits ``near``."""
+    """Take calls until the input ends, as it does with the parent; keep normal priority if somebody waits ``near``."""
     if not near:
         stand_back()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal reaches the parent, which then ends the input

@@ -1,4 +1,4 @@
-"""The child process ``python -m core.runtime._worker FOLDER``. It writes JSON lines to standard output."""
+"""Child process ``python -m core.runtime._worker FOLDER``, which writes JSON lines to standard output."""
 
 import contextlib
 import json
@@ -23,7 +23,7 @@ _LAST_CHANCE = 2.0
 
 
 class Watch:
-    """What the work looks at and writes on: whether to stop, and how many steps are done."""
+    """Cancel flag and progress of the work in this child process."""
 
     def __init__(self) -> None:
         self.done = 0
@@ -31,11 +31,11 @@ class Watch:
 
     @property
     def cancelled(self) -> bool:
-        """True once the parent asked to stop or is gone."""
+        """True once the parent asked to stop or has ended."""
         return self._stop.is_set()
 
     def stop(self, *_) -> None:
-        """Ask the work to stop; also the handler of a signal."""
+        """Ask the work to stop; also used as the handler of a signal."""
         self._stop.set()
 
 
