@@ -90,8 +90,8 @@ def test_the_kind_can_be_said_and_ends_the_doubt(run, tmp_path):
         (("fit", "dawid-skene", "street", "--smoothing", "none"), "shares no trust between labels"),
         (("fit", "glad", "street"), "is not fitted to all labels at once"),
         (("certainty", "prirn", "street", "--reliability", "1"), "prirn has no certainty of sets"),
-        (("choose", "street"), "Choose one of the labels, such as 'pedestrian'"),
-        (("agreement", "street", "--label", "tram"), "There is no label 'tram'. The labels are 'pedestrian'"),
+        (("choose", "street"), "Choose one label, such as 'pedestrian'"),
+        (("agreement", "street", "--label", "tram"), "Unknown label 'tram'. Labels: 'pedestrian'"),
         (("report", "street", "--out", "r.html"), "Sets of labels are reported label by label. Give --label NAME"),
     ],
 )

@@ -74,9 +74,9 @@ def test_by_a_label_an_annotation_has_it_or_not(films):
     classes, left_out = films.as_classes("war")
     assert (classes.kind, classes.classes, left_out) == ("class", ("not war", "war"), 0)
     assert classes.answer.tolist() == [0, 1, 1]
-    with pytest.raises(InputError, match="Choose one of the labels"):
+    with pytest.raises(InputError, match="Choose one label"):
         films.as_classes()
-    with pytest.raises(InputError, match="There is no label 'opera'"):
+    with pytest.raises(InputError, match="Unknown label 'opera'"):
         films.as_classes("opera")
 
 
