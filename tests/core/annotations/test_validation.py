@@ -166,7 +166,7 @@ def test_times_stand_in_order_within_a_case_and_in_any_order_across_cases():
     dataset = of_classes(time=[9, 5, 3])
     assert dataset.time.tolist() == [9, 3, 5]
     assert dataset.rater.tolist() == [0, 2, 1]
-    with pytest.raises(InputError, match=r"time\[2\] is before"):
+    with pytest.raises(InputError, match=r"time\[2\] is earlier"):
         replace(dataset, time=np.array([9, 5, 3]))
 
 
