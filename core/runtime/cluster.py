@@ -1,10 +1,10 @@
 """Run the same work on many processes or computers with `dask.distributed`; see `core.runtime.executors`.
 
-What a task gets and gives crosses sockets as pickles, and who can send a pickle runs code: addresses are those of this
-computer, or TLS with the certificates of Dask's own settings (``DASK_DISTRIBUTED__COMM__TLS__…``). Tasks read
-partitions from disk, so the folder in which they are (TMPDIR) must be one that every worker sees. Nothing is changed in
-place, and sums are added in the order of `reduction_steps`: the result is the same whoever does what, and whoever dies
-meanwhile.
+What a task receives and returns crosses sockets as pickles, and whoever can send a pickle can run code, so addresses
+are those of this computer, or TLS with the certificates of Dask's own settings (``DASK_DISTRIBUTED__COMM__TLS__…``).
+Tasks read partitions from disk, so their folder (TMPDIR) must be visible to every worker. Nothing is changed in place,
+and sums are added in the order of `reduction_steps`, so the result does not depend on which worker does what, or on
+workers that die meanwhile.
 """
 
 import asyncio

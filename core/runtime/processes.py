@@ -304,7 +304,7 @@ def full_disk_words(what: str, error: OSError, folder: Path | None = None) -> st
         Folder that was written to; the temporary folder if omitted.
     """
     full = error.errno in (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
-    remedy = "Free some space there" if full else "Look whether it can be written to"
+    remedy = "Free some space there" if full else "Check that it can be written to"
     where, why = folder or tempfile.gettempdir(), error.strerror or error
     return f"{what} could not be written to {where}: {why}. {remedy} and start again."
 
