@@ -1,4 +1,4 @@
-"""Files that are no text: what they are, and what to open in their place."""
+"""Binary files: what they are, and what to open instead."""
 
 import io
 import zipfile
@@ -46,7 +46,7 @@ _DOCUMENTS = (
 
 
 def what_is(content: bytes) -> tuple[str, str] | None:
-    """What a binary file is and what to do with it; None where its first bytes do not say."""
+    """Return what a binary file is and what to do with it; None if its first bytes do not show it."""
     if content[:1] in _STATA and content[1:4] in (b"\x01\x00\x01", b"\x02\x00\x01", b"\x01\x01\x00", b"\x02\x01\x00"):
         return "a Stata file", "In Stata, export delimited the table, and open that."
     for start, magic, what, remedy in _KINDS:
@@ -56,7 +56,7 @@ def what_is(content: bytes) -> tuple[str, str] | None:
 
 
 def what_document(content: bytes) -> tuple[str, str] | None:
-    """The same for a zip archive that is a document of an office program and no workbook."""
+    """Return the same for a zip archive that is an office document but not a workbook."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = archive.namelist()

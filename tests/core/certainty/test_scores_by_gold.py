@@ -71,7 +71,7 @@ def test_known_scores_go_with_the_data(marked, tmp_path, monkeypatch):
     one, notes = with_side_files(bare, SideFiles(gold={"1": "2,5", "2": " ", "3": "4", "4": "high", "9": "1"}))
     assert np.array_equal(one.gold_scores, [2.5, np.nan, 4, np.nan], equal_nan=True)
     assert notes == (
-        "Gold holds what is no score ('high'); those cases have no gold.",
+        "Gold values that are not numbers ('high') were left out.",
         "Gold of 1 case without an annotation was left out.",
     )
     nothing, notes = with_side_files(bare, SideFiles(gold={"1": "high"}))

@@ -79,7 +79,7 @@ def test_rows_without_case_or_rater_are_dropped_with_the_reason():
 
 
 def test_a_file_of_missing_answers_is_refused_with_an_example():
-    with pytest.raises(InputError, match="No row holds a case, a rater and an annotation") as caught:
+    with pytest.raises(InputError, match="No row has a case, a rater and an annotation") as caught:
         reading_of("1,ann,NA\n1,bob,\n")
     assert "line 2, no annotation ('NA')" in caught.value.remedy
 
@@ -127,7 +127,7 @@ def test_a_declared_list_keeps_its_order_and_drops_what_is_not_on_it():
     assert reading.dataset.answer.tolist() == [0, 2, 0]
     assert reading.dataset.ordinal
     assert reading.report.dropped == ((4, "the annotation is not in the declared list of classes"),)
-    with pytest.raises(InputError, match="names a class twice"):
+    with pytest.raises(InputError, match="repeats a class"):
         reading_of("1,a,x\n", classes=["x", "x"])
 
 
