@@ -77,7 +77,7 @@ class Opinion:
                 "The ranking has a position without a class.", "Choose at least one class for each position."
             )
         if len(set(named)) < len(named):
-            raise InputError("The ranking names a class twice.", "Use each class once.")
+            raise InputError("The ranking repeats a class.", "Use each class once.")
         return cls(blocks=ordered)
 
     @classmethod
@@ -93,7 +93,7 @@ class Opinion:
         if not named:
             raise InputError("The set has no label.", "Choose one, or select that it cannot be determined.")
         if len(set(named)) < len(named):
-            raise InputError("The set names a label twice.", "Use each label once.")
+            raise InputError("The set repeats a label.", "Use each label once.")
         return cls(blocks=(named,), is_set=True)
 
     @classmethod

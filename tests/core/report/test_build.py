@@ -576,7 +576,7 @@ def test_the_section_on_reviews_says_what_was_assigned_also_before_anybody_revie
     ]
     request = request_of(dataset, assigned=assignment_table(given, []))
     (grid,) = review_section.reviews(request, (), CancelToken(), None)
-    assert grid.caption.startswith("2 assignments of cases, 1 overdue. Of a group")
+    assert grid.caption.startswith("2 assignments of cases, 1 overdue. In a group")
     assert grid.table["whom"].tolist() == ["Bob", "night"] and grid.table["n_done"].tolist()[0] == 0
     content = build_report(request, ("reviews",)).decode()
     assert "&lt;b&gt;Mia" in content and "<b>Mia" not in content and "taken back" not in content
