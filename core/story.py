@@ -280,7 +280,8 @@ def stands_in(test: AlternativeTest, by_probabilities: Sequence[EquivalentReader
     words = (
         f"{best.machine} is not worse than {best.n_rejected:,} of {plural(len(best.raters), 'rater')}, "
         f"{worst.machine} than {worst.n_rejected:,} (ε = {exact(test.epsilon)}). By their probabilities, "
-        f"{best.machine} is worth {worth[0]} raters and {worst.machine} {worth[1]}: it is confident even when it is wrong"
+        f"{best.machine} is worth {worth[0]} raters and {worst.machine} {worth[1]}: it is confident even when it is "
+        "wrong"
     )
     holds = outcome(best) == "passes" and outcome(worst) == "fails" and known[worst.machine].k_high == -np.inf
     return Claim(words, holds and known[best.machine].k > 0)

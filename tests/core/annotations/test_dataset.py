@@ -168,9 +168,9 @@ def test_selecting_everything_changes_nothing():
     [
         (classes, {"raters": ["nobody"]}, NotFoundError, "Could not find rater 'nobody'"),
         (classes, {"cases": ["d"]}, NotFoundError, "Could not find case 'd'"),
-        (classes, {"cases": []}, InputError, "Nothing is left"),
-        (classes, {"groups": ["west"]}, InputError, "Nothing is left"),
-        (classes, {"since": 99}, InputError, "Nothing is left"),
+        (classes, {"cases": []}, InputError, "leaves no annotations"),
+        (classes, {"groups": ["west"]}, InputError, "leaves no annotations"),
+        (classes, {"since": 99}, InputError, "leaves no annotations"),
         (rankings, {"groups": ["west"]}, InputError, "no groups"),
         (rankings, {"until": 1}, InputError, "no dates"),
     ],

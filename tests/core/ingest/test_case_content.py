@@ -86,7 +86,7 @@ def test_dates_of_cases_stand_for_dates_that_answers_lack():
     table = SideFiles(cases=CaseTable(("1", "2"), time=("1970-01-02", "1970-01-03")))
     dated, notes = with_side_files(plain, table)
     assert dated.time.tolist() == [86400, 86400, 172800]
-    assert "stand for them" in notes[0]
+    assert "used instead" in notes[0]
     own = opened(("a.csv", "case,rater,class,date\n1,ann,x,2024-01-01\n2,bob,x,\n")).dataset
     assert with_side_files(own, table)[0].digest == own.digest
 

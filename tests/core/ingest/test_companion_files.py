@@ -116,7 +116,7 @@ def test_lists_in_json_are_taken_apart_too():
 
 
 def test_lists_that_never_fit_are_refused():
-    with pytest.raises(InputError, match="one length"):
+    with pytest.raises(InputError, match="differ in length"):
         read(parquet_of(case=["c1"], annotators=[["a", "b"]], labels=[[1]]))
 
 

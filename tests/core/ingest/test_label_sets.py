@@ -263,7 +263,7 @@ def test_what_an_empty_cell_is_taken_for_is_told_where_no_column_holds_a_0(tmp_p
     reading = of_file(tmp_path, text, layout="labels")
     assert labels_of(reading.dataset) == {"a": {"r1": ["drama"], "r2": ["comedy", "drama"]}, "b": {"r1": ["comedy"]}}
     assert "No column of labels has a 0" in " ".join(reading.report.notes)
-    assert "or say that empty cells mean it" in " ".join(reading.report.warnings)
+    assert "or choose that empty cells mean it" in " ".join(reading.report.warnings)
     said = of_file(tmp_path, text, layout="labels", empty="none")
     assert labels_of(said.dataset)["b"] == {"r1": ["comedy"], "r2": ["none of these"]}
     assert "No column of labels has a 0" not in " ".join(of_file(tmp_path, COLUMNS).report.notes)
@@ -345,11 +345,11 @@ def test_known_sets_go_with_their_data(tmp_path):
     for wrong, said in (
         (np.zeros((2, 3)), "shape"),
         (np.full((3, 3), 2), "-1 of a case"),
-        (in_part, "known in part"),
+        (in_part, "some labels missing"),
     ):
         with pytest.raises(InputError, match=said):
             replace(plain, gold_sets=wrong)
-    with pytest.raises(InputError, match="Known sets are of sets"):
+    with pytest.raises(InputError, match="Known sets need"):
         replace(load_sample("anaesthesia"), gold_sets=np.zeros((45, 4)))
 
 

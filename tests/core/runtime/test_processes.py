@@ -119,7 +119,7 @@ def test_rubbish_is_no_message(child, words):
 def test_a_silent_child_is_given_up(child, monkeypatch):
     monkeypatch.setattr(processes, "SILENCE", 0.5)
     folders = child("import time; time.sleep(60)")
-    fails("said nothing for")
+    fails("has not responded for")
     assert not list(folders.iterdir())
 
 
@@ -133,7 +133,7 @@ def test_a_broken_result_is_told(child, content):
     child(
         f"import sys; open(sys.argv[1] + '/result.npz', 'wb').write({content}); print('{{\"finished\": true}}')",
     )
-    fails("result of the work cannot be read")
+    fails("Could not read the result of the work")
 
 
 def test_a_command_that_is_not_there_is_told(child, monkeypatch):
