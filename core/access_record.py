@@ -180,7 +180,7 @@ def _expire(path: Path, before: float, now: float) -> Access | None:
     """Remove lines from before a time, and state this in a new one; return the last line."""
     lines, faults = _read(path)
     gone = [line for line in lines if line.at < before]
-    if faults or not gone:  # what is damaged stays as it is
+    if faults or not gone:  # a damaged record is not changed
         return lines[-1] if lines else None
     said = _next(lines[-1], now, "", EXPIRED, "", [str(gone[-1].number), gone[-1].hash])
     write_whole(path, b"".join(map(_line, [*lines[len(gone) :], said])))

@@ -31,9 +31,9 @@ from .runtime.chunks import CancelToken
 SEED = 0
 MOST_ANNOTATIONS = 1_000_000  # above, rater models are not scored
 MOST_TRUTH_CASES = 5_000  # above, certainty is not compared with gold
-MOST_TRUSTED_CASES = 500  # the same of a model with a trust in each rater, which draws chains for it
+MOST_TRUSTED_CASES = 500  # the same for a model with a reliability per rater, which needs chains
 COUNTS_LEARN = False  # whether counts open with the prior learned from all cases, at γ = 1
-_BETA, _DOUBT = 0.6, 0.02  # until held-out scores say how far the annotations of a case are independent
+_BETA, _DOUBT = 0.6, 0.02  # until held-out scores give the independence of the annotations of a case
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -190,11 +190,11 @@ def decide(
     beta = None if choice is None else choice.dependence
     try:
         found = default_reliability(dataset, model, beta=beta, truth=truth, readers=readers, prior=prior)
-    except PluralityError:  # nothing anchors γ here: it opens at the published value, as without any data
+    except PluralityError:  # there is no evidence for γ here, so the published value is the default
         found = None
     value = model.default_reliability if found is None else found.reliability
     unknown = choice is None and rests_on_beta(model) and prior is None
-    ordered = dataset.kind == "class" and dataset.ordinal  # the choice says whether the order counts
+    ordered = dataset.kind == "class" and dataset.ordinal  # the choice decides if the order counts
     chosen = None if scoring else choice
     return AnalysisSettings(
         model,

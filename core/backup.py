@@ -36,7 +36,7 @@ FORMAT = "plurality backup 1"
 _LIST = "backup.json"
 _RECORD = {"sqlite": "reviews.sqlite3", "postgresql": "reviews.pgdump"}
 _HOME = "home/"
-BESIDE = "from_backup"  # folder of the home folder into which what was kept elsewhere is put back
+BESIDE = "from_backup"  # folder of the home folder for restored files from other places
 _CHUNK = 1 << 20
 _BROKEN = (KeyError, ValueError, TypeError, RuntimeError, EOFError, struct.error, zlib.error, zipfile.BadZipFile)
 
@@ -143,7 +143,7 @@ def restore(file: Path) -> Backup:
         )
     if has_record(owner_url()):
         raise InputError("Could not restore: the database has reviews already.", "Use a database without reviews.")
-    was_there, place = home.exists(), home / draft_name("keeping")  # what is above may not be written by this role
+    was_there, place = home.exists(), home / draft_name("keeping")  # this user may not write the parent folder
     try:
         place.mkdir(parents=True)
         with unheld_home():
@@ -163,7 +163,7 @@ def restore(file: Path) -> Backup:
     finally:
         shutil.rmtree(place, ignore_errors=True)
         if not was_there:
-            with suppress(OSError):  # nothing was put back, and nothing is left
+            with suppress(OSError):  # nothing was restored, and nothing is left
                 home.rmdir()
     files = told["files"]
     return Backup(len(files), sum(size for _, size in files.values()), _datasets(files), check)
@@ -184,11 +184,11 @@ def _write(archive: zipfile.ZipFile, store: ReviewStore | None, check: RecordChe
             files[f"{BESIDE}/{path.name}"] = _add(archive, path, f"{_HOME}{BESIDE}/{path.name}")
     for path in _kept_files(home):
         name = path.relative_to(home).as_posix()
-        if name in files:  # put back from an earlier backup
+        if name in files:  # restored from an earlier backup
             continue
         try:
             files[name] = _add(archive, path, _HOME + name)
-        except FileNotFoundError:  # it was forgotten meanwhile
+        except FileNotFoundError:  # it was deleted meanwhile
             continue
     gone = {name.split("/")[1] for name in files if name.startswith("datasets/")}
     gone -= {path.name for path in _entries(home / "datasets")}

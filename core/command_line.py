@@ -34,7 +34,7 @@ _TYPES = {int: click.INT, float: click.FLOAT, str: click.STRING}
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; return the exit status."""
-    for stream in (sys.stdout, sys.stderr):  # the same bytes on every system, also of names that are no UTF-8
+    for stream in (sys.stdout, sys.stderr):  # the same bytes on every system, also for names that are not UTF-8
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
     started = time.perf_counter()
@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             json.dump(_plain(answer), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
             sys.stdout.write("\n")
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader of a pipe has seen enough
+    except BrokenPipeError:  # the reader of a pipe has closed it
         sys.stderr.close()
     return 0 if answer.get("ok", True) else 1  # a record that is not whole
 
@@ -792,7 +792,7 @@ def _predictions() -> click.Option:
     )
 
 
-# Where a command's function is, what it does, an example, and its parameters.
+# Module and function of each command, its summary, an example, and its parameters.
 _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] = {
     "samples": (".commands.data:samples", "List the samples.", "samples", _none),
     "describe": (

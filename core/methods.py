@@ -405,7 +405,7 @@ def method_named(family: Family, name: str) -> Method:
     InputError
         It does not exist; the message lists the existing ones.
     """
-    # The engine's own first: a plug-in may ask for one of them while it is being loaded.
+    # Built-in methods come first, because a plug-in may request one of them while it is being loaded.
     own = next((method for method in _built_in(family) if method.name == name), None)
     if own is not None:
         return own
@@ -480,10 +480,10 @@ def _declared(module: Any) -> Iterable[Method]:
 def _plugins() -> tuple[Method, ...]:
     found: list[Method] = []
     for entry in entry_points(group=GROUP):
-        _loading.now = True  # what a plug-in asks for now is answered from the methods that are built in
+        _loading.now = True  # a request of a plug-in during its loading gets only the built-in methods
         try:
             given = entry.load()(sys.modules[__package__])
-        except Exception as error:  # somebody else's code: whatever it raises, it is named
+        except Exception as error:  # code of others may raise any error, so the error names it
             raise InputError(
                 f"Could not load the plug-in {entry.name!r}: {type(error).__name__}: {error}.",
                 "Fix or uninstall it.",

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-_NEAR = 1e-9  # of the largest value: rounding stays far below, and no file shows what is above out of order
+_NEAR = 1e-9  # share of the largest value; rounding stays far below it
 
 
-FITTED = 6  # digits of a share that a fit which has converged is sure of
+FITTED = 6  # reliable decimals of a share after convergence
 
 
 def lowest_first(values: np.ndarray, then: np.ndarray | None = None) -> np.ndarray:

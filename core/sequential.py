@@ -11,7 +11,7 @@ import numpy as np
 
 _GRID = 1_000
 _CELLS = 1 << 21
-_MOST_BET = 0.5  # of the capital
+_MOST_BET = 0.5  # share of the capital
 
 
 def level_of_look(level: float, look: int) -> float:

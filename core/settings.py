@@ -15,7 +15,7 @@ from .errors import InputError
 
 MEGABYTE = 1024 * 1024
 _SHORTEST_SECRET = 32
-# What the settings depend on; folders of users and systems among it.
+# Variables that the settings depend on, including folders of users and systems.
 _OWN = (
     "HOME", "MAX_UPLOAD_MB", "READING_MB", "RESULTS_MB", "MEMORY_MB", "WORKERS", "CLUSTER", "UNASKED_CASES",
     "MAX_MODEL_CELLS", "DATABASE_URL", "DATABASE_OWNER_URL", "SEVERAL_PROCESSES", "IMAGES", "REMOTE_IMAGES", "SIGN_IN",

@@ -16,10 +16,10 @@ _BREAK_AFTER = re.compile(r"(:(?=[\w+\-/])|(?<=www)(?=\.)|@(?=\w)|(?<=[-<>~])(?=
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
 _CONTROL_BUT_BREAKS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u2028\u2029]+")
 _IN_FULL = 1e15  # beyond it a power of ten is shorter than its digits, and not every whole number is one of doubles
-_NEARLY_NONE = 1e-12  # of a probability
+_NEARLY_NONE = 1e-12  # smallest probability shown
 UNKNOWN = "–"
-_SPREADSHEET_LEADERS = frozenset("=+-@＝＋－＠")  # in East Asia programs take those of full width for the others
-_UNSEEN = ("Cc", "Cf", "Mn", "Zs", "Zl", "Zp")  # categories of letters that nobody sees at the beginning of a cell
+_SPREADSHEET_LEADERS = frozenset("=+-@＝＋－＠")  # programs in East Asia treat full-width signs like the others
+_UNSEEN = ("Cc", "Cf", "Mn", "Zs", "Zl", "Zp")  # categories of letters that are invisible at the start of a cell
 LONGEST_SHOWN = 500
 _LONG_WORD = re.compile(rf"\S{{{LONGEST_SHOWN + 1},}}")
 

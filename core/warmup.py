@@ -57,7 +57,7 @@ from .runtime.processes import stand_back
 
 _TABLE = b"case,rater,rank,class\n1,a,1,x\n1,a,1,y\n1,b,1,x\n1,c,1,y\n2,a,1,y\n2,b,1,y\n2,c,1,z\n"
 
-# Of what is compiled for other kinds of data: raters who agree more than by chance, one of them on one class.
+# Sizes of data of other kinds: raters who agree more than by chance, one of them on one class.
 _N_CASES, _N_RATERS = 30, 6
 _MACHINE = _N_RATERS - 1
 _RECORDS = b'[{"case": 1, "rater": "a", "label": "x"}, {"case": 1, "rater": "b", "label": "y"}]'
@@ -95,7 +95,7 @@ def main(parts: Sequence[str]) -> None:
     def done(part: str) -> None:
         print(part, flush=True)
         if at_first[-1:] == [part]:
-            stand_back(far=True)  # behind the other child, for whose parts a page may wait
+            stand_back(far=True)  # lower priority than the other child, whose parts a page may wait for
 
     warm_up(parts or PARTS, done)
 
@@ -261,7 +261,7 @@ def _raters() -> None:
 
 def _kinds() -> None:
     """Run AI raters and coefficients on annotations of other kinds."""
-    from .machines.alternative_test import alternative_test  # here: the first page would wait for what they load
+    from .machines.alternative_test import alternative_test  # here, or the first page would wait for their imports
     from .machines.equivalent_readers import equivalent_readers
 
     case, rater, answer = _panel(3)

@@ -13,7 +13,7 @@ import pandas as pd
 from ..methods import Method
 from .schema import Column
 
-if TYPE_CHECKING:  # commands that print tables need no figure
+if TYPE_CHECKING:  # not imported for commands that print tables, which need no figure
     import plotly.graph_objects as go
 
     from ..figures.theme import Theme

@@ -26,7 +26,7 @@ from .schema import Column, frame_of
 
 TERM = "quality gate"
 Outcome = Literal["met", "not met", "undecided"]
-# Short names, with the first of the coefficients that there is of the annotations.
+# Short names, each with coefficients of which the first available one is used.
 ALIASES = {
     "alpha": ("krippendorff_alpha", "set_alpha"),
     "kappa": ("fleiss_kappa",),

@@ -160,6 +160,6 @@ def groups(options) -> tuple[dict, "pd.DataFrame"]:
 
 
 def _frame(rows, **how) -> "pd.DataFrame":
-    import pandas as pd  # takes longer than all that a small file needs: only where a table is written
+    import pandas as pd  # loading it takes longer than reading a small file, so it is loaded only to write a table
 
     return pd.DataFrame(rows, **how)

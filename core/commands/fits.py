@@ -63,7 +63,7 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
 def _part(options, fitted: Fitted, left_out: int) -> tuple[dict, pd.DataFrame]:
     """Return a part of the analysis of models, as on its page and in its downloads."""
     from ..analyses.models import MODELS
-    from ..analyses.models.fits import of_fits  # with figures, which take longer than a small fit
+    from ..analyses.models.fits import of_fits  # loads figures, which takes longer than a small fit
 
     part = MODELS.part(options.part)
     dataset = fitted.dataset
@@ -163,7 +163,7 @@ def asked_for(options) -> Request:
     if options.gold:
         given["use_gold"] = True
     if all(option.name != "seed" for option in method.options):
-        given.pop("seed")  # restarts and intervals take it
+        given.pop("seed")  # only restarts and intervals use it
     return request(method.name, options.method, **given)
 
 

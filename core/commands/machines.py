@@ -303,7 +303,7 @@ def _read(path: Path, options, labels: tuple[str, ...]) -> Dataset:
         raise InputError(f"Could not find the file {str(path)!r}.", "Provide the file of the machine's annotations.")
     reading = read_answers(path, labels=labels)
     if reading.report is not None:
-        options.cautions.extend(one for one in reading.report.warnings if one != ONE_RATER)  # of these it is true
+        options.cautions.extend(one for one in reading.report.warnings if one != ONE_RATER)  # true of these files
         options.cautions.extend(_missing(reading))
     return reading.dataset
 

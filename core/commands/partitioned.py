@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from ..partitioned.dataset import PartitionedDataset
     from ..runtime.executors import Executor
 
-_OF_MEMORY = 0.4  # of what is free, for the rows while they are read; models take as much again
+_OF_MEMORY = 0.4  # share of free memory for the rows while they are read; models need as much again
 MOST_CHOSEN_BY = 2_000_000  # annotations
 Answer = tuple[dict, "Callable[[], pd.DataFrame] | pd.DataFrame"]
 
 
-IN_MEMORY_TOO = ("certainty", "sweep")  # whose chunks of cases a cluster takes, whatever the file
+IN_MEMORY_TOO = ("certainty", "sweep")  # commands whose chunks of cases a cluster takes from any file
 
 
 def wanted(options, called: str) -> bool:

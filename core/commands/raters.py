@@ -148,5 +148,5 @@ def known_scores(path: str) -> dict[str, float]:
             continue
         if not np.isfinite(number[place]):
             raise InputError(f"{path}: {text!r} in row {place + 1} is not a score.", "Use numbers.")
-        found[case_id.strip()] = float(number[place])  # as annotations are read
+        found[case_id.strip()] = float(number[place])  # trimmed, as annotations are
     return found

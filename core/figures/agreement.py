@@ -106,7 +106,7 @@ def pair_heatmap(matrix: PairMatrix, order: np.ndarray, theme: Theme, title: str
     n_raters = len(order)
     names = [plotly(name) for name in short_names([matrix.raters[code] for code in order], 16)]
     few = n_raters <= MOST_WITH_TEXT
-    # A rater's own column would say nothing: it is left empty.
+    # A rater's own cell has no meaning, so it is left empty.
     text = [["" if i == j else _cell(matrix, i, j) for j in order] for i in order] if few else None
     hover = [["" if i == j else _pair_hover(matrix, i, j) for j in order] for i in order]
     coloured = np.where(matrix.n[np.ix_(order, order)] >= FEW_PAIRS, value, np.nan)

@@ -16,7 +16,7 @@ from .theme import Theme, Trace, bar, cross, error_bars, figure_of, filled_band,
 
 MOST_LINES = 40
 MOST_WINDOWS_NAMED = 14
-APART = 0.12  # between two coefficients of a window
+APART = 0.12  # distance between two coefficients of a window
 
 
 def named_forest(
@@ -187,7 +187,7 @@ def band_bar(found: Sequence[Band], theme: Theme, title: str) -> go.Figure:
     title : str
     """
     data: list[Trace] = []
-    shades = np.linspace(0.05, 0.5, len(found))  # text in ink can be read on each
+    shades = np.linspace(0.05, 0.5, len(found))  # so that text in ink is readable on each
     for band, shade in zip(found, shades, strict=True):
         p = band.probability or 0.0
         data.append(

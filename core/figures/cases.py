@@ -15,7 +15,7 @@ from .theme import Theme, Trace, bar, figure_of, scatter, with_opacity
 SHOWN_DRAWS = 80
 MOST_TRIANGLE_DRAWS = 500  # a browser draws each of them as an element of its own
 _HEIGHT = np.sqrt(3) / 2
-_BESIDE = -0.05  # of the axis of probability
+_BESIDE = -0.05  # position next to the bars, in units of the axis
 
 
 def plausibility_bars(
@@ -297,7 +297,7 @@ def _cloud(shown: np.ndarray, mean: np.ndarray, hover: str, colour: str, theme: 
             **_plane(shown),
             mode="markers",
             marker={"size": 4, "color": colour, "opacity": 0.38},
-            customdata=shown.astype(np.float32),  # said to two places
+            customdata=shown.astype(np.float32),  # shown to two decimals
             hovertemplate=hover + "<extra>draw</extra>",
             showlegend=False,
         ),

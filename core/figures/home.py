@@ -59,7 +59,7 @@ def agreement(table: Sequence[Coefficient], theme: Theme, quoted: Coefficient | 
     for one in sorted((one for one in table if one.name in _FIRST), key=place):
         if one.value is not None and len(chosen) < MOST_COEFFICIENTS:
             chosen.setdefault((one.name, one.weights if one.name == SET_ALPHA else ""), one)
-    # How an intraclass correlation was estimated would leave no room for its interval.
+    # The name of the estimator of an intraclass correlation would leave no room for its interval.
     labels = [
         method_named("coefficient", one.name).title if one.name in INTRACLASS else title_of(one)
         for one in chosen.values()

@@ -443,7 +443,7 @@ def _of_raters(
 ) -> go.Figure:
     value = ends[0]
     known = np.flatnonzero(np.isfinite(value))
-    if len(known) > MOST_RATERS:  # those who stand apart, and then those farthest from the line
+    if len(known) > MOST_RATERS:  # those clearly different first, then those farthest from the line
         known = known[np.lexsort((-np.abs(value[known] - at), ~clear[known]))][:MOST_RATERS]
     known = known[np.argsort(value[known], kind="stable")]
     data = rater_traces(

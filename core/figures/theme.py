@@ -398,7 +398,7 @@ def enlarge(figure: go.Figure, by: float) -> go.Figure:
             part["margin"]["t"] *= by
     for trace in spec["data"]:
         marker = trace.get("marker", {})
-        if isinstance(marker.get("size"), int | float):  # sizes that say something stay
+        if isinstance(marker.get("size"), int | float):  # sizes with a meaning do not change
             marker["size"] *= by
     return unchecked(spec["data"], layout)
 

@@ -77,7 +77,7 @@ def scan_records_of_json(data, wanted, deepest, long_number, most):  # noqa: C90
             depth -= 1
             if depth < 0:
                 return starts[:n_records], stops[:n_records], lines[:n_records], i, line, 2
-            # In an array what follows up to the comma belongs to the value, for the parser to refuse.
+            # In an array, everything up to the comma is part of the value, so that the parser refuses it.
             if depth == 0 and wanted == 0 and record:
                 stops[n_records] = i + 1
                 n_records += 1

@@ -14,7 +14,7 @@ from .long_rows import Rows, drop, names_as_codes, stacked
 MOST_ANSWERS = 5_000_000
 MOST_OF_ONE_CASE = 100_000
 MOST_CASES = 1_000_000
-_ROUNDED = 0.05  # of the largest count: shares are written with few decimals
+_ROUNDED = 0.05  # tolerance relative to the largest count, because shares have few decimals
 
 
 def count_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
@@ -174,7 +174,7 @@ def _counts_of_shares(raw: RawTable, mapping: Mapping) -> np.ndarray | None:
 
 def _counts(raw: RawTable, column: str) -> np.ndarray:
     coded = encode(raw.table[column])
-    numbers = np.append(to_numbers(coded.values), 0.0)[coded.code]  # an empty cell is nobody
+    numbers = np.append(to_numbers(coded.values), 0.0)[coded.code]  # an empty cell counts as 0
     wrong = np.flatnonzero(~((numbers >= 0) & (numbers == np.floor(numbers)) & np.isfinite(numbers)))
     if wrong.size:
         row = int(wrong[0])

@@ -88,7 +88,7 @@ def _matched(
                 continue
             depth = [_common(path, parts[place]) for place in places]
             best = [place for place, length in zip(places, depth, strict=True) if length == max(depth)]
-            if len(best) == 1:  # two files that fit equally well leave it open which is meant
+            if len(best) == 1:  # two files that fit equally well are ambiguous
                 images.setdefault(case, {})[one] = pictures[best[0]][1]
                 used.add(best[0])
     for place, path in enumerate(parts):

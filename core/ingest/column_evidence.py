@@ -15,8 +15,8 @@ from .missing_codes import looks_like_code
 
 LOOKED_AT = 5_000
 MOST_CLASSES = 30
-NEARLY = 0.98  # of the rows that a case and a rater tell apart
-_SHARED = 0.5  # of the values of a rater that another rater gives, too
+NEARLY = 0.98  # share of the rows that a case and a rater must distinguish
+_SHARED = 0.5  # share of the values of a rater that another rater must also give
 _FEW_ROWS = 10
 _LONG_TEXT = 40  # letters
 _NUMBERED = re.compile(r"(.*?)(?:[\W_]*\d+|[\W_]+[a-z])")
@@ -37,7 +37,7 @@ _FACTS = words(
     "age sex gender experience country city region channel device browser ip session visit round batch page split "
     "fold url link email language lang status tags title"
 )
-# What a row of sums is called where a case is expected.
+# Names of rows of sums in the column of cases.
 ROWS_OF_TOTALS = words("total totals sum sums mean average avg median kappa agreement alpha overall") | {
     "grand total", "percent agreement", "fleiss kappa", "cohen kappa", "cohen's kappa", "fleiss' kappa", "% agreement",
 }  # fmt: skip

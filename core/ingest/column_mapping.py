@@ -75,7 +75,7 @@ _DONE = (
     r"completed|answered|submitted)"
 )
 _DOING = r"(?:read|reading|annotation|label|rating|grading|assessment|review|evaluation|submission)"
-# A name of several words that says each of these only as a whole.
+# Patterns for names of several words that show a role only as a whole.
 _WHOLE = {
     "rater": re.compile(rf"{_DONE}[\W_]*by|(?:[a-z]+[\W_]+)*[a-z]+ologists?(?:[\W_]*(?:id|name|no|nr|code|\d+))?"),
     "time": re.compile(
@@ -87,7 +87,7 @@ _WHOLE = {
     ),
     "count": re.compile(r"n|(?:n|number|no)[\W_]*(?:of[\W_]*)?(?:cases|items|patients|subjects)"),
 }
-# Names of columns of how many annotations there are.
+# Names of columns with the number of annotations.
 _HOW_MANY = re.compile(
     r"(?:n|num|number|no|total)[\W_]*(?:of[\W_]*)?(?:votes?|annotations?|ratings?|labels?|answers?|judge?ments?)"
 )
@@ -241,7 +241,7 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
         found = {role: column for role, column in found.items() if role not in ("rater", "answer")}
     if _HOW_MANY.fullmatch(found.get("answer", "").strip().casefold()):
         found.pop("answer")
-    for role in ("confidence", "count"):  # what they are for, only the rows below can say
+    for role in ("confidence", "count"):  # only the rows below show their role
         found.pop(role, None)
     why: dict[str, str] = {role: f"the column is called {column!r}" for role, column in found.items()}
     if "rater" in found and "answer" in found and "case" in found:
@@ -283,7 +283,7 @@ def _recognised(columns: Sequence[str]) -> dict[Role, str]:
         for role in _SYNONYMS:
             if role in found:
                 continue
-            # "score" or "rank" inside a longer name says little about rank, time and group: those need the whole name.
+            # "score" or "rank" inside a longer name is weak evidence for rank, time and group: these need all of it.
             if wanted == 1 and role in _NAMED_WHOLE:
                 continue
             for column in columns:

@@ -22,9 +22,9 @@ from .formats.headers import HEADERS_JOINED
 from .label_columns import NO, YES
 
 ALL_COLUMNS, ALL_LABELS = "all columns", "all labels"
-_ROUNDED = 0.02  # of shares that add up to the same in every row, for each column
+_ROUNDED = 0.02  # tolerance per column for shares that add up to the same in every row
 _MORE_CASES, _SAME_SPREAD = 3, 0.01
-_MOST_PAIRED = 40  # columns among which a case and a rater are looked for
+_MOST_PAIRED = 40  # number of columns among which a case and a rater are searched
 # Words that mark a column as an annotation and nothing else; others may be one of several questions.
 _ONLY_ANSWER = words(
     "label class annotation answer response rating vote judgment judgement choice category value decision score grade"
@@ -103,7 +103,7 @@ def long_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     if named is not None and by_name == 2 and words_of_name(named) & _ONLY_ANSWER:
         return {"": guess}
     answers = seen.may_be_answers(free, guess.case, guess.rater)
-    if named is not None and named not in answers:  # all say the same, or it is a fact of each rater
+    if named is not None and named not in answers:  # all values are the same, or it is a fact on each rater
         answers = [named] if by_name == 2 else [named, *answers]
     if not answers:
         answers = free if len(free) == 1 else [guess.answer] if guess.answer in free else []

@@ -136,7 +136,7 @@ def _with_cases(dataset: Dataset, table: CaseTable, notes: list[str]) -> Dataset
 
 
 def _with_gold(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Dataset:
-    gold = {case.strip(): text.strip() for case, text in gold.items()}  # as annotations are read
+    gold = {case.strip(): text.strip() for case, text in gold.items()}  # trimmed, as annotations are
     if dataset.kind == "score":
         return _with_known_scores(dataset, gold, notes)
     if dataset.kind == "set":

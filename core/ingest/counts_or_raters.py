@@ -12,7 +12,7 @@ from .formats.headers import HEADERS_JOINED
 
 _MARGIN = 3.0  # standard errors by which sums must vary more or less than those of unrelated columns
 _FEWEST, _FEW = 3, 10
-_LARGEST_GRADE = 11  # of scales that raters use without being asked for a score
+_LARGEST_GRADE = 11  # largest grade of common scales of raters
 _UNLIKE = 3.0  # raters of one scale have means nearer to each other than this
 _NAMED = 0.8
 _ANSWERS = words(

@@ -29,7 +29,7 @@ def _share_no_answer(dataset: Dataset) -> list[str]:
     shared = np.bincount(answer, minlength=dataset.n_classes)[answer] > 1
     sharing, answers = np.zeros(dataset.n_raters, bool), np.bincount(dataset.rater, minlength=dataset.n_raters)
     sharing[rater[shared]] = True
-    return [dataset.raters[code] for code in np.flatnonzero(~sharing & (answers >= 3))]  # fewer say nothing
+    return [dataset.raters[code] for code in np.flatnonzero(~sharing & (answers >= 3))]  # fewer are not conclusive
 
 
 def repeated(n_repeats: int, n_same: int, n_annotations: int | None) -> list[str]:
@@ -74,7 +74,7 @@ def of_several_files(
         Their names.
     """
     pair = rater.astype(np.int64) * (int(case.max(initial=0)) + 1) + case
-    each = np.unique(pair * len(files) + file) // len(files)  # a pair as often as there are files that hold it
+    each = np.unique(pair * len(files) + file) // len(files)  # a pair once per file that contains it
     twice = np.unique(each[1:][each[1:] == each[:-1]])
     if not twice.size:
         return []

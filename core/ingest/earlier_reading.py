@@ -59,7 +59,7 @@ def earlier_digests(
             for listed in lists:
                 try:
                     found[build(one, listed).digest] = None
-                except PluralityError:  # by that rule it could not be read
+                except PluralityError:  # that rule could not read the file
                     continue
     return tuple(digest for digest in found if digest != now)
 

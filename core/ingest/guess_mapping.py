@@ -26,7 +26,7 @@ _DATE = re.compile(r"\d{4}([./-])\d\d?\1\d\d?(?:\D|$)|\d\d?([./-])\d\d?\2(?:\d{4
 _SIGNS = ((">", "="), ("≻", "~"), ("≻", "="))
 _TOTALS = frozenset(["total", "totals", "sum", "all", "n", "count", "annotations", "votes"])
 _WHOLE_NUMBERS = "The columns hold whole numbers, which may be one or the other."
-_MOST_COLUMNS = 500  # tables of more columns are not looked into
+_MOST_COLUMNS = 500  # tables with more columns are not examined
 
 
 def likeliest_mapping(raw: RawTable, classes: Collection[str] = ()) -> Mapping:
@@ -150,7 +150,7 @@ def mapping_as(raw: RawTable, layout: Layout) -> Mapping:
         return next((one.clear() for one in (guess, *guess.instead) if one.layout == layout), _with_layout(raw, layout))
     if guess.layout != layout:
         return _with_layout(raw, layout)
-    if layout == "wide":  # said so: every column may be a rater
+    if layout == "wide":  # the user chose this layout, so every column may be a rater
         raters = tuple(c for c in raw.columns if c in guess.raters or c not in (guess.case, guess.group, guess.gold))
         return replace(guess.clear(), raters=tuple(c for c in raters if likeness(c, "time") < 2))
     return guess.clear()
@@ -241,7 +241,7 @@ def _patterns(raw: RawTable, guess: Mapping) -> Mapping | None:
     if numbers is None or len(set(rows)) < len(rows):
         return None
     answers = [set(column) - {""} for column in zip(*rows, strict=True)]
-    # Raters use the same classes; a column that has none in common with the others is something else.
+    # Raters use the same classes; a column without a class in common with the others is not a rater.
     for place, own in enumerate(answers):
         if own and own.isdisjoint(set().union(*answers[:place], *answers[place + 1 :])):
             return None

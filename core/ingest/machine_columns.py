@@ -85,7 +85,7 @@ def _of_rater(code: np.ndarray, n_raters: int, cells: pa.ChunkedArray) -> list[s
     told = encode(cells)
     found = np.full(n_raters, -1, np.int64)
     named = (code >= 0) & (told.code >= 0)
-    found[code[named][::-1]] = told.code[named][::-1]  # the first of its spellings is what is shown
+    found[code[named][::-1]] = told.code[named][::-1]  # the first spelling is shown
     word = np.unique([text.strip().casefold() for text in told.values], return_inverse=True)[1]
     if (word[found[code[named]]] != word[told.code[named]]).any():
         return None

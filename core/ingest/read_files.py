@@ -30,7 +30,7 @@ from .guess_mapping import likeliest_mapping, mapping_as
 from .machine_columns import told_machines
 from .row_in_words import readings_of
 
-_OPENING = 0.6  # of the time, the rest is building
+_OPENING = 0.6  # share of the time for opening; the rest is building
 
 
 @dataclass(frozen=True, slots=True, repr=False)

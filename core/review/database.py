@@ -35,9 +35,7 @@ _RIGHTS = (
 )
 _LOCK = 0x506C7572  # advisory lock of the migration, in Postgres
 _MOST_FAULTS = 20  # number of faults of the file that are listed
-_opened: WeakKeyDictionary[sa.Engine, tuple] = (
-    WeakKeyDictionary()
-)  # the file or database that each engine was opened on
+_opened: WeakKeyDictionary[sa.Engine, tuple] = WeakKeyDictionary()  # the file or database of each engine
 
 
 def store_url() -> sa.URL:

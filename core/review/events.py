@@ -24,11 +24,8 @@ Visible = Literal["blind", "open"]
 # Kinds of events without a case.
 ASSIGNED, WITHDRAWN, ERASED, BROUGHT, CONTINUED, QUEUED, MIGRATED = OF_DATASETS = (
     *("assignment", "withdrawal", "erasure"),
-    *(
-        "brought_over",
-        "continued",
-    ),  # for data that were read again: at the end of the copies, and at the end of the chain that they are from
-    *("queue", "migration"),  # QUEUED: a session was started; MIGRATED: events up to here have hashes of a former form
+    *("brought_over", "continued"),  # for data read again: the end of the copies, and of the chain they are from
+    *("queue", "migration"),  # a session was started; events up to here have hashes of a former form
 )
 NO_STEPS = (QUEUED, MIGRATED)  # events that are not an opinion on a case
 TWO_PEOPLE = ("second_opinion", ASSIGNED)  # kinds of events that name a second person

@@ -30,7 +30,7 @@ FEWEST_READERS = 2
 STANDARD_ERRORS = 2.0
 MOST_DRAWS = 64_000
 _MORE = 4
-_EQUAL = 1e-9  # largest standard error of a probability
+_EQUAL = 1e-9  # difference below which two probabilities count as equal
 
 
 @dataclass(frozen=True, slots=True)

@@ -143,9 +143,7 @@ def reviewed_by(reviews: Mapping[str, CaseReview], sessions: Iterable[Session]) 
     sessions : iterable of Session
         Sessions of all reviewers.
     """
-    drawn: dict[
-        str, dict[str, float]
-    ] = {}  # by seed: two samples with one seed have the larger of their probabilities together
+    drawn: dict[str, dict[str, float]] = {}  # by seed: of two samples with one seed, the larger probability is valid
     for session in sessions:
         for queued in session.cases:
             if found := _CHANCE.fullmatch(queued.why):

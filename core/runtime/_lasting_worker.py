@@ -27,7 +27,7 @@ class _Calls:
 
     def __init__(self) -> None:
         self.lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
-        os.dup2(2, 1)  # libraries may print: their words go with the errors
+        os.dup2(2, 1)  # libraries may print, so their output goes to the errors
         self.tokens: dict[str, CancelToken] = {}
         self.told: dict[str, list] = {}
         self.saying, self.reading = threading.RLock(), threading.Lock()
@@ -53,7 +53,7 @@ class _Calls:
     def do(self, call: str, data: str, asked: str, given: str, most: int | None = None) -> None:
         """Compute one call to its end; with ``most`` the process may take that many bytes more than it has."""
         token = self.tokens[call]
-        failed = PluralityError if most is None else InputError  # the same file again fails the same
+        failed = PluralityError if most is None else InputError  # the same file would fail in the same way
 
         def tell(*words: Any) -> None:
             self.told[call] = [word if isinstance(word, str) else float(word) for word in words]
@@ -74,7 +74,7 @@ class _Calls:
             if most is not None:
                 words = "Could not read the file: it needs more memory than there is for it. Open a part of it."
             answer = {"error": error_as(failed(words))}
-        except BaseException as error:  # a panic of a compiled library is no Exception; who asked waits for a word
+        except BaseException as error:  # a panic of a compiled library is no Exception, and the caller waits
             traceback.print_exc()
             words = f"The work failed with {type(error).__name__}: {error}. Please report it."
             if most is not None:

@@ -41,7 +41,7 @@ class Watch:
 
 def main(folder: Path) -> None:
     """Do the job in ``folder`` and leave its result there."""
-    # Libraries may print: their words go with the errors, the lines of the protocol alone to the parent.
+    # Libraries may print, so their output goes to the errors, and only lines of the protocol to the parent.
     lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     watch, lock = Watch(), threading.Lock()
@@ -88,7 +88,7 @@ def main(folder: Path) -> None:
         with contextlib.suppress(OSError):
             traceback.print_exc()
             sys.stderr.flush()
-    os._exit(code)  # no tidying up: a sampler's thread may still be about
+    os._exit(code)  # without cleanup, because a sampler's thread may still run
 
 
 def _work(folder: Path, watch: Watch) -> None:

@@ -41,7 +41,7 @@ _QUIET = {
     "distributed.admin.tick.limit": "60s",
     "distributed.admin.large-graph-warning-threshold": "1TB",
 }
-# Within one computer nobody is far away: who does not answer is dead, and asked for half a minute otherwise.
+# On one computer a process that does not answer is dead; by default Dask would wait half a minute for it.
 _NEAR = {"distributed.comm.timeouts.connect": "5s"}
 
 

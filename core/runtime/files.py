@@ -22,10 +22,10 @@ import numpy as np
 from ..settings import current_settings
 
 _DRAFT = re.compile(r"\.(?:writing|keeping|erasing|running)-(?P<host>.+)-(?P<process>\d+)-(?P<run>[^-]+)-[^-]+")
-_RUN = secrets.token_hex(4)  # tells this process from an earlier one of the same number
+_RUN = secrets.token_hex(4)  # distinguishes this process from an earlier one with the same number
 TRIES, PAUSE = 25, 0.02  # seconds
 LOCK, _UNKEPT = ".lock", ".unkept"
-# Seconds after which what was begun on another computer that shares the folder, or by who knows whom, is nobody's.
+# Seconds after which a draft from another computer with the same folder, or of unknown origin, is removed.
 _OLD = {"writing": 3_600.0, "keeping": 3_600.0, "erasing": 3_600.0, "running": 604_800.0}
 _ONE_AT_A_TIME = threading.Lock()
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}

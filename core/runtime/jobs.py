@@ -76,7 +76,7 @@ class Job:
         self.token = JobToken(PRIORITY_STEP * max(0, cost - 1))
         self.sessions: set[str] = set()  # that asked for it
         self.watchers: set[str] = set()  # sessions, or parts of them, that look at it now
-        self.session = ""  # in whose turn it runs
+        self.session = ""  # session in whose turn it runs
         self.background = False  # nobody waits for it
         self.refused: dict[str, Job] = {}  # by session, what it cancelled under this key
         self.unseen_since: float | None = None
@@ -89,7 +89,7 @@ class Job:
         self.started: float | None = None
         self.seconds = 0.0
         self.remembered: Any = None  # the result with the names of the dataset that it was requested for
-        # Where several processes serve: whether another one does this work now; what says to others how far it is, and
+        # If several processes serve: whether another one does this work now; what reports the progress to others, and
         # whether any of them waits for it.
         self.is_elsewhere: Callable[[], bool] = lambda: False
         self.tells: list[Callable[[], None]] = []

@@ -210,7 +210,7 @@ class ComputeLock:
             Start of the work, in seconds since 1970-01-01 UTC.
         """
         told = json.dumps([round(share, 4), message[:_LONGEST_MESSAGE], since]).encode()
-        with self._telling, suppress(OSError):  # one write: who reads finds the old words or the new ones
+        with self._telling, suppress(OSError):  # a single write, so that a reader gets the old or the new text
             if self._handle is not None:
                 os.lseek(self._handle, 0, os.SEEK_SET)
                 os.write(self._handle, told.ljust(_TOLD_BYTES))

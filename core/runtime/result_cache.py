@@ -358,7 +358,7 @@ class Results:
     def _put(self, dataset: Dataset, asked: tuple, result: Any, owner: str, *, quick: bool = False) -> Remembered:
         content = dataset.content_digest
         key = content, asked
-        # Asked for when it is to be discarded: by then its file may have gone, for its size or with other data.
+        # Checked when it is to be discarded, because its file may have been removed for its size or with other data.
         found = Remembered(
             result, lambda: quick or any(store.holds(content, asked) for store in (self._kept, self._fleeting))
         )

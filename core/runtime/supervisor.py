@@ -12,7 +12,7 @@ from contextlib import suppress
 from ..errors import NotApplicableError
 from ..logs import log_warning
 
-MOST, WITHIN = 10, 30.0  # if this many seconds see repeated kills, the administrator has to check the server
+MOST, WITHIN = 10, 30.0  # killed children within so many seconds, after which the server stops trying
 _M_ARENA_MAX = -8  # of glibc's malloc.h
 _TO_END = (signal.SIGTERM, signal.SIGINT)
 _END_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux

@@ -340,7 +340,7 @@ class _Limits:
     def check(self) -> None:
         """End the process and raise an error if it exceeds a limit; raise an error if it is gone."""
         self._worker.check()
-        with suppress(psutil.Error):  # it ended just now, which the next look finds
+        with suppress(psutil.Error):  # it ended just now, which the next check finds
             if self._process.memory_info().rss - self._idle > self.most_bytes:
                 self._end(f"{self.most_bytes // MEGABYTE:,} MB of memory")
             if self._seconds() - self._spent > self._most_seconds:

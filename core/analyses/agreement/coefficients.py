@@ -165,7 +165,7 @@ def _quote(found: ApplicableCoefficients) -> list[Words]:
         ends = with_interval(percentage.value, percentage.ci_low, percentage.ci_high)
         words += f"; {_same_kind(percentage)} {ends}"
     reason = found.reason
-    first = reason[0].upper() if reason[0].isascii() else reason[0]  # the capital of α is the letter A
+    first = reason[0].upper() if reason[0].isascii() else reason[0]  # the capital α would look like the letter A
     return [Words((Strong("To quote:"), " ", Name(name), f"{words}. ", Name(first + reason[1:]), "."), term=one.name)]
 
 

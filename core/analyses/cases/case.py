@@ -32,7 +32,7 @@ from .certainty import reason
 
 MOST_LINES = 8
 CORNERS = 3
-_PLAUSIBLE = 0.2  # a class whose line goes beyond
+_PLAUSIBLE = 0.2  # a class is listed if its line goes beyond this
 _ASIDE = 0.005  # smallest share of plausibility on classes without a corner that is mentioned
 COLUMNS = (
     Column("class"),
@@ -104,7 +104,7 @@ def compute(inputs: Inputs, options) -> OneCase:
 def _point(view: Dataset, model: PlausibilityModel, case: int) -> dict[int, float]:
     if not len(view.annotations_of(case)):
         return {}
-    if hasattr(model, "fitted"):  # what it knows of raters is of all cases
+    if hasattr(model, "fitted"):  # it learns raters from all cases
         ptr, codes, shares = model.point_shares(view)
         codes, shares = codes[ptr[case] : ptr[case + 1]], shares[ptr[case] : ptr[case + 1]]
     else:
@@ -117,7 +117,7 @@ def present(found: OneCase, inputs: Inputs, options) -> list[Block]:
     view = view_of(inputs, options)
     model, reliability = model_and_reliability(inputs)
     blocks: list[Block] = [Words((Name(reason(inputs, view, options.case)),)), summary(found, view.n_classes)]
-    if isinstance(model, OrdinalTruth):  # draws of it are whole classes
+    if isinstance(model, OrdinalTruth):  # its draws are whole classes
         return [*blocks, *scale(model.probability(view, reliability), view, options.case, found.colours)]
     blocks += bars(found, view)
     blocks += triangle_of(found, view, corners_of(found, view))
@@ -221,7 +221,7 @@ def bars(found: OneCase, view: Dataset) -> list[Block]:
     others = bool(n_outside) and bool(high[-1] > _PLAUSIBLE)
     likely += others and n_outside == 1
     title = {0: "No class stands out", 1: "One class stays plausible"}.get(likely, f"{likely} classes stay plausible")
-    if likely and others and n_outside > 1:  # of those together it is not known which
+    if likely and others and n_outside > 1:  # which of several unnamed classes leads is unknown
         title = f"At least {title[0].lower()}{title[1:]}"
 
     def draw(theme: Theme):
@@ -288,7 +288,7 @@ def triangle_of(
         ]
     if len(names) < CORNERS:
         return _few_corners(view, draws, names, region)
-    if view.ordinal:  # the lowest stands at the left, the highest at the right, the middle one on top
+    if view.ordinal:  # lowest at the left, highest at the right, middle one on top
         low, middle, high = sorted(corners)
         corners = [middle, low, high]
     share = draws.share[:, [int(np.flatnonzero(draws.classes == code)[0]) for code in corners]]

@@ -51,7 +51,7 @@ def compute(models: FittedModels, options) -> AgreementOfModels:
     if shown.request.method.command == TAP[0].command:
         try:
             kappa = kappa_check(shown.dataset, shown.fit)
-        except PluralityError:  # of the variant without a check, or without pairs
+        except PluralityError:  # the variant has no check, or there are no pairs
             kappa = None
     return AgreementOfModels(tuple(fits), compare_fits(shown.dataset, list(fits.values())), kappa)
 

@@ -142,7 +142,7 @@ def table_of(found: ModelCases, dataset: Dataset, options) -> pd.DataFrame:
 def _frame(models: FittedModels, order: np.ndarray) -> pd.DataFrame:
     data, fit, vote = models.shown.dataset, models.shown.fit, models.vote
     probability = fit.class_probability[order]
-    names = np.array([*fit.classes, "tied"], dtype=object)  # of the code -1, too
+    names = np.array([*fit.classes, "tied"], dtype=object)  # the last entry is for the code -1
     found = {
         "case": [data.cases[case] for case in order],
         "by vote": names[vote.top_class()[order]],
@@ -193,5 +193,5 @@ def _in_class_names(fit: RaterModelFit, frame: pd.DataFrame) -> pd.DataFrame:
         return frame
     ends = {f"{_EXPECTED} {end}": frame[f"{_EXPECTED} {end}"].astype(int) for end in ("low", "high")}
     named = {name: [shorten(fit.classes[place - 1], 24) for place in places] for name, places in ends.items()}
-    numbers = without_shared_words(fit.classes)  # of "BI-RADS 0" and its like, as on Cases
+    numbers = without_shared_words(fit.classes)  # names such as "BI-RADS 0", as on Cases
     return frame.assign(**{_EXPECTED: in_class_names(numbers, frame[_EXPECTED].to_numpy())}, **named)

@@ -113,7 +113,7 @@ def present(every: EveryLabel, dataset: Dataset, options) -> list[Block]:
             )
         )
     follows = () if found.none is None else (", “", Name(found.none), "” where no other applies")
-    settings = found.fits[0].settings  # how many independent annotations those of a case are worth
+    settings = found.fits[0].settings  # number of independent annotations that those of a case are worth
     worth = (*dependence_note(dataset, settings["beta"]), *doubt_note(settings["doubt"]))
     mean = probability(float(found.set_probability.mean()))
     return [

@@ -55,7 +55,7 @@ def compute(models: FittedModels, options) -> ModelSummary:
             groups.setdefault(one.dataset.content_digest, {})[one.title] = one.bayes.loo
     loo: dict[str, LooRow] = {}
     for group in groups.values():
-        if len(group) > 1:  # best of one says nothing
+        if len(group) > 1:  # the best of one model is not a finding
             loo |= {row.name: row for row in compare_loo(group)}
     of_two = next((one.fit.classes[1] for one in models.fitted if len(one.fit.classes) == 2), None)
     shown = models.shown.fit

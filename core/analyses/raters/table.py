@@ -39,7 +39,7 @@ _FOLLOWING = (
 _OF_CLASSES = ("bias", "adversarial", "p_drift", "classes_off", "classes_off_low", "classes_off_high")
 _OFF = intervals("classes_off", "classes off", heads=("classes off, from", "classes off, to"))
 _BLIND_ENDS = ("blind reads agree, lower end", "blind reads agree, upper end")
-# What monitoring adds to files of the page; JSON and the command's table have what is before it.
+# Columns that monitoring adds to files of the page; JSON and the command's table have only those before.
 MONITORED = (
     Column("n_cases", "cases", "count"),
     Column("agreement", "with others", "share"),
@@ -57,7 +57,7 @@ MONITORED = (
     *intervals("blind", "blind reads agree", "share", heads=_BLIND_ENDS),
     Column("blind_n", "blind cases", "count"),
 )
-# In which order people see the columns: what raters are judged by differs.
+# Orders in which people see the columns, by the measure that raters are judged by.
 _BY_ACCURACY = ("expected_wrong", "accuracy", "ci_low", "ci_high", "p_acceptable", "n_judged")
 _BY_FOLLOWING = (
     "lost", "follows", "follows_low", "follows_high", "p_acceptable", "follows_n", *(one.name for one in READING),
@@ -198,7 +198,7 @@ def table_of(found: AssessedRaters, dataset: Dataset | None = None, options=None
         seconds=times.seconds,
         repeats_previous=times.repeated,
     )
-    if not own:  # what needs the classes of the model says nothing where these are not those of the raters
+    if not own:  # columns that need the model's classes are not valid for raters with other classes
         frame = frame.assign(leans_to=None, **dict.fromkeys(_OF_CLASSES, np.nan))
     if act.acceptable.why:
         frame = frame.assign(adversarial=np.nan)
@@ -276,7 +276,7 @@ _PRINTED = ("rater", "n", "accuracy", "ci_low", "ci_high", "judged_by", "expecte
 _PRINTED_FOLLOWING = (
     "rater", "n", "follows", "follows_low", "follows_high", "judged_by", "lost", "severity", "spread", "flags",
 )  # fmt: skip
-# Where a report calls a column otherwise, or shows it otherwise, than its file.
+# Columns that a report names or shows differently from the file.
 _HEADS: dict[str, tuple[str, Unit]] = {
     "ci_low": ("95% from", "coefficient"),
     "ci_high": ("to", "coefficient"),

@@ -73,7 +73,7 @@ def compute(inputs: Inputs, options, progress: Progress | None = None) -> Anchor
     dataset, model = inputs.dataset, settings_of(inputs).plausibility
     how = {"seed": options.seed, "progress": progress}
     truth, readers, why = None, None, ""
-    if dataset.kind != "score" and len(gold_cases(dataset)) > 1:  # of scores no class is right or wrong
+    if dataset.kind != "score" and len(gold_cases(dataset)) > 1:  # scores have no correct class
         truth = truth_curve(dataset, model, n_draws=options.n_draws, **how)
     try:
         readers = held_out_curve(dataset, model, n_draws=min(N_DRAWS, options.n_draws), **how)

@@ -8,7 +8,7 @@ _PICTURE = "Images belong to cases: drop them together with the table of annotat
 _CONVERT = "Convert images to PNG or JPEG, and drop them together with the table of annotations."
 _LISTEN = "Open the table of annotations; recordings are not shown."
 _UNPACK = "Unpack it and open the files in it, or pack them as .zip."
-# Where the bytes stand, the bytes, what such a file is, what to do.
+# Position of the bytes, the bytes, kind of file, and what to do.
 _KINDS: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "a PNG image", _PICTURE),
     (0, b"\xff\xd8\xff", "a JPEG image", _PICTURE),

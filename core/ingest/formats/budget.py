@@ -14,14 +14,14 @@ from ...settings import MEGABYTE, current_settings
 from ...text import number
 
 MOST_COLUMNS = 10_000
-# What a cell takes as an object of Python, in cells of Arrow: those take 4 bytes and a share of what is made of them.
+# Size of a cell as an object of Python, in cells of Arrow, which take 4 bytes and a share of what is made of them.
 OBJECT = 16
 # Size of a row in addition to its cells: its line, its place, and the reason why it is left out, in words.
 _ROW = 8
-_VALUES = {b",": 6, b"[": 6, b"{": 24}  # what values of JSON take, by the sign that each comes with
-_CELLS_PER_MB, _CHARACTERS_PER_MB = 20_000, 200_000  # of `Settings.reading_mb`
-_CELLS_PER_BYTE, _CHARACTERS_PER_BYTE = 16, 40  # of the file; what honest files become lies far below
-_LOOKED_AT = 5_000  # rows whose texts are looked at one by one
+_VALUES = {b",": 6, b"[": 6, b"{": 24}  # size of values of JSON, by the sign that starts each
+_CELLS_PER_MB, _CHARACTERS_PER_MB = 20_000, 200_000  # share of `Settings.reading_mb`
+_CELLS_PER_BYTE, _CHARACTERS_PER_BYTE = 16, 40  # multiple of the file's size; ordinary files stay far below
+_LOOKED_AT = 5_000  # rows whose texts are examined one by one
 
 
 class Budget:
@@ -94,7 +94,7 @@ def reading(n_bytes: int, most_columns: int = MOST_COLUMNS) -> Iterator[None]:
             raise budget.refusal
     except InputError as error:
         raise budget.refusal or error from None
-    except MemoryError:  # that of Arrow is one, too
+    except MemoryError:  # Arrow's memory error is a subclass
         raise InputError(
             "Could not read the file: it needs more memory than there is for it.",
             "Open a part of it, or set PLURALITY_READING_MB higher.",

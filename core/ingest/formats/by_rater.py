@@ -15,7 +15,7 @@ from .reader import Reader, reader_method
 from .records import rows_of_frame
 from .source import Question, Source
 
-# Files that are called as those who annotated: each holds raters outside and cases inside.
+# Names of files for annotators: such a file has raters outside and cases inside.
 _NAMED_BY_RATERS = re.compile(r"(?<![a-z])(humans?|people|llms?|raters?|annotators?|readers?)(?![a-z])", re.IGNORECASE)
 NAME, TITLE = "by-rater", "Annotations by rater (JSON)"
 _WHY = "an object of raters, each an object of cases and annotations"

@@ -16,7 +16,7 @@ _LONGEST = 20_000
 _LONGEST_ADDRESS = 2_000
 _MOST_LISTED = 12
 _PHRASE = 3  # words
-# Texts by these names are what raters read; others may be what is known of the case, and one word may be its class.
+# Texts with these names are what raters read; others may be facts on the case, and one word may be its class.
 _TEXTS = re.compile(
     r"(?:text|sentence)[_ ]?\d?|premise|hypothesis|question|context|passage|document|body|title|post|reply|comment|"
     r"tweet|message|utterance|data|row_data|description|html|snippet|paragraph|content|prompt|article|abstract|review"

@@ -233,7 +233,7 @@ def sniff_dialect(data: np.ndarray) -> Dialect:
         for delimiter in _DELIMITERS:
             _, _, _, fields, flags, open_line, _ = scan(head, ord(delimiter), ord(quote), 0, _SNIFFED_RECORDS)
             never_closes = open_line and head.size == data.size
-            if never_closes:  # the lines that it swallows speak of the delimiter, too
+            if never_closes:  # the lines inside it are evidence on the delimiter, too
                 _, _, _, fields, flags, _, _ = scan(head, ord(delimiter), 0, 0, _SNIFFED_RECORDS)
             n_fields = fields[(flags & (_COMMENT | _BLANK)) == 0].tolist()
             if not n_fields:
@@ -241,7 +241,7 @@ def sniff_dialect(data: np.ndarray) -> Dialect:
             columns, records = Counter(n_fields).most_common(1)[0]
             share = records / len(n_fields) if columns > 1 else 0.0
             fits = share > 0.5 and n_fields[0] == columns and not never_closes
-            # Ties go to the first of the list: a comma inside text is rarer than a comma as delimiter.
+            # Ties go to the first of the list: a comma inside text is less frequent than one as delimiter.
             score = (fits, share, columns if quote == "'" else 0)
             if score > best_score:
                 best, best_score = Dialect(delimiter, quote), score

@@ -118,7 +118,7 @@ def _guess(content: bytes, first_odd_byte: int) -> str:
     start = content.rfind(b"\n", 0, max(0, first_odd_byte - _SAMPLE // 2)) + 1
     sample = content[start : first_odd_byte + _SAMPLE]
     control = sum(byte < 9 or 13 < byte < 32 for byte in sample)
-    # Guessers take short Western text for Baltic or old DOS text, as most letters have the same codes there.
+    # Detectors mistake short Western text for Baltic or old DOS text, as most letters have the same codes there.
     if control <= 0.02 * len(sample) and _looks_western(sample):
         return "cp1252"
     best = from_bytes(sample, cp_isolation=list(_IN_USE), threshold=0.5).best()

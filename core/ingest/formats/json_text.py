@@ -251,7 +251,7 @@ def oddities(file: JsonFile) -> list[str]:
         try:
             json.loads(record.decode(), object_pairs_hook=pairs)
         except (ValueError, RecursionError):
-            continue  # said where the record is read
+            continue  # reported when the record is read
         if twice:
             notes.append(f"Record {place + 1:,} has the name {shorten(twice[0], 40)!r} twice: the last one counts.")
             break

@@ -187,7 +187,7 @@ def as_text(table: pa.Table, progress: Callable[[float], None] | None = None) ->
         names.append(name)
         columns.append(text)
     del table, column
-    pa.default_memory_pool().release_unused()  # what decoding took, for the next steps
+    pa.default_memory_pool().release_unused()  # frees the memory of decoding for the next steps
     if len(names) < 2:
         raise InputError("There are fewer than two columns of plain values.", "A table needs a case and an annotation.")
     return RawTable(pa.table(columns, names=names), line, tuple(dropped), tuple(notes), places=places)

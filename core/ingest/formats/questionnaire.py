@@ -17,7 +17,7 @@ from .raw_table import UNANSWERED, Dropped, RawTable, RowLocations
 from .source import Question
 
 AnswerType = Literal["class", "grade", "score", "ranking"]
-ODD = 50  # one record in so many does not make sets, or rankings, of all
+ODD = 50  # one record in so many does not turn all into sets or rankings
 
 
 def text_of(value: object) -> str:

@@ -15,7 +15,7 @@ from .source import Source
 
 NAME, TITLE = "redcap", "REDCap (double data entry CSV)"
 _ENTRY = re.compile(r"(.+)--([12])")
-# What REDCap adds to the fields of the project.
+# Fields that REDCap adds to those of the project.
 _OWN = re.compile(r"redcap_.*|.*_complete|.*_timestamp")
 
 
@@ -30,7 +30,7 @@ def holds(raw: RawTable) -> bool:
     if not pc.any(pc.match_substring(records.dictionary, "--")).as_py():  # as in most files
         return False
     texts = pc.utf8_trim_whitespace(records.dictionary)
-    entered = as_numpy(pc.match_substring_regex(texts, f"^{_ENTRY.pattern}$"))  # most files have none: look at no row
+    entered = as_numpy(pc.match_substring_regex(texts, f"^{_ENTRY.pattern}$"))  # most have none: examine no row
     if not entered.any():
         return False
     n_found = int(np.bincount(as_numpy(records.indices), minlength=len(entered))[entered].sum())

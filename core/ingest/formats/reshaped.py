@@ -19,7 +19,7 @@ from .questionnaire import strings, text_of
 from .raw_table import Dropped, RawTable
 
 _INDEX = re.compile(r"(.*?)[\W_]*(\d+)|(.*?)[\W_]+([a-z])", re.IGNORECASE)
-_SHARE_OF_OBJECTS = 0.9  # of the filled cells of a column of objects
+_SHARE_OF_OBJECTS = 0.9  # share of the filled cells that must be objects
 _HEAD = 200
 _MOST_KEYS, _MOST_LAST_ROWS = 200, 6
 

@@ -23,7 +23,7 @@ _CHUNK = 1 << 20
 # Merged cells in one column; of a range over several columns the first is filled.
 _MERGED = re.compile(rb'<mergeCell [^<>]*?ref="([A-Z]{1,3})(\d{1,7}):(?:[A-Z]{1,3})(\d{1,7})"')
 _LONGEST_REFERENCE = 80
-# What openpyxl takes for a part of a workbook, in cells: a cell of a sheet has four tags or more.
+# Memory of openpyxl for a part of a workbook, in cells: a cell of a sheet has four tags or more.
 _TAG, _TAG_OF_STYLE, _MERGED_RANGE = OBJECT // 4, 5 * OBJECT, 4 * OBJECT
 _IN_BULK = ("worksheets/", "sharedStrings")
 _EMPTY_ROW: list[str] = []
@@ -65,7 +65,7 @@ def read_workbook(name: str, content: bytes, *, has_header: bool | None = None) 
         book.close()
     except (PluralityError, MemoryError):
         raise
-    except Exception as error:  # the library raises whatever it stumbles over
+    except Exception as error:  # the library may raise any error
         raise InputError(
             f"Could not read {name} as an Excel workbook ({type(error).__name__}).",
             _SAVE_AGAIN,
