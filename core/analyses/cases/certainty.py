@@ -160,8 +160,8 @@ def listed(found: CaseCertainty, cases: Sequence[int] | np.ndarray, letters: int
     Parameters
     ----------
     found : CaseCertainty
-    Positions of cases, in this order.
-        In this order.
+    cases : sequence of int
+        Positions of cases, in this order.
     letters : int
         Number of letters of the name of a class next to another one.
     """

@@ -159,7 +159,7 @@ def _numbers(reliabilities: Sequence[float], found: Found) -> pd.DataFrame:
 
 
 def _at(found: Found, inputs: Inputs, options, reliability: float) -> list[Block]:
-    """Show everything on one classifier, at one γ unless it is against γ."""
+    """Show all results of one classifier, at one γ unless it is against γ."""
     of_one = tuple(each[options.classifier] for each in found)
     sets = of_one[options.reliabilities.index(reliability)]
     return [
