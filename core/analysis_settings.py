@@ -53,8 +53,8 @@ class AnalysisSettings:
     opening : DefaultReliability or None
         Reason for the default γ; None if there is none.
     reliability_open, rater_model_open : bool
-        Whether γ or the plausibility model, and whether the rater model, is still being chosen from the data. A number
-        that rests on it is provisional, and no headline says it.
+        True while γ or the plausibility model, and while the rater model, is being chosen from the data. A number
+        that depends on it is provisional, and no headline shows it.
     """
 
     plausibility: PlausibilityModel
@@ -181,7 +181,7 @@ def decide(
         True while certainty is still being compared with gold.
     readers : HeldOutCurve, optional
     learn : bool, optional
-        Whether counts take the prior learned from all cases, and γ = 1, in place of theirs; `COUNTS_LEARN` by default.
+        True to use for counts the prior learned from all cases, and γ = 1; `COUNTS_LEARN` by default.
     """
     prior = None
     if isinstance(model, DirichletCounts) and dataset.kind == "class" and (COUNTS_LEARN if learn is None else learn):
