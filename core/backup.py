@@ -16,10 +16,11 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 import sqlalchemy as sa
 
@@ -38,6 +39,8 @@ _RECORD = {"sqlite": "reviews.sqlite3", "postgresql": "reviews.pgdump"}
 _HOME = "home/"
 BESIDE = "from_backup"  # folder of the home folder for restored files from other places
 _CHUNK = 1 << 20
+ENCRYPTED = ".age"  # end of the name of an encrypted backup
+_AGE_HEADER = b"age-encryption.org/v1"
 _BROKEN = (KeyError, ValueError, TypeError, RuntimeError, EOFError, struct.error, zlib.error, zipfile.BadZipFile)
 
 
@@ -61,18 +64,21 @@ class Backup:
     record: RecordCheck | None
 
 
-def back_up(out: Path) -> Backup:
+def back_up(out: Path, recipient: str = "") -> Backup:
     """Write a backup while the server runs.
 
     Parameters
     ----------
     out : Path
         File, which must not exist; it appears whole or not at all, and only its owner may read it.
+    recipient : str
+        Public key of age, ``age1…``: only its private key can decrypt the backup, and nothing of it is on the disk
+        unencrypted. Not encrypted if empty.
 
     Raises
     ------
     InputError
-        The file exists, or cannot be written, or a tool of Postgres is missing.
+        The file exists, or cannot be written, or age or a tool of Postgres is missing, or the key is not valid.
     StoreError
         The reviews cannot be read.
     """
@@ -83,7 +89,10 @@ def back_up(out: Path) -> Backup:
     draft = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            with (
+                _encrypted(file, recipient) if recipient else nullcontext(file) as target,
+                zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+            ):
                 told = _write(archive, store, check)
             file.flush()
             os.fsync(file.fileno())
@@ -116,7 +125,11 @@ def expire_backups(folder: Path, keep: int, days: int) -> list[Path]:
         raise InputError(
             f"Backups to keep must be at least 1 file and 1 day; got {keep} and {days}.", "Use larger numbers."
         )
-    known = sorted(folder.glob("*.backup"), key=lambda path: path.stat().st_mtime, reverse=True)
+    known = sorted(
+        [*folder.glob("*.backup"), *folder.glob(f"*.backup{ENCRYPTED}")],
+        key=lambda path: path.stat().st_mtime,
+        reverse=True,
+    )
     since = datetime.now(UTC).timestamp() - 86_400 * days
     old = [path for path in known[keep:] if path.stat().st_mtime < since]
     for path in old:
@@ -125,14 +138,20 @@ def expire_backups(folder: Path, keep: int, days: int) -> list[Path]:
     return old
 
 
-def restore(file: Path) -> Backup:
+def restore(file: Path, identity: Path | None = None) -> Backup:
     """Restore a backup into an empty home folder and a database without reviews.
+
+    Parameters
+    ----------
+    file : Path
+    identity : Path, optional
+        File with the private key of age, for an encrypted backup.
 
     Raises
     ------
     InputError
-        The file is not a backup or is damaged, a server uses the home folder, or there are data that it would replace;
-        nothing was written then.
+        The file is not a backup, or is damaged or encrypted for another key, a server uses the home folder, or there
+        are data that it would replace; nothing was written then.
     StoreError
         The database cannot be written.
     """
@@ -147,7 +166,7 @@ def restore(file: Path) -> Backup:
     try:
         place.mkdir(parents=True)
         with unheld_home():
-            told = _unpacked(file, place)
+            told = _unpacked(_decrypted(file, identity, place), place)
             kind = told["record"]
             if kind is not None and kind != url.get_backend_name():
                 raise InputError(
@@ -249,6 +268,62 @@ def _add(archive: zipfile.ZipFile, path: Path, name: str) -> tuple[str, int]:
             size += len(chunk)
             target.write(chunk)
     return digest.hexdigest(), size
+
+
+@contextmanager
+def _encrypted(file: IO[bytes], recipient: str) -> Iterator[IO[bytes]]:
+    """Yield a stream that encrypts everything written to it into a file."""
+    command = [_age(), "-r", recipient]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=file, stderr=subprocess.PIPE)
+    assert process.stdin is not None and process.stderr is not None
+    try:
+        with suppress(BrokenPipeError):  # the program reports below why it ended
+            yield process.stdin
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+        why = process.stderr.read().decode(errors="replace")
+        process.stderr.close()
+        failed = process.wait()
+    if failed:
+        raise InputError(f"Could not encrypt the backup: {_first_line(why)}.", "Check the public key, age1….")
+
+
+def _decrypted(file: Path, identity: Path | None, place: Path) -> Path:
+    """Return a readable backup: the file, or a decrypted copy below ``place``."""
+    try:
+        with file.open("rb") as source:
+            if source.read(len(_AGE_HEADER)) != _AGE_HEADER:
+                return file
+    except OSError:  # reported when the file is read
+        return file
+    if identity is None:
+        raise InputError(
+            f"Could not read {file}: it is encrypted.", "Name the file with its private key: --identity FILE."
+        )
+    plain = place / "decrypted"
+    done = subprocess.run(
+        [_age(), "-d", "-i", str(identity), "-o", str(plain), str(file)], capture_output=True, text=True
+    )
+    if done.returncode:
+        raise InputError(
+            f"Could not decrypt {file}: {_first_line(done.stderr)}.", "Check the private key and the file."
+        )
+    return plain
+
+
+def _age() -> str:
+    program = shutil.which("age")
+    if program is None:
+        raise InputError("The program age is not installed.", "Install it (apt-get install age), or do not encrypt.")
+    return program
+
+
+def _first_line(said: str) -> str:
+    return next(iter(said.strip().splitlines()), "no reason given").removeprefix("age: error: ").rstrip(".")
 
 
 def _unpacked(file: Path, place: Path) -> dict:
