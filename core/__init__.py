@@ -1,6 +1,6 @@
-"""Plurality: ground truth that people disagree about.
+"""Plurality: ground truth from raters who disagree.
 
-The public names, loaded when first used, so that ``import core`` is quick.
+Public names are loaded when first used, so that ``import core`` is quick.
 """
 
 from importlib import import_module

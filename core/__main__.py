@@ -1,4 +1,4 @@
-"""The command line: ``python -m core COMMAND ...``. JSON on standard output, messages on standard error."""
+"""Command line: ``python -m core COMMAND ...``. JSON on standard output, messages on standard error."""
 
 import sys
 
@@ -6,7 +6,7 @@ from .command_line import main
 
 
 def run() -> None:
-    """Run one command and end with its status."""
+    """Run one command and exit with its status."""
     sys.exit(main())
 
 

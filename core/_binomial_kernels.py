@@ -9,7 +9,7 @@ from .runtime.numba_setup import njit
 
 @njit(cache=True, nogil=True)
 def binomial_of_small_mean(n, p):
-    """Successes among n trials, each of probability p of at most 1/2; in as many steps, so n p is to be small."""
+    """Draw successes among n trials with probability p of at most 1/2; takes n p steps, so n p should be small."""
     u = np.random.random()
     odds = p / (1 - p)
     term = math.exp(n * math.log1p(-p))

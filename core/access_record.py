@@ -1,9 +1,9 @@
-"""The record of access: who signed in, was refused, opened, exported, shared or erased what. Lines are only added.
+"""Record of access: who signed in, was refused, opened, exported, shared or erased what. Lines are only added.
 
-It lies in the home folder as ``access.jsonl``, one line of JSON each. A line holds the number and the hash of the one
-before it, so a line that is changed, removed or put in between is found. As in the record of reviews, the hash is
-H(H(content) || H(personal || token)): an erasure replaces names and leaves the rest to be checked. After
-``PLURALITY_ACCESS_DAYS`` the oldest lines go; a line says how many and with which hash they ended.
+It is in the home folder as ``access.jsonl``, one line of JSON per entry. A line contains the number and the hash of the
+previous one, so a line that is changed, removed or inserted is found. As in the record of reviews, the hash is
+H(H(content) || H(personal || token)): an erasure replaces names and the rest can still be checked. After
+``PLURALITY_ACCESS_DAYS`` the oldest lines are removed; a line states how many and their last hash.
 """
 
 import hashlib
@@ -39,20 +39,20 @@ class Access:
     Attributes
     ----------
     number : int
-        From 1.
+        Number of the line, from 1.
     at : float
-        Seconds since 1970-01-01 UTC.
+        Time in seconds since 1970-01-01 UTC.
     who : str
         Name of the person.
     what : str
-        Such as "sign in", "open", "export", "share".
+        Action, such as "sign in", "open", "export", "share".
     dataset : str
-        Address of the data; empty where there are none.
+        Address of the data; empty if there are none.
     details : tuple of str
     previous, hash, personal : str
-        Of the line before, of this one, and of its half with names.
+        Hashes of the previous line, of this one, and of its half with names.
     token : str
-        What nobody can guess in ``personal``; empty once the names were erased.
+        Random part of ``personal`` that cannot be guessed; empty once the names were erased.
     """
 
     number: int
@@ -68,7 +68,7 @@ class Access:
 
     @property
     def time(self) -> str:
-        """When, ISO 8601 in UTC."""
+        """Time as ISO 8601 in UTC."""
         return utc(self.at).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
@@ -78,7 +78,7 @@ def record_access(who: str, what: str, dataset: str = "", details: Iterable[str]
     Parameters
     ----------
     who, what, dataset, details
-        As of `Access`.
+        See `Access`.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def record_access(who: str, what: str, dataset: str = "", details: Iterable[str]
             _append(path, lines)
     except OSError as error:
         raise InputError(
-            f"The record of access {path} cannot be written ({error.strerror or error}).", "Free some space."
+            f"Could not write the record of access {path}: {error.strerror or error}.", "Free some space."
         ) from None
 
 
@@ -108,7 +108,7 @@ def recorded_access() -> list[Access]:
     Raises
     ------
     InputError
-        A line cannot be read; `check_access` says which.
+        A line cannot be read; `check_access` names it.
     """
     lines, faults = _read(current_settings().home / _FILE)
     if faults:
@@ -117,7 +117,7 @@ def recorded_access() -> list[Access]:
 
 
 def check_access() -> tuple[list[Access], list[str]]:
-    """Return the lines that can be read, and what is wrong with the record, in words."""
+    """Return the lines that can be read, and the faults of the record, in words."""
     lines, faults = _read(current_settings().home / _FILE)
     expired = next((line for line in reversed(lines) if line.what == EXPIRED), None)
     number, before = (0, BEGINNING) if expired is None else (int(expired.details[0]), expired.details[1])
@@ -133,7 +133,7 @@ def check_access() -> tuple[list[Access], list[str]]:
 
 
 def erase_person(name: str) -> int:
-    """Put a pseudonym in the place of a person's name; return in how many lines it stood.
+    """Replace a person's name by a pseudonym; return in how many lines it was.
 
     Parameters
     ----------
@@ -177,10 +177,10 @@ def _digest(values: object) -> str:
 
 
 def _expire(path: Path, before: float, now: float) -> Access | None:
-    """Remove lines of before a moment, and say so in a new one; return the last line."""
+    """Remove lines from before a time, and state this in a new one; return the last line."""
     lines, faults = _read(path)
     gone = [line for line in lines if line.at < before]
-    if faults or not gone:  # what is damaged stays as it is
+    if faults or not gone:  # a damaged record is not changed
         return lines[-1] if lines else None
     said = _next(lines[-1], now, "", EXPIRED, "", [str(gone[-1].number), gone[-1].hash])
     write_whole(path, b"".join(map(_line, [*lines[len(gone) :], said])))
@@ -197,7 +197,7 @@ def _append(path: Path, lines: Iterable[Access]) -> None:
 
 
 def _ends(path: Path) -> tuple[Access | None, Access | None]:
-    """First and last line, without reading those between; what a full disk cut off at the end is removed."""
+    """Return the first and last line, without reading those between; remove a partial line that a full disk left."""
     if not path.exists() or not path.stat().st_size:
         return None, None
     with path.open("r+b") as file:

@@ -1,7 +1,7 @@
-"""Which account of the identity provider a name belongs to: the first one that signs in under it, until it is freed.
+"""Account of the identity provider for each name: the first that signs in under it, until it is freed.
 
-An address of e-mail can be given to somebody else, and a second provider may hand out the same one; the pair of issuer
-and subject is the account's own for good. One small file for each name, under the home folder.
+An e-mail address can be given to another person, and a second provider may issue the same one; the pair of issuer and
+subject is always unique to an account. One small file per name, under the home folder.
 """
 
 import hashlib
@@ -23,15 +23,15 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A name and the account that it belongs to.
+    """Name and the account that it belongs to.
 
     Attributes
     ----------
     name : str
     issuer, subject : str
-        As the provider's token has them (``iss``, ``sub``); both empty of a name that was freed.
+        Issuer and subject of the provider's token (``iss``, ``sub``); both empty for a name that was freed.
     at : float
-        When it was bound or freed, seconds since 1970-01-01 UTC.
+        Time when it was bound or freed, seconds since 1970-01-01 UTC.
     """
 
     name: str
@@ -41,7 +41,7 @@ class Account:
 
     @property
     def is_free(self) -> bool:
-        """Whether the next sign-in under the name takes it."""
+        """True if the next sign-in under the name takes it."""
         return not self.subject
 
 
@@ -53,7 +53,7 @@ def bind(name: str, issuer: str, subject: str, begun: float) -> bool:
     name : str
     issuer, subject : str
     begun : float
-        When the sign-in began, seconds since 1970-01-01 UTC. One from before the name was freed does not take it.
+        Start of the sign-in, seconds since 1970-01-01 UTC. A sign-in from before the name was freed does not take it.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def bind(name: str, issuer: str, subject: str, begun: float) -> bool:
 
 
 def bound_accounts() -> list[Account]:
-    """Return all names that were ever bound, in their order; of a damaged file nothing."""
+    """Return all names that were ever bound, in their order; leave out damaged files."""
     found = []
     for path in (current_settings().home / _FOLDER).glob("*.json"):
         with suppress(OSError, ValueError):
@@ -83,7 +83,7 @@ def bound_accounts() -> list[Account]:
 
 
 def free(name: str) -> None:
-    """Let the next sign-in under a name take it, as after a move to another provider.
+    """Let the next sign-in under a name take it, for example after a move to another provider.
 
     Parameters
     ----------
@@ -95,13 +95,13 @@ def free(name: str) -> None:
         No account has the name, or the home folder cannot be written.
     """
     if not _path(name).exists():
-        raise InputError(f"No account has the name {name!r}.", "See the names with: plurality people")
+        raise InputError(f"Could not free {name!r}: no account has this name.", "List the names with: plurality people")
     try:
         with _lock, alone(_FOLDER):
             _write(Account(name, "", "", time.time()))
     except OSError as error:
         raise InputError(
-            f"{_path(name)} cannot be written ({error.strerror or error}).", "Give the right to write to it."
+            f"Could not write {_path(name)}: {error.strerror or error}.", "Make it writable for this user."
         ) from None
 
 

@@ -1,4 +1,4 @@
-"""One choice of settings per dataset: the plausibility model with its prior, γ, and the model that weighs raters.
+"""One choice of settings per dataset: the plausibility model with its prior, γ, and the model that weights raters.
 
 Every page, the guided story, the report and the command line take their defaults from `decide`, so that no two of them
 answer one question by different models. What `decide` needs (held-out scores of rater models, certainty against gold)
@@ -31,30 +31,30 @@ from .runtime.chunks import CancelToken
 SEED = 0
 MOST_ANNOTATIONS = 1_000_000  # above, rater models are not scored
 MOST_TRUTH_CASES = 5_000  # above, certainty is not compared with gold
-MOST_TRUSTED_CASES = 500  # the same of a model with a trust in each rater, which draws chains for it
+MOST_TRUSTED_CASES = 500  # the same for a model with a reliability per rater, which needs chains
 COUNTS_LEARN = False  # whether counts open with the prior learned from all cases, at γ = 1
-_BETA, _DOUBT = 0.6, 0.02  # until held-out scores say how far the annotations of a case are independent
+_BETA, _DOUBT = 0.6, 0.02  # until held-out scores give the independence of the annotations of a case
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AnalysisSettings:
-    """What answers about a dataset are computed with.
+    """Settings that results on a dataset are computed with.
 
     Attributes
     ----------
     plausibility : PlausibilityModel
-        With its prior.
+        Plausibility model with its prior.
     reliability : float
-        γ: how much each annotation counts.
+        Reliability γ: how much each annotation counts.
     rater_model : Request or None
-        The model that weighs raters, with its β and doubt; None if no rater model is possible.
+        Model that weights raters, with its β and doubt; None if no rater model is possible.
     choice : Choice or None
         Held-out scores of rater models; None until they are known.
     opening : DefaultReliability or None
-        Why γ opens there; None if nothing can be said.
+        Reason for the default γ; None if there is none.
     reliability_open, rater_model_open : bool
-        Whether γ or the plausibility model, and whether the rater model, is still being chosen from the data. A number
-        that rests on it is provisional, and no headline says it.
+        True while γ or the plausibility model, and while the rater model, is being chosen from the data. A number
+        that depends on it is provisional, and no headline shows it.
     """
 
     plausibility: PlausibilityModel
@@ -71,7 +71,7 @@ class AnalysisSettings:
         Parameters
         ----------
         classes : Dataset
-            Of single classes.
+            Dataset of single classes.
         token : CancelToken, optional
         """
         if self.rater_model is None:
@@ -87,38 +87,38 @@ class AnalysisSettings:
         Parameters
         ----------
         classes : Dataset
-            Of single classes, as they were scored.
+            Dataset of single classes, as they were scored.
         token : CancelToken, optional
         """
         return None if self.choice is None else average_models(self.choice, classes, token=token)
 
 
 def can_choose(classes: Dataset) -> bool:
-    """Whether rater models are scored on these data without being asked for."""
+    """Return whether rater models are scored on these data automatically."""
     possible = any_of("rater model", classes).possible and classes.n_classes > 1
     return possible and classes.n_annotations <= MOST_ANNOTATIONS
 
 
 def has_truth(dataset: Dataset, model: PlausibilityModel) -> bool:
-    """Whether certainty under a model is compared with gold without being asked for."""
+    """Return whether certainty under a model is compared with gold automatically."""
     if dataset.kind == "score":
         return False
     return 2 <= len(gold_cases(dataset)) <= (MOST_TRUSTED_CASES if hasattr(model, "trusted") else MOST_TRUTH_CASES)
 
 
 def rests_on_beta(model: PlausibilityModel) -> bool:
-    """Whether γ of a model follows how far raters share mistakes."""
+    """Return whether γ of a model depends on how far raters share mistakes."""
     return isinstance(model, DirichletCounts | OrdinalTruth)
 
 
 def plausibility_names(dataset: Dataset, choice: Choice | None) -> list[str]:
-    """Names of the plausibility models for a dataset, the one that opens first.
+    """List the names of plausibility models for a dataset, the default first.
 
     Parameters
     ----------
     dataset : Dataset
     choice : Choice or None
-        Of all rater models: if the ordinal one is chosen, the order of the classes counts.
+        Choice among all rater models: if the ordinal one is chosen, the order of the classes counts.
     """
     names = [one.name for one in offered("plausibility", dataset) if can_use(one, dataset).possible]
     if choice is None or choice.chosen != ORDINAL.name:
@@ -127,7 +127,7 @@ def plausibility_names(dataset: Dataset, choice: Choice | None) -> list[str]:
 
 
 def rater_request(choice: Choice | None, classes: Dataset) -> Request | None:
-    """The rater model by its held-out score; Dawid-Skene until that is known, None if none is possible."""
+    """Return the rater model with the best held-out score; Dawid-Skene until it is known, None if none is possible."""
     if choice is not None:
         return choice.request()
     if not any_of("rater model", classes).possible:
@@ -136,7 +136,7 @@ def rater_request(choice: Choice | None, classes: Dataset) -> Request | None:
 
 
 def shown_at(name: str, choice: Choice | None) -> dict:
-    """β and doubt at which class probabilities of a rater model are shown."""
+    """Return β and doubt for the class probabilities of a rater model."""
     if choice is None:
         return {"beta": _BETA, "doubt": _DOUBT}
     standing = next((one for one in choice.standings if one.candidate.name == name), None)
@@ -144,7 +144,7 @@ def shown_at(name: str, choice: Choice | None) -> dict:
 
 
 def page_reliability(model: PlausibilityModel, value: float) -> float:
-    """γ as the slider of pages takes it."""
+    """Return γ as the slider of pages takes it."""
     scale = method_named("plausibility", model.name).reliability
     if scale is None:
         return value
@@ -163,25 +163,25 @@ def decide(
     readers: HeldOutCurve | None = None,
     learn: bool | None = None,
 ) -> AnalysisSettings:
-    """Settings from what is known by now. It fits nothing.
+    """Return settings from the results known so far, without fitting anything.
 
     Parameters
     ----------
     dataset : Dataset
-        What the model takes.
+        Dataset as the model takes it.
     model : PlausibilityModel
     classes : Dataset
-        The same as single classes.
+        The same data as single classes.
     choice : Choice, optional
-        Held-out scores of rater models, of all of them or, while ``scoring``, of those by expectation-maximisation.
+        Held-out scores of all rater models or, while ``scoring``, of those by expectation-maximisation.
     scoring : bool
-        Whether rater models are still being scored.
+        True while rater models are still being scored.
     truth : TruthCurve, optional
     awaits_truth : bool
-        Whether certainty is still being compared with gold.
+        True while certainty is still being compared with gold.
     readers : HeldOutCurve, optional
     learn : bool, optional
-        Whether counts take the prior learned from all cases, and γ = 1, in place of theirs; `COUNTS_LEARN` by default.
+        True to use for counts the prior learned from all cases, and γ = 1; `COUNTS_LEARN` by default.
     """
     prior = None
     if isinstance(model, DirichletCounts) and dataset.kind == "class" and (COUNTS_LEARN if learn is None else learn):
@@ -190,11 +190,11 @@ def decide(
     beta = None if choice is None else choice.dependence
     try:
         found = default_reliability(dataset, model, beta=beta, truth=truth, readers=readers, prior=prior)
-    except PluralityError:  # nothing anchors γ here: it opens at the published value, as without any data
+    except PluralityError:  # there is no evidence for γ here, so the published value is the default
         found = None
     value = model.default_reliability if found is None else found.reliability
     unknown = choice is None and rests_on_beta(model) and prior is None
-    ordered = dataset.kind == "class" and dataset.ordinal  # the choice says whether the order counts
+    ordered = dataset.kind == "class" and dataset.ordinal  # the choice decides if the order counts
     chosen = None if scoring else choice
     return AnalysisSettings(
         model,
@@ -218,21 +218,21 @@ def compute_settings(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> AnalysisSettings:
-    """Settings of a dataset, with all that they rest on computed first.
+    """Return the settings of a dataset, after computing all results that they depend on.
 
     Parameters
     ----------
     dataset : Dataset
     threshold : float or str, optional
-        What makes classes of scores, or of sets of labels.
+        Threshold that makes classes of scores, or label that makes classes of sets.
     name : str, optional
-        Of a plausibility model in place of the one that opens.
+        Name of a plausibility model to use instead of the default.
     make : callable
-        Makes the plausibility model of that name, with its prior.
+        Function that makes the plausibility model of that name, with its prior.
     weighing : bool
         Also choose the rater model. γ alone needs fewer held-out scores, or none.
     learn : bool, optional
-        As of `decide`.
+        See `decide`.
     token, progress
         See `core.runtime.chunks.map_chunks`.
     """

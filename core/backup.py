@@ -1,7 +1,7 @@
-"""One file with all that this installation keeps: reviews, datasets, what belongs to them, and what was computed.
+"""Backup file with everything that this installation stores: reviews, datasets, their settings, and results.
 
-The reviews are copied by the database's own means, because a copy of the file of a running SQLite database misses what
-is still in its log: its backup on SQLite, pg_dump on Postgres. Images that PLURALITY_IMAGES names are elsewhere.
+The reviews are copied by the database's own tools, because a copy of the file of a running SQLite database lacks what
+is still in its log: its backup on SQLite, pg_dump on Postgres. Images in the folder PLURALITY_IMAGES are not included.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ FORMAT = "plurality backup 1"
 _LIST = "backup.json"
 _RECORD = {"sqlite": "reviews.sqlite3", "postgresql": "reviews.pgdump"}
 _HOME = "home/"
-BESIDE = "from_backup"  # folder of the home folder into which what was kept elsewhere is put back
+BESIDE = "from_backup"  # folder of the home folder for restored files from other places
 _CHUNK = 1 << 20
 ENCRYPTED = ".age"  # end of the name of an encrypted backup
 _AGE_HEADER = b"age-encryption.org/v1"
@@ -46,16 +46,16 @@ _BROKEN = (KeyError, ValueError, TypeError, RuntimeError, EOFError, struct.error
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """What a backup holds.
+    """Content of a backup.
 
     Attributes
     ----------
     n_files, n_bytes : int
-        Of the home folder; the reviews are one more.
+        Numbers of files and bytes of the home folder; the reviews are one more file.
     datasets : tuple of str
-        Digests of kept datasets.
+        Digests of saved datasets.
     record : RecordCheck or None
-        What the check of the reviews found when it was made, or when it was put back; None without reviews.
+        Result of the check of the reviews when the backup was made or restored; None without reviews.
     """
 
     n_files: int
@@ -70,20 +70,20 @@ def back_up(out: Path, recipient: str = "") -> Backup:
     Parameters
     ----------
     out : Path
-        The file, which must not be there; it appears whole or not at all, and only its owner may read it.
+        File, which must not exist; it appears whole or not at all, and only its owner may read it.
     recipient : str
-        Public key of age, ``age1…``: only whoever has its private key can read the backup, and nothing of it is on the
-        disk unencrypted. Not encrypted if empty.
+        Public key of age, ``age1…``: only its private key can decrypt the backup, and nothing of it is on the disk
+        unencrypted. Not encrypted if empty.
 
     Raises
     ------
     InputError
-        The file is there, or cannot be written, or age or a tool of Postgres is missing, or the key is not valid.
+        The file exists, or cannot be written, or age or a tool of Postgres is missing, or the key is not valid.
     StoreError
         The reviews cannot be read.
     """
     if out.exists():
-        raise InputError(f"{out} is there.", "Give the backup a name of its own.")
+        raise InputError(f"Could not write the backup: {out} exists already.", "Use another file name.")
     store = open_store() if there_is_a_store() else None
     check = None if store is None else store.check()
     draft = out.with_name(f".{out.name}.{os.getpid()}.part")
@@ -98,7 +98,7 @@ def back_up(out: Path, recipient: str = "") -> Backup:
             os.fsync(file.fileno())
         put_in_place(draft, out)
     except OSError as error:
-        raise InputError(f"{out} cannot be written ({error.strerror or error}).", "Choose another place.") from None
+        raise InputError(f"Could not write {out}: {error.strerror or error}.", "Choose another place.") from None
     finally:
         draft.unlink(missing_ok=True)
     files = told["files"]
@@ -106,15 +106,15 @@ def back_up(out: Path, recipient: str = "") -> Backup:
 
 
 def expire_backups(folder: Path, keep: int, days: int) -> list[Path]:
-    """Remove backups that are neither among the newest nor young; return which.
+    """Remove backups that are neither among the newest nor recent; return their paths.
 
     Parameters
     ----------
     folder : Path
     keep : int
-        The newest so many stay, however old they are.
+        Number of newest backups to keep, however old they are.
     days : int
-        Whatever is younger stays, however many there are.
+        Age in days below which backups are kept, however many there are.
 
     Raises
     ------
@@ -122,7 +122,9 @@ def expire_backups(folder: Path, keep: int, days: int) -> list[Path]:
         A number is below one, or a file cannot be removed.
     """
     if min(keep, days) < 1:
-        raise InputError(f"Backups to keep: {keep} files, {days} days.", "Both must be at least one.")
+        raise InputError(
+            f"Backups to keep must be at least 1 file and 1 day; got {keep} and {days}.", "Use larger numbers."
+        )
     known = sorted(
         [*folder.glob("*.backup"), *folder.glob(f"*.backup{ENCRYPTED}")],
         key=lambda path: path.stat().st_mtime,
@@ -132,12 +134,12 @@ def expire_backups(folder: Path, keep: int, days: int) -> list[Path]:
     old = [path for path in known[keep:] if path.stat().st_mtime < since]
     for path in old:
         if not discard(path):
-            raise InputError(f"{path} cannot be removed.", "Give the right to write to its folder.")
+            raise InputError(f"Could not remove {path}.", "Make its folder writable for this user.")
     return old
 
 
 def restore(file: Path, identity: Path | None = None) -> Backup:
-    """Put a backup back, where nothing is: into an empty home folder and a database without reviews.
+    """Restore a backup into an empty home folder and a database without reviews.
 
     Parameters
     ----------
@@ -148,17 +150,19 @@ def restore(file: Path, identity: Path | None = None) -> Backup:
     Raises
     ------
     InputError
-        It is not a backup, or damaged, or encrypted for another key, a server uses the home folder, or
-        something is there that it would replace; nothing was written then.
+        The file is not a backup, or is damaged or encrypted for another key, a server uses the home folder, or there
+        are data that it would replace; nothing was written then.
     StoreError
         The database cannot be written.
     """
     home, url = current_settings().home, store_url()
     if any(not is_draft(path) for path in _entries(home)):
-        raise InputError(f"The folder {home} is not empty.", "Move it away, or set PLURALITY_HOME to another one.")
+        raise InputError(
+            f"Could not restore: the folder {home} is not empty.", "Move it away, or set PLURALITY_HOME to another one."
+        )
     if has_record(owner_url()):
-        raise InputError("There are reviews in the database.", "A backup is put back only where there are none.")
-    was_there, place = home.exists(), home / draft_name("keeping")  # what is above may not be written by this role
+        raise InputError("Could not restore: the database has reviews already.", "Use a database without reviews.")
+    was_there, place = home.exists(), home / draft_name("keeping")  # this user may not write the parent folder
     try:
         place.mkdir(parents=True)
         with unheld_home():
@@ -166,7 +170,7 @@ def restore(file: Path, identity: Path | None = None) -> Backup:
             kind = told["record"]
             if kind is not None and kind != url.get_backend_name():
                 raise InputError(
-                    f"The backup holds reviews of {kind}, and this installation keeps them elsewhere.",
+                    f"Could not restore: the backup has reviews of {kind}, which is not the database here.",
                     "Set PLURALITY_DATABASE_URL to such a database.",
                 )
             (place / "home").mkdir(exist_ok=True)
@@ -174,11 +178,11 @@ def restore(file: Path, identity: Path | None = None) -> Backup:
                 shutil.move(path, home / path.name)
             check = None if kind is None else _put_back(place / _RECORD[kind], url, told["heads"])
     except OSError as error:
-        raise InputError(f"{home} cannot be written ({error.strerror or error}).", "Free some space.") from None
+        raise InputError(f"Could not write {home}: {error.strerror or error}.", "Free some space.") from None
     finally:
         shutil.rmtree(place, ignore_errors=True)
         if not was_there:
-            with suppress(OSError):  # nothing was put back, and nothing is left
+            with suppress(OSError):  # nothing was restored, and nothing is left
                 home.rmdir()
     files = told["files"]
     return Backup(len(files), sum(size for _, size in files.values()), _datasets(files), check)
@@ -199,11 +203,11 @@ def _write(archive: zipfile.ZipFile, store: ReviewStore | None, check: RecordChe
             files[f"{BESIDE}/{path.name}"] = _add(archive, path, f"{_HOME}{BESIDE}/{path.name}")
     for path in _kept_files(home):
         name = path.relative_to(home).as_posix()
-        if name in files:  # put back from an earlier backup
+        if name in files:  # restored from an earlier backup
             continue
         try:
             files[name] = _add(archive, path, _HOME + name)
-        except FileNotFoundError:  # it was forgotten meanwhile
+        except FileNotFoundError:  # it was deleted meanwhile
             continue
     gone = {name.split("/")[1] for name in files if name.startswith("datasets/")}
     gone -= {path.name for path in _entries(home / "datasets")}
@@ -224,7 +228,7 @@ def _write(archive: zipfile.ZipFile, store: ReviewStore | None, check: RecordChe
 
 
 def _beside(folder: Path) -> list[Path]:
-    """The list of people, and the settings without secrets, which are not in the home folder."""
+    """Return the list of people, and the settings without secrets, which are outside the home folder."""
     settings = folder / "settings.json"
     told = {
         name: value
@@ -256,7 +260,7 @@ def _datasets(files: dict) -> tuple[str, ...]:
 
 
 def _add(archive: zipfile.ZipFile, path: Path, name: str) -> tuple[str, int]:
-    """Put a file into the archive; its hash and its size."""
+    """Add a file to the archive; return its hash and its size."""
     digest, size = hashlib.sha256(), 0
     with path.open("rb") as source, archive.open(name, "w", force_zip64=True) as target:
         while chunk := source.read(_CHUNK):
@@ -268,12 +272,12 @@ def _add(archive: zipfile.ZipFile, path: Path, name: str) -> tuple[str, int]:
 
 @contextmanager
 def _encrypted(file: IO[bytes], recipient: str) -> Iterator[IO[bytes]]:
-    """Hand over what encrypts all that is written to it into a file."""
+    """Yield a stream that encrypts everything written to it into a file."""
     command = [_age(), "-r", recipient]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=file, stderr=subprocess.PIPE)
     assert process.stdin is not None and process.stderr is not None
     try:
-        with suppress(BrokenPipeError):  # the program says below why it ended
+        with suppress(BrokenPipeError):  # the program reports below why it ended
             yield process.stdin
     except BaseException:
         process.kill()
@@ -285,26 +289,28 @@ def _encrypted(file: IO[bytes], recipient: str) -> Iterator[IO[bytes]]:
         process.stderr.close()
         failed = process.wait()
     if failed:
-        raise InputError(f"The backup cannot be encrypted: {_first_line(why)}.", "Check the public key, age1….")
+        raise InputError(f"Could not encrypt the backup: {_first_line(why)}.", "Check the public key, age1….")
 
 
 def _decrypted(file: Path, identity: Path | None, place: Path) -> Path:
-    """A backup that can be read: the file, or a decrypted copy below ``place``."""
+    """Return a readable backup: the file, or a decrypted copy below ``place``."""
     try:
         with file.open("rb") as source:
             if source.read(len(_AGE_HEADER)) != _AGE_HEADER:
                 return file
-    except OSError:  # told by whoever reads it
+    except OSError:  # reported when the file is read
         return file
     if identity is None:
-        raise InputError(f"{file} is encrypted.", "Name the file with its private key: --identity FILE.")
+        raise InputError(
+            f"Could not read {file}: it is encrypted.", "Name the file with its private key: --identity FILE."
+        )
     plain = place / "decrypted"
     done = subprocess.run(
         [_age(), "-d", "-i", str(identity), "-o", str(plain), str(file)], capture_output=True, text=True
     )
     if done.returncode:
         raise InputError(
-            f"{file} cannot be decrypted: {_first_line(done.stderr)}.", "Check the private key and the file."
+            f"Could not decrypt {file}: {_first_line(done.stderr)}.", "Check the private key and the file."
         )
     return plain
 
@@ -321,19 +327,22 @@ def _first_line(said: str) -> str:
 
 
 def _unpacked(file: Path, place: Path) -> dict:
-    """What a backup holds, written below ``place``; every file as its hash says, and nothing that the list has not."""
+    """Write the content of a backup below ``place``; refuse files that differ from their hash or are not listed."""
     try:
         with zipfile.ZipFile(file) as archive:
             told = json.loads(archive.read(_LIST))
             if told["format"] != FORMAT:
-                raise InputError(f"{file} is of another form of backup.", "Update Plurality.")
+                raise InputError(f"Could not restore {file}: it has another backup format.", "Update Plurality.")
             wanted = {_HOME + name: digest for name, (digest, _) in told["files"].items()}
             if told["record"] is not None:
                 wanted[_RECORD[told["record"]]] = told["record_hash"]
             for name, digest in wanted.items():
                 parts = PurePosixPath(name).parts
                 if ".." in parts or name.startswith("/") or "\\" in name or ":" in name:
-                    raise InputError(f"{file} names a file outside of its place.", "It was not made by Plurality.")
+                    raise InputError(
+                        f"Could not restore {file}: it contains a path outside its folder.",
+                        "Use a backup made by Plurality.",
+                    )
                 target = place.joinpath(*parts)
                 target.parent.mkdir(parents=True, exist_ok=True)
                 found = hashlib.sha256()
@@ -342,18 +351,18 @@ def _unpacked(file: Path, place: Path) -> dict:
                         found.update(chunk)
                         written.write(chunk)
                 if found.hexdigest() != digest:
-                    raise InputError(f"{file} is damaged: {name} is not as it was.", "Take another backup.")
+                    raise InputError(f"Could not restore {file}: {name} is damaged.", "Use another backup.")
             return told
     except FileNotFoundError:
-        raise InputError(f"There is no file {file}.", "Give the file that the command backup wrote.") from None
+        raise InputError(f"Could not find {file}.", "Use a file that the command backup wrote.") from None
     except _BROKEN as error:
         raise InputError(
-            f"{file} is no backup, or it is damaged ({type(error).__name__}).", "Take another one."
+            f"Could not restore {file}: it is not a backup, or is damaged ({type(error).__name__}).", "Use another one."
         ) from None
 
 
 def _put_back(copy: Path, url: sa.URL, heads: dict[str, str]) -> RecordCheck:
-    """The reviews in their place; what the check of them found."""
+    """Restore the reviews; return the result of their check."""
     if url.get_backend_name() == "sqlite":
         target = Path(str(url.database))
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -382,14 +391,17 @@ def _dump_postgres(url: sa.URL, copy: Path) -> None:
 
 
 def _run(tool: str, url: sa.URL, *arguments: str) -> None:
-    """A tool of Postgres; the password goes by its environment, where no other user sees it."""
+    """Run a tool of Postgres, with the password in its environment, where other users cannot see it."""
     known = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{tool}"), key=lambda path: int(path.parts[-3]))
     program = str(known[-1]) if known else shutil.which(tool)
     if program is None:
-        raise InputError(f"The tool {tool} of Postgres is not installed.", "On Debian: apt install postgresql-client.")
+        raise InputError(
+            f"Could not copy the reviews: the tool {tool} of Postgres is not installed.",
+            "On Debian: apt install postgresql-client.",
+        )
     address = url.set(drivername="postgresql", password=None).render_as_string()
     environment = {**os.environ, **({"PGPASSWORD": url.password} if url.password else {})}
     done = subprocess.run([program, f"--dbname={address}", *arguments], env=environment, capture_output=True)
     if done.returncode:
         said = " ".join(done.stderr.decode("utf-8", "replace").split())[:300]
-        raise InputError(f"{tool} failed: {said}", "See that the database is there and that its role may do this.")
+        raise InputError(f"{tool} failed: {said}", "Check that the database exists and that its role may do this.")

@@ -1,7 +1,7 @@
-"""What belongs to a dataset beside its annotations: predictions, selections, machines, links to cases, what was chosen.
+"""Additions to a dataset: predictions, selections, AI raters, links to cases, people with access, last choices.
 
-It lies on disk under the address of the dataset: of kept data and samples for good, of others while the server runs.
-So it is there in every tab, after a reload, and for whoever is sent the address.
+They are on disk under the address of the dataset: permanently for saved data and samples, for others while the server
+runs. So they are the same in every tab, after a reload, and for everybody who is sent the address.
 """
 
 import hashlib
@@ -26,29 +26,29 @@ _lock = threading.Lock()
 
 
 def predictions_of(address: str) -> dict[str, bytes | InputError]:
-    """Files of predictions by name, as they were added, or why one cannot be read any more."""
+    """Return files of predictions by name, as they were added, or the error if one cannot be read any more."""
     found: dict[str, bytes | InputError] = {}
     for name, file in _read(address).get("predictions", {}).items():
         try:
             found[name] = (_folder(address) / file).read_bytes()
         except OSError as error:
             found[name] = InputError(
-                f"The kept predictions {name!r} cannot be read ({error.strerror or error}).", "Add their file again."
+                f"Could not read the saved predictions {name!r}: {error.strerror or error}.", "Add their file again."
             )
     return found
 
 
 def add_predictions(address: str, name: str, content: bytes) -> None:
-    """Add a file of predictions; one of the same name is replaced.
+    """Add a file of predictions; replace one with the same name.
 
     Parameters
     ----------
     address : str
-        Of the dataset: its digest, or the name of a sample.
+        Address of the dataset: its digest, or the name of a sample.
     name : str
-        Of the classifier.
+        Name of the classifier.
     content : bytes
-        The file as it came.
+        File as it was uploaded.
 
     Raises
     ------
@@ -76,33 +76,33 @@ def remove_predictions(address: str) -> None:
 
 
 def selections_of(address: str) -> dict[str, str]:
-    """Named selections, each as `core.annotations.named_selection.Selection.to_text` wrote it."""
+    """Return named selections, each as `core.annotations.named_selection.Selection.to_text` wrote it."""
     return dict(_read(address).get("selections", {}))
 
 
 def add_selection(address: str, name: str, text: str) -> None:
-    """Give a selection a name.
+    """Save a selection under a name.
 
     Parameters
     ----------
     address : str
-        Of the dataset.
+        Address of the dataset.
     name : str
     text : str
-        The selection as it stands in an address.
+        Selection as it is in an address.
     """
     _change(address, lambda told, _: told.setdefault("selections", {}).__setitem__(name, text))
 
 
 def machines_of(address: str, told_by_file: Iterable[Machine] = ()) -> tuple[Machine, ...]:
-    """Raters who are marked as machines.
+    """Return raters who are marked as AI raters.
 
     Parameters
     ----------
     address : str
-        Of the dataset.
+        Address of the dataset.
     told_by_file : iterable of Machine
-        Those of the file itself, where nobody has marked or unmarked any.
+        AI raters that the file itself names, used if nobody has marked or unmarked any.
     """
     told = _read(address).get("machines")
     if told is None:
@@ -111,23 +111,23 @@ def machines_of(address: str, told_by_file: Iterable[Machine] = ()) -> tuple[Mac
 
 
 def has_marks(address: str) -> bool:
-    """Whether somebody has said who are machines, or that nobody is.
+    """Return whether somebody has marked AI raters, or stated that there are none.
 
     Parameters
     ----------
     address : str
-        Of the dataset.
+        Address of the dataset.
     """
     return _read(address).get("machines") is not None
 
 
 def mark_machines(address: str, machines: Iterable[Machine]) -> None:
-    """Say who are the machines, all of them; nothing is written where it is known.
+    """Save which raters are AI raters, all of them; write nothing if it is already saved.
 
     Parameters
     ----------
     address : str
-        Of the dataset.
+        Address of the dataset.
     machines : iterable of Machine
     """
     marked = {machine.name: machine.to_dict() for machine in machines}
@@ -136,44 +136,44 @@ def mark_machines(address: str, machines: Iterable[Machine]) -> None:
 
 
 def chosen_for(address: str) -> dict[str, Any]:
-    """What was chosen last: "model", "reliability"."""
+    """Return the last choices: "model", "reliability"."""
     return dict(_read(address).get("chosen", {}))
 
 
 def choose(address: str, chosen: dict[str, Any]) -> None:
-    """Say what is chosen now; nothing is written where it is known."""
+    """Save the present choices; write nothing if they are already saved."""
     if chosen != chosen_for(address):
         _change(address, lambda told, _: told.__setitem__("chosen", chosen))
 
 
 def owners_of(address: str) -> tuple[str, ...]:
-    """Names of the people whose data these are; none where nobody signed in when they came."""
+    """Return the names of the owners of these data; empty if nobody was signed in when they were added."""
     return tuple(_read(address).get("owners", ()))
 
 
 def shared_with(address: str) -> tuple[str, ...]:
-    """Names of the people with whom their owner shares the data."""
+    """Return the names of the people with whom their owner shares the data."""
     return tuple(_read(address).get("shared", ()))
 
 
 def groups_with(address: str) -> tuple[str, ...]:
-    """Names of the groups with which their owner shares the data."""
+    """Return the names of the groups with which their owner shares the data."""
     return tuple(_read(address).get("groups", ()))
 
 
 def set_people(
     address: str, owners: tuple[str, ...], shared: tuple[str, ...], groups: tuple[str, ...] | None = None
 ) -> None:
-    """Say whose the data are, and with whom they are shared.
+    """Save the owners of data, and with whom they are shared.
 
     Parameters
     ----------
     address : str
-        Of the dataset.
+        Address of the dataset.
     owners, shared : tuple of str
-        People.
+        Names of people.
     groups : tuple of str, optional
-        Groups of people; where not given they stay.
+        Groups of people; if omitted, they do not change.
 
     Raises
     ------
@@ -185,24 +185,24 @@ def set_people(
 
 
 def link_of(address: str) -> str:
-    """Where the cases of a dataset stand, as an address with ``{case}`` in it; empty where nobody said."""
+    """Return the link template of cases, with ``{case}`` in it; empty if none was set."""
     return str(_read(address).get("link", ""))
 
 
 def set_link(address: str, template: str) -> None:
-    """Say where the cases of a dataset stand.
+    """Set the link template of cases.
 
     Parameters
     ----------
     address : str
-        Of the dataset.
+        Address of the dataset.
     template : str
-        Such as ``https://viewer.example/case/{case}``; empty for nowhere.
+        Template such as ``https://viewer.example/case/{case}``; empty for none.
 
     Raises
     ------
     InputError
-        It is no address of a web page, or has no place for the case.
+        The template is not an address of a web page, or has no place for the case.
     """
     if template:
         case_link(template, "1")
@@ -210,23 +210,23 @@ def set_link(address: str, template: str) -> None:
 
 
 def case_link(template: str, case_id: str) -> str:
-    """The address of one case; its id is escaped, so that it stays within its place.
+    """Return the address of one case; its id is escaped, so that it cannot change the rest of the address.
 
     Raises
     ------
     InputError
-        As `set_link`.
+        See `set_link`.
     """
     parts = urlsplit(template)
     if parts.scheme not in ("http", "https") or not parts.hostname or any(letter.isspace() for letter in template):
-        raise InputError(f"{template!r} is not the address of a web page.", "Begin it with https://.")
+        raise InputError(f"{template!r} is not the address of a web page.", "Start it with https://.")
     if "{case}" not in template or "{case}" in parts.netloc:
-        raise InputError(f"{template!r} has no place for the case.", "Write {case} where its name belongs.")
+        raise InputError(f"{template!r} has no place for the case.", "Put {case} in place of the case's name.")
     return template.replace("{case}", quote(case_id, safe=""))
 
 
 def bring_over(before: str, after: str) -> None:
-    """Add what belongs to a dataset as it was read before to what belongs to it now; nothing is replaced.
+    """Add what belongs to an earlier reading of a dataset to the present one; replace nothing.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def bring_over(before: str, after: str) -> None:
 
 
 def move_belongings(address: str) -> None:
-    """The dataset is kept from now on, or no more: what belongs to it goes with it."""
+    """Move what belongs to a dataset after it is saved, or is no longer saved."""
     after = _folder(address)
     with _lock, alone(_LOCK):
         for before in (unkept_folder() / "belongings" / _name(address), _lasting() / _name(address)):
@@ -268,7 +268,7 @@ def move_belongings(address: str) -> None:
 
 
 def forget_belongings(address: str) -> bool:
-    """Erase what belongs to a dataset; whether anything did."""
+    """Erase what belongs to a dataset; return whether there was anything."""
     folders = [folder / _name(address) for folder in (unkept_folder() / "belongings", _lasting())]
     there = any(folder.is_dir() for folder in folders)
     for folder in folders:
@@ -277,7 +277,7 @@ def forget_belongings(address: str) -> bool:
 
 
 def forget_person(name: str) -> int:
-    """Take a person from the owners and the people of all kept data; of how many.
+    """Remove a person from the owners and the people of all saved data; return from how many.
 
     Raises
     ------
@@ -294,13 +294,13 @@ def forget_person(name: str) -> int:
                     told |= {key: [one for one in names if one != name] for key, names in lists.items()}
                     write_whole(index, json.dumps(told, ensure_ascii=False).encode())
         except (OSError, ValueError) as error:
-            raise InputError(f"{index} cannot be changed ({error}).", "See that it can be read and written.") from None
+            raise InputError(f"Could not change {index}: {error}.", "Check that it can be read and written.") from None
         found += bool(lists)
     return found
 
 
 def changed_at(address: str) -> float:
-    """When something that belongs to a dataset was changed last, seconds since 1970-01-01 UTC; 0 where nothing does."""
+    """Return when what belongs to a dataset was last changed, seconds since 1970-01-01 UTC; 0 if nothing does."""
     try:
         return (_folder(address) / _INDEX).stat().st_mtime
     except OSError:
@@ -339,6 +339,6 @@ def _change(address: str, change: Callable[[dict[str, Any], Path], None]) -> Non
                 write_whole(folder / _INDEX, json.dumps(told, ensure_ascii=False).encode())
         except OSError as error:
             raise InputError(
-                f"The folder {folder} cannot be written ({error.strerror or error}).",
-                "Free some space, or set PLURALITY_HOME to a folder that can.",
+                f"Could not write to the folder {folder}: {error.strerror or error}.",
+                "Free some space, or set PLURALITY_HOME to a writable folder.",
             ) from None

@@ -1,7 +1,8 @@
-"""The record of changes: who changed which data, when and how. One line of JSON for each, only ever added.
+"""Record of changes: who changed which data, when and how. One line of JSON per change; lines are only added.
 
-It lies in the home folder as ``changes.jsonl``, so that it outlives what was changed. A line has no content of
-annotations. Only erasure touches lines that are there: of a person the name goes, of data that are deleted the details.
+It is in the home folder as ``changes.jsonl``, so that it remains after the changed data are deleted. A line has no
+content of annotations. Only erasure changes existing lines: it removes the name of a person, or the details of deleted
+data.
 """
 
 import json
@@ -32,15 +33,15 @@ class Change:
     Attributes
     ----------
     at : float
-        Seconds since 1970-01-01 UTC.
+        Time in seconds since 1970-01-01 UTC.
     who : str
-        Name of the person; empty where nobody signs in.
+        Name of the person; empty if nobody signs in.
     dataset : str
         Address of the data: a digest, or the name of a sample.
     what : str
-        What was done, as "share".
+        Action, such as "share".
     details : tuple of str
-        Names that say more, as those of the people with whom data are shared.
+        Further names, such as those of the people with whom data are shared.
     """
 
     at: float
@@ -56,7 +57,7 @@ def record_change(who: str, dataset: str, what: str, details: Iterable[str] = ()
     Parameters
     ----------
     who, dataset, what, details
-        As of `Change`.
+        See `Change`.
 
     Raises
     ------
@@ -81,7 +82,7 @@ def record_change(who: str, dataset: str, what: str, details: Iterable[str] = ()
 
 
 def recorded_changes(dataset: str | None = None) -> list[Change]:
-    """Return the record, or the lines of one dataset, the oldest first; a line that was cut off is left out.
+    """Return the record, or the lines of one dataset, the oldest first; leave out a line that was cut off.
 
     Parameters
     ----------
@@ -92,7 +93,7 @@ def recorded_changes(dataset: str | None = None) -> list[Change]:
 
 
 def erase_details(dataset: str) -> None:
-    """Leave of the changes of data that are deleted who made them, when and what they were.
+    """Erase the details of changes of deleted data, except who made them, when, and their kind.
 
     Parameters
     ----------
@@ -102,7 +103,7 @@ def erase_details(dataset: str) -> None:
 
 
 def erase_person(name: str) -> int:
-    """Put a pseudonym in the place of a person's name; return in how many lines it stood.
+    """Replace a person's name by a pseudonym; return in how many lines it was.
 
     Parameters
     ----------
@@ -136,13 +137,13 @@ def _writing() -> Iterator[Path]:
             yield path
     except OSError as error:
         raise InputError(
-            f"The record of changes {path} cannot be written ({error.strerror or error}), so nothing was changed.",
-            "Free some space, or give the right to write to it.",
+            f"Could not write the record of changes {path}: {error.strerror or error}. Nothing was changed.",
+            "Free some space, or make the file writable for this user.",
         ) from None
 
 
 def _lines(path: Path) -> Iterator[tuple[Change | None, bytes]]:
-    """Give each line as it is read, and as it stands."""
+    """Yield each line as it is read, and its bytes."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:

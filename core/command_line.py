@@ -1,6 +1,6 @@
-"""The command line: arguments in, JSON or CSV out. Exit status 0, or 2 with one clear line for bad input.
+"""Command line: arguments in, JSON or CSV out. Exit status 0, or 2 with one clear line for bad input.
 
-Models and their options come from what the methods say of themselves; what a command needs is imported when it runs.
+Models and their options come from the methods' own declarations; modules for a command are imported when it runs.
 """
 
 import json
@@ -33,8 +33,8 @@ _TYPES = {int: click.INT, float: click.FLOAT, str: click.STRING}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status."""
-    for stream in (sys.stdout, sys.stderr):  # the same bytes on every system, also of names that are no UTF-8
+    """Run one command; return the exit status."""
+    for stream in (sys.stdout, sys.stderr):  # the same bytes on every system, also for names that are not UTF-8
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")
     started = time.perf_counter()
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _refused(f"{error.format_message().removesuffix('.')}{see}")
     except PluralityError as error:
         return _refused(str(error))
-    if not isinstance(done, tuple):  # help or version were asked for
+    if not isinstance(done, tuple):  # after --help or --version
         return int(done or 0)
     answer, table, options = done
     for caution in options.cautions:
@@ -61,18 +61,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
             json.dump(_plain(answer), sys.stdout, ensure_ascii=False, indent=1, allow_nan=False)
             sys.stdout.write("\n")
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader of a pipe has seen enough
+    except BrokenPipeError:  # the reader of a pipe has closed it
         sys.stderr.close()
     return 0 if answer.get("ok", True) else 1  # a record that is not whole
 
 
 def parsed(arguments: Sequence[str]) -> SimpleNamespace:
-    """The options of a command as its function gets them.
+    """Return the options of a command as its function receives them.
 
     Raises
     ------
     click.UsageError
-        The arguments make no command.
+        The arguments are not a valid command.
     """
     name, *rest = arguments
     cli = _cli()
@@ -88,14 +88,14 @@ def _refused(words: str) -> int:
 
 
 class _Commands(click.Group):
-    """Commands that are put together when they are asked for."""
+    """Commands that are built when they are needed."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Their names, in the order of the work."""
+        """List their names, in the order of the work."""
         return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """The command of that name."""
+        """Return the command with that name."""
         if name not in _COMMANDS:
             return None
         function, summary, example, parameters = _COMMANDS[name]
@@ -147,7 +147,7 @@ def _none() -> list[click.Parameter]:
 
 
 def _file() -> list[click.Parameter]:
-    """What holds wherever a file is read."""
+    """Return the parameters of every command that reads a file."""
     from .ingest.formats.budget import MOST_COLUMNS
     from .ingest.formats.detect import formats
 
@@ -205,7 +205,7 @@ def _file() -> list[click.Parameter]:
 
 
 def _columns() -> list[click.Parameter]:
-    """What the columns of a table are."""
+    """Return the options for the columns of a table."""
     return [
         click.Option(["--case"], metavar="COLUMN", help="Column of case ids."),
         click.Option(
@@ -225,7 +225,7 @@ def _ordinal() -> click.Option:
 
 
 def _partitions() -> click.Option:
-    """Of the commands that can do without all annotations in memory."""
+    """Return the option for commands that can work without all annotations in memory."""
     return click.Option(
         ["--partitions"],
         type=int,
@@ -235,7 +235,7 @@ def _partitions() -> click.Option:
 
 
 def _cluster() -> click.Option:
-    """Of the commands whose work can be done elsewhere."""
+    """Return the option for commands whose work can run on other processes or computers."""
     return click.Option(
         ["--cluster"],
         metavar="ADDRESS",
@@ -244,7 +244,7 @@ def _cluster() -> click.Option:
 
 
 def _option(option: Option) -> click.Option:
-    """An option of a method; what is not given is left to the method."""
+    """Return an option of a method; if omitted on the command line, the method decides."""
     if option.type is bool:
         return click.Option([f"{option.spelled}/{option.spelled_off}", option.name], default=None, help=option.help)
     choices = f" ({', '.join(option.choices)})" if option.choices else ""
@@ -254,7 +254,7 @@ def _option(option: Option) -> click.Option:
 
 
 def _options_of(family: Family, taken: Sequence[str]) -> list[click.Parameter]:
-    """Every option of every method of a family once, with all that any method lets it be."""
+    """Return every option of every method of a family once, with all values that any method allows."""
     found: dict[str, Option] = {}
     for method in methods(family).values():
         for option in method.options:
@@ -268,7 +268,7 @@ def _options_of(family: Family, taken: Sequence[str]) -> list[click.Parameter]:
 
 
 def _variants(family: Family) -> list[click.Parameter]:
-    """The options that tell apart methods of one name."""
+    """Return the options that distinguish methods with the same name."""
     found: dict[str, Variant] = {}
     for method in methods(family).values():
         if method.variant is not None:
@@ -352,7 +352,7 @@ def _check() -> list[click.Parameter]:
 
 
 def _parts_of(analysis: "Analysis") -> list[click.Parameter]:
-    """Which part of an analysis, and the options of all but the first that the first does not have."""
+    """Return the option for the part of an analysis, and the options that only parts after the first have."""
     first, *others = analysis.parts
     own = [field.name for field in fields(first.options)]
     return [
@@ -368,7 +368,7 @@ def _parts_of(analysis: "Analysis") -> list[click.Parameter]:
 
 
 def _options_of_parts(parts: Sequence["AnalysisPart"], without: Sequence[str] = ()) -> list[click.Parameter]:
-    """The options of all parts of an analysis, each once, but for those that a command has itself."""
+    """Return the options of all parts of an analysis, each once, except those that a command has itself."""
     found: dict[str, list[tuple[AnalysisPart, Any]]] = {}
     for part in parts:
         for field in fields(part.options):
@@ -389,7 +389,7 @@ def _help_of(option: "PartOption", parts: Sequence[str]) -> str:
 
 
 def _type_of(taken: Sequence["PartOption"]) -> dict[str, Any]:
-    """How click takes options of one name: on, one of the choices that any part has, or a number or text."""
+    """Return click's type for options of one name: a switch, a choice among those of any part, or a number or text."""
     if taken[0].flag:
         return {"is_flag": True, "default": None}
     if taken[0].choices:
@@ -796,7 +796,7 @@ def _predictions() -> click.Option:
     )
 
 
-# Where a command's function is, what it does, an example, and its parameters.
+# Module and function of each command, its summary, an example, and its parameters.
 _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] = {
     "samples": (".commands.data:samples", "List the samples.", "samples", _none),
     "describe": (
@@ -903,7 +903,7 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
     ),
     "sign": (
         ".commands.record:sign",
-        "Sign where the record of reviews ends, so that its owner cannot make it anew unseen.",
+        "Sign the end of the record of reviews, so that its owner cannot replace it unnoticed.",
         "sign --key head.key",
         _sign,
     ),
@@ -939,7 +939,7 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
     ),
     "access": (
         ".commands.people:access",
-        "Who signed in, opened, exported, shared or erased what; ends with 1 where the record is not whole.",
+        "List who signed in, opened, exported, shared or erased what (exit status 1 if the record is damaged).",
         "access --days 7",
         _access,
     ),
@@ -959,7 +959,7 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
 
 
 def _plain(value: Any) -> Any:
-    """The same with numpy's numbers as Python's and what is not finite as null."""
+    """Return the same with numpy's numbers as Python's and values that are not finite as null."""
     if isinstance(value, dict):
         return {str(key): _plain(entry) for key, entry in value.items()}
     if isinstance(value, list | tuple):

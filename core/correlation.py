@@ -6,19 +6,20 @@ _ROUNDING = 1e-9  # of a correlation; 1 and -1 have no interval
 
 
 def fisher_interval(correlation: np.ndarray, n: np.ndarray, tail: float) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the interval by Fisher's transformation.
+    """Return the ends of the interval by Fisher's transformation.
 
     Parameters
     ----------
     correlation, n : np.ndarray
-        The same shape: -1 to 1 or NaN, and the number of pairs that it is of.
+        Correlations, -1 to 1 or NaN, and their numbers of pairs; the same shape.
     tail : float
         Probability beyond either end.
 
     Returns
     -------
     low, high : np.ndarray
-        NaN below four pairs, and where the correlation is 1 or -1 but for rounding: such a sample bounds nothing.
+        Ends; NaN below four pairs, and if the correlation is 1 or -1 up to rounding, because such a sample gives no
+        bound.
 
     Source: Fisher (1921), Metron 1, 3-32.
     """

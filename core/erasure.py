@@ -1,4 +1,4 @@
-"""Erasure on request: what a person has left in the record and in lists, and data that nobody uses any more."""
+"""Erasure on request: traces of a person in records and lists, and data that nobody uses any more."""
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -18,14 +18,14 @@ ADMINISTRATOR = "administrator"
 
 @dataclass(frozen=True, slots=True)
 class ErasedPerson:
-    """What was erased of a person.
+    """Result of the erasure of a person.
 
     Attributes
     ----------
     n_events : dict of str to int
-        By digest of the dataset, events in which their name stood.
+        Number of events with their name, by digest of the dataset.
     n_datasets : int
-        Whose owners or people they were among.
+        Number of datasets of which they were an owner or had access.
     """
 
     n_events: dict[str, int]
@@ -33,22 +33,22 @@ class ErasedPerson:
 
 
 def erase_person(name: str, by: str = ADMINISTRATOR) -> ErasedPerson:
-    """Erase a person's name, notes and times from the record, their account, and them from what is shared.
+    """Erase a person's name, notes and times from the record, their account, and their access to shared data.
 
-    Their opinions stay under a pseudonym, another one in each dataset, because decisions of others rest on them. The
-    chain of hashes stays whole: it says how many events were erased, when and by whom, and `verify` passes.
+    Their opinions stay under a pseudonym, another one in each dataset, because decisions of others depend on them. The
+    chain of hashes stays whole: it states how many events were erased, when and by whom, and `verify` passes.
 
     Parameters
     ----------
     name : str
-        As it stands in the record.
+        Name as it is in the record.
     by : str
-        Who erases, for the record.
+        Person who erases, for the record.
 
     Raises
     ------
     InputError
-        Nothing of that name is kept.
+        Nothing is stored under that name.
     StoreError
         The database failed, or its role may not do this (`PLURALITY_DATABASE_OWNER_URL`).
     """
@@ -56,7 +56,7 @@ def erase_person(name: str, by: str = ADMINISTRATOR) -> ErasedPerson:
     check_name(by, "administrator")
     n_events: dict[str, int] = {}
     if there_is_a_store():
-        open_store()  # one that is lost is said, and none is begun
+        open_store()  # reports a lost store, and starts no new one
         store = ReviewStore(owner_url())
         try:
             n_events = store.erase_person(name, by)
@@ -70,20 +70,20 @@ def erase_person(name: str, by: str = ADMINISTRATOR) -> ErasedPerson:
     for sample in SAMPLES:
         n_datasets += belongings.forget_belongings(f"{sample.name} of {name}")
     if not (n_events or n_datasets or n_changes or had_account):
-        raise InputError(f"Nothing is kept of a person called {name!r}.", "Write the name as it stands in the record.")
+        raise InputError(f"Could not find a person with the name {name!r}.", "Write the name as in the record.")
     access_record.record_access(by, "erase a person", details=[f"{sum(n_events.values()):,} events"])
     return ErasedPerson(n_events, n_datasets)
 
 
 @dataclass(frozen=True, slots=True)
 class Unused:
-    """A kept dataset that nobody has kept, reviewed or added to for a while.
+    """Saved dataset that nobody has saved, reviewed or added to for a while.
 
     Attributes
     ----------
     digest, name : str
     last : datetime
-        When something was done with it last.
+        Time of the last action on it.
     """
 
     digest: str
@@ -92,15 +92,15 @@ class Unused:
 
 
 def unused(days: int, now: datetime | None = None) -> list[Unused]:
-    """Kept datasets with which nothing was done for so many days, the longest first.
+    """List saved datasets without any action for that many days, those without for longest first.
 
-    Keeping, renaming, reviewing, assigning, sharing and adding predictions count; looking at data does not.
+    Saving, renaming, reviewing, assigning, sharing and adding predictions count; viewing data does not.
 
     Parameters
     ----------
     days : int
     now : datetime, optional
-        In UTC.
+        Time in UTC.
 
     Raises
     ------
@@ -108,7 +108,7 @@ def unused(days: int, now: datetime | None = None) -> list[Unused]:
         The number is below one.
     """
     if days < 1:
-        raise InputError(f"Data unused for {days} days were asked for.", "Ask for at least one day.")
+        raise InputError(f"Days without use must be at least 1; got {days}.", "Use a larger number.")
     since = (datetime.now(UTC) if now is None else now) - timedelta(days=days)
     last = open_store().last_events() if there_is_a_store() else {}
     found = []
@@ -122,7 +122,7 @@ def unused(days: int, now: datetime | None = None) -> list[Unused]:
 
 
 def forget(digest: str) -> None:
-    """Erase a kept dataset with its reviews, what belongs to it and what was computed from it; see `library.forget`."""
+    """Erase a saved dataset with its reviews, all that belongs to it and its results; see `library.forget`."""
     library.forget(digest)
     belongings.forget_belongings(digest)
     changes.erase_details(digest)

@@ -1,11 +1,11 @@
-"""What can go wrong, said so that the reader knows where, what was found, and what to do."""
+"""Errors with messages that state the place, the cause and what to do."""
 
 
 class PluralityError(Exception):
-    """Base of every error that is the data's or the user's to mend. Pages and the command line show its message."""
+    """Base of every error that the user can fix. Pages and the command line show its message."""
 
     def __str__(self) -> str:
-        """What was found and what to do, also where both were given apart."""
+        """Return the message, also if cause and remedy were passed separately."""
         return " ".join(map(str, self.args))
 
 
@@ -15,9 +15,9 @@ class InputError(PluralityError):
     Parameters
     ----------
     message : str
-        What was found.
+        Cause, with its place.
     remedy : str
-        What to do about it.
+        Action that fixes it.
     line : int, optional
         Physical line of the file, counted from 1.
     """
@@ -29,7 +29,7 @@ class InputError(PluralityError):
 
 
 class TooManyColumnsError(InputError):
-    """A table has more columns than were agreed to.
+    """A table has more columns than allowed.
 
     Parameters
     ----------
@@ -40,25 +40,25 @@ class TooManyColumnsError(InputError):
         self.n_columns = n_columns
         super().__init__(
             f"The table has {n_columns:,} columns, the limit is {most_columns:,}.",
-            "Remove columns that hold no annotations, write one row per annotation, or raise the limit on the command "
+            "Remove columns without annotations, write one row per annotation, or raise the limit on the command "
             f"line (--most-columns {n_columns}).",
         )
 
 
 class OptionError(InputError, ValueError):
-    """An option has a value that there is not."""
+    """The value of an option is not allowed."""
 
 
 class LimitError(PluralityError):
-    """The data are too large for what was asked; the message says what to use instead."""
+    """The data are too large for the method; the message states what to use instead."""
 
 
 class NotApplicableError(PluralityError):
-    """A method does not take this kind of data; the message says why."""
+    """A method does not take this kind of data; the message states why."""
 
 
 class NotFoundError(PluralityError):
-    """A dataset, case or rater of that name is not there."""
+    """A dataset, case or rater of that name does not exist."""
 
 
 class Cancelled(PluralityError):  # noqa: N818 - the end of work on request is no error

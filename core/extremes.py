@@ -1,12 +1,12 @@
-"""Which of several estimates is clearly the least or the most: what every title that names one asks.
+"""Tests of which of several estimates is clearly the least or the most, for titles that name one.
 
-An estimate is named where the interval of its difference to every other one leaves out 0. That interval is put together
-from the two intervals that face each other: the distance of the ends is √(arm² + arm²), as of independent estimates
-[Zou & Donner (2008), DOI 10.1002/sim.3095]. Of estimates that rise and fall together it is too wide, and names less.
+An estimate is named if the interval of its difference to every other one excludes 0. That interval is computed from the
+two intervals that face each other: the distance of the ends is √(arm² + arm²), as for independent estimates [Zou &
+Donner (2008), DOI 10.1002/sim.3095]. For positively correlated estimates it is too wide, and names fewer.
 
-The number of candidates needs no correction: where the runner-up is the least as well, or more of them, the chance that
-the wrong one is named is at most 1 less the level of the intervals, and less the more there are [Hung & Fithian (2019),
-DOI 10.1214/17-AOS1697]. `tests/benchmarks/equal_estimates.py` has simulated rates.
+The number of candidates needs no correction: if the runner-up, or several of them, equals the least, the probability
+that the wrong one is named is at most 1 minus the level of the intervals, and lower with more candidates [Hung &
+Fithian (2019), DOI 10.1214/17-AOS1697]. `tests/benchmarks/equal_estimates.py` has simulated rates.
 """
 
 from collections.abc import Sequence
@@ -17,13 +17,13 @@ Ends = Sequence[float | None] | np.ndarray
 
 
 def clearly_least(value: Ends, low: Ends, high: Ends) -> int | None:
-    """The place of the estimate that is clearly below every other one; None where there is none.
+    """Return the position of the estimate that is clearly below every other one; None if there is none.
 
     Parameters
     ----------
     value, low, high : sequence of float, length n
-        Estimates with the ends of their intervals. NaN or None where there is no estimate, which then is no candidate;
-        an estimate without an interval, or with one without width, cannot be told apart, so that none is named.
+        Estimates with the ends of their intervals. NaN or None means no estimate, which then is not a candidate; an
+        estimate without an interval, or with one of zero width, cannot be compared, so none is named.
     """
     estimate, below, above = (np.array(ends, float) for ends in (value, low, high))
     known = np.flatnonzero(np.isfinite(estimate))
@@ -37,26 +37,25 @@ def clearly_least(value: Ends, low: Ends, high: Ends) -> int | None:
 
 
 def clearly_most(value: Ends, low: Ends, high: Ends) -> int | None:
-    """The place of the estimate that is clearly above every other one; None where there is none.
+    """Return the position of the estimate that is clearly above every other one; None if there is none.
 
     Parameters
     ----------
     value, low, high : sequence of float, length n
-        As of `clearly_least`.
+        See `clearly_least`.
     """
     return clearly_least(*(-np.array(ends, float) for ends in (value, high, low)))
 
 
 def clearly_apart(value: Ends, low: Ends, high: Ends) -> bool:
-    """Whether the largest and the smallest estimate differ by more than chance makes any two differ.
+    """Return whether the largest and the smallest estimate differ by more than chance explains for any two.
 
-    The arms are those of intervals of 95%, stretched as of normal distributions by Bonferroni's correction for all
-    pairs.
+    The arms are those of 95% intervals, widened as for normal distributions by Bonferroni's correction for all pairs.
 
     Parameters
     ----------
     value, low, high : sequence of float, length n
-        As of `clearly_least`.
+        See `clearly_least`.
     """
     from scipy.special import ndtri
 
@@ -72,18 +71,18 @@ def clearly_apart(value: Ends, low: Ends, high: Ends) -> bool:
 
 
 def clearly_most_cases(share: Ends, n: int, level: float = 0.95) -> int | None:
-    """The place of the class that clearly most of n cases have, of shares that sum to 1 or less; None without one.
+    """Return the position of the class that clearly most of n cases have, from shares with sum ≤ 1; None if none.
 
-    Shares of the same cases fall where others rise, so that intervals do not tell: of the cases of the two commonest
-    classes each has half if they are equally common. A tied case counts in parts.
+    Shares of the same cases fall as others rise, so intervals are inconclusive: of the cases of the two most frequent
+    classes each has half if they are equally frequent. A tied case counts in parts.
 
     Parameters
     ----------
     share : sequence of float, length n_classes
     n : int
-        Cases.
+        Number of cases.
     level : float
-        1 less the two-sided level of the test.
+        One minus the two-sided level of the test.
     """
     from scipy.special import betainc
 

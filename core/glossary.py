@@ -1,10 +1,10 @@
-"""Terms of the screens, each in two sentences: one for a clinician, one for a statistician with its source."""
+"""Terms on screen, each in two sentences: one for a clinician, one for a statistician with its source."""
 
 from typing import NamedTuple
 
 
 class Term(NamedTuple):
-    """One entry."""
+    """Entry of the glossary."""
 
     plainly: str
     exactly: str

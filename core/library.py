@@ -1,4 +1,4 @@
-"""Datasets that the user keeps: Parquet and JSON under the home folder, found again by their digest."""
+"""Datasets that the user saves: Parquet and JSON under the home folder, found again by their digest."""
 
 import json
 import re
@@ -35,19 +35,19 @@ _DAMAGED = (OSError, ArithmeticError, AttributeError, LookupError, TypeError, Va
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """One line of the list of kept datasets.
+    """One line of the list of saved datasets.
 
     Attributes
     ----------
     digest, name, kind : str
     n_cases, n_raters, n_annotations : int
     kept_at : str
-        ISO 8601, UTC.
+        Time as ISO 8601 in UTC.
     raters_identified : bool
-        Whether the raters are told apart.
+        True if raters are identified.
     damaged : bool
-        Whether its description cannot be read: nothing is known of it then but its digest and the time of its folder,
-        and it can be forgotten, or kept again from its file.
+        True if its description cannot be read: only its digest and the time of its folder are known, and it can be
+        deleted, or saved again from its file.
     """
 
     digest: str
@@ -62,10 +62,10 @@ class Kept:
 
 
 def keep(dataset: Dataset, facts: CaseFacts | None = None) -> Path:
-    """Write a dataset under its digest; a second time changes only its name, or mends what was damaged since.
+    """Save a dataset under its digest; a second time changes only its name, or repairs damaged files.
 
-    The folder appears whole or not at all: it is written beside its place and then moved. Facts of cases, where any are
-    given, lie in it and take the place of those that were there.
+    The folder appears whole or not at all: it is written next to its place and then moved. Facts on cases, if given,
+    are in it and replace earlier ones.
 
     Raises
     ------
@@ -99,18 +99,18 @@ def keep(dataset: Dataset, facts: CaseFacts | None = None) -> Path:
 
 
 def facts_of(digest: str) -> CaseFacts | None:
-    """What is known of the cases of a kept dataset; None where nothing is, or where it cannot be read any more.
+    """Return the facts on the cases of a saved dataset; None if there are none, or they cannot be read any more.
 
     Raises
     ------
     NotFoundError
-        It was not kept, or has been forgotten.
+        It was not saved, or has been deleted.
     """
     return stored_case_content.read(_folder(digest))
 
 
 def is_kept(digest: str) -> bool:
-    """Whether a dataset of that digest is kept."""
+    """Return whether a dataset of that digest is saved."""
     try:
         _folder(digest)
     except NotFoundError:
@@ -119,7 +119,7 @@ def is_kept(digest: str) -> bool:
 
 
 def kept() -> list[Kept]:
-    """All kept datasets, the latest first; one whose description cannot be read is marked as damaged."""
+    """List all saved datasets, the latest first; mark as damaged those whose description cannot be read."""
     folders = [path for path in current_settings().datasets.glob("*") if _DIGEST.fullmatch(path.name) and path.is_dir()]
     entries = [_described(folder) for folder in folders]
     return sorted(entries, key=lambda entry: entry.kept_at, reverse=True)
@@ -138,12 +138,12 @@ def _described(folder: Path) -> Kept:
 
 
 def reopen(digest: str) -> Dataset:
-    """A kept dataset by its digest.
+    """Return a saved dataset by its digest.
 
     Raises
     ------
     NotFoundError
-        It was not kept, or has been forgotten.
+        It was not saved, or has been deleted.
     InputError
         Its files were changed or damaged since.
     """
@@ -153,31 +153,31 @@ def reopen(digest: str) -> Dataset:
         changed = dataset.digest != digest
     except (InputError, *_DAMAGED) as error:
         raise InputError(
-            f"The kept dataset {digest[:8]} cannot be read ({type(error).__name__}).", "Forget it and open its file."
+            f"Could not read the saved dataset {digest[:8]} ({type(error).__name__}).", "Delete it and open its file."
         ) from None
     if changed:
         raise InputError(
-            f"The files of the kept dataset {digest[:8]} were changed since.", "Forget it and open its file again."
+            f"The files of the saved dataset {digest[:8]} were changed.", "Delete it and open its file again."
         )
     return dataset
 
 
 def name_of(digest: str) -> str:
-    """Name of a kept dataset, without its annotations.
+    """Return the name of a saved dataset, without its annotations.
 
     Raises
     ------
     NotFoundError
-        It was not kept, or has been forgotten.
+        It was not saved, or has been deleted.
     """
     return _described(_folder(digest)).name
 
 
 def rename(digest: str, name: str) -> None:
-    """Give a kept dataset another name; its digest and address stay."""
+    """Rename a saved dataset; its digest and address do not change."""
     name = " ".join(name.split())
     if not name:
-        raise InputError("The name is empty.", "Give the dataset a name.")
+        raise InputError("The name is empty.", "Enter a name for the dataset.")
     path = _folder(digest) / _META
     try:
         meta = json.loads(path.read_text(encoding="utf-8"))
@@ -187,15 +187,15 @@ def rename(digest: str, name: str) -> None:
 
 
 def set_aside(dataset: Dataset, facts: CaseFacts | None, report: ImportReport | None) -> None:
-    """Write data that are not kept to where the server finds them while it runs, whole or not at all.
+    """Write data that are not saved to where the server finds them while it runs, whole or not at all.
 
     Parameters
     ----------
     dataset : Dataset
     facts : CaseFacts or None
-        What is known of its cases.
+        Facts on its cases.
     report : ImportReport or None
-        What became of the rows of its file.
+        Report on the rows of its file.
 
     Raises
     ------
@@ -221,7 +221,7 @@ def set_aside(dataset: Dataset, facts: CaseFacts | None, report: ImportReport | 
 
 
 def fetch_aside(digest: str) -> tuple[Dataset, CaseFacts | None, ImportReport | None] | None:
-    """The data that were set aside under that digest; None where none were, or they cannot be read."""
+    """Return the data that were set aside under that digest; None if there are none, or they cannot be read."""
     folder = _aside(digest)
     if not _DIGEST.fullmatch(digest) or not (folder / _META).exists():
         return None
@@ -235,15 +235,15 @@ def fetch_aside(digest: str) -> tuple[Dataset, CaseFacts | None, ImportReport | 
 
 
 def erase_aside(digest: str) -> None:
-    """Erase data that were set aside, where they were."""
+    """Erase data that were set aside, if any."""
     with suppress(OSError):
         erase_whole(_aside(digest))
 
 
 def stamp(digest: str) -> tuple[bool, int] | None:
-    """Another one after each change of a dataset on disk by whatever process; None where it is nowhere.
+    """Return a stamp that differs after each change of a dataset on disk by any process; None if it is not on disk.
 
-    Whether it is kept, and when it was written, renamed or given facts.
+    The stamp is whether it is saved, and when it was written, renamed or given facts.
     """
     for kept_there, folder in ((True, current_settings().datasets / digest), (False, _aside(digest))):
         with suppress(OSError):
@@ -252,7 +252,7 @@ def stamp(digest: str) -> tuple[bool, int] | None:
 
 
 def keep_no_more(digest: str) -> None:
-    """Take back that a dataset is kept; its reviews stay, and go on with it where it is kept again."""
+    """Remove a dataset from the saved ones; its reviews stay, and continue if it is saved again."""
     try:
         erase_whole(_folder(digest))
     except OSError as error:
@@ -260,7 +260,7 @@ def keep_no_more(digest: str) -> None:
 
 
 def continue_as(before: str, after: str) -> None:
-    """Say that a dataset was read anew, so that its earlier digest opens it as it is now; it is kept only once.
+    """Record that a dataset was read again, so that its earlier digest opens the present one; it is saved only once.
 
     Parameters
     ----------
@@ -286,7 +286,7 @@ def continue_as(before: str, after: str) -> None:
 
 
 def present_digest(digest: str) -> str:
-    """The digest of a dataset since it was read anew; the same where it was not."""
+    """Return the digest of a dataset since it was read again; the same digest if it was not."""
     seen = {digest}
     while _DIGEST.fullmatch(digest):
         try:
@@ -300,12 +300,12 @@ def present_digest(digest: str) -> str:
 
 
 def leave_apart(earlier: str, present: str) -> None:
-    """Save that what is kept under an earlier digest of a dataset stays there.
+    """Save that what is stored under an earlier digest of a dataset stays there.
 
     Parameters
     ----------
     earlier, present : str
-        Digests of the dataset as it was read then, and as it is now.
+        Digests of the dataset as it was read before, and as it is now.
 
     Raises
     ------
@@ -320,7 +320,7 @@ def leave_apart(earlier: str, present: str) -> None:
 
 
 def is_left_apart(earlier: str, present: str) -> bool:
-    """Whether `leave_apart` was called with these digests."""
+    """Return whether `leave_apart` was called with these digests."""
     return (_continued() / f"{earlier}-{present}").is_file()
 
 
@@ -333,14 +333,14 @@ def _aside(digest: str) -> Path:
 
 
 def forget(digest: str) -> None:
-    """Erase a kept dataset from the disk, its reviews first, and what was computed from it.
+    """Erase a saved dataset from the disk, its reviews first, and its results.
 
     Raises
     ------
     NotFoundError
-        It was not kept, or has been forgotten.
+        It was not saved, or has been deleted.
     StoreError
-        Its reviews cannot be erased; the dataset then stays, too.
+        Its reviews cannot be erased; the dataset is not deleted either.
     InputError
         The home folder cannot be written.
     """
@@ -362,7 +362,7 @@ def forget(digest: str) -> None:
 
 
 def sweep() -> None:
-    """Remove what processes that were killed left behind: files and datasets half written, results of unkept data."""
+    """Remove what killed processes left: incomplete files and datasets, and results of data that are not saved."""
     settings = current_settings()
     sweep_drafts(settings.home)
     sweep_drafts(settings.datasets)
@@ -388,15 +388,15 @@ def _is_sound(digest: str) -> bool:
 def _folder(digest: str) -> Path:
     folder = current_settings().datasets / digest
     if not _DIGEST.fullmatch(digest) or not folder.is_dir():
-        raise NotFoundError(f"The dataset {digest[:12]!r} is not kept on this computer. Open its file again.")
+        raise NotFoundError(f"Could not find the dataset {digest[:12]!r} on this computer. Open its file again.")
     return folder
 
 
 def _not_writable(error: Exception) -> InputError:
     reason = getattr(error, "strerror", None) or str(error)
     return InputError(
-        f"The folder {current_settings().datasets} cannot be written ({reason}).",
-        "Free some space, or set PLURALITY_HOME to a folder that can.",
+        f"Could not write to the folder {current_settings().datasets}: {reason}.",
+        "Free some space, or set PLURALITY_HOME to a writable folder.",
     )
 
 

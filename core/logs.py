@@ -1,7 +1,7 @@
-"""The log of a server as lines of JSON, without the content of cases and without names (``PLURALITY_LOG=json``).
+"""Log of a server as lines of JSON, without the content of cases and without names (``PLURALITY_LOG=json``).
 
-What this project logs are kinds, counts and times, said field by field. Of what libraries log, and of errors, there
-are the place in the program and the class of the error, never the message: it may hold what somebody annotated.
+Entries of this project are kinds, counts and times, field by field. Entries of libraries and errors are reduced to the
+place in the program and the class of the error, without the message, which may contain annotations.
 """
 
 import json
@@ -17,10 +17,10 @@ _FRAMES = 6
 
 
 class JsonLines(logging.Formatter):
-    """One line of JSON for each record: when, how bad, where from, and what of it holds no content."""
+    """Formatter that writes one line of JSON per record: time, level, origin, and fields without content of data."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line, without its end."""
+        """Return the line, without its end."""
         told: dict[str, object] = {
             "at": utc(record.created).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -34,7 +34,7 @@ class JsonLines(logging.Formatter):
 
 
 def places_of(error: BaseException) -> dict[str, object]:
-    """The class of an error and the innermost places in the program that it went through, without its message."""
+    """Return the class of an error and the innermost places in the program that it passed, without its message."""
     frames = traceback.extract_tb(error.__traceback__)[-_FRAMES:]
     places = [f"{'/'.join(frame.filename.replace(chr(92), '/').split('/')[-3:])}:{frame.lineno}" for frame in frames]
     return {"error": type(error).__name__, "places": places}
@@ -46,25 +46,25 @@ def log(event: str, **fields: str | float | None) -> None:
     Parameters
     ----------
     event : str
-        Its kind.
+        Kind of the event.
     **fields
-        Numbers, and words of the program: never what stands in data, nor anybody's name.
+        Numbers, and words of the program: never content of data or names.
     """
     logging.getLogger(LOGGER).info(event, extra={_FIELDS: {"event": event, **fields}})
 
 
 def log_warning(event: str, **fields: str | float | None) -> None:
-    """Log an event that administrators should see: where nothing else is set up, its kind on the standard error."""
+    """Log an event that administrators should see; if no handler is set up, write its kind to standard error."""
     logging.getLogger(LOGGER).warning(event, extra={_FIELDS: {"event": event, **fields}})
 
 
 def log_error(event: str, error: BaseException) -> None:
-    """Log that something failed: the class of the error and where, without its message."""
+    """Log that something failed: the class of the error and its place, without its message."""
     logging.getLogger(LOGGER).error(event, extra={_FIELDS: {"event": event, **places_of(error)}})
 
 
 def begin() -> logging.Handler:
-    """Send everything that is logged to the standard error as lines of JSON; the handler that does."""
+    """Send all log records to standard error as lines of JSON; return the handler."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     root = logging.getLogger()

@@ -1,11 +1,11 @@
-"""What every method says of itself, and where all of them are found.
+"""Declarations of all methods, and functions to find them.
 
 A module that implements a method ends with its `Method` as ``METHOD``, or several as ``METHODS``. Pages, the command
-line, the glossary, the report, warm-up and exports read them here and keep no list of their own. Modules are looked
-into only for the families that are asked for, and imported only where they declare a method.
+line, the glossary, the report, warm-up and exports read them here and keep no list of their own. Only modules of the
+requested families are searched, and only those that declare a method are imported.
 
-Methods of other packages come by entry points of the group `GROUP`: each is a function that is given this engine's
-package and returns one `Method` or several, so that a plug-in works under whatever name the engine is installed.
+Methods of other packages come by entry points of the group `GROUP`: each is a function that receives this engine's
+package and returns one `Method` or several, so that a plug-in works under any name of the engine.
 """
 
 import math
@@ -48,28 +48,28 @@ _loading = local()
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """One choice that a method leaves to its user.
+    """Option of a method that its user can set.
 
     Attributes
     ----------
     name : str
-        Keyword of the method's ``make``, or of its fit where ``of_run``.
+        Keyword of the method's ``make``, or of its fit if ``of_run``.
     type : type
         bool, int, float or str.
     default : object
-        None leaves it to the method.
+        Default; None lets the method decide.
     label, help : str
-        On screen, and in one sentence.
+        Label on screen, and help in one sentence.
     low, high : float or None
-        Ends of what a number may be, both allowed.
+        Limits of a number, both allowed.
     choices : dict of str to str
-        What a text may be, each with its words on screen; empty where any text will do.
+        Allowed texts, each with its label on screen; empty if any text is allowed.
     flag : str
-        On the command line; ``--name`` with dashes where it is not given.
+        Name on the command line; ``--name`` with dashes if omitted.
     of_run : bool
-        Belongs to how the method is run, not to the model.
+        True if it belongs to how the method is run, not to the model.
     on_page, on_command : bool
-        Whether pages ask for it, and whether the command line has it.
+        True if pages show it, and if the command line has it.
     """
 
     name: str
@@ -87,21 +87,21 @@ class Option:
 
     @property
     def spelled(self) -> str:
-        """On the command line."""
+        """Spelling on the command line."""
         return self.flag or f"--{self.name.replace('_', '-')}"
 
     @property
     def spelled_off(self) -> str:
-        """What switches it off on the command line."""
+        """Spelling of the switch that turns it off on the command line."""
         return f"--no-{self.spelled.removeprefix('--')}"
 
     def checked(self, value: Any) -> Any:
-        """The value as the method takes it.
+        """Return the value as the method takes it.
 
         Raises
         ------
         InputError
-            It is of another type or out of range; the message says what would do.
+            It has another type or is out of range; the message states what is allowed.
         """
         if value is None:
             return value
@@ -121,19 +121,19 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One of several methods that share a word on the command line and are told apart by an option there.
+    """One of several methods that share a name on the command line and are distinguished by an option there.
 
     Attributes
     ----------
     command : str
-        The word that they share.
+        Name that they share.
     option, value : str
-        ``--option value`` names this one.
+        Option that selects this one: ``--option value``.
     help : str
     is_default : bool
-        The one that is meant where the option is not given.
+        True if this one is used without the option.
     normalise : callable
-        A value as it is typed, as it stands in ``value``; raises `InputError` where there is none such.
+        Function that returns a typed value as it is in ``value``; raises `InputError` if it is unknown.
     """
 
     command: str
@@ -146,18 +146,18 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class ReliabilityScale:
-    """The trust γ in the raters as a plausibility model takes it.
+    """Scale of the reliability γ of raters in a plausibility model.
 
     Attributes
     ----------
     default, low, high : float
-        Where a page opens, and the ends of its slider.
+        Default on pages, and the ends of the slider.
     sweep : tuple of float
-        The published values, or the first ones of a sweep.
+        Published values, or the first ones of a sweep.
     choices : tuple of float
-        What a sweep may be made of.
+        Values that a sweep may use.
     published : str
-        One sentence on what was published with the default; empty where nothing was.
+        One sentence on published results with the default; empty if there are none.
     """
 
     default: float
@@ -170,66 +170,67 @@ class ReliabilityScale:
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """What a method is, takes and needs, and how it is run.
+    """Declaration of a method: its name, input, requirements, and how it is run.
 
     Attributes
     ----------
     name : str
-        Its key, everywhere.
+        Key, used everywhere.
     family : Family
     title : str
-        On screen.
+        Title on screen.
     plainly, exactly : str
         One sentence for a clinician, one for a statistician with its source.
     sources : tuple of str
-        As the report cites them.
+        Sources as the report cites them.
     takes : dict of Kind to str
-        The kinds of annotation that it takes, each with how it enters: `AS_IS`, `FIRST_BLOCK`, `BY_LABEL` or
+        Kinds of annotation that it takes, each with how they are used: `AS_IS`, `FIRST_BLOCK`, `BY_LABEL` or
         `THRESHOLD`.
     make : callable
-        The method's object from its options: a model, a reader; for coefficients and metrics the function itself.
+        Function that makes the method's object from its options: a model, a reader; for coefficients and metrics the
+        function itself.
     fit : callable or None
-        How the family runs it; see the family's own module.
+        Function with which the family runs it; see the family's own module.
     needs : tuple of Need
-        What must hold before a page offers it.
+        Requirements before a page offers it.
     options : tuple of Option
     ways : tuple of str
-        How a rater model can be fitted, the quickest first: "vote", "em", "map", "nuts".
+        Ways to fit a rater model, the quickest first: "vote", "em", "map", "nuts".
     view : callable or None
-        The data that a fit is of, from the data and the options, where that is another dataset.
+        Function that returns the data of a fit from the data and the options, if they differ.
     variant : Variant or None
     place : int
-        Where it stands in lists, the lowest first.
+        Position in lists, the lowest first.
     leads : tuple of Kind
-        The kinds of annotation for which a page opens with it.
+        Kinds of annotation for which it is the default of a page.
     reference : bool
-        Stands beside the others to compare with and is never opened automatically.
+        True if it is shown next to the others for comparison and is never opened automatically.
     opens : callable or None
-        Of rater models: whether it may be opened by its held-out score on such data; None where it never is.
+        Function for rater models: whether its held-out score may select it for such data; None if never.
     n_parameters : callable or None
-        Of rater models that may open: free parameters of prevalence and raters.
+        Function for rater models that may be selected: number of free parameters of prevalence and raters.
     is_truth : bool
-        Whether its class probabilities may be taken for the truth.
+        True if its class probabilities may be used as the truth.
     reliability : ReliabilityScale or None
-        Of plausibility models.
+        Scale of plausibility models.
     most_cases : int
-        Largest data for which it is computed unasked.
+        Number of cases up to which it is computed automatically.
     assumes : str
-        Of coefficients: what they assume, in one sentence.
+        Assumptions of a coefficient, in one sentence.
     formula : core.agreement.formulas.Formula or None
-        Of coefficients of single classes: the function of sums over cases that they are.
+        Formula of coefficients of single classes: their function of sums over cases.
     beyond_chance : bool
-        Of coefficients: 0 is chance and 1 perfect, as the verbal scales take it.
+        True for coefficients for which 0 is chance and 1 perfect, as the verbal scales require.
     says_how : bool
-        Of coefficients: whether weights, metric, method or depth stand beside the title.
+        True for coefficients whose weights, metric, method or depth are shown next to the title.
     title_weighted : str
-        Of coefficients: the title with weights, where that is another one.
+        Title of a coefficient with weights, if it differs.
     sentence : str
-        What was done, for the methods section of a paper; empty where it stands under a general sentence.
+        Sentence for the methods section of a paper; empty if a general sentence covers it.
     warm : bool
-        Run once when the program starts, so that its kernels are compiled before somebody waits for them.
+        True if it is run once when the program starts, so that its kernels are compiled before somebody needs them.
     on_pages : bool
-        Whether pages offer it; the command line always does.
+        True if pages offer it; the command line always does.
     """
 
     name: str
@@ -265,39 +266,39 @@ class Method:
 
     @property
     def command(self) -> str:
-        """Its word on the command line."""
+        """Name on the command line."""
         return self.name if self.variant is None else self.variant.command
 
     @property
     def term(self) -> Term:
-        """Its entry in the glossary."""
+        """Entry in the glossary."""
         return Term(self.plainly, self.exactly)
 
     def parameters_of(self, dataset: Dataset) -> int:
-        """Free parameters of a rater model on these data; 0 where it has none."""
+        """Return the number of free parameters of a rater model on these data; 0 if it has none."""
         return 0 if self.n_parameters is None else self.n_parameters(dataset)
 
     def option(self, name: str) -> Option:
-        """The option of that name.
+        """Return the option with that name.
 
         Raises
         ------
         InputError
-            It takes none of that name.
+            The method has no option with that name.
         """
         found = next((option for option in self.options if option.name == name), None)
         if found is None:
             known = ", ".join(option.name for option in self.options) or "none"
-            raise InputError(f"{self.title} takes no {name.replace('_', ' ')}.", f"Its options are: {known}.")
+            raise InputError(f"{self.title} has no option {name.replace('_', ' ')}.", f"Options: {known}.")
         return found
 
     def checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """The options that differ from their defaults, each checked, in the order in which the method names them.
+        """Return the options that differ from their defaults, each checked, in the method's order.
 
         Raises
         ------
         InputError
-            One is unknown, of another type or out of range.
+            An option is unknown, has another type or is out of range.
         """
         values = {name: self.option(name).checked(value) for name, value in options.items()}
         return {
@@ -309,7 +310,7 @@ class Method:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether a method can be used on a dataset, and how or why not."""
+    """Verdict on a method for a dataset, with how it can be used or why not."""
 
     method: str
     title: str
@@ -318,7 +319,7 @@ class Verdict:
 
 
 def can_use(method: Method, dataset: Dataset) -> Verdict:
-    """The verdict on one method, in words for the screen."""
+    """Return the verdict on one method, in words for the screen."""
     how = method.takes.get(dataset.kind)
     reason = f"does not take {dataset.kind}s" if how is None else _lacking(method.needs, dataset)
     return Verdict(method.name, method.title, not reason, reason or str(how))
@@ -340,19 +341,19 @@ def _lacking(needs: Sequence[Need], dataset: Dataset) -> str:
 
 
 def verdicts(dataset: Dataset) -> list[Verdict]:
-    """What the data allow and what they do not, by family of methods, in the order of the pages."""
+    """List what the data allow and what they do not, by family of methods, in the order of the pages."""
     found = [any_of("coefficient", dataset)]
     found += [can_use(method, dataset) for method in methods("analysis").values()]
     found += [can_use(method, dataset) for method in methods("rater model").values() if method.reference]
     found.append(any_of("rater model", dataset))
     models = [method for method in methods("plausibility").values() if method.on_pages]
-    # Classes that have no order lack nothing, so that nothing is said of what would need one.
+    # Classes without an order lack nothing, so methods that need an order are not listed.
     found += [can_use(method, dataset) for method in models if dataset.ordinal or "order" not in method.needs]
     return found
 
 
 def any_of(family: Family, dataset: Dataset) -> Verdict:
-    """Whether any method of a family that is no mere reference can be used."""
+    """Return whether any method of a family, except references, can be used."""
     each = [
         can_use(method, dataset)
         for method in methods(family).values()
@@ -365,19 +366,19 @@ def any_of(family: Family, dataset: Dataset) -> Verdict:
 
 
 def as_taken(method: Method, dataset: Dataset, threshold: float | str | None = None) -> tuple[Dataset, int]:
-    """The data as the method takes them, and how many annotations were left out.
+    """Return the data as the method takes them, and how many annotations were left out.
 
     Parameters
     ----------
     method : Method
     dataset : Dataset
     threshold : float or str, optional
-        Where scores are split in two classes; the label by which sets are.
+        Threshold that splits scores in two classes; the label that splits sets.
 
     Raises
     ------
     NotApplicableError, InputError
-        As `Dataset.as_classes`; or the method does not take these data.
+        See `Dataset.as_classes`; or the method does not take these data.
     """
     how = method.takes.get(dataset.kind)
     if how is None:
@@ -386,47 +387,47 @@ def as_taken(method: Method, dataset: Dataset, threshold: float | str | None = N
 
 
 def methods(family: Family) -> dict[str, Method]:
-    """All methods of a family by name, in the order of lists.
+    """Return all methods of a family by name, in the order of lists.
 
     Raises
     ------
     InputError
-        A plug-in cannot be loaded, or names a method that stands already.
+        A plug-in cannot be loaded, or has the name of an existing method.
     """
     return {method.name: method for method in (*_built_in(family), *of_plugins(family))}
 
 
 def method_named(family: Family, name: str) -> Method:
-    """The method of that name.
+    """Return the method with that name.
 
     Raises
     ------
     InputError
-        There is none; the message lists those that there are.
+        It does not exist; the message lists the existing ones.
     """
-    # The engine's own first: a plug-in may ask for one of them while it is being loaded.
+    # Built-in methods come first, because a plug-in may request one of them while it is being loaded.
     own = next((method for method in _built_in(family) if method.name == name), None)
     if own is not None:
         return own
     found = methods(family)
     if name not in found:
-        raise InputError(f"There is no {family} {name!r}.", f"Those that there are: {', '.join(found)}.")
+        raise InputError(f"Unknown {family} {name!r}.", f"Use one of {', '.join(found)}.")
     return found[name]
 
 
 def every_method() -> list[Method]:
-    """The methods of all families."""
+    """List the methods of all families."""
     return [method for family in get_args(Family) for method in methods(family).values()]
 
 
 def offered(family: Family, dataset: Dataset) -> list[Method]:
-    """The methods of a family that pages offer for the data's kind of annotation, the one that leads for it first."""
+    """List the methods of a family that pages offer for this kind of annotation, the default one first."""
     found = [method for method in methods(family).values() if dataset.kind in method.takes and method.on_pages]
     return sorted(found, key=lambda method: dataset.kind not in method.leads)
 
 
 def term(name: str) -> Term:
-    """The two sentences on a term: of the glossary, or of the method of that name."""
+    """Return the two sentences on a term of the glossary, or on the method with that name."""
     if name in GLOSSARY:
         return GLOSSARY[name]
     found = next((method for method in every_method() if method.name == name), None)
@@ -436,7 +437,7 @@ def term(name: str) -> Term:
 
 
 def explained(name: str | Method) -> str:
-    """Both sentences of a term or a method, as markdown for a help sign."""
+    """Return both sentences of a term or a method, as markdown for a help sign."""
     entry = name.term if isinstance(name, Method) else term(name)
     return f"{entry.plainly}\n\n*For statisticians:* {entry.exactly}"
 
@@ -454,7 +455,7 @@ def _built_in(family: Family) -> tuple[Method, ...]:
 
 @cache
 def _declaring(folder: str) -> tuple[str, ...]:
-    """Modules of a folder whose text declares a method."""
+    """List modules of a folder whose text declares a method."""
     found: list[str] = []
 
     def walk(place: Any, name: str) -> None:
@@ -479,13 +480,13 @@ def _declared(module: Any) -> Iterable[Method]:
 def _plugins() -> tuple[Method, ...]:
     found: list[Method] = []
     for entry in entry_points(group=GROUP):
-        _loading.now = True  # what a plug-in asks for now is answered from the methods that are built in
+        _loading.now = True  # a request of a plug-in during its loading gets only the built-in methods
         try:
             given = entry.load()(sys.modules[__package__])
-        except Exception as error:  # somebody else's code: whatever it raises, it is named
+        except Exception as error:  # code of others may raise any error, so the error names it
             raise InputError(
-                f"The plug-in {entry.name!r} cannot be loaded ({type(error).__name__}: {error}).",
-                "Mend it, or uninstall it.",
+                f"Could not load the plug-in {entry.name!r}: {type(error).__name__}: {error}.",
+                "Fix or uninstall it.",
             ) from error
         finally:
             _loading.now = False
@@ -494,12 +495,12 @@ def _plugins() -> tuple[Method, ...]:
 
 
 def of_plugins(family: Family) -> tuple[Method, ...]:
-    """The methods of a family that other packages bring; none for a plug-in that asks while it is being loaded.
+    """Return the methods of a family from other packages; none for a plug-in that asks while it is being loaded.
 
     Raises
     ------
     InputError
-        A plug-in cannot be loaded, or names a method that stands already.
+        A plug-in cannot be loaded, or has the name of an existing method.
     """
     return () if getattr(_loading, "now", False) else _of_plugins(family)
 
@@ -512,7 +513,7 @@ def _of_plugins(family: Family) -> tuple[Method, ...]:
         if method.family != family:
             continue
         if method.name in names:
-            raise InputError(f"A plug-in brings a second {family} called {method.name!r}.", "Rename it.")
+            raise InputError(f"A plug-in adds a second {family} with the name {method.name!r}.", "Rename it.")
         names.add(method.name)
         found.append(method)
     return tuple(sorted(found, key=lambda method: method.place))

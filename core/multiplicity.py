@@ -1,10 +1,10 @@
-"""Many tests at once: which are rejected when the number of them is taken into account."""
+"""Multiple tests: which are rejected when their number is taken into account."""
 
 import numpy as np
 
 
 def holm(p: np.ndarray, level: float) -> np.ndarray:
-    """Positions rejected by Holm's step-down at a family-wise ``level``, ascending; NaN are no tests.
+    """Return positions rejected by Holm's step-down at a family-wise ``level``, ascending; NaN is not a test.
 
     Source: Holm (1979), Scandinavian Journal of Statistics 6(2), 65-70.
     """
@@ -16,7 +16,7 @@ def holm(p: np.ndarray, level: float) -> np.ndarray:
 
 
 def benjamini_hochberg(p: np.ndarray, q: float) -> np.ndarray:
-    """Positions rejected at a false discovery rate of ``q``, ascending; NaN are no tests.
+    """Return positions rejected at a false discovery rate of ``q``, ascending; NaN is not a test.
 
     Source: Benjamini & Hochberg (1995), Journal of the Royal Statistical Society B 57(1), 289-300.
     """

@@ -1,4 +1,4 @@
-"""Options of methods, checked where they are given: numbers, whole numbers, names out of a list, yes or no."""
+"""Checks of the options of methods: numbers, integers, names from a list, switches."""
 
 import math
 from collections.abc import Iterable
@@ -10,15 +10,15 @@ from .text import exact
 
 
 def check_number(value: object, what: str, lowest: float = -math.inf, highest: float = math.inf) -> None:
-    """Refuse what is no finite number, or lies outside ``lowest`` to ``highest`` (both allowed).
+    """Refuse values that are not finite numbers from ``lowest`` to ``highest`` (both allowed).
 
     Parameters
     ----------
     value : object
     what : str
-        As a sentence begins: "The prior α".
+        Name at the start of a sentence: "The prior α".
     lowest, highest : float
-        Any finite number by default.
+        Limits; any finite number by default.
 
     Raises
     ------
@@ -32,15 +32,15 @@ def check_number(value: object, what: str, lowest: float = -math.inf, highest: f
 
 
 def check_whole(value: object, what: str, least: int | None = None) -> None:
-    """Refuse what is no whole number, or below ``least``.
+    """Refuse values that are not integers, or below ``least``.
 
     Parameters
     ----------
     value : object
     what : str
-        As a sentence begins: "The seed".
+        Name at the start of a sentence: "The seed".
     least : int, optional
-        Allowed itself.
+        Smallest allowed value.
 
     Raises
     ------
@@ -53,20 +53,20 @@ def check_whole(value: object, what: str, least: int | None = None) -> None:
 
 
 def check_level(value: Any, what: str = "The level of the intervals") -> None:
-    """Refuse what is no probability above 0 and below 1."""
+    """Refuse values that are not a probability above 0 and below 1."""
     check_number(value, what)
     if not 0 < value < 1:
-        raise InputError(f"{what} is {shown(value)}.", "It must lie between 0 and 1, such as 0.95.")
+        raise InputError(f"{what} is {shown(value)}.", "It must be between 0 and 1, such as 0.95.")
 
 
 def check_choice(value: object, what: str, choices: Iterable[str]) -> None:
-    """Refuse what is not one of a list of names.
+    """Refuse values that are not in a list of names.
 
     Parameters
     ----------
     value : object
     what : str
-        As a sentence begins: "The metric".
+        Name at the start of a sentence: "The metric".
     choices : iterable of str
 
     Raises
@@ -79,18 +79,18 @@ def check_choice(value: object, what: str, choices: Iterable[str]) -> None:
 
 
 def check_flag(value: object, what: str) -> None:
-    """Refuse what is neither True nor False."""
+    """Refuse values that are neither True nor False."""
     if not isinstance(value, bool):
         raise InputError(f"{what} is {shown(value)}.", "Use True or False.")
 
 
 def check_text(value: object, what: str) -> None:
-    """Refuse what is no text."""
+    """Refuse values that are not text."""
     if not isinstance(value, str):
-        raise InputError(f"{what} is {shown(value)}.", "It must be a text.")
+        raise InputError(f"{what} is {shown(value)}.", "It must be text.")
 
 
 def shown(value: object) -> str:
-    """A value in an error: short."""
+    """Return a value in a short form for an error."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

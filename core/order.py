@@ -1,27 +1,27 @@
-"""Orders that do not turn on the last bit of a number, which differs from one processor to the next."""
+"""Orders that do not depend on the last bit of a number, which differs between processors."""
 
 import numpy as np
 
-_NEAR = 1e-9  # of the largest value: rounding stays far below, and no file shows what is above out of order
+_NEAR = 1e-9  # share of the largest value; rounding stays far below it
 
 
-FITTED = 6  # digits of a share that a fit which has converged is sure of
+FITTED = 6  # reliable decimals of a share after convergence
 
 
 def lowest_first(values: np.ndarray, then: np.ndarray | None = None) -> np.ndarray:
-    """Places of the values, the lowest first; what differs by rounding alone is tied and keeps its order.
+    """Return positions of the values, the lowest first; those that differ only by rounding keep their order.
 
     Parameters
     ----------
     values : np.ndarray
-        (n,); NaN come last.
+        Values, shape (n,); NaN come last.
     then : np.ndarray, optional
-        (n,), by which those that are tied are ordered, the lowest first.
+        Values, shape (n,), that order tied ones, the lowest first.
 
     Returns
     -------
     np.ndarray
-        (n,) int.
+        Positions, shape (n,), int.
     """
     if then is None:
         return np.argsort(_levels(values), kind="stable")
@@ -29,12 +29,12 @@ def lowest_first(values: np.ndarray, then: np.ndarray | None = None) -> np.ndarr
 
 
 def highest_first(values: np.ndarray) -> np.ndarray:
-    """Places of the values, the highest first; see `lowest_first`."""
+    """Return positions of the values, the highest first; see `lowest_first`."""
     return lowest_first(-np.asarray(values, float))
 
 
 def _levels(values: np.ndarray) -> np.ndarray:
-    """Of each value, how many gaps wider than rounding lie below it."""
+    """Return for each value how many gaps wider than rounding are below it."""
     values = np.asarray(values, float)
     order = np.argsort(values, kind="stable")
     finite = np.abs(values[np.isfinite(values)])

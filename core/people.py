@@ -1,7 +1,7 @@
-"""Who signed in, as what, and until when: from the claims of an identity provider and the administrator's list.
+"""Signed-in people with their role and the end of their session, from an identity provider and the list of people.
 
-The list is that of `core.people_list`. Without a list, a claim (``PLURALITY_ROLE_CLAIM``) gives the role, and who has
-none is a reviewer. Groups are those of the list and those of a claim (``PLURALITY_GROUP_CLAIM``).
+The list is that of `core.people_list`. Without a list, a claim (``PLURALITY_ROLE_CLAIM``) sets the role, and a person
+without one is a reviewer. Groups are those of the list and those of a claim (``PLURALITY_GROUP_CLAIM``).
 """
 
 import time
@@ -31,31 +31,31 @@ TRUSTED = "PLURALITY_EMAIL_TRUSTED"
 
 
 class SignedOutError(PluralityError):
-    """Nobody is signed in, or not any more; the message says why."""
+    """Nobody is signed in, or not any more; the message states why."""
 
 
 class SessionOverError(SignedOutError):
-    """A sign-in that held does not hold any more: its time is over, nobody used it, or it was ended."""
+    """A sign-in is no longer valid: its time is over, nobody used it, or it was ended."""
 
 
 class NotYoursError(PluralityError):
-    """What was asked for is not this person's, or not for this role; the message tells nothing of it."""
+    """The requested data belong to another person or need another role; the message reveals nothing about them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Who is signed in.
+    """Signed-in person.
 
     Attributes
     ----------
     name : str
-        From the claim `PLURALITY_NAME_CLAIM` (the verified e-mail address by default), as `normal_name` writes it: what
-        stands beside their opinions, and what data belong to.
+        Name from the claim `PLURALITY_NAME_CLAIM` (the verified e-mail address by default), as `normal_name` writes it:
+        it is recorded with their opinions, and data belong to it.
     role : {"reviewer", "manager", "administrator"}
     until : float
-        When the session ends, seconds since 1970-01-01 UTC.
+        End of the session, seconds since 1970-01-01 UTC.
     groups : frozenset of str
-        In lower case; data and cases can be given to them.
+        Groups in lower case; data and cases can be given to them.
     """
 
     name: str
@@ -64,24 +64,24 @@ class Person:
     groups: frozenset[str] = frozenset()
 
     def may_act_as(self, role: Role) -> bool:
-        """Whether the role is this person's or below it."""
+        """Return whether the role is this person's or below it."""
         return ROLES.index(self.role) >= ROLES.index(role)
 
 
 def person_of(claims: Mapping[str, Any], now: float | None = None) -> Person:
-    """Who signed in, from the claims of the provider's signed token.
+    """Return the signed-in person, from the claims of the provider's signed token.
 
     Parameters
     ----------
     claims : mapping
-        ``iss``, ``sub``, ``exp``, ``iat``, the claim of the name, and that of the role where one is set.
+        Claims ``iss``, ``sub``, ``exp``, ``iat``, the claim of the name, and that of the role if one is set.
     now : float, optional
-        Seconds since 1970-01-01 UTC.
+        Time in seconds since 1970-01-01 UTC.
 
     Raises
     ------
     SignedOutError
-        Nobody is signed in, the administrator lets them in no more, or the name belongs to another account; as
+        Nobody is signed in, the administrator has ended their access, or the name belongs to another account; as
         `SessionOverError`, the time is over, nobody used the session, or it was ended.
     """
     if not claims.get("is_logged_in"):
@@ -89,7 +89,7 @@ def person_of(claims: Mapping[str, Any], now: float | None = None) -> Person:
     settings, now = current_settings(), time.time() if now is None else now
     begun, ends = _time(claims.get("iat")), _time(claims.get("exp"))
     if begun is None or ends is None:
-        raise SignedOutError("The provider does not say how long the sign-in holds.")
+        raise SignedOutError("Could not sign in: the provider sent no end of the session (claim 'exp').")
     until = ends if settings.session_hours is None else begun + 3600.0 * settings.session_hours
     if now >= until:
         raise SessionOverError("The session has ended. Sign in again.")
@@ -108,29 +108,29 @@ def person_of(claims: Mapping[str, Any], now: float | None = None) -> Person:
 
 
 def _name(claims: Mapping[str, Any], listed: PeopleList) -> str:
-    """Return the name that the provider vouches for."""
+    """Return the name that the provider has verified."""
     settings = current_settings()
     name = claims.get(settings.name_claim)
     if not isinstance(name, str) or name_fault(name):
-        raise SignedOutError(f"The provider does not say who you are (claim {settings.name_claim!r}).")
+        raise SignedOutError(f"Could not sign in: the provider sent no name (claim {settings.name_claim!r}).")
     if settings.name_claim == "email":
         _check_verified(claims)
     name = normal_name(name)
     if listed.is_look_alike(name):
-        raise SignedOutError("Your name looks like another one of the list of people. Tell the administrator.")
+        raise SignedOutError("Your name looks like another name in the list of people. Contact the administrator.")
     return name
 
 
 def _check_verified(claims: Mapping[str, Any]) -> None:
-    """Refuse an address that the provider does not vouch for: whoever registers it there would be its owner here."""
+    """Refuse an address that the provider has not verified, because somebody else could register it there."""
     verified = claims.get("email_verified", current_settings().email_trusted)
     if verified is True or verified == "true":
         return
     if "email_verified" in claims:
         raise SignedOutError("The provider has not verified your e-mail address.")
     raise SignedOutError(
-        "The provider does not say that it has verified your e-mail address (claim 'email_verified'). Tell the "
-        f"administrator: if the provider verifies every address but never says so, set {TRUSTED}=1."
+        "The provider did not confirm your e-mail address (claim 'email_verified'). Contact the "
+        f"administrator: if the provider verifies every address but sends no such claim, set {TRUSTED}=1."
     )
 
 
@@ -138,20 +138,20 @@ def _hold_to_account(name: str, claims: Mapping[str, Any], begun: float) -> None
     """Refuse an account that is not the one to which the name belongs."""
     issuer, subject = claims.get("iss"), claims.get("sub")
     if not (isinstance(issuer, str) and isinstance(subject, str) and issuer and subject):
-        raise SignedOutError("The provider does not say which account you have (claims 'iss' and 'sub').")
+        raise SignedOutError("Could not sign in: the provider sent no account (claims 'iss' and 'sub').")
     try:
         theirs = bind(name, issuer, subject, begun)
     except (OSError, ValueError):
-        raise SignedOutError("Could not look up which account has your name. Tell the administrator.") from None
+        raise SignedOutError("Could not look up which account has your name. Contact the administrator.") from None
     if not theirs:
         raise SignedOutError(
-            "Your name belongs to another account of the provider. Tell the administrator: the command "
+            "Your name belongs to another account of the provider. Contact the administrator: the command "
             "'plurality people rebind NAME' frees it."
         )
 
 
 def listed_groups() -> dict[str, tuple[str, ...]]:
-    """Groups of the administrator's list with their members.
+    """Return groups of the administrator's list with their members.
 
     Raises
     ------
@@ -162,12 +162,12 @@ def listed_groups() -> dict[str, tuple[str, ...]]:
 
 
 def note_use(claims: Mapping[str, Any], person: Person) -> None:
-    """Note that a sign-in is used now, and put its first use into the record of access.
+    """Record that a sign-in is used now, and add its first use to the record of access.
 
     Parameters
     ----------
     claims : mapping
-        As of `person_of`, which gave the person.
+        Claims of `person_of`, which returned the person.
     person : Person
     """
     which, begun = sign_ins.which_of(claims), _time(claims.get("iat")) or 0.0
@@ -175,11 +175,11 @@ def note_use(claims: Mapping[str, Any], person: Person) -> None:
         if sign_ins.note_use(which, person.name, person.role, begun, person.until):
             record_access(person.name, SIGNED_IN, details=[person.role])
     except (OSError, InputError):
-        raise SignedOutError("The sign-in could not be recorded. Tell the administrator.") from None
+        raise SignedOutError("Could not record the sign-in. Contact the administrator.") from None
 
 
 def sign_out(claims: Mapping[str, Any]) -> None:
-    """End this sign-in on all tabs and in all processes, not only in the browser that asks."""
+    """End this sign-in on all tabs and in all processes, not only in the present browser."""
     sign_ins.end(sign_ins.which_of(claims))
 
 
@@ -193,8 +193,8 @@ def _listed() -> PeopleList:
     except InputError as error:
         where = f" (line {error.line})" if error.line else ""
         raise SignedOutError(
-            f"The list of people cannot be read{where}, so nobody is let in. Tell the administrator: the command "
-            "'plurality people' says why."
+            f"Could not read the list of people{where}, so nobody can sign in. Contact the administrator: the command "
+            "'plurality people' shows why."
         ) from None
 
 
@@ -207,7 +207,7 @@ def _role(name: str, claims: Mapping[str, Any], listed: PeopleList) -> Role:
         found = [role for role in ROLES if role in values or f"plurality-{role}" in values]
         said = found[-1] if found else None
     if said in (ENDED, NOBODY):
-        raise SignedOutError("The administrator does not let you in.")
+        raise SignedOutError("The administrator has not given you access.")
     for role in ROLES:
         if role == said:
             return role

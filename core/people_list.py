@@ -1,4 +1,4 @@
-"""The administrator's list of people: who may do what, and what stands in the way of reading it.
+"""Administrator's list of people and their roles, with the faults that prevent reading it.
 
 The list is a TOML file (``PLURALITY_PEOPLE``), read again at every use::
 
@@ -11,7 +11,7 @@ The list is a TOML file (``PLURALITY_PEOPLE``), read again at every use::
     [groups]
     "radiology" = ["ann@clinic.example", "eve@clinic.example"]
 
-A list with anything else in it cannot be read: a slip of the pen must not let anybody in.
+A list with anything else in it is refused, so that a typing error cannot give access to anybody.
 """
 
 import tomllib
@@ -36,20 +36,20 @@ _REMEDY = "Correct it, then check it with: plurality people"
 
 @dataclass(frozen=True, slots=True)
 class PeopleList:
-    """What the list says.
+    """Content of the list.
 
     Attributes
     ----------
     roles : dict of str to str
-        By name, "ended" among them.
+        Role by name, "ended" among them.
     others : str or None
-        What everybody else is: a role, "nobody" or "claim"; None without a list.
+        Role of everybody else: a role, "nobody" or "claim"; None without a list.
     groups : dict of str to tuple of str
         Members by group.
     names : frozenset of str
-        Everybody who is named, with a role or in a group.
+        Everybody in the list, with a role or in a group.
     looks : frozenset of str
-        What these fold to, see `looks_like`.
+        Folded forms of these names, see `looks_like`.
     """
 
     roles: dict[str, str]
@@ -64,32 +64,32 @@ class PeopleList:
         object.__setattr__(self, "looks", frozenset(map(looks_like, names)))
 
     def is_look_alike(self, name: str) -> bool:
-        """Return whether a name reads like one of the list and is another one."""
+        """Return whether a name reads like a name of the list but differs from it."""
         return name not in self.names and looks_like(name) in self.looks
 
 
 def normal_name(name: str) -> str:
-    """Return a name as it is compared: in Unicode's form NFC and in lower case, no further."""
+    """Return a name as it is compared: in Unicode's form NFC and in lower case."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).lower())
 
 
 def normal_group(name: str) -> str:
-    """Return the name of a group as it is compared: the same, with single blanks."""
+    """Return the name of a group as it is compared: like a name, with single blanks."""
     return normal_name(" ".join(name.split()))
 
 
 def looks_like(name: str) -> str:
-    """Return what a name folds to: two names that fold to the same may read alike and be two people."""
+    """Return the folded form of a name: two names with the same one may read alike but be two people."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", name).casefold())
 
 
 def name_fault(name: str) -> str:
-    """Say why a text is no person's name, as ``has a blank``; empty where it is one.
+    """Return why a text is not a valid name, such as ``has a blank``; empty if it is valid.
 
     Parameters
     ----------
     name : str
-        As the list or the provider writes it.
+        Name as the list or the provider writes it.
     """
     if not name:
         return "is empty"
@@ -105,12 +105,12 @@ def name_fault(name: str) -> str:
 
 
 def read_people() -> PeopleList:
-    """Read the list as it is now; without one, nobody has a role of the list.
+    """Read the present list; without one, nobody has a role from the list.
 
     Raises
     ------
     InputError
-        It cannot be read whole; names the line where one is at fault.
+        It cannot be read completely; the message names the line of a fault.
     """
     path = current_settings().people
     if path is None:
@@ -127,7 +127,7 @@ def read_people() -> PeopleList:
 
 @lru_cache(maxsize=8)
 def _read(path: Path, text: str, name_claim: str, has_role_claim: bool) -> PeopleList:
-    """Read a text once: a page asks a hundred times. The settings are among what it depends on."""
+    """Read a text once, because a page asks many times; the result depends on the settings as well."""
     try:
         told = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -141,7 +141,7 @@ def _read(path: Path, text: str, name_claim: str, has_role_claim: bool) -> Peopl
 
 
 class _FaultError(Exception):
-    """What is wrong with the list, and the keys that lead to it."""
+    """Fault of the list, and the keys that lead to it."""
 
     def __init__(self, words: str, *path: str):
         super().__init__(words)
@@ -154,7 +154,7 @@ def _checked(told: dict[str, Any], has_role_claim: bool) -> PeopleList:
     people, groups = told.get("people", {}), told.get("groups", {})
     for name, role in people.items():
         if role not in (*ROLES, ENDED):
-            raise _FaultError(f"{name!r} has the role {role!r}; it is {_or((*ROLES, ENDED))}", "people", name)
+            raise _FaultError(f"{name!r} has the role {role!r}; use {_or((*ROLES, ENDED))}", "people", name)
     names = _names(people, "people")
     members = {group: _members(group, written) for group, written in groups.items()}
     called: dict[str, str] = {}
@@ -186,19 +186,19 @@ def _check_others(others: object, has_role_claim: bool) -> None:
     if others is None:
         raise _FaultError(f'{OTHERS} is missing; put {OTHERS} = "{NOBODY}" above the first table')
     if others not in (*ROLES, NOBODY, CLAIM):
-        raise _FaultError(f"{OTHERS} is {others!r}; it is {_or((*ROLES, NOBODY, CLAIM))}", OTHERS)
+        raise _FaultError(f"{OTHERS} is {others!r}; use {_or((*ROLES, NOBODY, CLAIM))}", OTHERS)
     if others == CLAIM and not has_role_claim:
-        raise _FaultError(f"{OTHERS} is {CLAIM!r}, and PLURALITY_ROLE_CLAIM is not set", OTHERS)
+        raise _FaultError(f"{OTHERS} is {CLAIM!r}, but PLURALITY_ROLE_CLAIM is not set", OTHERS)
 
 
 def _names(written: Iterable[str], *path: str) -> dict[str, str]:
-    """Return each name as it is compared, by how it is written; the names are keys of a table, or texts of a list."""
+    """Return each name as it is compared, by how it is written; names are keys of a table, or texts of a list."""
     found: dict[str, str] = {}
     for name in written:
         if fault := name_fault(name):
             raise _FaultError(f"the name {name!r} {fault}", *path, name)
         if normal_name(name) in found.values():
-            raise _FaultError(f"the name {name!r} is there twice", *path, name)
+            raise _FaultError(f"the name {name!r} is repeated", *path, name)
         found[name] = normal_name(name)
     return found
 
@@ -208,12 +208,12 @@ def _members(group: str, written: object) -> tuple[str, ...]:
         raise _FaultError(f"the members of {group!r} are not a list of names", "groups", group)
     if len(set(written)) < len(written):
         (twice, *_) = [name for place, name in enumerate(written) if name in written[:place]]
-        raise _FaultError(f"the name {twice!r} is there twice", "groups", group, twice)
+        raise _FaultError(f"the name {twice!r} is repeated", "groups", group, twice)
     return tuple(_names(written, "groups", group).values())
 
 
 def _refuse_look_alikes(people: dict[str, Any], groups: dict[str, Any]) -> None:
-    """Two people of the list must not be written alike: nobody could say whom a press of Share means."""
+    """Refuse two people whose names look alike, because sharing with one could not be distinguished from the other."""
     where: list[tuple[str, tuple[str, ...]]] = [(name, ("people", name)) for name in people]
     where += [(name, ("groups", group, name)) for group, names in groups.items() for name in names]
     seen: dict[str, str] = {}
@@ -237,7 +237,7 @@ def _line_in(words: str, text: str) -> int | None:
 
 
 def _line_of(text: str, path: tuple[str, ...]) -> int | None:
-    """Return the line on which a key stands, or where it is a member of a group, the first one after that names it."""
+    """Return the line of a key, or for a member of a group the first line after the group's key that names it."""
     lines, found = text.splitlines(), None
     for number, keys in _keys_by_line(lines) if path else ():
         if any(key[: len(path)] == path for key in keys):
@@ -250,7 +250,7 @@ def _line_of(text: str, path: tuple[str, ...]) -> int | None:
 
 
 def _keys_by_line(lines: list[str]) -> Iterator[tuple[int, set[tuple[str, ...]]]]:
-    """Give for each line the keys that it sets, from the top of the file."""
+    """Return for each line the keys that it sets, from the top of the file."""
     table: tuple[str, ...] = ()
     for number, line in enumerate(lines, 1):
         told: dict[str, Any] = {}

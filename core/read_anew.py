@@ -1,4 +1,4 @@
-"""Data that an earlier version read in another way: what is kept under the digest of then, and how it is brought over.
+"""Data that an earlier version read differently: what is stored under the earlier digest, and how it is copied.
 
 The reviews stay in the record under the earlier digest as well; see `core.review.brought_over`.
 """
@@ -20,19 +20,19 @@ from .text import plural
 
 @dataclass(frozen=True, slots=True)
 class Earlier:
-    """What is kept under an earlier digest of a dataset.
+    """Data stored under an earlier digest of a dataset.
 
     Attributes
     ----------
     digest : str
     kept : bool
-        Whether the dataset itself is.
+        True if the dataset itself is saved.
     n_steps : int
-        Steps in the record of reviews.
+        Number of steps in the record of reviews.
     n_predictions, n_selections, n_people : int
-        Files of predictions, named selections, people and groups with whom it is shared.
+        Numbers of files of predictions, named selections, and people and groups with access.
     others : bool
-        Whether there are machines, links or choices.
+        True if there are AI raters, links or choices.
     """
 
     digest: str
@@ -45,7 +45,7 @@ class Earlier:
 
     @property
     def words(self) -> str:
-        """``12 steps of review, 2 files of predictions``."""
+        """Content in words, such as ``12 steps of review, 2 files of predictions``."""
         parts = ["the kept dataset"] if self.kept else []
         counted = (
             (self.n_steps, "step of review", "steps of review"),
@@ -58,7 +58,7 @@ class Earlier:
 
 
 def kept_under(digest: str) -> Earlier | None:
-    """What is kept under an earlier digest; None where nothing is.
+    """Return what is stored under an earlier digest; None if there is nothing.
 
     Raises
     ------
@@ -76,23 +76,23 @@ def kept_under(digest: str) -> Earlier | None:
 
 
 def bring_over(earlier: str, dataset: Dataset, facts: CaseFacts | None, by: str) -> tuple[int, int]:
-    """Bring all that is kept under an earlier digest to the dataset as it is now.
+    """Copy everything that is stored under an earlier digest to the present dataset.
 
-    Returns how many steps of review were brought over, and how many were left in the earlier record: those of cases
-    that are no more, on which a class that is no more was named, or that have steps of their own by now.
+    Returns how many steps of review were copied, and how many were left in the earlier record: those of cases that no
+    longer exist, of cases with a class that no longer exists, or of cases that already have steps of their own.
 
-    A second call finishes what was interrupted. The earlier digest then opens the dataset as it is now, and the name
-    that a user gave it stays.
+    A second call finishes an interrupted one. The earlier digest then opens the present dataset, and the name that a
+    user gave it stays.
 
     Parameters
     ----------
     earlier : str
-        Digest.
+        Earlier digest.
     dataset : Dataset
     facts : CaseFacts or None
-        What is known of its cases; None takes that of the earlier one.
+        Facts on its cases; None takes those of the earlier one.
     by : str
-        Who brings it over, for the record.
+        Person who copies, for the record.
 
     Raises
     ------
@@ -116,15 +116,15 @@ def bring_over(earlier: str, dataset: Dataset, facts: CaseFacts | None, by: str)
 
 
 def as_read_now(dataset: Dataset) -> Dataset | None:
-    """Return a kept dataset as its file would be read now; None if that is the same.
+    """Return a saved dataset as its file would be read now; None if that is the same.
 
-    Classes such as ``#N/A`` are missing annotations now. Only an order of classes that an earlier version gave is
-    changed: that of the text of numbers, or the alphabet of a scale that was declared to mean something.
+    Classes such as ``#N/A`` are missing annotations now. The order of classes changes only if an earlier version made
+    it: numbers sorted as text, or an alphabetical order of a scale that was declared to have a meaning.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes; None is returned for others.
+        Dataset of single classes; for others, None is returned.
     """
     if dataset.kind != "class":
         return None
@@ -154,7 +154,7 @@ def differences(before: Dataset, now: Dataset) -> str:
 
 
 def _without_tokens(dataset: Dataset) -> Dataset:
-    """The annotations without those that count as missing now; all of them if no other is left."""
+    """Return the annotations without those that count as missing now; all of them if no other is left."""
     is_class = np.array([not is_missing_now(name) for name in dataset.classes])
     if is_class.all() or not is_class[dataset.answer].any():
         return dataset
@@ -170,18 +170,18 @@ def _without_tokens(dataset: Dataset) -> Dataset:
 
 
 def found_before(digest: str, earlier: Sequence[str], *, left_apart: bool = False) -> list[Earlier]:
-    """Return what is kept under earlier digests of a dataset; nothing while the reviews cannot be read.
+    """Return what is stored under earlier digests of a dataset; nothing while the reviews cannot be read.
 
-    An earlier digest may have been brought over to another one since.
+    An earlier digest may have been copied to another one since.
 
     Parameters
     ----------
     digest : str
-        Of the dataset as it is now.
+        Digest of the present dataset.
     earlier : sequence of str
         See `core.ingest.read_files.Reading`.
     left_apart : bool
-        Also what a user wanted to stay there.
+        True to include what a user decided to leave there.
     """
     digests = dict.fromkeys(one for before in earlier for one in (before, library.present_digest(before)))
     asked = [one for one in digests if one != digest and (left_apart or not library.is_left_apart(one, digest))]

@@ -1,4 +1,4 @@
-"""How every result shows itself: a few lines in a terminal, a small table in a notebook, a frame in one call."""
+"""Display of results: a few lines in a terminal, a small table in a notebook, a DataFrame in one call."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -29,11 +29,11 @@ Columns = Mapping[str, Sequence[Any] | np.ndarray]
 
 
 class Result:
-    """What the library gives back; a mixin of frozen dataclasses, which are made with ``repr=False``.
+    """Result of a function of the library; a mixin of frozen dataclasses, which are made with ``repr=False``.
 
-    A class says with ``TABLES`` which tables it holds, and makes their columns in `_columns`; one that is made of
-    attributes is said by ``COLUMNS`` alone. What keys of caches are made of (goals, mappings, models) is no result:
-    its repr must be whole.
+    A class lists its tables in ``TABLES``, and makes their columns in `_columns`; a class made of attributes only needs
+    ``COLUMNS``. Objects that are part of keys of caches (goals, mappings, models) are not results, because their repr
+    must be complete.
     """
 
     __slots__ = ()
@@ -41,19 +41,19 @@ class Result:
     COLUMNS: ClassVar[tuple[str, ...]] = ()
 
     def to_frame(self, table: str | None = None, *, backend: Backend = "pandas") -> Any:
-        """A table of the result.
+        """Return a table of the result.
 
         Parameters
         ----------
         table : str, optional
-            One of ``TABLES``; the first where not given.
+            One of ``TABLES``; the first if omitted.
         backend : {"pandas", "polars", "pyarrow"}
-            Which library's frame it is; it must be installed.
+            Library of the DataFrame; it must be installed.
 
         Returns
         -------
         DataFrame or Table
-            Text that there is none of is missing; numbers that are undefined are NaN or missing.
+            Text that does not exist is missing; undefined numbers are NaN or missing.
 
         Raises
         ------
@@ -63,7 +63,7 @@ class Result:
         import narwhals as nw
 
         if not self.TABLES:
-            raise OptionError(f"{type(self).__name__} holds no table.", "Use its attributes.")
+            raise OptionError(f"{type(self).__name__} has no table.", "Use its attributes.")
         table = self.TABLES[0] if table is None else table
         check_choice(table, f"The table of {type(self).__name__}", self.TABLES)
         check_choice(backend, "The backend", BACKENDS)
@@ -71,9 +71,9 @@ class Result:
         return nw.from_dict(columns, backend=backend).to_native()
 
     def _columns(self, table: str, most: int | None) -> Columns:
-        """The columns of a table: all rows where ``most`` is None, else the first ``most`` of them or more.
+        """Return the columns of a table: all rows if ``most`` is None, else the first ``most`` of them or more.
 
-        Text is a sequence of str or None, numbers an array.
+        Text is a sequence of str or None, numbers are an array.
         """
         found = {name: getattr(self, name) for name in self.COLUMNS}
         return {
@@ -81,7 +81,7 @@ class Result:
         }
 
     def _facts(self) -> Iterable[str]:
-        """What the first line says: how many cases, raters and so on, and fields that are a number or a word."""
+        """Yield the parts of the first line: numbers of cases, raters and so on, and fields with a number or a word."""
         for field in fields(self):  # type: ignore[arg-type]
             value = getattr(self, field.name)
             if field.name in _COUNTED and isinstance(value, tuple):
@@ -99,7 +99,7 @@ class Result:
         return "\n".join([*lines, _line(f"to_frame(): {', '.join(self.TABLES)}")])
 
     def _repr_html_(self) -> str:
-        """The same for notebooks; everything that comes from a file is escaped."""
+        """Return the display for notebooks; everything that comes from a file is escaped."""
         head = "".join(f"<li>{html_text(fact)}</li>" for fact in self._facts())
         parts = [f"<strong>{html_text(type(self).__name__)}</strong>", f"<ul>{head}</ul>" if head else ""]
         if self.TABLES:
@@ -109,27 +109,27 @@ class Result:
 
 
 def counted(result: object, names: Iterable[str]) -> Iterable[str]:
-    """How many cases, raters and so on a result is of, in words."""
+    """Yield how many cases, raters and so on a result has, in words."""
     return (plural(len(getattr(result, name)), *_COUNTED[name]) for name in names)
 
 
 def rows(results: Iterable[Any], names: Sequence[str]) -> dict[str, list[Any]]:
-    """Columns of attributes, one row for each of several results."""
+    """Return columns of attributes, one row for each of several results."""
     listed = list(results)
     return {name: [getattr(one, name) for one in listed] for name in names}
 
 
 def stacked(values: Sequence[float], results: Sequence[Result], name: str = "reliability") -> Columns:
-    """The first tables of several results under each other, each with its value in a column before.
+    """Return the first tables of several results below each other, each with its value in a first column.
 
     Parameters
     ----------
     values : sequence of float
-        One for each result.
+        Values, one for each result.
     results : sequence of Result
-        Of one type.
+        Results of one type.
     name : str
-        Of the column of values.
+        Name of the column of values.
     """
     parts = [result._columns(result.TABLES[0], None) for result in results]
     found: dict[str, list[Any]] = {name: []}
@@ -141,19 +141,19 @@ def stacked(values: Sequence[float], results: Sequence[Result], name: str = "rel
 
 
 def named(names: Sequence[str], codes: np.ndarray) -> list[str | None]:
-    """Names by code; None where a code is negative."""
+    """Return names by code; None for a negative code."""
     return [names[code] if code >= 0 else None for code in codes.tolist()]
 
 
 def _plain(values: Sequence[Any] | np.ndarray) -> Sequence[Any] | np.ndarray:
-    """A column as each library of frames takes it: an array of numbers, or a list."""
+    """Return a column as each library of DataFrames takes it: an array of numbers, or a list."""
     if isinstance(values, np.ndarray):
         return values.tolist() if values.dtype.kind in "OUS" else np.ascontiguousarray(values)
     return list(values)
 
 
 def _cell(value: object) -> str:
-    """A value for people: four digits, one line."""
+    """Return a value for people: four digits, one line."""
     if value is None:
         return "–"
     if isinstance(value, bool | np.bool_):
@@ -177,7 +177,7 @@ def _line(text: str) -> str:
 
 
 def _filled(first: str, words: Sequence[str], most: int) -> list[str]:
-    """Words separated by commas on at most so many lines; what does not fit is left out, with an ellipsis."""
+    """Return words separated by commas on at most ``most`` lines; what does not fit is left out, with an ellipsis."""
     lines = [first]
     for place, word in enumerate(words):
         longer = f"{lines[-1]} {word}" + ("," if place < len(words) - 1 else "")
@@ -192,7 +192,7 @@ def _filled(first: str, words: Sequence[str], most: int) -> list[str]:
 
 
 def _as_text(columns: Columns) -> list[str]:
-    """A heading and the first rows, as many columns as fit."""
+    """Return a heading and the first rows, with as many columns as fit."""
     shown: list[list[str]] = []
     width, n_rows = 0, min((len(values) for values in columns.values()), default=0)
     for name, values in columns.items():

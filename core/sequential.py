@@ -1,4 +1,4 @@
-"""Intervals that hold at every look at data that grow.
+"""Intervals that stay valid however often growing data are analysed.
 
 For the mean of values in [0, 1] that come in a random order: the hedged capital process of betting confidence sequences
 [Waudby-Smith & Ramdas 2024, Journal of the Royal Statistical Society B 86(1), 1-27, section 4.4], with predictable
@@ -11,38 +11,39 @@ import numpy as np
 
 _GRID = 1_000
 _CELLS = 1 << 21
-_MOST_BET = 0.5  # of the capital
+_MOST_BET = 0.5  # share of the capital
 
 
 def level_of_look(level: float, look: int) -> float:
-    """Level of the intervals at one look, so that all looks together have the given level.
+    """Return the level of the intervals at one analysis, so that all analyses together have the given level.
 
     Parameters
     ----------
     level : float
-        Of all looks together, 0 to 1.
+        Level of all analyses together, 0 to 1.
     look : int
-        From 1.
+        Number of the analysis, from 1.
     """
     return 1 - (1 - level) * 6 / (math.pi * look) ** 2
 
 
 def betting_interval(values: np.ndarray, level: float = 0.95, *, at_all_lengths: bool = True) -> tuple[float, float]:
-    """Interval of the mean after all values so far.
+    """Return the interval of the mean after all values so far.
 
     Parameters
     ----------
     values : ndarray, shape (n,)
-        In [0, 1], in the order in which they came.
+        Values in [0, 1], in the order in which they came.
     level : float
-        0 to 1.
+        Level, 0 to 1.
     at_all_lengths : bool
-        Whether it holds at every length of the sequence together; else at this length, and is narrower.
+        True for an interval that is valid at every length of the sequence together; else only at this length, and
+        narrower.
 
     Returns
     -------
     tuple of float
-        Ends, to the next of `_GRID` steps outward.
+        Ends, rounded outward to a step of `_GRID`.
     """
     values = np.asarray(values, float)
     alpha, n = 1 - level, len(values)

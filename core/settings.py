@@ -1,4 +1,4 @@
-"""Where things are kept and how large they may be. Read from the environment, never from a file of the user's."""
+"""Folders and limits of this installation, read from the environment, never from a file of the user's."""
 
 import os
 import tempfile
@@ -15,7 +15,7 @@ from .errors import InputError
 
 MEGABYTE = 1024 * 1024
 _SHORTEST_SECRET = 32
-# What the settings depend on; folders of users and systems among it.
+# Variables that the settings depend on, including folders of users and systems.
 _OWN = (
     "HOME", "MAX_UPLOAD_MB", "REVIEWER_UPLOAD_MB", "READING_MB", "RESULTS_MB", "MEMORY_MB", "WORKERS", "CLUSTER",
     "UNASKED_CASES", "MAX_MODEL_CELLS", "DATABASE_URL", "DATABASE_OWNER_URL", "SEVERAL_PROCESSES", "IMAGES",
@@ -37,7 +37,7 @@ class Settings:
     Attributes
     ----------
     home : Path
-        Folder of kept datasets (``PLURALITY_HOME``).
+        Folder of saved datasets (``PLURALITY_HOME``).
     max_upload_mb : int
         Largest file that is read, in MiB (``PLURALITY_MAX_UPLOAD_MB``).
     reviewer_upload_mb : int
@@ -52,53 +52,53 @@ class Settings:
     workers : int
         Processes in which a server does heavy work (``PLURALITY_WORKERS``); 0 for threads of its own.
     cluster : str
-        Who else does heavy work (``PLURALITY_CLUSTER``): ``local:N``, or the address of a Dask scheduler; empty for
-        nobody. See `core.runtime.cluster`.
+        Cluster for heavy work (``PLURALITY_CLUSTER``): ``local:N``, or the address of a Dask scheduler; empty for none.
+        See `core.runtime.cluster`.
     unasked_cases : int
-        Largest number of cases whose curve of held-out readers, minutes of one core, is computed before anybody asks
-        for it (``PLURALITY_UNASKED_CASES``).
+        Largest number of cases whose curve of held-out raters, minutes of one core, is computed automatically
+        (``PLURALITY_UNASKED_CASES``).
     max_model_cells : int
         Largest number of parameters or class probabilities of a rater model (``PLURALITY_MAX_MODEL_CELLS``).
     database_url : str
-        Database of the reviews (``PLURALITY_DATABASE_URL``); empty for a file in the home folder. It may hold a
-        password, so it is not to be shown.
+        Database of the reviews (``PLURALITY_DATABASE_URL``); empty for a file in the home folder. It may contain a
+        password, so do not show it.
     database_owner_url : str
-        The same as the role that owns its tables (``PLURALITY_DATABASE_OWNER_URL``), for upgrade, backup and restore;
-        empty where one role does all.
+        The same database with the role that owns its tables (``PLURALITY_DATABASE_OWNER_URL``), for upgrade, backup and
+        restore; empty if one role does everything.
     several_processes : bool
-        Whether several processes of one server share the home folder (``PLURALITY_SEVERAL_PROCESSES``, off by
-        default): data that are not kept then lie where all of them find them.
+        True if several processes of one server share the home folder (``PLURALITY_SEVERAL_PROCESSES``, off by default):
+        data that are not saved are then where all of them find them.
     images : Path or None
         Folder of the images of cases (``PLURALITY_IMAGES``); nothing outside it is ever opened.
     remote_images : bool
-        Whether the browser may load images from other computers (``PLURALITY_REMOTE_IMAGES``, off by default).
+        True if the browser may load images from other computers (``PLURALITY_REMOTE_IMAGES``, off by default).
     open_to_anybody : bool
-        Whether a server without sign-in may listen to other computers
+        True if a server without sign-in may accept connections from other computers
         (``PLURALITY_ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE``, off by default).
     sign_in : bool
-        Whether people must sign in (``PLURALITY_SIGN_IN``); a server where they cannot then does not start.
+        True if people must sign in (``PLURALITY_SIGN_IN``); a server without working sign-in then does not start.
     people : Path or None
-        The administrator's list of people and their roles (``PLURALITY_PEOPLE``); see `core.people_list`.
+        Administrator's list of people and their roles (``PLURALITY_PEOPLE``); see `core.people_list`.
     head_key : Path or None
-        Public key by which ends of the record are signed (``PLURALITY_HEAD_KEY``); see `core.review.signed_heads`.
+        Public key of the signatures of ends of the record (``PLURALITY_HEAD_KEY``); see `core.review.signed_heads`.
     email_trusted : bool
-        Whether the provider verifies every e-mail address without saying so (``PLURALITY_EMAIL_TRUSTED``, off by
-        default): a sign-in without the claim ``email_verified`` is refused otherwise.
+        True if the provider verifies every e-mail address but sends no claim ``email_verified``
+        (``PLURALITY_EMAIL_TRUSTED``, off by default); a sign-in without that claim is refused otherwise.
     name_claim, role_claim, group_claim : str
-        Claims that hold a person's name (``PLURALITY_NAME_CLAIM``), roles (``PLURALITY_ROLE_CLAIM``) and groups
+        Claims with a person's name (``PLURALITY_NAME_CLAIM``), roles (``PLURALITY_ROLE_CLAIM``) and groups
         (``PLURALITY_GROUP_CLAIM``).
     log : {"", "json"}
-        How a server logs (``PLURALITY_LOG``): as Streamlit does, or lines of JSON without content and names.
+        Format of the server's log (``PLURALITY_LOG``): that of Streamlit, or lines of JSON without content and names.
     metrics_token : str
-        By which a program may read the server's numbers (``PLURALITY_METRICS_TOKEN``), a secret; by none where empty.
+        Secret with which a program may read the server's numbers (``PLURALITY_METRICS_TOKEN``); none may if empty.
     session_hours : int or None
-        How long a sign-in holds (``PLURALITY_SESSION_HOURS``); as long as the provider's token where not given.
+        Length of a sign-in (``PLURALITY_SESSION_HOURS``); that of the provider's token if omitted.
     idle_minutes : int or None
-        After how long without use a sign-in ends (``PLURALITY_IDLE_MINUTES``); never where not given.
+        Time without use after which a sign-in ends (``PLURALITY_IDLE_MINUTES``); never if omitted.
     access_days : int
-        How long lines of the record of access are kept (``PLURALITY_ACCESS_DAYS``).
+        Time for which lines of the record of access are kept (``PLURALITY_ACCESS_DAYS``).
     old_cookie_secret : str
-        Secret of cookies that are still read after a new one has come (``PLURALITY_OLD_COOKIE_SECRET``).
+        Secret of cookies that are still read after a new secret was set (``PLURALITY_OLD_COOKIE_SECRET``).
     """
 
     home: Path
@@ -133,29 +133,29 @@ class Settings:
 
     @property
     def datasets(self) -> Path:
-        """Folder with one subfolder for each kept dataset, named by its digest."""
+        """Folder with one subfolder for each saved dataset, named by its digest."""
         return self.home / "datasets"
 
     @property
     def results(self) -> Path:
-        """Folder of what was computed from kept datasets."""
+        """Folder of results of saved datasets."""
         return self.home / "results"
 
 
 def current_settings() -> Settings:
-    """The settings in force now.
+    """Return the present settings.
 
     Raises
     ------
     InputError
-        A limit in the environment is not a positive whole number, or a switch neither on nor off.
+        A limit in the environment is not a positive integer, or a switch is neither on nor off.
     """
     return _settings(tuple(map(os.environ.get, _VARIABLES)))
 
 
 @lru_cache(maxsize=64)
 def _settings(said: tuple[str | None, ...]) -> Settings:
-    """Those of an environment that says so much: a page asks a hundred times, and it hardly ever changes."""
+    """Return the settings of an environment; cached, because a page asks many times and they hardly ever change."""
     told = dict(zip(_VARIABLES, said, strict=True))
     images, people, head_key = (told[f"PLURALITY_{name}"] for name in ("IMAGES", "PEOPLE", "HEAD_KEY"))
     hours, idle = told["PLURALITY_SESSION_HOURS"], told["PLURALITY_IDLE_MINUTES"]
@@ -222,7 +222,7 @@ def _secret(told: _Told, variable: str) -> str:
     text = told[variable] or ""
     if text and len(text) < _SHORTEST_SECRET:
         raise InputError(
-            f"{variable} is too short.", f"Give it at least {_SHORTEST_SECRET} letters: openssl rand -hex 32."
+            f"{variable} is too short.", f"Use at least {_SHORTEST_SECRET} characters: openssl rand -hex 32."
         )
     return text
 
@@ -236,7 +236,7 @@ def _yes(told: _Told, variable: str) -> bool:
 
 @contextmanager
 def private_files() -> Iterator[None]:
-    """Let nobody but the user of this process read or write what it and its children make meanwhile."""
+    """Let only the user of this process read or write files that it and its children make meanwhile."""
     before = os.umask(0o077)
     try:
         yield
@@ -245,12 +245,12 @@ def private_files() -> Iterator[None]:
 
 
 def close_home() -> tuple[int, int]:
-    """Close what is in the home folder to other users of the computer, who could read files of earlier versions.
+    """Close the home folder to other users of the computer, who could read files of earlier versions.
 
     Returns
     -------
     n_closed, n_open : int
-        Files and folders that were closed, and those that could not be, because they are somebody else's.
+        Numbers of files and folders that were closed, and of those that could not be, because they belong to others.
     """
     n_closed = n_open = 0
     home = current_settings().home
@@ -267,10 +267,10 @@ def close_home() -> tuple[int, int]:
 
 
 def one_thread_a_library() -> None:
-    """Let numpy and scipy do their linear algebra in the thread that asks, unless the environment says otherwise.
+    """Let numpy and scipy do linear algebra in the calling thread, unless the environment sets another number.
 
-    For a server and its children, before any of them imports numpy: chunks of cases and sessions share the cores
-    already, and threads that wait for small matrices took a tenth of the processor.
+    For a server and its children, before any of them imports numpy: chunks of cases and sessions already share the
+    cores, and threads that wait for small matrices took a tenth of the processor.
     """
     for library in ("OMP", "MKL", "OPENBLAS"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")

@@ -1,7 +1,7 @@
-"""The sign-ins that are open: whose, since when, when last used; an administrator can end each.
+"""Open sign-ins with their person, start and last use; an administrator can end each.
 
-One small file for each, under the home folder, named by a digest of what the provider's token says of the sign-in. The
-time of the file is that of its last use, from which an idle limit counts.
+One small file per sign-in, under the home folder, named by a digest of the provider's token. The time of the file is
+that of its last use, from which the idle limit counts.
 """
 
 import hashlib
@@ -24,15 +24,15 @@ _NOTED = 15.0  # seconds within which a second use is not written
 
 @dataclass(frozen=True, slots=True)
 class SignIn:
-    """A sign-in that was not ended.
+    """Sign-in that was not ended.
 
     Attributes
     ----------
     which : str
-        By which `end` ends it.
+        Key for `end`.
     name, role : str
     begun, used, until : float
-        When it began, was last used and ends at the latest, seconds since 1970-01-01 UTC.
+        Start, last use and latest end, seconds since 1970-01-01 UTC.
     """
 
     which: str
@@ -50,7 +50,7 @@ def which_of(claims: Mapping[str, Any]) -> str:
 
 
 def is_ended(which: str) -> bool:
-    """Whether a sign-in was ended, by whoever has it or an administrator."""
+    """Return whether a sign-in was ended, by its person or an administrator."""
     return (_folder(_ENDED) / which).exists()
 
 
@@ -64,7 +64,7 @@ def end(which: str) -> None:
 
 
 def last_used(which: str) -> float | None:
-    """Return when a sign-in was used last, seconds since 1970-01-01 UTC; None if it never was."""
+    """Return when a sign-in was last used, seconds since 1970-01-01 UTC; None if it never was."""
     try:
         return (_folder(_OPEN) / which).stat().st_mtime
     except OSError:
@@ -72,13 +72,13 @@ def last_used(which: str) -> float | None:
 
 
 def note_use(which: str, name: str, role: str, begun: float, until: float) -> bool:
-    """Note that a sign-in is used now; return whether it is the first time.
+    """Record that a sign-in is used now; return whether it is the first time.
 
     Parameters
     ----------
     which : str
     name, role, begun, until
-        As of `SignIn`.
+        See `SignIn`.
 
     Raises
     ------
@@ -97,12 +97,12 @@ def note_use(which: str, name: str, role: str, begun: float, until: float) -> bo
 
 
 def open_sign_ins(now: float | None = None) -> list[SignIn]:
-    """Return the sign-ins that hold, the one that was used last first.
+    """Return valid sign-ins, the last used one first.
 
     Parameters
     ----------
     now : float, optional
-        Seconds since 1970-01-01 UTC.
+        Time in seconds since 1970-01-01 UTC.
     """
     now, idle = time.time() if now is None else now, current_settings().idle_minutes
     found = []

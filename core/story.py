@@ -1,6 +1,6 @@
-"""Seven steps through two samples, each a claim that is computed from the data when it is shown.
+"""Guided tour of seven steps through two samples; each step makes a claim that is computed from the data when shown.
 
-Every claim says whether it holds, so that the story cannot outlive the data that it is told of.
+Every claim has a flag that shows if it is true for the data, so that the tour cannot become wrong when they change.
 """
 
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ METRIC = "top3_accuracy"
 
 @dataclass(frozen=True, slots=True)
 class StoryStep:
-    """One step: its title, the page that it is on, one thing to try there, and the sample that it is told of."""
+    """Step of the tour: its title, its page, one thing to try there, and its sample."""
 
     title: str
     page: str
@@ -45,7 +45,7 @@ class StoryStep:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What a step says of the data, in words, and whether it is so."""
+    """Claim of a step on the data, in words, and whether it is true."""
 
     words: str
     holds: bool
@@ -53,17 +53,17 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Torn:
-    """A case between two truths.
+    """Case between two truths.
 
     Attributes
     ----------
     case_id : str
     classes : tuple of str
-        The two classes that are most often the most plausible one.
+        Two classes that lead most often in the draws.
     shares : tuple of float
-        In which share of draws they are.
+        Shares of draws in which they lead.
     risk : tuple of str or None
-        Their risk levels; None where there are none.
+        Risk levels of the classes; None if there are none.
     """
 
     case_id: str
@@ -113,7 +113,7 @@ STEPS = (
 
 
 def disagree(agreement: Coefficient) -> Claim:
-    """Step one, from percent agreement."""
+    """Return the claim of step one, from percent agreement."""
     low, high = agreement.ci_low, agreement.ci_high
     if agreement.value is None or low is None or high is None:
         return Claim("Cannot determine how often two raters agree", False)
@@ -125,14 +125,14 @@ def disagree(agreement: Coefficient) -> Claim:
 
 
 def hidden(dataset: Dataset, certainty: CertaintyResult) -> Claim:
-    """Step two, from the vote on first choices and the certainty of all cases.
+    """Return the claim of step two, from the vote on first choices and the certainty of all cases.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     certainty : CertaintyResult
-        Of these data.
+        Certainty of these data.
     """
     clear = MajorityVote().fit(dataset).top_class() >= 0
     doubtful = int((clear & (certainty.certainty[:, 0] < UNCERTAIN_BELOW)).sum())
@@ -145,15 +145,15 @@ def hidden(dataset: Dataset, certainty: CertaintyResult) -> Claim:
 
 
 def weighs(dataset: Dataset, title: str, fit: RaterModelFit, judged: JudgedAccuracy) -> Claim:
-    """Step three, from the rater model of the settings and the accuracy of each rater as the Raters page has it.
+    """Return the claim of step three, from the rater model of the settings and the raters' accuracy.
 
     Parameters
     ----------
     dataset : Dataset
     title : str
-        Of the rater model.
+        Title of the rater model.
     fit : RaterModelFit
-        Of the rater model.
+        Fit of the rater model.
     judged : JudgedAccuracy
         Accuracies of the dataset's raters.
     """
@@ -184,19 +184,19 @@ def torn_case(
     n_draws: int,
     seed: int,
 ) -> Torn:
-    """The case to show, of those where two classes are about equally often the most plausible one.
+    """Return the case to show, among those with two classes that lead about equally often.
 
-    First counts how far apart the two are in risk, for there the doubt decides what is done; then how many have
-    annotated, for a split of many is no accident; then how close to even the two are.
+    The first criterion is how far the two differ in risk, because there the uncertainty matters for the decision; then
+    the number of annotations, because a split of many is not an accident; then how close to even the two are.
 
     Parameters
     ----------
     model : PlausibilityModel
     dataset : Dataset
     certainty : CertaintyResult
-        At the same reliability, draws and seed.
+        Certainty at the same reliability, draws and seed.
     reliability : float
-        γ, the trust in the raters, > 0.
+        Reliability γ: how much each annotation counts, > 0.
     n_draws, seed : int
     """
     best, best_rank = None, (-1, 0, 0.0)
@@ -225,7 +225,7 @@ def torn_case(
 
 
 def two_truths(torn: Torn) -> Claim:
-    """Step four, from the case that is torn most."""
+    """Return the claim of step four, from the case with the closest two classes."""
     (one, other), (more, less) = torn.classes, torn.shares
     words = f"{one} is the most plausible truth in {percent(more)} of draws, {other} in {percent(less)}"
     if torn.risk is not None and torn.risk[0] != torn.risk[1]:
@@ -235,7 +235,7 @@ def two_truths(torn: Torn) -> Claim:
 
 
 def looked_better(evaluation: Evaluation, reliability: float) -> Claim:
-    """Step five, from the classifiers at the default trust: which loses most where a label is not taken as sure."""
+    """Return the claim of step five: the classifier that loses most at the default γ against its score by one label."""
     values = {name: evaluation.values[name][METRIC] for name in evaluation.classifiers}
     name = max(values, key=lambda one: values[one].point - values[one].mean)
     found = values[name]
@@ -249,7 +249,7 @@ def looked_better(evaluation: Evaluation, reliability: float) -> Claim:
 
 
 def flips(reliabilities: Sequence[float], evaluations: Sequence[Evaluation]) -> Claim:
-    """Step six, from the classifiers at the least and the most trust, and the metric that does not flip."""
+    """Return the claim of step six, from classifiers at the lowest and the highest γ, and the metric that agrees."""
     first, *_, last = leaders(evaluations, METRIC)
     words = (
         f"If annotations count little (γ = {exact(reliabilities[0])}), {first.name} leads. If they count much "
@@ -263,13 +263,13 @@ def flips(reliabilities: Sequence[float], evaluations: Sequence[Evaluation]) -> 
 
 
 def stands_in(test: AlternativeTest, by_probabilities: Sequence[EquivalentReaders]) -> Claim:
-    """Step seven, from the test of all machines, and what those that give probabilities are worth by them.
+    """Return the claim of step seven, from the test of all AI raters, and the worth of their probabilities.
 
     Parameters
     ----------
     test : AlternativeTest
     by_probabilities : sequence of EquivalentReaders
-        By log score.
+        Worth by log score.
     """
     known = {one.machine: one for one in by_probabilities}
     tested = [one for one in test.machines if one.raters and one.machine in known]
@@ -279,9 +279,9 @@ def stands_in(test: AlternativeTest, by_probabilities: Sequence[EquivalentReader
     worth = [known[one.machine].words() for one in (best, worst)]
     words = (
         f"{best.machine} is not worse than {best.n_rejected:,} of {plural(len(best.raters), 'rater')}, "
-        f"{worst.machine} against {worst.n_rejected:,} (ε = {exact(test.epsilon)}). By the probabilities that they "
-        "give, the "
-        f"one is worth {worth[0]} raters, the other {worth[1]}: it is sure where it is wrong"
+        f"{worst.machine} than {worst.n_rejected:,} (ε = {exact(test.epsilon)}). By their probabilities, "
+        f"{best.machine} is worth {worth[0]} raters and {worst.machine} {worth[1]}: it is confident even when it is "
+        "wrong"
     )
     holds = outcome(best) == "passes" and outcome(worst) == "fails" and known[worst.machine].k_high == -np.inf
     return Claim(words, holds and known[best.machine].k > 0)

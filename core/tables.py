@@ -21,34 +21,34 @@ _NO_XLSX = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
 def to_csv(table: "pd.DataFrame") -> bytes:
-    """CSV in UTF-8 with a byte order mark, so that spreadsheet programs read letters with accents right."""
+    """Return CSV in UTF-8 with a byte order mark, so that spreadsheet programs read accented letters correctly."""
     return to_csv_text(table, "\r\n").encode("utf-8-sig")
 
 
 def to_csv_text(table: "pd.DataFrame", line_end: str = "\n") -> str:
-    """CSV as text, for a terminal or a pipe."""
+    """Return CSV as text, for a terminal or a pipe."""
     return _safe(table).to_csv(index=False, lineterminator=line_end)
 
 
 def to_json(settings: dict) -> bytes:
-    """Settings beside a table that has no place for them, such as CSV."""
+    """Return settings as JSON, for a table in a format that has no place for them, such as CSV."""
     return json.dumps(settings, ensure_ascii=False, indent=1).encode()
 
 
 def to_xlsx(table: "pd.DataFrame", settings: dict | None = None) -> bytes:
-    """An Excel workbook of the table and, on a second sheet, the settings it came from.
+    """Return an Excel workbook of the table and, on a second sheet, the settings it came from.
 
-    Characters that the format cannot hold are left out, and a text of more than 32,767 of them is cut there.
+    Characters that the format does not allow are left out, and a text of more than 32,767 of them is cut there.
 
     Raises
     ------
     LimitError
-        More rows than a sheet can hold.
+        The table has more rows than a sheet allows.
     """
     from openpyxl import Workbook
 
     if len(table) > MOST_ROWS_XLSX:
-        raise LimitError(f"A sheet holds {MOST_ROWS_XLSX:,} rows, the table has {len(table):,}. Take CSV or Parquet.")
+        raise LimitError(f"Excel allows {MOST_ROWS_XLSX:,} rows; the table has {len(table):,}. Use CSV or Parquet.")
     book = Workbook(write_only=True)
     sheet = book.create_sheet("table")
     safe = _safe(table)
@@ -65,7 +65,7 @@ def to_xlsx(table: "pd.DataFrame", settings: dict | None = None) -> bytes:
 
 
 def to_parquet(table: "pd.DataFrame", settings: dict | None = None) -> bytes:
-    """Parquet with text as it is; a name that comes twice is numbered, as the format needs.
+    """Return Parquet with text as it is; a repeated name is numbered, as the format requires.
 
     Settings are JSON under the key `SETTINGS_KEY` of the schema's metadata.
     """
@@ -86,7 +86,7 @@ def to_parquet(table: "pd.DataFrame", settings: dict | None = None) -> bytes:
 
 
 def _plain(value: object) -> object:
-    """A setting as one cell: what is nested as JSON."""
+    """Return a setting as one cell, with nested values as JSON."""
     if value is None or isinstance(value, str | bool | int | float):
         return value
     return json.dumps(value, ensure_ascii=False)
@@ -95,7 +95,7 @@ def _plain(value: object) -> object:
 def _safe(table: "pd.DataFrame") -> "pd.DataFrame":
     import pandas as pd
 
-    # By place and not by name: a class may bear the name of another column.
+    # By position and not by name, because a class may have the name of another column.
     if not table.shape[1]:
         return table
     columns = [table.iloc[:, place] for place in range(table.shape[1])]

@@ -1,4 +1,4 @@
-"""The one place that makes text from a user's file safe to show: markdown, plotly, HTML, spreadsheets."""
+"""The only place that makes text from a user's file safe to show: markdown, plotly, HTML, spreadsheets."""
 
 import html
 import math
@@ -16,27 +16,27 @@ _BREAK_AFTER = re.compile(r"(:(?=[\w+\-/])|(?<=www)(?=\.)|@(?=\w)|(?<=[-<>~])(?=
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\u2028\u2029]+")
 _CONTROL_BUT_BREAKS = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\u2028\u2029]+")
 _IN_FULL = 1e15  # beyond it a power of ten is shorter than its digits, and not every whole number is one of doubles
-_NEARLY_NONE = 1e-12  # of a probability
+_NEARLY_NONE = 1e-12  # smallest probability shown
 UNKNOWN = "–"
-_SPREADSHEET_LEADERS = frozenset("=+-@＝＋－＠")  # in East Asia programs take those of full width for the others
-_UNSEEN = ("Cc", "Cf", "Mn", "Zs", "Zl", "Zp")  # categories of letters that nobody sees at the beginning of a cell
+_SPREADSHEET_LEADERS = frozenset("=+-@＝＋－＠")  # programs in East Asia treat full-width signs like the others
+_UNSEEN = ("Cc", "Cf", "Mn", "Zs", "Zl", "Zp")  # categories of letters that are invisible at the start of a cell
 LONGEST_SHOWN = 500
 _LONG_WORD = re.compile(rf"\S{{{LONGEST_SHOWN + 1},}}")
 
 
 def markdown(text: object) -> str:
-    """Text that Streamlit's markdown shows letter for letter: no links, images, emphasis, colours, icons or maths.
+    """Return text that markdown shows letter for letter: no links, images, emphasis, colours, icons or maths.
 
-    A word of more than `LONGEST_SHOWN` characters is cut there, with its length: it would leave no room on the page.
+    A word of more than `LONGEST_SHOWN` characters is cut, with its length, because it would take all room on the page.
     """
     line = _LONG_WORD.sub(lambda hit: cut(hit.group()), _CONTROL.sub(" ", str(text)).strip())
     return _MARKDOWN_SPECIAL.sub(r"\\\1", _BREAK_AFTER.sub(lambda hit: hit.group() + _JOINER, line))
 
 
 def plotly(text: object) -> str:
-    """Text that plotly shows letter for letter in names, titles, ticks and hover (it reads a subset of HTML).
+    """Return text that plotly shows letter for letter in names, titles, ticks and hover (it reads a subset of HTML).
 
-    A long one is cut, see `cut`.
+    Long text is cut, see `cut`.
     """
     return html.escape(_CONTROL.sub(" ", cut(text)), quote=False).replace("%{", "%&#123;")
 
@@ -48,23 +48,23 @@ def cut(text: object) -> str:
 
 
 def html_text(text: object) -> str:
-    """Text for the inside of an HTML element or a quoted attribute."""
+    """Return text for the inside of an HTML element or a quoted attribute."""
     return html.escape(_CONTROL.sub(" ", str(text)), quote=True)
 
 
 def without_controls(text: object) -> str:
-    """Text without control characters, save tabs and line breaks, for a template that escapes what it prints."""
+    """Return text without control characters, except tabs and line breaks, for a template that escapes it."""
     return _CONTROL_BUT_BREAKS.sub(" ", str(text))
 
 
 def html_lines(text: object) -> str:
-    """The same with its line breaks and tabs, for an element that keeps them."""
+    """Return text as `html_text` does, with its line breaks and tabs, for an element that keeps them."""
     lines = re.split(r"\r\n|[\r\n\x0b\x0c\x85\u2028\u2029]", str(text))
     return "\n".join("\t".join(html_text(part) for part in line.split("\t")) for line in lines)
 
 
 def spreadsheet(value: object) -> object:
-    """A cell that no spreadsheet program takes for a formula, also after letters that are not seen; numbers stay."""
+    """Return a cell that no spreadsheet program takes for a formula, also after invisible letters; keep numbers."""
     if not isinstance(value, str):
         return value
     first = next((letter for letter in value if unicodedata.category(letter) not in _UNSEEN), "")
@@ -72,38 +72,38 @@ def spreadsheet(value: object) -> object:
 
 
 def shorten(text: object, length: int = 40) -> str:
-    """The text, or its beginning with an ellipsis where it is longer than ``length`` characters."""
+    """Return the text, or its start with an ellipsis if it is longer than ``length`` characters."""
     text = str(text)
     return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 def as_name(text: object) -> str:
-    """A name in a sentence: in quotation marks where it would read as a quantity, as a grade called 2 does."""
+    """Return a name in a sentence: in quotation marks if it would read as a quantity, such as a grade called 2."""
     said = str(text)
     return f"“{said}”" if re.fullmatch(r"[-+−]?[\d.,]+%?", said.strip()) else said
 
 
 def utc(seconds: float) -> datetime:
-    """The moment so many seconds after 1970-01-01 UTC, or before, where Windows has no `datetime.fromtimestamp`."""
+    """Return a time from seconds since 1970-01-01 UTC; negative ones may fail in `datetime.fromtimestamp`."""
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
 
 
 def plural(count: int, noun: str, nouns: str | None = None) -> str:
-    """``1 case``, ``2,000 cases``.
+    """Return a count with its noun: ``1 case``, ``2,000 cases``.
 
     Parameters
     ----------
     count : int
     noun : str
-        For one.
+        Noun for one.
     nouns : str, optional
-        For any other number; with an s at the end of ``noun`` where it is not given.
+        Noun for any other number; ``noun`` with an s if omitted.
     """
     return f"{count:,} {noun if count == 1 else nouns or noun + 's'}"
 
 
 def first_twice(names: Sequence[str]) -> str | None:
-    """Return the first name that comes again; None if all differ.
+    """Return the first name that is repeated; None if all differ.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def first_twice(names: Sequence[str]) -> str | None:
 
 
 def listed(names: Sequence[str]) -> str:
-    """``a``, ``a and b``, ``a, b and c``; empty of nothing.
+    """Join names as ``a``, ``a and b``, ``a, b and c``; empty for no names.
 
     Parameters
     ----------
@@ -124,13 +124,13 @@ def listed(names: Sequence[str]) -> str:
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """A number for people: ``0.84``, ``1,234.50``.
+    """Return a number for people: ``0.84``, ``1,234.50``.
 
     Parameters
     ----------
     value : float, optional
     digits : int
-        After the point.
+        Number of decimals.
     """
     if value is None or not math.isfinite(value):
         return UNKNOWN
@@ -138,17 +138,17 @@ def number(value: float | None, digits: int = 2) -> str:
 
 
 def percent(share: float | None, digits: int = 0, rounded: bool = False) -> str:
-    """A share in per cent: ``84%``; ``over 99%`` and ``under 1%`` where rounding would say all or none.
+    """Return a share in per cent: ``84%``; ``over 99%`` and ``under 1%`` if rounding would give all or none.
 
-    Without a space, as the axes of figures and the cells of tables have it.
+    There is no space, as in the axes of figures and the cells of tables.
 
     Parameters
     ----------
     share : float, optional
     digits : int
-        After the point.
+        Number of decimals.
     rounded : bool
-        As a number alone, for a width or a place on the screen.
+        True for a plain number, for a width or a position on the screen.
     """
     if share is None or not math.isfinite(share):
         return UNKNOWN
@@ -160,12 +160,12 @@ def percent(share: float | None, digits: int = 0, rounded: bool = False) -> str:
 
 
 def percent_with_interval(share: float | None, low: float | None, high: float | None) -> str:
-    """``84% (81% to 87%)``; the share alone where its interval is undetermined, or where all three read alike.
+    """Return ``84% (81% to 87%)``; only the share if its interval is undetermined, or if all three read alike.
 
     Parameters
     ----------
     share : float, optional
-        0 to 1, like the ends.
+        Share, 0 to 1, like the ends.
     low, high : float, optional
     """
     said = percent(share)
@@ -176,28 +176,28 @@ def percent_with_interval(share: float | None, low: float | None, high: float | 
 
 
 def percent_range(low: float, high: float, digits: int = 0) -> str:
-    """``81% to 87%``; one of them where both read alike, as under 1% does.
+    """Return ``81% to 87%``; only one end if both read alike, such as under 1%.
 
     Parameters
     ----------
     low, high : float
-        0 to 1.
+        Ends, 0 to 1.
     digits : int
-        After the point.
+        Number of decimals.
     """
     first, last = percent(low, digits), percent(high, digits)
     return first if first == last else f"{first} to {last}"
 
 
 def probability(value: float | None, digits: int = 0) -> str:
-    """An estimated probability in per cent, ``84%``: never 0% or 100%, which no data and no draws can show.
+    """Return an estimated probability in per cent, ``84%``: never 0% or 100%, which no data and no draws can show.
 
     Parameters
     ----------
     value : float, optional
-        0 to 1.
+        Probability, 0 to 1.
     digits : int
-        After the point.
+        Number of decimals.
     """
     if value is None or not math.isfinite(value):
         return UNKNOWN
@@ -205,20 +205,20 @@ def probability(value: float | None, digits: int = 0) -> str:
 
 
 def simulated(value: float, error: float) -> str:
-    """A probability from draws with its simulation error, ``84% ± 0.4%``; without it where nothing was drawn.
+    """Return a probability from draws with its simulation error, ``84% ± 0.4%``; without it if nothing was drawn.
 
     Parameters
     ----------
     value : float
-        0 to 1.
+        Probability, 0 to 1.
     error : float
-        Monte Carlo standard error; 0 of closed forms.
+        Monte Carlo standard error; 0 for closed forms.
     """
     return f"{probability(value)} ± {percent(error, 1)}" if error else probability(value)
 
 
 def exact(value: float | None) -> str:
-    """What was chosen or given, in full: ``3``, ``0.5``, ``1,000,000``; other than whole numbers in six digits."""
+    """Return a chosen or given value in full: ``3``, ``0.5``, ``1,000,000``; other than integers in six digits."""
     if value is None:
         return UNKNOWN
     whole = float(value).is_integer() and abs(value) < _IN_FULL
@@ -226,13 +226,13 @@ def exact(value: float | None) -> str:
 
 
 def significant(value: float, digits: int = 3) -> str:
-    """Digits that count, of a value of any size: ``0.0312``, ``4.57``, ``12,300``.
+    """Return the significant digits of a value of any size: ``0.0312``, ``4.57``, ``12,300``.
 
     Parameters
     ----------
     value : float
     digits : int
-        That count; whole numbers are rounded to them and have separators.
+        Number of significant digits; integers are rounded to them and have separators.
     """
     said = f"{value:.{digits}g}"
     if 10**digits <= abs(float(said)) < _IN_FULL:
@@ -241,24 +241,24 @@ def significant(value: float, digits: int = 3) -> str:
 
 
 def typed(value: float) -> str:
-    """As one types it, ``0.5``: in commands, addresses, keys and names of columns and classes."""
+    """Return a value as one types it, ``0.5``: in commands, addresses, keys and names of columns and classes."""
     return f"{value:g}"
 
 
 def small(error: float) -> str:
-    """A standard error for people: ``0.02``, or ``<0.01``."""
+    """Return a standard error for people: ``0.02``, or ``<0.01``."""
     return "<0.01" if error < 0.005 else number(error)
 
 
 def with_interval(value: float | None, low: float | None, high: float | None, digits: int = 2) -> str:
-    """``0.84 (0.81 to 0.87)``; says so where the value or its interval is undetermined, or the interval has no width.
+    """Return ``0.84 (0.81 to 0.87)``; in words if the value or its interval is undetermined, or has no width.
 
     Parameters
     ----------
     value : float, optional
-        None where it is undefined.
+        Value; None if it is undefined.
     low, high : float, optional
-        Ends of the interval; None where it is undetermined.
+        Ends of the interval; None if it is undetermined.
     digits : int
     """
     if value is None:

@@ -1,6 +1,6 @@
-"""Every bar behind a sentence, once, with the sentence that it stands for.
+"""All thresholds of sentences, each once, with the sentence that depends on it.
 
-All are shares or probabilities, 0 to 1, but for `LEAST_GOLD`.
+All are shares or probabilities, 0 to 1, except `LEAST_GOLD`.
 """
 
 # Cases and panels. The certainty of a case says whether its leading class would stay first; the posterior probability

@@ -1,4 +1,4 @@
-"""The version that stands beside every number and in every cache key."""
+"""Version that is shown with every number and is part of every cache key."""
 
 import hashlib
 from functools import cache
@@ -9,7 +9,7 @@ __version__ = "0.1.0"
 
 @cache
 def code_digest() -> str:
-    """Of the version and of every line of this package: what another state of it computed is not taken for its own."""
+    """Return a digest of the version and every line of this package, so that results of other code are not reused."""
     state = hashlib.blake2b(__version__.encode(), digest_size=16)
     folder = Path(__file__).parent
     for path in sorted(folder.rglob("*.py")):

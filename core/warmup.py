@@ -1,7 +1,7 @@
-"""Compiling every kernel before the first click, with exactly the types that the public functions pass.
+"""Compile every kernel before the first click, with exactly the types that the public functions pass.
 
-It takes a minute of processor time, once for a version on a computer. A server leaves it to child processes, ``python
--m core.warmup PART …``, and goes on answering; a page opens as soon as the parts that it needs are there.
+It takes a minute of processor time, once per version on a computer. A server leaves it to child processes, ``python -m
+core.warmup PART …``, and continues to answer; a page opens as soon as the parts that it needs are ready.
 """
 
 import os
@@ -57,21 +57,21 @@ from .runtime.processes import stand_back
 
 _TABLE = b"case,rater,rank,class\n1,a,1,x\n1,a,1,y\n1,b,1,x\n1,c,1,y\n2,a,1,y\n2,b,1,y\n2,c,1,z\n"
 
-# Of what is compiled for other kinds of data: raters who agree more than by chance, one of them on one class.
+# Sizes of data of other kinds: raters who agree more than by chance, one of them on one class.
 _N_CASES, _N_RATERS = 30, 6
 _MACHINE = _N_RATERS - 1
 _RECORDS = b'[{"case": 1, "rater": "a", "label": "x"}, {"case": 1, "rater": "b", "label": "y"}]'
 
 
 def warm_up(parts: Sequence[str] = PARTS, done: Callable[[str], None] = lambda part: None) -> None:
-    """Read, compare, fit, draw and monitor once on a few rows; left off where the program ends meanwhile.
+    """Read, compare, fit, draw and monitor once on a few rows; stop if the program ends meanwhile.
 
     Parameters
     ----------
     parts : sequence of str
-        Of `PARTS`; where it is all of them, they count as compiled.
+        Parts, of `PARTS`; if these are all, they count as compiled.
     done : callable
-        Told each part as it is ready.
+        Called with each part as it is ready.
     """
     try:
         for part in parts:
@@ -86,7 +86,7 @@ def warm_up(parts: Sequence[str] = PARTS, done: Callable[[str], None] = lambda p
 
 
 def main(parts: Sequence[str]) -> None:
-    """Compile these parts, all without names, and print each that is ready."""
+    """Compile these parts, all if none is named, and print each that is ready."""
     at_first = [part for part in parts if part in AT_FIRST]
     if parts:
         stand_back()  # the server and the browser come first: a page is there before its kernels are
@@ -95,7 +95,7 @@ def main(parts: Sequence[str]) -> None:
     def done(part: str) -> None:
         print(part, flush=True)
         if at_first[-1:] == [part]:
-            stand_back(far=True)  # behind the other child, for whose parts a page may wait
+            stand_back(far=True)  # lower priority than the other child, whose parts a page may wait for
 
     warm_up(parts or PARTS, done)
 
@@ -107,13 +107,13 @@ def _end_with_the_parent() -> None:
 
 
 def _data() -> tuple[Dataset, Dataset]:
-    """Rankings on seven rows, and the same as single classes."""
+    """Return rankings on seven rows, and the same as single classes."""
     rankings = read(_TABLE).dataset
     return rankings, rankings.as_classes()[0]
 
 
 def _reading() -> None:
-    """A small file is read without machine code; this one, of nine bytes a row or more, is not small."""
+    """Read a file that is large enough for machine code, with nine bytes per row or more."""
     rows = "".join(f"{row // 3},{row % 3},{'xyz'[row % 3]}\n" for row in range(SMALL // 6))
     read(f"case,rater,class\n{rows}".encode())
     read(_RECORDS)
@@ -121,7 +121,7 @@ def _reading() -> None:
 
 
 def _dated() -> Dataset:
-    """Dated annotations of five raters to twenty cases."""
+    """Return dated annotations of twenty cases by five raters."""
     rows = (
         f"{case},{(case + n) % 5},{'xyz'[(case * n) % 3]},2024-01-{case + 1:02d}"
         for case in range(20)
@@ -131,9 +131,9 @@ def _dated() -> Dataset:
 
 
 def _draws() -> None:
-    """Draw from the model that pages of rankings open with; nothing is made of the draws.
+    """Draw from the default model of pages of rankings; discard the draws.
 
-    The sampler goes first, of no rater: what it has in common with what else is compiled is then compiled once.
+    The sampler comes first, without raters: the parts that it shares with other kernels are then compiled once.
     """
     nobody = np.zeros(1, np.int64)
     gibbs(np.uint32(0), nobody, nobody, nobody[:0], np.ones(0), 1, 0, 1.0, 0, 1, 1, 3)
@@ -141,24 +141,24 @@ def _draws() -> None:
 
 
 def _sampler() -> None:
-    """What the sampler comes to last: ready by then, so that both children end their first parts at about one time."""
+    """Compile the last functions of the sampler in advance, so that both children end first parts at about one time."""
     leading_places(np.zeros(1), 0.0, 0.0, 1.0, 0, np.zeros(1, np.int32), np.zeros(1))
     rankings = _data()[0]
     case_blocks(rankings, 0, ranking_entries(rankings))
 
 
 def _points() -> None:
-    """The most plausible shares by that model; it has much in common with its draws."""
+    """Compute the most plausible shares by that model; it shares code with its draws."""
     methods("plausibility")[_opening()].make().point_shares(_data()[0])
 
 
 class _Same:
-    """Draws that are all the same, of two named classes, which cost nothing to make."""
+    """Plausibility model with identical draws, of two named classes, which take no time to make."""
 
     def draws(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
     ) -> Iterator[tuple[int, CaseDraws]]:
-        """Those of each case."""
+        """Yield the draws of each case."""
         cases = range(dataset.n_cases) if cases is None else cases
         top = np.zeros((n_draws, 3), np.int32)
         of_one = CaseDraws(
@@ -168,7 +168,7 @@ class _Same:
 
 
 def _summaries() -> None:
-    """What a case shows: of single classes, and of draws, whichever model they are from."""
+    """Compute what a case shows: for single classes, and for draws, which are the same for all models."""
     rankings, dataset = _data()
     reducers = (TopSets(), Quantiles(), RiskLevels(np.zeros(rankings.n_classes, np.int8)))
     reduce_draws(_Same(), rankings, reducers, reliability=1.5, n_draws=8, seed=0)
@@ -176,7 +176,7 @@ def _summaries() -> None:
 
 
 def _others() -> None:
-    """Draw from the other models, and judge a classifier."""
+    """Draw from the other models, and evaluate a classifier."""
     rankings, _ = _data()
     class_risk = np.zeros(rankings.n_classes, np.int8)
     for name in _beside():
@@ -194,7 +194,7 @@ def _opening() -> str:
 
 
 def _beside() -> list[str]:
-    """The models of rankings that are ready from the start, but the one that pages open with."""
+    """List the models of rankings that are ready from the start, except the default of pages."""
     opening = _opening()
     return [name for name, method in methods("plausibility").items() if method.warm and name != opening]
 
@@ -210,7 +210,7 @@ def _anchors() -> None:
 
 
 def _agreement() -> None:
-    """Compare raters in all ways."""
+    """Compare raters with all coefficients."""
     rankings, dataset = _data()
     agreement_table(class_counts(dataset), spa_weightings=SPA_WEIGHTINGS, dataset=dataset)
     ranking_agreement(rankings)
@@ -225,7 +225,7 @@ def _agreement() -> None:
 
 
 def _models() -> None:
-    """Fit every rater model, and compare those by EM on what is held out."""
+    """Fit every rater model, and compare those by EM on held-out data."""
     _, dataset = _data()
     for method in methods("rater model").values():
         if method.warm:
@@ -246,7 +246,7 @@ def _compare(dataset: Dataset) -> None:
 
 
 def _raters() -> None:
-    """Monitor and plan."""
+    """Run the monitoring of raters and the planning."""
     dataset = _dated()
     table = monitor(dataset)
     for kind in ("cusum", "ewma"):
@@ -260,8 +260,8 @@ def _raters() -> None:
 
 
 def _kinds() -> None:
-    """What is asked of annotations of other kinds: machines as raters, and coefficients."""
-    from .machines.alternative_test import alternative_test  # here: the first page would wait for what they load
+    """Run AI raters and coefficients on annotations of other kinds."""
+    from .machines.alternative_test import alternative_test  # here, or the first page would wait for their imports
     from .machines.equivalent_readers import equivalent_readers
 
     case, rater, answer = _panel(3)
@@ -280,7 +280,7 @@ def _kinds() -> None:
 
 
 def _openings() -> None:
-    """Score each model that may open, on one fold: of two classes, of more, and of ordered ones."""
+    """Score each model that may be selected, on one fold: for two classes, for more, and for ordered ones."""
     for dataset in (_classes(3, ordinal=True), _classes(2), _classes(3)):
         one = _one_fold(dataset)
         for method in candidates_of(dataset, difficulty=True):
@@ -288,7 +288,7 @@ def _openings() -> None:
 
 
 def _one_fold(dataset: Dataset) -> HeldOutData:
-    """Where `choose` takes twenty: what is compiled is the same."""
+    """Return one fold, while `choose` uses twenty; the compiled code is the same."""
     data = prepare(dataset)
     return replace(data, refits=data.refits[:1], n_sets=1)
 
@@ -299,7 +299,7 @@ def _classes(n_classes: int, *, ordinal: bool = False) -> Dataset:
 
 
 def _panel(n_classes: int) -> tuple[np.ndarray, ...]:
-    """Cases, raters and classes, one annotation of each rater on each case and one repeated."""
+    """Return cases, raters and classes, with one annotation of each rater on each case and one repeated."""
     case, rater = np.repeat(np.arange(_N_CASES), _N_RATERS), np.tile(np.arange(_N_RATERS), _N_CASES)
     answer = (case + ((7 * case + 3 * rater) % 5 == 0)) % n_classes
     answer[rater == _MACHINE] = 0

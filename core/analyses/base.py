@@ -1,4 +1,4 @@
-"""An analysis: a question in parts, each with its options, its computation and its presentation.
+"""Base of analyses: a question in parts, each with its options, its computation and its presentation.
 
 Pages lay parts out, the report prints them, the command line and downloads take their tables. A part names its
 functions as "module:function", so that a command which needs no figure loads none.
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class PartOption:
-    """What a field of a part's options may be; controls, commands and errors follow from it.
+    """Declaration of one option of a part; controls, commands and errors are made from it.
 
     Attributes
     ----------
     label : str
-        Of the control.
+        Label of the control.
     choices : sequence of str
-        What it may be; a level between 0 and 1, or on and off, if there are none.
+        Allowed values; without them, a level between 0 and 1, or a switch.
     titles : callable, optional
-        What people call a choice.
+        Function that returns the label of a choice.
     term : str or Method
-        Of the glossary, or the method.
+        Term of the glossary, or the method.
     key : str
-        Of the control's state; none where no page offers it.
+        Key of the control's state; empty if no page offers it.
     side_by_side : bool
-        All choices are in sight at once.
+        True if all choices are visible at once.
     flag : bool
-        It is on or off.
+        True for a switch.
     kind : {"level", "number", "integer", "text"}
-        What it is if there are no choices.
+        Kind of value if there are no choices.
     low : float
-        Least number.
+        Smallest number.
     help : str
-        What the command line says of it.
+        Help on the command line.
     """
 
     label: str
@@ -73,14 +73,14 @@ class PartOption:
 
 @dataclass(frozen=True, slots=True)
 class LongWork:
-    """Computation that takes time: a page shows how far it is, and it can be cancelled.
+    """Computation that takes time: a page shows its progress, and it can be cancelled.
 
     Attributes
     ----------
     title : str
-        What is being done.
+        Title of the computation.
     seconds : callable
-        Dataset to what one core needs, about.
+        Function from the dataset to the estimated time on one core.
     lane : str
         Queue of the pages' jobs.
     """
@@ -97,32 +97,33 @@ class NoOptions:
 
 @dataclass(frozen=True, slots=True)
 class AnalysisPart:
-    """One answer: one result, one key, one presentation.
+    """Part of an analysis: one result, one key, one presentation.
 
     Attributes
     ----------
     name : str
-        In keys and on the command line.
+        Name in keys and on the command line.
     title : str
-        Of its tab.
+        Title of its tab.
     options : type
-        A frozen dataclass whose fields have an `PartOption` in their metadata.
+        Frozen dataclass whose fields have a `PartOption` in their metadata.
     applicable : callable
-        Dataset to `core.methods.Verdict`. As its functions, it takes `core.analyses.inputs.Inputs` in place of the
-        dataset if annotations alone are not enough.
+        Function from the dataset to a `core.methods.Verdict`. Like the other functions, it takes
+        `core.analyses.inputs.Inputs` instead of the dataset if annotations are not enough.
     compute : str
-        "module:function" of dataset and options, or of what the part needs and options.
+        Function, as "module:function", of dataset and options, or of the needed result and options.
     present : str
-        "module:function" of the result, the dataset and the options, which gives blocks.
+        Function, as "module:function", of the result, the dataset and the options, which returns blocks.
     table : str
-        "module:function" of the result, the dataset and the options, which gives the frame for files and commands.
+        Function, as "module:function", of the result, the dataset and the options, which returns the table for files
+        and commands.
     needs : str
-        "module:function" of dataset and options: a long computation that several parts rest on. A page has it done by a
-        job and hands it to `answer`.
+        Function, as "module:function", of dataset and options: a long computation that several parts depend on. A page
+        runs it as a job and passes its result to `answer`.
     given_options : tuple of (str, object)
-        Options that whoever asks the part has set, such as who is an AI rater; see `with_options`.
+        Options set by the caller of the part, such as who is an AI rater; see `with_options`.
     work : LongWork, optional
-        If the computation takes time; it then takes ``token`` and ``progress``.
+        Description of the work if the computation takes time; it then takes ``token`` and ``progress``.
     """
 
     name: str
@@ -137,25 +138,25 @@ class AnalysisPart:
     given_options: tuple[tuple[str, Any], ...] = ()
 
     def with_options(self, **given: Any) -> "AnalysisPart":
-        """The same part with options that no control offers."""
+        """Return the same part with options that no control offers."""
         return replace(self, given_options=(*self.given_options, *given.items()))
 
     @property
     def function(self) -> Callable[..., Any]:
-        """The function that computes it."""
+        """Function that computes the result."""
         return _function(self.compute)
 
     def answer(self, dataset: "Dataset | Inputs", options: Any = None, needed: Any = None, **how: Any) -> Any:
-        """The result for a dataset and options.
+        """Return the result for a dataset and options.
 
         Parameters
         ----------
         dataset : Dataset or Inputs
         options : object, optional
         needed : object, optional
-            What the part needs, if it is known; computed otherwise.
+            Result that the part needs, if it is known; computed otherwise.
         **how
-            A cancel token, progress and a runner, if the part takes them.
+            Cancel token, progress and a runner, if the part takes them.
         """
         options = self.resolve() if options is None else options
         if self.needs and needed is None:
@@ -163,28 +164,28 @@ class AnalysisPart:
         return self.function(needed if self.needs else dataset, options, **how)
 
     def blocks(self, result: Any, dataset: "Dataset | Inputs", options: Any = None) -> list:
-        """What is shown of the result.
+        """Return the blocks of the result.
 
         Parameters
         ----------
         result : object
-            Of `answer`.
+            Result of `answer`.
         dataset : Dataset or Inputs
         options : object, optional
-            As of `answer`.
+            Options, see `answer`.
         """
         return _function(self.present)(result, dataset, self.resolve() if options is None else options)
 
     def frame(self, result: Any, dataset: "Dataset | Inputs", options: Any = None) -> Any:
-        """The table of the result, as files and the command line have it.
+        """Return the table of the result, as in files and on the command line.
 
         Parameters
         ----------
         result : object
-            Of `answer`.
+            Result of `answer`.
         dataset : Dataset or Inputs
         options : object, optional
-            As of `answer`.
+            Options, see `answer`.
 
         Returns
         -------
@@ -193,18 +194,18 @@ class AnalysisPart:
         return _function(self.table)(result, dataset, self.resolve() if options is None else options)
 
     def given(self, asked: Any) -> dict[str, Any]:
-        """What the options of a command say of those of the part.
+        """Return those options of a command that belong to the part.
 
         Parameters
         ----------
         asked : object
-            With an attribute for each option; None where nothing was said.
+            Object with an attribute for each option; None if it was not given.
         """
         names = [field.name for field in fields(self.options) if "option" in field.metadata]
         return {name: getattr(asked, name) for name in names if getattr(asked, name, None) is not None}
 
     def resolve(self, **given: Any) -> Any:
-        """Options from what was given; the rest stays as the part has it.
+        """Return the options with the given values; others keep their defaults.
 
         Raises
         ------
@@ -215,7 +216,7 @@ class AnalysisPart:
         known = {field.name: field.metadata.get("option") for field in fields(own)} if is_dataclass(own) else {}
         for name, value in given.items():
             if name not in known:
-                raise InputError(f"“{self.title}” has no option {name!r}.", f"It has {', '.join(known) or 'none'}.")
+                raise InputError(f"“{self.title}” has no option {name!r}.", f"Options: {', '.join(known) or 'none'}.")
             option = known[name]
             if option is not None and value is not None:
                 option.check(value)
@@ -224,15 +225,15 @@ class AnalysisPart:
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """A question with its parts.
+    """Question with its parts.
 
     Attributes
     ----------
     name : str
-        Of the command.
+        Name of the command.
     title, question : str
     parts : tuple of AnalysisPart
-        The first is what a command gives where no part is named.
+        Parts; a command without a named part returns the first.
     """
 
     name: str
@@ -241,7 +242,7 @@ class Analysis:
     parts: tuple[AnalysisPart, ...]
 
     def part(self, name: str) -> AnalysisPart:
-        """The part of that name.
+        """Return the part with that name.
 
         Raises
         ------

@@ -1,7 +1,7 @@
-"""Blocks that an answer is made of: words, figures with their tables, and tables.
+"""Blocks of an answer: words, figures with their tables, and tables.
 
-A block says what is shown and not how: pages draw blocks, the report prints them. Words of the program stand as they
-are, and may be set in markdown; text that comes from somebody's data is a `Name`, which each room escapes in its way.
+A block states what is shown and not how: pages draw blocks, the report prints them. Words of the program are unchanged,
+and may be set in markdown; text from data is a `Name`, which pages and reports escape in their own way.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -13,7 +13,7 @@ import pandas as pd
 from ..methods import Method
 from .schema import Column
 
-if TYPE_CHECKING:  # commands that print tables need no figure
+if TYPE_CHECKING:  # not imported for commands that print tables, which need no figure
     import plotly.graph_objects as go
 
     from ..figures.theme import Theme
@@ -21,14 +21,14 @@ if TYPE_CHECKING:  # commands that print tables need no figure
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """Text that is shown letter for letter, because somebody else wrote it."""
+    """Text of somebody else that is shown letter for letter."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Strong:
-    """Text that stands out."""
+    """Emphasised text."""
 
     text: "str | Name"
 
@@ -42,7 +42,7 @@ class OnPage:
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """What to mind of the words before it."""
+    """Caution on the words before it."""
 
     text: "str | Name"
 
@@ -52,19 +52,19 @@ Span = str | Name | Strong | Remark | OnPage
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """A paragraph.
+    """Paragraph.
 
     Attributes
     ----------
     text : str, or sequence of str, Name, Strong, Remark and OnPage
     kind : {"text", "lead", "note", "code", "todo", "impossible", "warning", "apart", "info"}
-        The most important sentence, a remark in small type, text to copy (folded), what to do (which stands in the
-        summary of a report alone), why something is not possible, a warning, why two numbers differ, or other words
-        that a page sets apart.
+        Kind of paragraph: the most important sentence, a remark in small type, text to copy (folded), what to do (only
+        in the summary of a report), why something is not possible, a warning, why two numbers differ, or other words
+        that a page separates.
     term : str or Method
-        Of the glossary, or a method, where a page offers an explanation.
+        Term of the glossary, or a method, if a page offers an explanation.
     icon : str
-        Name of a material symbol before the words of a page, or in place of that of their kind.
+        Name of a material symbol before the words on a page, or instead of that of their kind.
     """
 
     text: str | Sequence[Span]
@@ -74,12 +74,12 @@ class Words:
 
     @property
     def spans(self) -> tuple[Span, ...]:
-        """The parts of the paragraph."""
+        """Parts of the paragraph."""
         return (self.text,) if isinstance(self.text, str) else tuple(self.text)
 
     @property
     def plain(self) -> str:
-        """The paragraph as plain text."""
+        """Paragraph as plain text."""
         return "".join(_plain(span) for span in self.spans)
 
 
@@ -95,13 +95,13 @@ def _plain(span: Span) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The sentence that answers the question, without a full stop: a heading on a page, the lead of a section on paper.
+    """Sentence that answers the question, without a full stop: a heading on a page, the lead of a section on paper.
 
     Attributes
     ----------
     text : str or Name
     term : str
-        Of the glossary, if a page offers an explanation.
+        Term of the glossary, if a page offers an explanation.
     """
 
     text: str | Name
@@ -110,13 +110,13 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Heading:
-    """A heading within an answer.
+    """Heading within an answer.
 
     Attributes
     ----------
     text : str
     term : str or Method
-        Of the glossary, or the method, where a page offers an explanation.
+        Term of the glossary, or the method, if a page offers an explanation.
     """
 
     text: str
@@ -125,7 +125,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class KeyFigure:
-    """One number with its label, and what there is to say of it."""
+    """Number with its label, and remarks on it."""
 
     label: str
     value: str
@@ -134,14 +134,14 @@ class KeyFigure:
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The place of what only a page can show; nothing on paper.
+    """Place of content that only a page can show; empty on paper.
 
     Attributes
     ----------
     key : str
-        By which the page says what is there.
+        Key by which the page identifies the content.
     about : object
-        What it is about.
+        Object that the content is about.
     """
 
     key: str
@@ -158,7 +158,7 @@ class Badges:
     Attributes
     ----------
     items : sequence of Badge
-        Words, and what they are.
+        Words of each warning, and their kind.
     """
 
     items: Sequence[Badge]
@@ -166,16 +166,16 @@ class Badges:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """A figure, drawn once for each theme.
+    """Figure, drawn once for each theme.
 
     Attributes
     ----------
     draw : callable
-        Theme to figure.
+        Function from the theme to the figure.
     alt : str
-        What is seen, for those who do not see it.
+        Description of the figure for those who do not see it.
     key : str
-        Of a page.
+        Key on a page.
     """
 
     draw: "Callable[[Theme], go.Figure]"
@@ -185,28 +185,28 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grid:
-    """A table; where it has no columns, numbers are shown with three digits and the rest letter for letter.
+    """Table; without columns, numbers are shown with three digits and the rest letter for letter.
 
     Attributes
     ----------
     table : DataFrame
     caption : str
     most : int
-        Rows that are printed; the caption says how many there are beyond.
+        Number of printed rows; the caption states how many more there are.
     columns : sequence of Column
-        What a page and a report show of the table, in this order.
+        Columns of the table on a page and in a report, in this order.
     key : str
-        Of a page.
+        Key on a page.
     opens_case : bool
-        A row of a page opens its case, whose id is the first column.
+        True if a row on a page opens its case, whose id is the first column.
     height : int, optional
-        Most pixels on a page.
+        Largest height in pixels on a page.
     names_rows : bool
-        The first column names the rows.
+        True if the first column names the rows.
     selects : {"", "row", "first"}
-        Whether a row can be chosen on a page (see `Chosen`), and whether it is the first until somebody chooses.
+        Selection of a row on a page (see `Chosen`): none, one, or the first until another is selected.
     digits : int
-        Of columns of scores.
+        Decimals of columns of scores.
     """
 
     table: pd.DataFrame
@@ -223,16 +223,16 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """What a page shows of the row that is chosen in a table, which a report leaves out.
+    """Blocks on a page for the row selected in a table; a report leaves them out.
 
     Attributes
     ----------
     grid : Grid
-        The table, which may stand after this block.
+        Table, which may be after this block.
     then : callable
-        Position of the row to blocks.
+        Function from the position of the row to blocks.
     case : callable, optional
-        Position of the row to the id of the case that a button opens.
+        Function from the position of the row to the id of the case that a button opens.
     """
 
     grid: Grid
@@ -242,20 +242,20 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Download:
-    """A table that a page lets people download.
+    """Table that people can download from a page.
 
     Attributes
     ----------
     table : DataFrame, or callable without arguments that makes it
     label : str
-        Of the button.
+        Label of the button.
     name : str
-        Of the file.
+        Name of the file.
     key : str
     n_rows : int, optional
-        Of a table that is yet to be made.
+        Number of rows of a table that is not made yet.
     settings : mapping, optional
-        Of this table, besides those of its page.
+        Settings of this table, in addition to those of its page.
     """
 
     table: pd.DataFrame | Callable[[], pd.DataFrame]
@@ -267,7 +267,7 @@ class Download:
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The table, made if it is yet to be made."""
+        """Table, made if necessary."""
         return self.table if isinstance(self.table, pd.DataFrame) else self.table()
 
 
@@ -281,7 +281,7 @@ class Details:
     blocks : sequence of Block
     unfolded : bool
     printed : bool
-        Whether a report prints them.
+        True if a report prints them.
     """
 
     title: str | Name
@@ -292,12 +292,12 @@ class Details:
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """Blocks of one of the columns of a page.
+    """Blocks of one column of a page.
 
     Attributes
     ----------
     width : float
-        Beside the others.
+        Width relative to the other columns.
     blocks : sequence of Block
     """
 
@@ -315,13 +315,13 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """What changes the drawing alone: a page offers the choices, a report takes the first of them.
+    """Choice that only changes the drawing: a page offers the values, a report takes the first.
 
     Attributes
     ----------
     controls : sequence of Control
     then : callable
-        The chosen values to blocks.
+        Function from the chosen values to blocks.
     """
 
     controls: "Sequence[Control]"
@@ -330,23 +330,24 @@ class Selector:
 
 @dataclass(frozen=True, slots=True)
 class Control:
-    """One thing to choose.
+    """Control with one choice.
 
     Attributes
     ----------
     label : str
     values : sequence
     titles : sequence of str
-        What each value is called.
+        Label of each value.
     key : str
     first : int
-        Position of the value that stands before anybody chooses.
+        Position of the initial value.
     term : str
-        Of the glossary.
+        Term of the glossary.
     look : {"list", "side by side", "slider"}
-        How a page offers the values; one value alone is not offered.
+        Form of the control on a page; a single value is not offered.
     most : int
-        Values that can be chosen at once; of more than one the chosen values are a list, which begins with the first.
+        Number of values that can be chosen at once; if more than one, the chosen values are a list that starts with the
+        first.
     """
 
     label: str
@@ -360,7 +361,7 @@ class Control:
 
     @property
     def opens(self) -> Any:
-        """What is chosen before anybody chooses."""
+        """Initial value."""
         opens = self.values[self.first]
         return opens if self.most == 1 else [opens, *(one for one in self.values if one != opens)][: self.most]
 
@@ -372,7 +373,7 @@ Block = (
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A heading with its blocks."""
+    """Heading with its blocks."""
 
     key: str
     title: str

@@ -26,7 +26,7 @@ from .schema import Column, frame_of
 
 TERM = "quality gate"
 Outcome = Literal["met", "not met", "undecided"]
-# Short names, with the first of the coefficients that there is of the annotations.
+# Short names, each with coefficients of which the first available one is used.
 ALIASES = {
     "alpha": ("krippendorff_alpha", "set_alpha"),
     "kappa": ("fleiss_kappa",),
@@ -52,18 +52,18 @@ COLUMNS = (
 
 
 class Measured(NamedTuple):
-    """A measure of a dataset.
+    """Measure of a dataset.
 
     Attributes
     ----------
     value : float
     low, high : float
-        Ends of its interval; the value of what is counted.
+        Ends of its interval; the value itself for counts.
     n : int
     unit : str
-        Of n.
+        Unit of n.
     interval : str
-        How the interval holds; empty of what is counted.
+        Kind of validity of the interval; empty for counts.
     """
 
     value: float
@@ -75,7 +75,7 @@ class Measured(NamedTuple):
 
 
 class Requirement(NamedTuple):
-    """What a measure must be.
+    """Requirement on a measure.
 
     Attributes
     ----------
@@ -88,13 +88,13 @@ class Requirement(NamedTuple):
     bound: float
 
     def __str__(self) -> str:
-        """As it is written on the command line."""
+        """Return the requirement as it is written on the command line."""
         return f"{self.measure} {self.sign} {typed(self.bound)}"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GateCheck(Result):
-    """A requirement with what was measured.
+    """Requirement with its measured value.
 
     Attributes
     ----------
@@ -113,17 +113,17 @@ class GateCheck(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GateResult(Result):
-    """All requirements of a gate.
+    """Results of all requirements of a gate.
 
     Attributes
     ----------
     checks : tuple of GateCheck
     confident : bool
-        Whether the whole interval must meet a requirement.
+        True if the whole interval must meet a requirement.
     look : int
-        Which look at growing data this is, 0 if the data are looked at once.
+        Number of this look at growing data, 0 if the data are analysed once.
     level : float
-        Of the intervals; of all looks together.
+        Level of the intervals, for all looks together.
     """
 
     checks: tuple[GateCheck, ...]
@@ -138,11 +138,11 @@ class GateResult(Result):
 
     @property
     def passed(self) -> bool:
-        """Whether all requirements are met."""
+        """True if all requirements are met."""
         return all(one.outcome == "met" for one in self.checks)
 
     def words(self) -> str:
-        """Whether the data pass, and how looks are allowed for."""
+        """Return whether the data pass, and how looks are allowed for, in a sentence."""
         met = sum(one.outcome == "met" for one in self.checks)
         said = f"{'Passed' if self.passed else 'Not passed'}: {met:,} of {plural(len(self.checks), 'requirement')} met."
         if self.look:
@@ -152,7 +152,7 @@ class GateResult(Result):
 
 @dataclass(frozen=True, slots=True)
 class GateOptions:
-    """Of a gate.
+    """Options of a gate.
 
     Attributes
     ----------
@@ -161,7 +161,7 @@ class GateOptions:
     look : int
     level : float
     n_rows, n_dropped : int
-        Rows of the file, and those of them that could not be used.
+        Numbers of rows of the file, and of those that were left out.
     seed : int
     """
 
@@ -175,7 +175,7 @@ class GateOptions:
 
 
 def parsed(text: str) -> Requirement:
-    """A requirement as it is written, such as ``alpha >= 0.6`` or ``unanimous > 50%``.
+    """Return a requirement from text such as ``alpha >= 0.6`` or ``unanimous > 50%``.
 
     Parameters
     ----------
@@ -184,11 +184,11 @@ def parsed(text: str) -> Requirement:
     Raises
     ------
     InputError
-        It is not one.
+        The text is not a requirement.
     """
     found = _REQUIREMENT.fullmatch(text)
     if found is None:
-        raise InputError(f"Could not read the requirement {text!r}.", "Write MEASURE >= NUMBER, such as alpha >= 0.6.")
+        raise InputError(f"Could not read the requirement {text!r}.", "Use MEASURE >= NUMBER, such as alpha >= 0.6.")
     measure, sign, bound, share = found.groups()
     return Requirement(measure, sign, float(bound) / (100 if share else 1))
 
@@ -196,7 +196,7 @@ def parsed(text: str) -> Requirement:
 def compute(dataset: Dataset, options: GateOptions) -> GateResult:
     """Measure what is required, and compare."""
     if not options.requirements:
-        raise InputError("No requirement to check.", "Add one, such as alpha >= 0.6.")
+        raise InputError("The requirements are missing.", "Add one, such as alpha >= 0.6.")
     measures = _Measures(dataset, options)
     checks = []
     for text in options.requirements:
@@ -215,7 +215,7 @@ def _outcome(one: Requirement, measured: Measured, options: GateOptions) -> Outc
 
 
 class _Measures:
-    """What can be required of a dataset, each computed once."""
+    """Measures of a dataset that a requirement can use, each computed once."""
 
     def __init__(self, dataset: Dataset, options: GateOptions):
         self.dataset, self.options = dataset, options
@@ -239,12 +239,12 @@ class _Measures:
         }
 
     def of(self, name: str) -> Measured:
-        """A measure by its name.
+        """Return a measure by its name.
 
         Raises
         ------
         InputError
-            There is none of that name for these annotations, or it is undefined.
+            No such measure exists for these annotations, or it is undefined.
         """
         if name not in self._known:
             self._known[name] = self._counted[name]() if name in self._counted else self._coefficient(name)
@@ -259,16 +259,17 @@ class _Measures:
         if one is None:
             short = [alias for alias, names in ALIASES.items() if set(names) & set(known)]
             listed = ", ".join([*self._counted, *short, *reversed(known)])
-            raise InputError(f"There is no measure {name!r} of these annotations.", f"Use one of {listed}.")
+            raise InputError(f"Unknown measure {name!r} for these annotations.", f"Use one of {listed}.")
         if one.value is None:
             raise NotApplicableError(f"{name} is undefined: {one.note}.")
         low, high = (one.value if end is None else end for end in (one.ci_low, one.ci_high))
         return Measured(one.value, low, high, one.n_cases, "cases", "" if one.ci_low is None else self.how)
 
     def _agreement(self) -> tuple[np.ndarray, bool]:
-        """Share of pairs of annotations that agree, of the cases with two; and whether they are in order of time.
+        """Return the share of agreeing pairs of each case with two annotations; and whether cases are in order of time.
 
-        Cases without dates are drawn in a random order: that of a file may be any, such as the clear ones first.
+        Cases without dates are put in random order, because that of a file may be special, such as the clear ones
+        first.
         """
         classes = self.dataset.as_classes()[0]
         agreement, n = case_agreement(class_counts(classes))
@@ -285,7 +286,7 @@ class _Measures:
         return self._mean((agreement > 1 - _ROUNDING).astype(float), dated)
 
     def _mean(self, values: np.ndarray, dated: bool) -> Measured:
-        """Mean of values in [0, 1]; in order of time one interval holds at all looks, else each look has its own."""
+        """Return the mean of values in [0, 1]; one interval covers all looks in order of time, else each its own."""
         mean, level = float(values.mean()), self.options.level if dated else self.level
         low, high = betting_interval(values, level, at_all_lengths=dated)
         if dated and not low <= mean <= high:
@@ -301,7 +302,7 @@ class _Measures:
 
 
 def present(found: GateResult, dataset: Dataset, options: GateOptions) -> list[Block]:
-    """Whether the data pass, and each requirement with what was measured."""
+    """Show whether the data pass, and each requirement with its measured value."""
     table = table_of(found, dataset, options)
     return [
         Heading("Do the data meet the requirements?", TERM),
@@ -312,18 +313,18 @@ def present(found: GateResult, dataset: Dataset, options: GateOptions) -> list[B
 
 
 def table_of(found: GateResult, dataset: Dataset, options: GateOptions) -> pd.DataFrame:
-    """A row for each requirement."""
+    """Return one row per requirement."""
     return frame_of(((one.requirement, one.outcome, *one.measured) for one in found.checks), COLUMNS)
 
 
 def summary(found: GateResult, name: str) -> str:
-    """The result in GitHub's Markdown.
+    """Return the result in GitHub's Markdown.
 
     Parameters
     ----------
     found : GateResult
     name : str
-        Of the data, which is escaped.
+        Name of the data, which is escaped.
     """
     lines = [f"### {_cell(name)}", "", found.words(), "", "| | Requirement | Measured | Interval | n |", "|-|-|-|-|-|"]
     signs = {"met": "✅ met", "not met": "❌ not met", "undecided": "❔ undecided"}
@@ -340,7 +341,7 @@ def _short(value: float) -> str:
 
 
 def _cell(text: str) -> str:
-    """Text of somebody else as one line that GitHub shows letter for letter."""
+    """Return text of somebody else as one line that GitHub shows letter for letter."""
     line = " ".join(text.split())
     return re.sub(r"([\\`*_{}\[\]()#+\-.!|<>~@&:])", r"\\\1", line)
 

@@ -1,4 +1,4 @@
-"""Groups of raters: agreement within and across them, and what they see differently."""
+"""Groups of raters: agreement within and across them, and differences in their annotations."""
 
 from dataclasses import dataclass, field
 
@@ -42,13 +42,13 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class GroupOptions:
-    """Of groups of raters.
+    """Options of groups of raters.
 
     Attributes
     ----------
     fdr, level : float
     facts : RaterFacts
-        Of the raters of the dataset, in their order.
+        Facts on the raters of the dataset, in their order.
     seed : int
     """
 
@@ -59,12 +59,12 @@ class GroupOptions:
 
 
 def compute(dataset: Dataset, options: GroupOptions) -> GroupReview:
-    """Agreement within and across groups."""
+    """Compute agreement within and across groups."""
     return review_groups(dataset, options.facts, q=options.fdr, level=options.level, seed=options.seed)
 
 
 def present(found: GroupReview, dataset: Dataset, options: GroupOptions) -> list[Block]:
-    """Groups that differ, agreement within over across for each group, and a table."""
+    """Show groups that differ, the ratio of agreement within to across for each group, and a table."""
     table = table_of(found, dataset, options)
     lines = [
         (f"{one.fact}: {one.group}", *one.association)
@@ -104,7 +104,7 @@ def present(found: GroupReview, dataset: Dataset, options: GroupOptions) -> list
 
 
 def lead(found: GroupReview) -> list[Span]:
-    """Which groups differ, and by what.
+    """Return which groups differ, and how, in a sentence.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ def lead(found: GroupReview) -> list[Span]:
 
 
 def table_of(found: GroupReview, dataset: Dataset, options: GroupOptions) -> pd.DataFrame:
-    """A row for each group."""
+    """Return one row per group."""
     rows = []
     for one in found.groups:
         row = {name: getattr(one, name) for name in (*type(one).COLUMNS, "of_class")}

@@ -1,4 +1,4 @@
-"""Which classes to merge, split or rewrite in the guideline, and whom to train instead."""
+"""Advice on classes to merge, split or rewrite in the guideline, and raters to train instead."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -55,13 +55,13 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class GuidelineOptions:
-    """Of pairs of classes.
+    """Options of pairs of classes.
 
     Attributes
     ----------
     level : float
     since : int or None
-        From when on a new guideline holds, in seconds since 1970-01-01 UTC.
+        Start of a new guideline, in seconds since 1970-01-01 UTC.
     seed : int
     """
 
@@ -71,7 +71,7 @@ class GuidelineOptions:
 
 
 def truth_of(dataset: Dataset) -> np.ndarray:
-    """P(class) of each case: by Dawid-Skene, or the share of votes if raters have no names; (n_cases, n_classes)."""
+    """Return P(class) of each case by Dawid-Skene, or vote shares for anonymous raters; (n_cases, n_classes)."""
     if can_use(DAWID_SKENE, dataset).possible:
         return DawidSkene("pooled").fit(dataset).class_probability
     counts = class_counts(dataset)
@@ -81,13 +81,13 @@ def truth_of(dataset: Dataset) -> np.ndarray:
 
 
 def compute(dataset: Dataset, options: GuidelineOptions) -> GuidelineReview:
-    """Pairs of classes that raters confuse."""
+    """Find pairs of classes that raters confuse."""
     how: dict[str, Any] = {"since": options.since, "level": options.level, "seed": options.seed}
     return review_guideline(dataset, truth_of(dataset), **how)
 
 
 def present(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions) -> list[Block]:
-    """The pairs with the largest share of disagreement, with advice and the cases that show it best."""
+    """Show the pairs with the largest share of disagreement, with advice and typical cases."""
     table = table_of(found, dataset, options)
     shown = found.pairs[:MOST_NAMED]
     lines = [(f"{one.first} and {one.second}", *one.share) for one in shown]
@@ -141,7 +141,7 @@ def _cases(pair: ConfusedPair) -> Grid:
 
 
 def lead(found: GuidelineReview) -> list[Span]:
-    """The pair with the largest share of disagreement, and what to do about it.
+    """Return the pair with the largest share of disagreement, and advice on it, in a sentence.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def _named(raters: Sequence[str]) -> Sequence[Span]:
 
 
 def table_of(found: GuidelineReview, dataset: Dataset, options: GuidelineOptions) -> pd.DataFrame:
-    """A row for each pair of classes."""
+    """Return one row per pair of classes."""
     rows = []
     for one in found.pairs:
         row = {name: getattr(one, name) for name in ("first", "second", "who", "told_apart", "alpha_merged")}

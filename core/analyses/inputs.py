@@ -1,4 +1,4 @@
-"""All that an answer may depend on."""
+"""Inputs that an answer may depend on."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from ..review.states import CaseReview
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Inputs:
-    """What a part of an analysis takes if annotations alone are not enough.
+    """Inputs of a part of an analysis that needs more than annotations.
 
     Attributes
     ----------
@@ -19,11 +19,11 @@ class Inputs:
     gold : object, optional
         Known truths of the cases, matched to the dataset.
     predictions : tuple
-        Of classifiers, matched to the dataset.
+        Predictions of classifiers, matched to the dataset.
     reviews : mapping of str to CaseReview, optional
-        Of the cases that have been reviewed.
+        Reviews of the cases that have been reviewed.
     settings : AnalysisSettings, optional
-        Plausibility model, γ and rater model.
+        Settings: plausibility model, γ and rater model.
     """
 
     dataset: Dataset

@@ -1,4 +1,4 @@
-"""What a panel of AI raters is worth: the independent raters that it counts as, its vote, and each of its members."""
+"""Worth of a panel of AI raters: its number of independent raters, its vote, and each of its members."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -40,7 +40,7 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class PanelOptions:
-    """Of the worth of a panel.
+    """Options of the worth of a panel.
 
     Attributes
     ----------
@@ -64,13 +64,13 @@ class PanelOptions:
 
 
 def options_of(dataset: Dataset, machines: Iterable[Machine]) -> dict:
-    """Options of who is an AI rater and of which family; see `AnalysisPart.with_options`.
+    """Return options for who is an AI rater and of which family; see `AnalysisPart.with_options`.
 
     Parameters
     ----------
     dataset : Dataset
     machines : iterable of Machine
-        Raters of the dataset.
+        AI raters of the dataset.
     """
     place = {name: code for code, name in enumerate(dataset.raters)}
     families: dict[str, list[int]] = {}
@@ -83,7 +83,7 @@ def options_of(dataset: Dataset, machines: Iterable[Machine]) -> dict:
 
 
 def compute(dataset: Dataset, options: PanelOptions) -> PanelWorth:
-    """Worth of the panel."""
+    """Compute the worth of the panel."""
     families = {family: [dataset.raters[code] for code in codes] for family, codes in options.families}
     names = [dataset.raters[code] for code in options.machines]
     return panel_worth(
@@ -92,7 +92,7 @@ def compute(dataset: Dataset, options: PanelOptions) -> PanelWorth:
 
 
 def present(found: PanelWorth, dataset: Dataset, options: PanelOptions) -> list[Block]:
-    """The finding, accuracies of the members and the vote, and what changes without each."""
+    """Show the finding, accuracies of the members and the vote, and the change without each."""
     table = table_of(found, dataset, options)
     title = found.verdict().split(":")[0]
     blocks: list[Block] = [
@@ -118,7 +118,7 @@ def present(found: PanelWorth, dataset: Dataset, options: PanelOptions) -> list[
 
 
 def _accuracies(found: PanelWorth) -> list[tuple[str, float, float, float]]:
-    """The vote, then raters from the best on."""
+    """Return the vote, then raters from the best on."""
     raters = [(one.name, *one.accuracy) for one in found.members if one.accuracy is not None]
     return [("vote of the panel", *found.vote), *sorted(raters, key=lambda one: -one[1])]
 
@@ -150,7 +150,7 @@ def _order(found: PanelWorth) -> list[str | Name]:
 
 
 def table_of(found: PanelWorth, dataset: Dataset, options: PanelOptions) -> pd.DataFrame:
-    """A row for the panel, people, each member and each family."""
+    """Return a row for the panel, people, each member and each family."""
     place = {name: position for position, (name, _) in enumerate(found.added, 1)}
     n = float(len(found.raters))
     alone = IntervalEstimate(found.independent, *UNDEFINED[:2])

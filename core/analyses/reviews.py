@@ -1,4 +1,4 @@
-"""What reviews show: what settled cases rest on, how blind reads agree, whose minds changed, reasons and time."""
+"""Results of reviews: how cases were settled, agreement of blind opinions, changed opinions, reasons and time."""
 
 from dataclasses import dataclass
 
@@ -30,12 +30,12 @@ REVIEWERS = (
 
 @dataclass(frozen=True, slots=True)
 class ReviewOptions:
-    """Options of what reviews show.
+    """Options of the results of reviews.
 
     Attributes
     ----------
     by : ReviewedBy, optional
-        How the reviewed cases came to be reviewed.
+        Origin of the reviewed cases.
     """
 
     by: ReviewedBy | None = None
@@ -43,19 +43,19 @@ class ReviewOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReviewFigures:
-    """Figures of all reviews, and of each reviewer."""
+    """Statistics of all reviews, and of each reviewer."""
 
     summary: Summary
     reviewers: tuple[Reviewer, ...]
 
 
 def applicable(inputs: Inputs) -> Verdict:
-    """Whether a case has been reviewed."""
+    """Return whether a case has been reviewed."""
     return Verdict("reviews", "Reviews", bool(inputs.reviews), "" if inputs.reviews else "no case has been reviewed")
 
 
 def compute(inputs: Inputs, options) -> ReviewFigures:
-    """Figures from the events of all reviews."""
+    """Compute statistics from the events of all reviews."""
     reviews = inputs.reviews or {}
     return ReviewFigures(
         summarise_reviews(inputs.dataset, reviews), tuple(by_reviewer(inputs.dataset, reviews))
@@ -63,7 +63,7 @@ def compute(inputs: Inputs, options) -> ReviewFigures:
 
 
 def present(found: ReviewFigures, inputs: Inputs, options) -> list[Block]:
-    """Four figures, the reviewers, states, changed minds and reasons, and how long it took."""
+    """Show four numbers, the reviewers, states, changed opinions and reasons, and the time taken."""
     summary, table = found.summary, table_of(found, inputs, options)
     settled = summary.states["closed"] + summary.states["adjudicated"]
     alpha = summary.alpha
@@ -92,7 +92,7 @@ def present(found: ReviewFigures, inputs: Inputs, options) -> list[Block]:
 
 
 def table_of(found: ReviewFigures, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each reviewer."""
+    """Return one row per reviewer."""
     rows = []
     for one in found.reviewers:
         panel, (quick, timed) = one.with_panel, n_quick(one.decided)
@@ -103,7 +103,7 @@ def table_of(found: ReviewFigures, inputs: Inputs, options) -> pd.DataFrame:
 
 
 def span(seconds: float) -> str:
-    """A time in seconds, or in minutes if it is long."""
+    """Return a time in seconds, or in minutes if it is long."""
     return f"{number(seconds, 0)} s" if seconds < 100 else f"{number(seconds / 60, 0)} min"
 
 
@@ -116,7 +116,7 @@ def _metric(label: str, share: Coefficient, unit: str) -> KeyFigure:
 
 
 def _counted(summary: Summary) -> Row:
-    """Cases by state, changed minds by direction, and reasons, each as a table of counts."""
+    """Show cases by state, changed opinions by direction, and reasons, each as a table of counts."""
     ways = {words: summary.minds.directions.get(name, 0) for name, words in DIRECTIONS.items()}
     states = {words: summary.states.get(name, 0) for name, words in STATES.items()}
     reasons = {REASONS[name]: count for name, count in summary.reasons.items()}

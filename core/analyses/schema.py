@@ -12,27 +12,27 @@ Unit = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a table.
+    """Column of a table.
 
     Attributes
     ----------
     name : str
-        In JSON, in files and in frames.
+        Name in JSON, in files and in DataFrames.
     label : str
-        On screen and on paper; the name where none is given.
+        Label on screen and on paper; the name if omitted.
     unit : str
-        Which digits and which picture people see; a probability is never shown as 0 or 1 unless it is, a score has the
-        digits of its table.
+        Kind of quantity, which sets the digits and picture; a probability is never shown as 0 or 1 unless it is, a
+        score has the digits of its table.
     low, high : str
-        Names of the columns that hold the ends of its interval.
+        Names of the columns with the ends of its interval.
     picture : str
-        Head of the column of a page that draws the interval.
+        Heading of the column on a page that draws the interval.
     hidden : bool
-        In files and commands alone.
+        True if it is only in files and commands.
     digits : int, optional
-        After the point, of numbers whose unit does not determine them.
+        Number of decimals if the unit does not determine it.
     help : str
-        What the column is, where a page offers an explanation.
+        Explanation of the column on a page.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Column:
 
     @property
     def shown(self) -> str:
-        """The heading that people see."""
+        """Heading that people see."""
         return self.label or self.name
 
 
@@ -61,12 +61,12 @@ def intervals(
     heads: tuple[str, str] = ("95% from", "to"),
     picture: str = "",
 ) -> tuple[Column, Column, Column]:
-    """The columns of a value and of the ends of its interval.
+    """Return the columns of a value and of the ends of its interval.
 
     Parameters
     ----------
     name, label, unit, picture
-        Of the value, see `Column`.
+        Properties of the value, see `Column`.
     low, high : str
         Names of the ends; that of the value with "_low" and "_high" if omitted.
     heads : tuple of str
@@ -77,12 +77,12 @@ def intervals(
 
 
 def frame_of(rows: Iterable[Sequence[Any]], columns: Sequence[Column]):
-    """A frame of rows, numbers as numbers even where all of them are undefined.
+    """Return a DataFrame of rows, with numbers as numbers even if all of them are undefined.
 
     Parameters
     ----------
     rows : iterable of sequence
-        A value for each column.
+        Rows with a value for each column.
     columns : sequence of Column
 
     Returns

@@ -1,4 +1,4 @@
-"""Sorting of annotations into CSR, and scanning of delimited text. No bounds are checked here."""
+"""Kernels that sort annotations into CSR and scan delimited text. They check no bounds."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from ..runtime.numba_setup import lazy_njit
 
 @lazy_njit(cache=True, nogil=True)
 def counting_sort(code, n_codes):
-    """Stable order of ``code`` (values 0..n_codes-1) and the start of each value's run."""
+    """Return the stable order of ``code`` (values 0..n_codes-1) and the start of each value's run."""
     ptr = np.zeros(n_codes + 1, np.int64)
     for n in range(code.size):
         ptr[code[n] + 1] += 1
@@ -23,7 +23,7 @@ def counting_sort(code, n_codes):
 
 @lazy_njit(cache=True, nogil=True)
 def blocks_from_ranks(entry_ptr, entry_class, entry_rank, order):
-    """Entries in the new order of annotations, sorted by (rank, class) within each; blocks numbered 0, 1, ..."""
+    """Reorder entries by annotation and sort them by (rank, class) within each; number blocks 0, 1, ..."""
     new_ptr = np.zeros(order.size + 1, np.int64)
     for position in range(order.size):
         annotation = order[position]
@@ -56,7 +56,7 @@ def blocks_from_ranks(entry_ptr, entry_class, entry_rank, order):
 
 @lazy_njit(cache=True, nogil=True)
 def _closes_well(data, i, delimiter, quote):
-    """Whether the quote at ``i`` has a partner that ends a field."""
+    """Return whether the quote at ``i`` has a partner that ends a field."""
     j = i + 1
     while j < data.size:
         if data[j] == quote:
@@ -72,16 +72,17 @@ def _closes_well(data, i, delimiter, quote):
 
 @lazy_njit(cache=True, nogil=True)
 def scan_records(data, delimiter, quote, start, stop_after):
-    """Records of delimited text, found byte by byte as RFC 4180 has it.
+    """Find the records of delimited text byte by byte, as RFC 4180 defines them.
 
-    A quote opens a field only at its first byte; a doubled quote inside is a letter. ``quote`` 0 means none is used. In
-    a line that begins with # a quote opens a field only if it closes at the end of one: comments are prose. A quote
-    that holds many lines of as many fields as the record before was left open, and closes by accident.
+    A quote opens a field only at its first byte; a doubled quote inside is a letter. ``quote`` 0 means that none is
+    used. In a line that begins with #, a quote opens a field only if it closes at the end of one, because comments are
+    prose. A quote that contains many lines with as many fields as the record before was left open, and closes by
+    accident.
 
     Stops after ``stop_after`` records (-1: never). Returns per record its first byte, the byte after its last, its
     physical line, its number of fields, and a flag (1 comment candidate, 2 text after a closing quote, 4 blank); then
-    the line of a quote that never closes or closes on another line in the middle of text (0 where there is none), and
-    the line where that was noticed.
+    the line of a quote that never closes or closes on another line in the middle of text (0 if there is none), and the
+    line where that was noticed.
     """
     capacity = 1024
     first = np.empty(capacity, np.int64)
@@ -129,7 +130,7 @@ def scan_records(data, delimiter, quote, start, stop_after):
                     if line - quote_line > 1 and inner_fields == fields_before:
                         inner_lines += 1
                         alike += 1
-                    enough = 5 if fields_before > 2 else 10  # prose of one comma a line is not so rare
+                    enough = 5 if fields_before > 2 else 10  # prose with one comma per line is not so rare
                     if fields_before > 1 and alike >= enough and 5 * alike >= 4 * inner_lines and open_line == 0:
                         open_line = quote_line
                         noticed_line = line
@@ -206,11 +207,11 @@ def scan_records(data, delimiter, quote, start, stop_after):
 
 @lazy_njit(cache=True, nogil=True)
 def scan_lines(data, delimiter, quote, first, last, fields, flags):
-    """Records of delimited text that are a line each, as most files have them: several times as fast as `scan_records`.
+    """Find the records of delimited text with one record per line, several times as fast as `scan_records`.
 
-    Lines end with LF or CR LF; quotation marks open and close whole fields, or stand as letters within one. Fills the
-    first byte of each record, the byte after its last, its fields, and its flag as `scan_records` has it. Returns how
-    many there are, or -1 where some byte asks for the slow way.
+    Lines end with LF or CR LF; quotation marks open and close whole fields, or are letters within one. Fills the first
+    byte of each record, the byte after its last, its fields, and its flag as `scan_records` does. Returns the number of
+    records, or -1 if some byte needs the slow function.
     """
     outside = np.zeros(256, np.uint8)
     outside[10] = outside[13] = 1
@@ -271,7 +272,7 @@ def scan_lines(data, delimiter, quote, first, last, fields, flags):
 
 @lazy_njit(cache=True, nogil=True)
 def count_classes(case_ptr, answer, n_classes):
-    """Distinct classes and their counts per case, ascending by class."""
+    """Return the distinct classes of each case and their counts, ascending by class."""
     n_cases = case_ptr.size - 1
     ptr = np.zeros(n_cases + 1, np.int64)
     class_code = np.empty(answer.size, np.int32)
@@ -299,7 +300,7 @@ def count_classes(case_ptr, answer, n_classes):
 
 @lazy_njit(cache=True, nogil=True)
 def first_unsound_ranking(entry_ptr, entry_class, entry_block, n_classes):
-    """The first annotation whose entries are no ranking, and what is wrong with it; -1 and 0 where all are.
+    """Return the first annotation whose entries are not a valid ranking, and its fault; -1 and 0 if all are valid.
 
     1 no entry, 2 the first block is not 0, 3 a block that is not the one before or the next, 4 classes of a block that
     do not ascend, 5 a class twice. Codes of classes are within 0 and ``n_classes`` - 1.

@@ -1,4 +1,4 @@
-"""Raters without their names, for a room in which not everybody may know who annotated what."""
+"""Datasets with rater names hidden, for settings in which not everybody may know who annotated what."""
 
 from collections.abc import Collection
 
@@ -9,10 +9,10 @@ from .rater_codes import renamed_raters
 
 
 def without_names(dataset: Dataset, machines: Collection[str] = ()) -> Dataset:
-    """The same annotations by ``Rater 1``, ``Rater 2`` and on, and by ``Machine 1`` and on of those who are machines.
+    """Return the same annotations with raters named ``Rater 1``, ``Rater 2``, ..., and AI raters ``Machine 1``, ...
 
-    Numbers are given in an order that depends on the content alone, so that they stay the same from one time to the
-    next and the alphabet does not give them away.
+    Numbers are assigned in an order that depends on the content only, so that they do not change from one time to the
+    next and alphabetical order does not reveal the names.
     """
     rng = np.random.default_rng(int(dataset.content_digest, 16))
     number = (1 + rng.permutation(dataset.n_raters)).tolist()

@@ -1,4 +1,4 @@
-"""Columns of pyarrow from text and numpy and back, without pandas.
+"""Convert text and numpy arrays to columns of pyarrow and back, without pandas.
 
 pyarrow imports pandas with the first value that it converts from Python, and with the first array that it converts to
 numpy. That takes longer than to read a small file, so values go through buffers here.
@@ -10,16 +10,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-_MOST_JOINED = 1 << 30  # bytes; texts of one array are less than twice that
+_MOST_JOINED = 1 << 30  # bytes; the texts of one array have less than twice that
 
 
 def of_texts(values: Sequence[str]) -> pa.StringArray:
-    """A column of texts.
+    """Return a column of texts.
 
     Parameters
     ----------
     values : sequence of str
-        Of less than 2 GB together.
+        Texts with less than 2 GB in total.
     """
     encoded = [value.encode() for value in values]
     ends = np.zeros(len(encoded) + 1, np.int32)
@@ -28,12 +28,12 @@ def of_texts(values: Sequence[str]) -> pa.StringArray:
 
 
 def as_texts(column: pa.StringArray) -> list[str]:
-    """A column of texts as a list; one long text is taken apart at line ends, where none of them holds one.
+    """Return a column of texts as a list; one long text is split at line ends, if no text contains one.
 
     Parameters
     ----------
     column : StringArray
-        Without nulls.
+        Column without nulls.
     """
     lists = pa.ListArray.from_arrays(of_numpy(np.array([0, len(column)], np.int32)), column)
     if not len(column) or column.nbytes > _MOST_JOINED:
@@ -43,12 +43,12 @@ def as_texts(column: pa.StringArray) -> list[str]:
 
 
 def text(value: str) -> pa.StringScalar:
-    """One text, to compare with."""
+    """Return one text as a scalar, to compare with."""
     return of_texts([value])[0]
 
 
 def of_numpy(values: np.ndarray) -> pa.Array:
-    """A column of whole numbers, floats or truth values.
+    """Return a column of integers, floats or truth values.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ def of_numpy(values: np.ndarray) -> pa.Array:
 
 
 def as_numpy(column: pa.Array | pa.ChunkedArray) -> np.ndarray:
-    """Numbers or truth values, read-only where nothing has to be copied; where some are null as pyarrow gives them.
+    """Return numbers or truth values, read-only if nothing has to be copied; if some are null, as pyarrow gives them.
 
     Parameters
     ----------
     column : Array or ChunkedArray
-        Of a type of fixed width.
+        Column of a type of fixed width.
     """
     if isinstance(column, pa.ChunkedArray):
         chunks = [as_numpy(chunk) for chunk in column.chunks]

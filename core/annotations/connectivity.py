@@ -1,4 +1,4 @@
-"""Whether raters and cases hang together: groups that share nothing cannot be compared."""
+"""Connectivity of raters and cases: groups without shared cases or raters cannot be compared."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ from .dataset import Dataset
 
 
 def n_groups(dataset: Dataset) -> int:
-    """Number of groups of cases and raters that no annotation joins; 1 where everything hangs together."""
+    """Return the number of groups of cases and raters that no annotation joins; 1 if everything is connected."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -17,7 +17,7 @@ def n_groups(dataset: Dataset) -> int:
 
 
 def classes_per_case(dataset: Dataset) -> np.ndarray:
-    """How many different classes were named on each case, int64, shape (n_cases,); none of scores."""
+    """Count the different classes given to each case, int64, shape (n_cases,); not defined for scores."""
     if dataset.kind == "score":
         return np.zeros(dataset.n_cases, np.int64)
     if dataset.kind == "class":

@@ -1,4 +1,4 @@
-"""How often each class was given on each case, in CSR."""
+"""Counts of each class on each case, in CSR."""
 
 from dataclasses import dataclass, field
 
@@ -15,7 +15,7 @@ _ONCE = np.empty(0, np.int64)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassCounts:
-    """Counts of annotations by case and class; classes nobody gave on a case are absent.
+    """Counts of annotations by case and class; classes that nobody gave on a case are absent.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class ClassCounts:
     n_classes : int
         Length of the declared class list.
     times : ndarray of int64, shape (n_cases,) or (0,)
-        How many cases each row stands for; empty where it is one each, as `class_counts` gives them.
+        Number of cases that each row represents; empty if it is one each, as `class_counts` returns them.
     """
 
     ptr: np.ndarray
@@ -37,23 +37,23 @@ class ClassCounts:
 
     @property
     def n_cases(self) -> int:
-        """Number of rows: of cases, with or without annotations, unless `times` says otherwise."""
+        """Number of rows, one per case with or without annotations, unless `times` is given."""
         return len(self.ptr) - 1
 
     def per_case(self) -> np.ndarray:
-        """Annotations of each case, ndarray of int64, shape (n_cases,)."""
+        """Return the number of annotations of each case, ndarray of int64, shape (n_cases,)."""
         total = np.concatenate([[0], np.cumsum(self.count)])
         return total[self.ptr[1:]] - total[self.ptr[:-1]]
 
 
 def class_counts(dataset: Dataset, cases: range | None = None) -> ClassCounts:
-    """Counts of a dataset of single classes.
+    """Return the counts of a dataset of single classes.
 
     Parameters
     ----------
     dataset : Dataset
     cases : range, optional
-        A run of cases, whose first is then case 0 of the counts; all where not given.
+        Run of cases, whose first is then case 0 of the counts; all cases if omitted.
 
     Raises
     ------
@@ -66,13 +66,15 @@ def class_counts(dataset: Dataset, cases: range | None = None) -> ClassCounts:
     if cases is not None:
         case_ptr = case_ptr[cases.start : max(cases.start, cases.stop) + 1]
         answer = answer[case_ptr[0] : case_ptr[-1]]
-        case_ptr = frozen(case_ptr - case_ptr[0])  # as that of a dataset: the kernel is compiled once
+        case_ptr = frozen(
+            case_ptr - case_ptr[0]
+        )  # read-only like that of a dataset, so that the kernel is compiled only once
     ptr, class_code, count = count_classes(case_ptr, answer, dataset.n_classes)
     return ClassCounts(ptr, class_code, count, dataset.n_classes)
 
 
 def rater_case_pairs(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Who annotated what, however often: each pair of a case and a rater once, by case, then by rater.
+    """Return each pair of a case and a rater who annotated it once, by case, then by rater.
 
     Parameters
     ----------
@@ -81,7 +83,7 @@ def rater_case_pairs(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     Returns
     -------
     case, rater : ndarray of int64, shape (n_pairs,)
-        Codes.
+        Codes of the case and the rater of each pair.
     """
     key = np.sort(dataset.case_of_annotation.astype(np.int64) * dataset.n_raters + dataset.rater)
     once = np.ones(key.size, bool)
@@ -92,5 +94,5 @@ def rater_case_pairs(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 @cache_by_identity
 def raters_per_case(dataset: Dataset) -> np.ndarray:
-    """How many different raters annotated each case, ndarray of int64, shape (n_cases,), read-only."""
+    """Count the different raters of each case, ndarray of int64, shape (n_cases,), read-only."""
     return frozen(np.bincount(rater_case_pairs(dataset)[0], minlength=dataset.n_cases))

@@ -1,4 +1,4 @@
-"""Annotations grouped by case in compressed sparse rows, and rankings as blocks of tied classes."""
+"""Group annotations by case in compressed sparse rows, and rankings into blocks of tied classes."""
 
 import numpy as np
 
@@ -17,17 +17,17 @@ _LARGEST_RANK = np.finfo(np.float64).max
 
 
 def group_by_case(case_code: np.ndarray, n_cases: int, time: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Row pointers, and the order that brings annotations together by case.
+    """Return row pointers, and the order that groups annotations by case.
 
-    Within a case annotations are ordered by time where times are given (unknown times first), else as they came.
+    Within a case, annotations are ordered by time if times are given (unknown times first), else they keep their order.
 
     Parameters
     ----------
     case_code : array_like of int, shape (n_annotations,)
-        0 to ``n_cases`` − 1.
+        Codes from 0 to ``n_cases`` − 1.
     n_cases : int
     time : array_like, shape (n_annotations,), optional
-        As of `core.annotations.validation.checked_times`.
+        See `core.annotations.validation.checked_times`.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def group_by_case(case_code: np.ndarray, n_cases: int, time: np.ndarray | None =
     Raises
     ------
     InputError
-        A code of a case is out of range, a time is no date, or there is not one for each annotation.
+        A code of a case is out of range, a time is not a date, or the number of times is not that of annotations.
     """
     case_code = checked_integers(case_code, "case_code", np.int32)
     check_range(case_code, "case_code", 0, n_cases - 1, f"a code of the {n_cases:,} cases")
@@ -51,32 +51,32 @@ def group_by_case(case_code: np.ndarray, n_cases: int, time: np.ndarray | None =
 
 
 def keep_annotations(case_ptr: np.ndarray, keep: np.ndarray) -> np.ndarray:
-    """Row pointers when only the annotations marked in ``keep`` (bool, shape (n_annotations,)) stay."""
+    """Return row pointers when only the annotations marked in ``keep`` (bool, shape (n_annotations,)) are kept."""
     return np.concatenate([[0], np.cumsum(keep, dtype=np.int64)])[case_ptr]
 
 
 def order_blocks(
     entry_ptr: np.ndarray, entry_class: np.ndarray, entry_rank: np.ndarray, order: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Entries of rankings in a new order of annotations, with ranks turned into blocks 0, 1, 2, ...
+    """Reorder entries of rankings by a new order of annotations, with ranks turned into blocks 0, 1, 2, ...
 
     Parameters
     ----------
     entry_ptr : ndarray of int64, shape (n_annotations + 1,)
     entry_class : ndarray of int32, shape (n_entries,)
     entry_rank : ndarray of float64, shape (n_entries,)
-        Lowest first; equal is tied.
+        Rank of each entry, lowest first; equal ranks are ties.
     order : ndarray of int64, shape (n_annotations,)
 
     Returns
     -------
     entry_ptr, entry_class, entry_block
-        In the new order; within an annotation ascending by block, then by class.
+        Arrays in the new order; within an annotation ascending by block, then by class.
 
     Raises
     ------
     InputError
-        A pointer does not fit the entries, a rank is not finite, or ``order`` names an annotation that is not there.
+        A pointer does not fit the entries, a rank is not finite, or ``order`` has an annotation that does not exist.
     """
     order = checked_integers(order, "order", np.int64)
     entry_class = checked_integers(entry_class, "entry_class", np.int32)
@@ -87,5 +87,5 @@ def order_blocks(
     )
     check_range(order, "order", 0, len(order) - 1, f"one of the {len(order):,} annotations")
     sizes = np.diff(entry_ptr).astype(float)
-    steps = ENTRY * len(entry_class) + int(sizes @ sizes) // 4  # each entry is moved past others of its ranking
+    steps = ENTRY * len(entry_class) + int(sizes @ sizes) // 4  # the sort moves each entry past others of its ranking
     return pick_backend(blocks_from_ranks, steps)(entry_ptr, entry_class, entry_rank, order)

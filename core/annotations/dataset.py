@@ -1,4 +1,4 @@
-"""The immutable dataset: annotations in CSR by case, vocabularies, the declared class list, and side tables."""
+"""Immutable dataset: annotations in CSR by case, vocabularies, the declared class list, and side tables."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -44,21 +44,21 @@ RISK_LEVELS = ("low", "medium", "high")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset(Result):
-    """Annotations of cases by raters: read a file, or use `from_classes`, `from_rankings`, `from_sets`, `from_scores`.
+    """Annotations of cases by raters: from a file, or from `from_classes`, `from_rankings`, `from_sets`, `from_scores`.
 
     Annotations of case ``i`` are those from ``case_ptr[i]`` up to ``case_ptr[i + 1]``, in the order in which they were
-    made or, without times, in which they stand in the file. All arrays are read-only.
+    made or, without times, in the order of the file. All arrays are read-only.
 
-    Whatever way a dataset comes about, the constructor checks it. Integers of other widths and ``datetime64`` are
-    converted, all else that does not fit is refused. Cases and raters may be without annotations, as `as_classes` and a
-    declared list leave some; there is at least one case.
+    The constructor checks every dataset, however it was made. Integers of other widths and ``datetime64`` are
+    converted, everything else that does not fit is refused. Cases and raters may have no annotations, as `as_classes`
+    and a declared list leave some; there is at least one case.
 
     Attributes
     ----------
     name : str
-        What people call it; not part of the digest.
+        Name for people; not part of the digest.
     kind : {"class", "ranking", "set", "score"}
-        What an annotation is; a set is one label or several.
+        Kind of an annotation; a set is one label or several.
     cases, raters, classes : tuple of str
         Vocabularies. ``classes`` is the closed list that annotations are drawn from, in its declared order.
     case_ptr : ndarray of int64, shape (n_cases + 1,)
@@ -74,24 +74,24 @@ class Dataset(Result):
     time : ndarray of int64, shape (n_annotations,), or None
         Seconds since 1970-01-01 UTC; `MISSING_TIME` where unknown.
     ordinal : bool
-        True where the order of the classes means something.
+        True if the order of the classes has a meaning.
     raters_identified : bool
-        False where rater names carry no identity across cases; statistics per rater are then off.
+        False if rater names do not identify raters across cases; statistics per rater are then not available.
     class_risk : ndarray of int8, shape (n_classes,), or None
         Index into `RISK_LEVELS`; -1 unknown.
     case_group : tuple of str, or None
-        A group (site, batch) for each case; "" unknown.
+        Group (site, batch) of each case; "" unknown.
     gold : ndarray of int32, shape (n_cases,), or None
         Gold class of a case; -1 unknown.
     gold_sets : ndarray of int8, shape (n_cases, n_classes), or None
-        Of sets, whether each label is in the known set of a case: 1 or 0; -1 throughout where the set is not known.
+        For sets, whether each label is in the known set of a case: 1 or 0; -1 throughout if the set is unknown.
     gold_scores : ndarray of float64, shape (n_cases,), or None
-        Of scores, the known score of a case, in units of the scores; NaN unknown.
+        For scores, the known score of a case, in units of the scores; NaN unknown.
 
     Raises
     ------
     InputError
-        Something does not fit; says where, what was found and what to do.
+        An attribute does not fit; states the place, the cause and what to do.
     """
 
     name: str
@@ -120,15 +120,17 @@ class Dataset(Result):
     def __post_init__(self) -> None:
         put = partial(object.__setattr__, self)
         if not isinstance(self.name, str):
-            raise InputError(f"The name of the dataset is no text but {type(self.name).__name__}.", "Give it a name.")
+            raise InputError(
+                f"The name of the dataset must be text; got {type(self.name).__name__}.", "Provide a name."
+            )
         if self.kind not in KINDS:
-            raise InputError(f"There is no kind {self.kind!r} of annotation.", f"Use one of {', '.join(KINDS)}.")
+            raise InputError(f"Unknown kind of annotation {self.kind!r}.", f"Use one of {', '.join(KINDS)}.")
         put("ordinal", checked_flag(self.ordinal, "ordinal"))
         put("raters_identified", checked_flag(self.raters_identified, "raters_identified"))
         for what in ("cases", "raters", "classes"):
             put(what, checked_names(getattr(self, what), what))
         if not self.cases:
-            raise InputError("There are no cases.", "Give at least one.")
+            raise InputError("The dataset has no cases.", "Provide at least one.")
         if bool(self.classes) == (self.kind == "score"):
             found = f"There are {len(self.classes):,} classes, and the annotations are of the kind {self.kind!r}."
             raise InputError(found, "Declare classes for classes, rankings and sets, none for scores.")
@@ -192,7 +194,9 @@ class Dataset(Result):
 
     def _checked_gold_scores(self) -> np.ndarray:
         if self.kind != "score":
-            raise InputError(f"Known scores are of scores; these annotations are {self.kind}s.", "Leave them out.")
+            raise InputError(
+                f"Known scores need annotations that are scores; these annotations are {self.kind}s.", "Leave them out."
+            )
         given = np.asarray(self.gold_scores)
         told = ~np.isnan(given) if given.dtype.kind == "f" else np.ones(given.shape, bool)
         found = np.full(given.shape, np.nan)  # all that are not known are the same NaN, for the digest
@@ -203,19 +207,22 @@ class Dataset(Result):
     def _checked_gold_sets(self) -> np.ndarray:
         if self.kind != "set":
             raise InputError(
-                f"Known sets are of sets of labels; these annotations are {self.kind}s.", "Leave them out."
+                f"Known sets need annotations that are sets of labels; these annotations are {self.kind}s.",
+                "Leave them out.",
             )
         found = np.asarray(self.gold_sets)
         if found.shape != (len(self.cases), len(self.classes)):
             shape = f"({len(self.cases):,}, {len(self.classes):,})"
-            raise InputError(f"gold_sets has the shape {found.shape}.", f"Give one of {shape}: cases by labels.")
+            raise InputError(f"gold_sets has the shape {found.shape}.", f"Use {shape}: cases by labels.")
         checked = checked_integers(found.ravel(), "gold_sets", np.int8)
         check_range(checked, "gold_sets", -1, 1, "1, 0, or -1 of a case whose set is not known")
         checked = np.ascontiguousarray(checked.reshape(found.shape))
         unknown = checked < 0
         if (unknown.any(axis=1) & ~unknown.all(axis=1)).any():
             case = self.cases[int(np.flatnonzero(unknown.any(axis=1) & ~unknown.all(axis=1))[0])]
-            raise InputError(f"Case {case!r} has a set that is known in part.", "Give all its labels, or none.")
+            raise InputError(
+                f"Case {case!r} has a known set with some labels missing.", "Provide all its labels, or none."
+            )
         return checked
 
     @classmethod
@@ -231,14 +238,15 @@ class Dataset(Result):
         time: np.ndarray | None = None,
         **side,
     ) -> "Dataset":
-        """From one row per annotation; codes index the vocabularies, each array of shape (n_annotations,).
+        """Return a dataset from one row per annotation; codes index the vocabularies, arrays are (n_annotations,).
 
-        ``side`` are the attributes of the class that are not named here: ``ordinal``, ``gold``, ``case_group`` and on.
+        ``side`` are the attributes of the class that are not named here: ``ordinal``, ``gold``, ``case_group`` and
+        others.
 
         Parameters
         ----------
         name : str
-            What people call it.
+            Name for people.
         cases, raters, classes : sequence of str
             Vocabularies, each name once.
         case_code, rater_code : ndarray of int, shape (n_annotations,)
@@ -253,7 +261,7 @@ class Dataset(Result):
         Raises
         ------
         InputError
-            A name is empty or stands twice, lengths differ, a code is no whole number or out of range.
+            A name is empty or repeated, lengths differ, or a code is not an integer or is out of range.
         """
         cases, classes = checked_names(cases, "cases"), checked_names(classes, "classes")
         names = checked_names(raters, "raters")
@@ -285,12 +293,12 @@ class Dataset(Result):
         time: np.ndarray | None = None,
         **side,
     ) -> "Dataset":
-        """From one row per annotation; ``score`` of shape (n_annotations,), finite.
+        """Return a dataset from one row per annotation; ``score`` has shape (n_annotations,) and is finite.
 
         Parameters
         ----------
         name : str
-            What people call it.
+            Name for people.
         cases, raters : sequence of str
             Vocabularies, each name once.
         case_code, rater_code : ndarray of int, shape (n_annotations,)
@@ -304,7 +312,7 @@ class Dataset(Result):
         Raises
         ------
         InputError
-            As `from_classes`, or a score is not finite.
+            See `from_classes`; or a score is not finite.
         """
         cases, names = checked_names(cases, "cases"), checked_names(raters, "raters")
         case_ptr, order, rater, time = _in_order(cases, case_code, rater_code, time)
@@ -338,14 +346,14 @@ class Dataset(Result):
         time: np.ndarray | None = None,
         **side,
     ) -> "Dataset":
-        """From one row per annotation and one entry per ranked class.
+        """Return a dataset from one row per annotation and one entry per ranked class.
 
         ``entry_rank`` orders the entries of an annotation, lowest first; equal ranks are ties.
 
         Parameters
         ----------
         name : str
-            What people call it.
+            Name for people.
         cases, raters, classes : sequence of str
             Vocabularies, each name once.
         case_code, rater_code : ndarray of int, shape (n_annotations,)
@@ -363,7 +371,7 @@ class Dataset(Result):
         Raises
         ------
         InputError
-            As `from_classes`; an annotation ranks no class or one twice, or a rank is not finite.
+            See `from_classes`; or an annotation ranks no class or one twice, or a rank is not finite.
         """
         cases, classes = checked_names(cases, "cases"), checked_names(classes, "classes")
         names = checked_names(raters, "raters")
@@ -399,14 +407,15 @@ class Dataset(Result):
         time: np.ndarray | None = None,
         **side,
     ) -> "Dataset":
-        """From one row per annotation and one entry per label that it names, in any order.
+        """Return a dataset from one row per annotation and one entry per label that it names, in any order.
 
-        That none of the labels applies is a label of its own: an annotation without any could be one that was not made.
+        "None of the labels applies" has to be a label of its own: an annotation without any could be one that was not
+        made.
 
         Parameters
         ----------
         name : str
-            What people call it.
+            Name for people.
         cases, raters, classes : sequence of str
             Vocabularies, each name once.
         case_code, rater_code : ndarray of int, shape (n_annotations,)
@@ -423,7 +432,7 @@ class Dataset(Result):
         Raises
         ------
         InputError
-            As `from_classes`; an annotation names no label, or one twice.
+            See `from_classes`; or an annotation names no label, or one twice.
         """
         cases, classes, names = (
             checked_names(each, what) for each, what in ((cases, "cases"), (classes, "classes"), (raters, "raters"))
@@ -432,7 +441,7 @@ class Dataset(Result):
         entry_class = checked_codes(entry_class, "entry_class", classes, "classes")
         size = len(order), len(entry_class)
         entry_ptr = checked_pointers(entry_ptr, "entry_ptr", *size, "annotations", "number of labels")
-        # Before they are ordered, so that places are the caller's.
+        # Sets are checked before they are ordered, so that positions in messages are those of the caller.
         check_sets(entry_ptr, entry_class, classes, _whose_in(cases, case_code, names, rater_code))
         entry_ptr, entry_class, entry_block = order_blocks(entry_ptr, entry_class, np.zeros(len(entry_class)), order)
         return cls(
@@ -455,16 +464,16 @@ class Dataset(Result):
         ordinal: bool = False,
         **reading,
     ) -> "Dataset":
-        """From a DataFrame of pandas or polars, or a table of pyarrow; as reading the file of it.
+        """Return a dataset from a DataFrame of pandas or polars, or a table of pyarrow, read as a file of it would be.
 
-        `core.read` takes the same and tells besides what became of each row.
+        `core.read` takes the same arguments and also returns what became of each row.
 
         Parameters
         ----------
         frame : DataFrame or Table
         name : str, optional
         case, rater, answer, rank : str, optional
-            Columns; guessed from their names where not given. ``rater="none"`` says that annotations are anonymous.
+            Names of columns; guessed if omitted. ``rater="none"`` means that annotations are anonymous.
         kind, classes, ordinal
             See `core.ingest.build_dataset.build_dataset`.
         reading
@@ -473,7 +482,7 @@ class Dataset(Result):
         Raises
         ------
         InputError
-            It is no such table, or does not hold annotations; says where, what was found and what to do.
+            The table cannot be read, or has no annotations; states the place, the cause and what to do.
         """
         columns = {"case": case, "rater": rater, "answer": answer, "rank": rank}
         return frame_reader()(frame, name=name, **columns, kind=kind, classes=classes, ordinal=ordinal, **reading)
@@ -496,7 +505,7 @@ class Dataset(Result):
         return self.long_columns(range(min(self.n_cases, int(np.searchsorted(self.case_ptr, most)))))
 
     def _gold_texts(self) -> list[str | None]:
-        """The known set of each case in one text; None where it is not known."""
+        """Return the known set of each case as one text; None if it is unknown."""
         assert self.gold_sets is not None
         sign = label_sign(self.classes)
         return [
@@ -520,14 +529,15 @@ class Dataset(Result):
         )
 
     def long_columns(self, cases: range) -> dict[str, Any]:
-        """One row per annotation, or per ranked class: case, rater, (time,) (rank,) class, labels or score, (group).
+        """Return columns of one row per annotation, or per ranked class: case, rater, (time,) (rank,) answer, (group).
 
-        Labels of a set stand in one cell, between them a sign that no class holds.
+        The answer is in a column class, labels or score. Labels of a set are in one cell, separated by a sign that no
+        class contains.
 
         Parameters
         ----------
         cases : range
-            A run of cases.
+            Run of cases.
         """
         start, stop = int(self.case_ptr[cases.start]), int(self.case_ptr[cases.stop])
         annotations, entries = np.arange(start, stop), np.empty(0, np.int64)
@@ -556,32 +566,32 @@ class Dataset(Result):
         return columns
 
     def set_texts(self, annotations: range) -> np.ndarray:
-        """Labels of a run of annotations that are sets, each in one text, ndarray of object, shape (n_of_run,)."""
+        """Return the labels of a run of annotations that are sets, one text each, ndarray of object, (n_of_run,)."""
         sign = label_sign(self.classes)
         names, ptr = _named(self.classes, self.entry_class), self.entry_ptr
         joined = [sign.join(names[ptr[place] : ptr[place + 1]]) for place in annotations]
         return np.array(joined, dtype=object)
 
     def names_label(self, label: str) -> np.ndarray:
-        """Which annotations name a label, bool, shape (n_annotations,); of sets.
+        """Return which annotations name a label, bool, shape (n_annotations,); for sets.
 
         Raises
         ------
         InputError
-            The annotations are no sets, or there is no such label.
+            The annotations are not sets, or the label does not exist.
         """
         if self.kind != "set":
-            raise InputError(f"Labels are of sets; these are {self.kind}s.", "Use as_sets first.")
+            raise InputError(f"Labels need annotations that are sets; these are {self.kind}s.", "Use as_sets first.")
         if label not in self.classes:
             known = ", ".join(map(repr, self.classes[:12]))
-            raise InputError(f"There is no label {label!r}.", f"The labels are {known}.")
+            raise InputError(f"Unknown label {label!r}.", f"Labels: {known}.")
         found = np.zeros(self.n_annotations, bool)
         whose = np.repeat(np.arange(self.n_annotations), np.diff(self.entry_ptr))
         found[whose[self.entry_class == self.classes.index(label)]] = True
         return found
 
     def _whose(self, annotation: int) -> str:
-        """Whose annotation it is and of which case, for messages."""
+        """Return the rater and the case of an annotation, for messages."""
         case = int(np.searchsorted(self.case_ptr, annotation, "right")) - 1
         return f"rater {self.raters[self.rater[annotation]]!r} on case {self.cases[case]!r}"
 
@@ -612,32 +622,32 @@ class Dataset(Result):
 
     @cached_property
     def annotations_of_classes(self) -> np.ndarray:
-        """How often each class was given, int64, shape (n_classes,); of single classes."""
+        """Number of annotations with each class, int64, shape (n_classes,); for single classes."""
         return np.bincount(self.answer, minlength=self.n_classes)
 
     @cached_property
     def cases_by_size(self) -> np.ndarray:
-        """How many cases have 0, 1, 2, ... annotations, int64."""
+        """Number of cases with 0, 1, 2, ... annotations, int64."""
         return np.bincount(np.diff(self.case_ptr))
 
     @cached_property
     def digest(self) -> str:
-        """Hash of all but the dataset's name, 32 hexadecimal digits: its address, and what reviews belong to."""
+        """Hash of all but the dataset's name, 32 hexadecimal digits: the address of the dataset and of its reviews."""
         return dataset_digest(self)
 
     @cached_property
     def coded(self) -> "Dataset":
-        """The same annotations by raters called by their position, see `core.annotations.rater_codes`."""
+        """Same annotations with raters named by their position, see `core.annotations.rater_codes`."""
         return coded(self)
 
     @property
     def content_digest(self) -> str:
-        """Hash of what results depend on, 32 hexadecimal digits: all but the names of the raters and of the dataset."""
+        """Hash of the content that results depend on, 32 hexadecimal digits: all but names of raters and dataset."""
         return self.coded.digest
 
     @cached_property
     def names_digest(self) -> str:
-        """Hash of the names that results are shown with: of the raters and of the dataset."""
+        """Hash of the names shown with results: those of the raters and of the dataset."""
         return names_digest(self)
 
     @cached_property
@@ -645,18 +655,18 @@ class Dataset(Result):
         return {case_id: case for case, case_id in enumerate(self.cases)}
 
     def case_index(self, case_id: str) -> int:
-        """Position of a case. Raises `NotFoundError` where there is none of that id."""
+        """Return the position of a case; raise `NotFoundError` if there is none with that id."""
         try:
             return self._case_index[case_id]
         except KeyError:
-            raise NotFoundError(f"There is no case {case_id!r} in {self.name}. It may have been left out.") from None
+            raise NotFoundError(f"Could not find case {case_id!r} in {self.name}. It may have been left out.") from None
 
     def annotations_of(self, case: int) -> range:
-        """Positions of a case's annotations."""
+        """Return the positions of a case's annotations."""
         return range(int(self.case_ptr[case]), int(self.case_ptr[case + 1]))
 
     def blocks_of(self, annotation: int) -> list[list[int]]:
-        """Ranked classes of one annotation as blocks of tied classes, first choice first.
+        """Return the ranked classes of one annotation as blocks of tied classes, first choice first.
 
         A single class is one block; a score has none.
         """
@@ -677,36 +687,35 @@ class Dataset(Result):
         return np.repeat(np.arange(self.n_cases, dtype=np.int32), np.diff(self.case_ptr))
 
     def renamed(self, name: str) -> "Dataset":
-        """The same content under another name; the digest stays."""
+        """Return the same content under another name; the digest does not change."""
         return replace(self, name=name)
 
     def as_classes(self, threshold: float | str | None = None) -> tuple["Dataset", int]:
-        """One class per annotation, for methods that need it, and how many annotations were left out.
+        """Return one class per annotation, for methods that need it, and how many annotations were left out.
 
-        A ranking counts as its first block; a tied first block is left out. Scores become two classes by
-        ``threshold``: at most it, and above it. Sets become two classes by a label: without it, and with it; sets of
-        one label each are classes as they are. Cases keep their places, so some may be left with no annotation.
+        A ranking counts as its first block; a tied first block is left out. Scores become two classes by ``threshold``:
+        at most the threshold, and above it. Sets become two classes by a label: without it, and with it; sets of one
+        label each become that class. Cases keep their positions, so some may have no annotation left.
 
         Parameters
         ----------
         threshold : float or str, optional
-            Of scores, the largest that is in the first class. Of sets, the label.
+            For scores, the largest score in the first class. For sets, the label.
 
         Raises
         ------
         InputError
-            Scores without a threshold, or with one that is not finite; sets of several labels without a label, or
-            with one that there is not.
+            Scores without a finite threshold, or sets of several labels without a label, or with an unknown one.
         """
         return as_classes(self, threshold)
 
     def as_sets(self, cut: int | None = None) -> "Dataset":
-        """A set of labels per annotation: a class is a set of one, a ranking the classes of its first places.
+        """Return a set of labels per annotation: a class is a set of one, a ranking the set of its first positions.
 
         Parameters
         ----------
         cut : int, optional
-            How many places of a ranking are in the set, ties as one place; all ranked classes where not given.
+            Number of positions of a ranking that are in the set, ties as one position; all ranked classes if omitted.
 
         Raises
         ------
@@ -724,23 +733,23 @@ class Dataset(Result):
         since: int | None = None,
         until: int | None = None,
     ) -> "Dataset":
-        """Another dataset with only these annotations; cases and raters left without any are gone, classes stay.
+        """Return another dataset with only these annotations; remove cases and raters left without any, keep classes.
 
         ``since`` (inclusive) and ``until`` (exclusive) are seconds since 1970-01-01 UTC.
 
         Parameters
         ----------
         raters, cases, groups : iterable of str, optional
-            Names to take; all where not given.
+            Names to keep; all if omitted.
         since, until : int, optional
-            Times; without a bound where not given.
+            Times; without a bound if omitted.
 
         Raises
         ------
         NotFoundError
             A rater or case that the data do not have.
         InputError
-            A date or a group is asked for and the data have none, or nothing is left.
+            A date or a group is given and the data have none, or nothing is left.
         """
         return keep_only(self, marked(self, raters, cases, groups, since, until))
 
@@ -752,7 +761,7 @@ def _named(names: tuple[str, ...], code: np.ndarray) -> np.ndarray:
 def _in_order(
     cases: Names, case_code: np.ndarray, rater_code: np.ndarray, time: np.ndarray | None
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
-    """Row pointers of cases, the order of annotations, and raters and times in that order."""
+    """Return row pointers of cases, the order of annotations, and raters and times in that order."""
     rater = checked_integers(rater_code, "rater_code", np.int32)
     case_code = checked_codes(case_code, "case_code", cases, "cases")
     check_length(rater, len(case_code), "rater_code", "annotations")
@@ -771,15 +780,15 @@ def marked(
     since: int | None,
     until: int | None,
 ) -> np.ndarray:
-    """Which annotations a selection takes, bool, shape (n_annotations,); see `Dataset.select`.
+    """Return which annotations a selection keeps, bool, shape (n_annotations,); see `Dataset.select`.
 
     Parameters
     ----------
     dataset : Dataset
     raters, cases, groups : iterable of str or None
-        Names to take; all where not given.
+        Names to keep; all if None.
     since, until : int or None
-        Times; without a bound where not given.
+        Times; without a bound if None.
     """
     keep = np.ones(dataset.n_annotations, bool)
     if raters is not None:
@@ -787,7 +796,7 @@ def marked(
         raters = list(raters)
         unknown = [rater for rater in raters if rater not in position]
         if unknown:
-            raise NotFoundError(f"There is no rater {unknown[0]!r} in {dataset.name}.")
+            raise NotFoundError(f"Could not find rater {unknown[0]!r} in {dataset.name}.")
         keep &= np.isin(dataset.rater, [position[rater] for rater in raters])
     if cases is not None:
         wanted = np.zeros(dataset.n_cases, bool)
@@ -807,9 +816,9 @@ def marked(
 
 
 def keep_only(dataset: Dataset, keep: np.ndarray) -> Dataset:
-    """A dataset of the annotations marked in ``keep``; cases and raters left without any are gone, classes stay."""
+    """Return a dataset of the annotations in ``keep``; remove cases and raters left without any, keep classes."""
     if not keep.any():
-        raise InputError("Nothing is left by this selection.", "Take in more raters, cases or dates.")
+        raise InputError("This selection leaves no annotations.", "Include more raters, cases or dates.")
     counts = np.diff(keep_annotations(dataset.case_ptr, keep))
     case_kept = counts > 0
     rater_kept = np.zeros(dataset.n_raters, bool)
@@ -843,7 +852,7 @@ def keep_only(dataset: Dataset, keep: np.ndarray) -> Dataset:
 
 
 def as_classes(dataset: Dataset, threshold: float | str | None) -> tuple[Dataset, int]:
-    """One class per annotation, and how many annotations were left out; see `Dataset.as_classes`."""
+    """Return one class per annotation, and how many annotations were left out; see `Dataset.as_classes`."""
     if dataset.kind == "class":
         return dataset, 0
     if dataset.kind == "set":
@@ -852,7 +861,7 @@ def as_classes(dataset: Dataset, threshold: float | str | None) -> tuple[Dataset
         if threshold is None or isinstance(threshold, str):
             raise InputError("Scores have no classes.", "Choose a threshold that splits them in two.")
         if not np.isfinite(threshold):
-            raise InputError(f"The threshold is {threshold}.", "Give a finite number.")
+            raise InputError(f"The threshold must be a finite number; got {threshold}.", "Choose another one.")
         known = dataset.gold_scores
         return replace(
             dataset,
@@ -889,16 +898,16 @@ _NO_ENTRIES: dict[str, Any] = {
 
 
 def _by_label(dataset: Dataset, label: float | str | None) -> Dataset:
-    """Sets as one class each: by a label, or as they are where each names one."""
+    """Return sets as one class each: by a label, or unchanged if each set has one label."""
     known = dataset.gold_sets
     if label is None and len(dataset.entry_class) == dataset.n_annotations:
         gold = None if known is None else np.where((known > 0).sum(axis=1) == 1, known.argmax(axis=1), -1)
         return replace(dataset, kind="class", answer=dataset.entry_class, gold=gold, gold_sets=None, **_NO_ENTRIES)
     if not isinstance(label, str):
         raise InputError(
-            "These annotations name several labels, not one class each.",
-            f"Choose one of the labels, such as {dataset.classes[0]!r} (--label on the command line): each annotation "
-            "then has it or not.",
+            "These annotations have several labels, not one class each.",
+            f"Choose one label, such as {dataset.classes[0]!r} (--label on the command line). Each annotation "
+            "then counts as with or without it.",
         )
     classes, answer = (f"not {label}", label), dataset.names_label(label).astype(np.int32)
     side: dict[str, Any] = {"class_risk": None, "gold_sets": None}
@@ -908,11 +917,13 @@ def _by_label(dataset: Dataset, label: float | str | None) -> Dataset:
 
 
 def as_sets(dataset: Dataset, cut: int | None) -> Dataset:
-    """A set of labels per annotation; see `Dataset.as_sets`."""
+    """Return a set of labels per annotation; see `Dataset.as_sets`."""
     if dataset.kind == "score":
-        raise InputError("Scores have no classes, so no sets of them.", "Use as_classes with a threshold.")
+        raise InputError("Scores have no classes, so they cannot become sets.", "Use as_classes with a threshold.")
     if cut is not None and cut < 1:
-        raise InputError(f"The cut is {cut}.", "Give how many places of a ranking are in the set, at least 1.")
+        raise InputError(
+            f"The cut must be at least 1; got {cut}.", "Use the number of positions of a ranking that are in the set."
+        )
     if dataset.kind == "set":
         return dataset
     if dataset.kind == "class":
@@ -926,12 +937,12 @@ def as_sets(dataset: Dataset, cut: int | None) -> Dataset:
 
 
 def label_sign(classes: Sequence[str]) -> str:
-    """What is written between the labels of a set: a sign that stands in no class."""
+    """Return the separator between the labels of a set: a sign that no class contains."""
     text = "".join(classes)
     sign = next((one for one in LABEL_SIGNS if one not in text), None)
     return "; " if sign == ";" else f" {sign} " if sign is not None else "\n"
 
 
 def _whose_in(cases: Names, case_code: np.ndarray, raters: Names, rater_code: np.ndarray) -> Callable[[int], str]:
-    """Whose annotation it is and of which case, by its place as it was given; codes have been checked."""
+    """Return a function that describes an annotation by rater and case, from its place; codes are checked."""
     return lambda place: f"rater {raters[int(rater_code[place])]!r} on case {cases[int(case_code[place])]!r}"

@@ -1,4 +1,4 @@
-"""The digest of a dataset: two datasets with the same content have the same one on every machine."""
+"""Digest of a dataset: datasets with the same content have the same digest on every machine."""
 
 import hashlib
 
@@ -20,9 +20,9 @@ _TEXTS = ("cases", "raters", "classes", "case_group")
 
 
 def dataset_digest(dataset) -> str:
-    """Hash of a `Dataset`'s kind, vocabularies, annotations and side tables, 32 hexadecimal digits.
+    """Return a hash of a `Dataset`'s kind, vocabularies, annotations and side tables, 32 hexadecimal digits.
 
-    The dataset's name is left out: renaming does not make another dataset. Byte order is fixed, so machines agree.
+    The dataset's name is left out, so renaming does not make another dataset. Byte order is fixed, so machines agree.
     """
     state = hashlib.blake2b(digest_size=16)
     state.update(f"plurality-1 {dataset.kind} {dataset.ordinal:d} {dataset.raters_identified:d}".encode())
@@ -38,7 +38,9 @@ def dataset_digest(dataset) -> str:
         state.update(f"|{name}:{-1 if array is None else array.size}|".encode())
         if array is not None:
             state.update(np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<"), copy=False)).data)
-    if dataset.gold_sets is not None:  # datasets without have the digest that they had before there were any
+    if (
+        dataset.gold_sets is not None
+    ):  # datasets without them keep the digest that they had before these attributes existed
         state.update(f"|gold_sets:{dataset.gold_sets.size}|".encode())
         state.update(np.ascontiguousarray(dataset.gold_sets).data)
     if dataset.gold_scores is not None:
@@ -48,7 +50,7 @@ def dataset_digest(dataset) -> str:
 
 
 def names_digest(dataset) -> str:
-    """Hash of what raters and the dataset are called, 32 hexadecimal digits."""
+    """Return a hash of the names of raters and dataset, 32 hexadecimal digits."""
     state = hashlib.blake2b(digest_size=16)
     for name in (dataset.name, *dataset.raters):
         text = name.encode()

@@ -1,4 +1,4 @@
-"""Who reads frames: readers stand above the dataset that they build, and the package, above both, names one."""
+"""Reader of DataFrames, set from outside: readers are above the dataset that they build, and the package sets one."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,10 +8,10 @@ _known: list[Callable[[], Reader]] = []
 
 
 def read_frames_with(find: Callable[[], Reader]) -> None:
-    """Name the reader: ``find`` gives the function when it is first asked for."""
+    """Set the reader: ``find`` returns the function when it is first needed."""
     _known[:] = [find]
 
 
 def frame_reader() -> Reader:
-    """The function that makes a dataset of a frame."""
+    """Return the function that makes a dataset from a DataFrame."""
     return _known[-1]()

@@ -1,4 +1,4 @@
-"""Sets of labels as text: all labels in one cell, with a sign between them."""
+"""Sets of labels as text: all labels in one cell, separated by a sign."""
 
 from collections.abc import Mapping
 
@@ -6,12 +6,12 @@ from .dataset import LABEL_SIGNS
 
 
 def codes_of_text(text: str, place: Mapping[str, int]) -> list[int] | None:
-    """Codes of the labels in a cell, in the order written; empty of an empty cell, None where a label is unknown.
+    """Return the codes of the labels in a cell, in order; an empty list for an empty cell, None if a label is unknown.
 
     Parameters
     ----------
     text : str
-        One label, or several with one of `LABEL_SIGNS` between them.
+        One label, or several separated by one of `LABEL_SIGNS`.
     place : mapping of str to int
         Code of each label.
     """
@@ -25,18 +25,18 @@ def codes_of_text(text: str, place: Mapping[str, int]) -> list[int] | None:
 
 
 def unknown_label(text: str, place: Mapping[str, int]) -> str:
-    """The first piece of a cell that is no label; the cell where none can be told."""
+    """Return the first part of a cell that is not a label; the whole cell if no such part is found."""
     pieces = (piece.strip() for piece in text.replace(LABEL_SIGNS[0], "\n").split("\n"))
     return next((piece for piece in pieces if piece and piece not in place), text.strip())
 
 
 def by_label(text: str | None, label: str) -> str | None:
-    """The class of a set in the data of one label: the label, or "not" it; None where the cell is empty.
+    """Return the class of a set for one label: the label, or "not" it; None if the cell is empty.
 
     Parameters
     ----------
     text : str or None
-        A cell with all labels of a case.
+        Cell with all labels of a case.
     label : str
     """
     if text is None or not text.strip():

@@ -1,4 +1,4 @@
-"""A selection of annotations that has a name on screen, stands in an address, and can be applied to a dataset."""
+"""Selection of annotations with a name for the screen, which an address can contain and a dataset can apply."""
 
 import json
 from dataclasses import asdict, dataclass, fields
@@ -18,14 +18,14 @@ _NAMED = 2
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which annotations count; what is None is not restricted.
+    """Selection of annotations; attributes that are None do not restrict it.
 
     Attributes
     ----------
     raters : tuple of str or None
-        Only their annotations.
+        Raters whose annotations are selected.
     classes : tuple of str or None
-        Only cases on which somebody gave (or ranked) one of these classes, with all of their annotations.
+        Only cases that somebody gave (or ranked) one of these classes, with all of their annotations.
     groups : tuple of str or None
         Only cases of these groups.
     first_day, last_day : str or None
@@ -33,7 +33,7 @@ class Selection:
     least, most : int or None
         Only cases with that many annotations, counted after all of the others.
     lowest, highest : float or None
-        Only cases on which somebody gave a score between them, both included, with all of their scores.
+        Only cases with a score between them, both included, with all of their scores.
     """
 
     raters: tuple[str, ...] | None = None
@@ -54,7 +54,7 @@ class Selection:
         for name in ("first_day", "last_day"):
             day = getattr(self, name)
             if day is not None and not isinstance(day, str):
-                raise InputError(f"{shown(day)} is no date.", "Write it as 2026-01-31.")
+                raise InputError(f"{shown(day)} is not a date.", "Write it as 2026-01-31.")
         for name in ("lowest", "highest"):
             if getattr(self, name) is not None:
                 check_number(getattr(self, name), f"The {name} score")
@@ -65,18 +65,18 @@ class Selection:
 
     @property
     def everything(self) -> bool:
-        """True where nothing is restricted."""
+        """True if nothing is restricted."""
         return self == Selection()
 
     def apply(self, dataset: Dataset) -> Dataset:
-        """The dataset of the selected annotations; the same object where nothing is restricted.
+        """Return the dataset of the selected annotations; the same object if nothing is restricted.
 
         Raises
         ------
         NotFoundError
             A rater or class that the data do not have.
         InputError
-            Groups, dates or scores that the data do not have, a date that is none, or nothing is left.
+            Groups, dates or scores that the data do not have, an invalid date, or nothing is left.
         """
         if self.everything:
             return dataset
@@ -96,7 +96,7 @@ class Selection:
         return dataset if keep.all() else keep_only(dataset, keep)
 
     def words(self, dataset: Dataset) -> str:
-        """The selection in one line, for people; ``dataset`` is the whole one."""
+        """Return the selection in one line, for people; ``dataset`` is the whole one."""
         parts = []
         if self.raters is not None:
             parts.append(_listed(self.raters, dataset.n_raters, "rater"))
@@ -109,26 +109,26 @@ class Selection:
         if self.first_day or self.last_day:
             parts.append(f"{self.first_day or 'the beginning'} to {self.last_day or 'the end'}")
         if self.least is not None and self.most is not None:
-            parts.append(f"{self.least:,} to {self.most:,} annotations a case")
+            parts.append(f"{self.least:,} to {self.most:,} annotations per case")
         elif self.least is not None:
-            parts.append(f"{self.least:,} annotations a case or more")
+            parts.append(f"at least {self.least:,} annotations per case")
         elif self.most is not None:
-            parts.append(f"at most {plural(self.most, 'annotation')} a case")
+            parts.append(f"at most {plural(self.most, 'annotation')} per case")
         return "; ".join(parts) or "all annotations"
 
     def to_text(self) -> str:
-        """Compact JSON for an address or a file of settings; empty where nothing is restricted."""
+        """Return compact JSON for an address or a file of settings; empty if nothing is restricted."""
         said = {name: value for name, value in asdict(self).items() if value is not None}
         return json.dumps(said, ensure_ascii=False, separators=(",", ":")) if said else ""
 
     @classmethod
     def from_text(cls, text: str) -> "Selection":
-        """The selection that `to_text` wrote.
+        """Return the selection that `to_text` wrote.
 
         Raises
         ------
         InputError
-            The text is no selection.
+            The text is not a selection.
         """
         if not text:
             return cls()
@@ -140,11 +140,11 @@ class Selection:
             checked: dict[str, Any] = {name: _checked(name, value) for name, value in said.items()}
             return cls(**checked)
         except (ValueError, RecursionError):
-            raise InputError("The selection cannot be understood.", "Choose it again in the sidebar.") from None
+            raise InputError("Could not read the selection.", "Choose it again in the sidebar.") from None
 
 
 def days_of(dataset: Dataset) -> tuple[date, date] | None:
-    """First and last day (UTC) of the annotations that have one; None where none has."""
+    """Return the first and last day (UTC) of the annotations with a date; None if none has one."""
     from .dataset import MISSING_TIME
 
     known = dataset.time[dataset.time != MISSING_TIME] if dataset.time is not None else np.empty(0, np.int64)
@@ -174,18 +174,18 @@ def _midnight(day: str | None, later: int) -> int | None:
     try:
         at = datetime.combine(date.fromisoformat(day), datetime.min.time(), UTC) + timedelta(days=later)
     except (ValueError, OverflowError):
-        raise InputError(f"{day!r} is no date.", "Write it as 2026-01-31.") from None
+        raise InputError(f"{day!r} is not a date.", "Write it as 2026-01-31.") from None
     return int(at.timestamp())
 
 
 def _with_class(dataset: Dataset, classes: tuple[str, ...]) -> np.ndarray:
-    """Which cases have an annotation that names one of the classes."""
+    """Return which cases have an annotation that names one of the classes."""
     if dataset.kind == "score":
         raise InputError("Scores have no classes to select by.")
     position = {name: code for code, name in enumerate(dataset.classes)}
     unknown = [name for name in classes if name not in position]
     if unknown:
-        raise NotFoundError(f"There is no class {unknown[0]!r} in {dataset.name}.")
+        raise NotFoundError(f"Could not find class {unknown[0]!r} in {dataset.name}.")
     wanted = np.zeros(dataset.n_classes, bool)
     wanted[[position[name] for name in classes]] = True
     if dataset.kind == "class":
@@ -198,7 +198,7 @@ def _with_class(dataset: Dataset, classes: tuple[str, ...]) -> np.ndarray:
 
 
 def _with_score(dataset: Dataset, lowest: float | None, highest: float | None) -> np.ndarray:
-    """Which cases have a score between two, of which either may be open."""
+    """Return which cases have a score between two bounds, of which either may be open."""
     if dataset.kind != "score":
         raise InputError(f"{dataset.name} has no scores to select by.", "Select by classes.")
     low, high = (-np.inf if lowest is None else lowest), (np.inf if highest is None else highest)

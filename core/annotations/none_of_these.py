@@ -1,4 +1,4 @@
-"""The label that says that no other applies."""
+"""Label that means that no other label applies."""
 
 import numpy as np
 
@@ -9,19 +9,20 @@ _NAMES = frozenset({NONE_APPLIES, "none of the above", "none", "no label", "noth
 
 
 def says_none(text: str) -> bool:
-    """Whether a text says that no label applies, be it in brackets."""
+    """Return whether a text means that no label applies, with or without brackets."""
     return text.strip(" ()[]<>").casefold() in _NAMES
 
 
 def label_of_none(dataset: Dataset) -> str | None:
-    """The label by which raters say that none of the others applies; None where the data have no such label.
+    """Return the label that means that none of the others applies; None if the data have no such label.
 
-    It goes by its name, and no annotation may name it beside another: where one does, it is a label like all others.
+    It is found by its name, and no annotation may combine it with another label; otherwise it is a label like all
+    others.
 
     Parameters
     ----------
     dataset : Dataset
-        Of sets.
+        Dataset of sets.
     """
     size = np.diff(dataset.entry_ptr)
     several = np.repeat(size > 1, size)

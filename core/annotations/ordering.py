@@ -1,4 +1,4 @@
-"""The declared order of the classes, put right by the user."""
+"""Declared order of the classes, and its correction by the user."""
 
 import re
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from .columns import of_texts
 from .dataset import Dataset
 from .vocabulary import Rule, natural_order, reading_by, values_of
 
-# Scales from low to high, a blank line between them. The words of a step mean the same.
+# Scales from low to high, separated by blank lines. The words of a step have the same meaning.
 _SCALES = """
 none|no|normal|absent|healthy; doubtful|questionable; minimal|trace|very mild; mild|slight|minor; mild to moderate;
 moderate|medium; moderately severe|moderate to severe; severe|major|serious; very severe;
@@ -87,16 +87,16 @@ _MOST_NAMED = 12
 
 
 def may_be_ordered(classes: Sequence[str]) -> bool:
-    """Whether the names look like a scale, so that it is worth asking whether their order means something.
+    """Return whether the names look like a scale, so that it is worth asking whether their order has a meaning.
 
-    Three or more numbers or numbered grades, or three or more words of a common scale. It is never taken for granted:
-    numbers may be codes.
+    They do if there are three or more numbers or numbered grades, or three or more words of a common scale. This is
+    always a question, because numbers may be codes.
     """
     return len(classes) > 2 and (_are_numbered(classes) or scale_order(classes) is not None)
 
 
 def scale_order(classes: Sequence[str]) -> tuple[str, ...] | None:
-    """Names that are words of one known scale, from low to high; None if they are not, or if scales differ.
+    """Return names that are words of one known scale, from low to high; None if they are not, or if scales differ.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def scale_order(classes: Sequence[str]) -> tuple[str, ...] | None:
 
 
 def are_of_one_scale(classes: Sequence[str]) -> bool:
-    """Whether all names are words of one known scale, however few."""
+    """Return whether all names are words of one known scale, however few."""
     return any(all(word in steps for word in _as_words(classes)) for steps in _STEPS)
 
 
@@ -121,7 +121,7 @@ def _as_words(classes: Sequence[str]) -> list[str]:
 
 
 def order_by_name(classes: Sequence[str]) -> tuple[str, ...] | None:
-    """Names from low to high as words of a known scale, numbers, or numbered grades; None if they are none of these.
+    """Return names from low to high as words of a known scale, numbers, or numbered grades; None if they are none.
 
     Parameters
     ----------
@@ -141,15 +141,15 @@ def _are_numbered(classes: Sequence[str]) -> bool:
 
 
 def sorted_as_now(classes: Sequence[str], *, ordinal: bool) -> tuple[str, ...]:
-    """Classes that an earlier version sorted, in the order that they have now; others as they are.
+    """Return classes that an earlier version sorted in their present order; other classes do not change.
 
-    An earlier version sorted numbers by their text, and the words of a scale by the alphabet.
+    An earlier version sorted numbers as text, and the words of a scale alphabetically.
 
     Parameters
     ----------
     classes : sequence of str
     ordinal : bool
-        Whether their order means something.
+        True if their order has a meaning.
     """
     with reading_by(Rule(earlier=True)):
         if _sorted(classes) != tuple(classes):
@@ -163,7 +163,7 @@ def _sorted(classes: Sequence[str]) -> tuple[str, ...]:
 
 
 def order_in_words(classes: Sequence[str]) -> str:
-    """``none < mild < severe``; of many classes the ends."""
+    """Return the order as text, ``none < mild < severe``; for many classes only the ends."""
     named = [shorten(name, 24) for name in classes]
     if len(named) > _MOST_NAMED:
         named = [*named[:3], "…", *named[-3:]]
@@ -171,12 +171,12 @@ def order_in_words(classes: Sequence[str]) -> str:
 
 
 def with_class_order(dataset: Dataset, classes: Sequence[str]) -> Dataset:
-    """The same annotations with the classes in another order that means something, lowest first.
+    """Return the same annotations with the classes in another order that has a meaning, lowest first.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     classes : sequence of str
         Every class once.
 
@@ -188,10 +188,10 @@ def with_class_order(dataset: Dataset, classes: Sequence[str]) -> Dataset:
         A class is missing, unknown, or named twice.
     """
     if dataset.kind != "class":
-        raise NotApplicableError(f"An order is declared of single classes; these are {dataset.kind}s.")
+        raise NotApplicableError(f"An order of classes needs single classes; these are {dataset.kind}s.")
     missing = [name for name in dataset.classes if name not in classes]
     if missing:
-        raise InputError(f"The order leaves out {missing[0]!r}.", "Put every class in its place.")
+        raise InputError(f"The order leaves out {missing[0]!r}.", "Include every class.")
     if len(classes) != dataset.n_classes:
         raise InputError(
             f"The order has {len(classes):,} names for {dataset.n_classes:,} classes.", "Name each class once."

@@ -1,8 +1,8 @@
-"""Annotations by raters without names, and their names put back into whatever was computed from them.
+"""Annotations with raters named by position, and their real names put back into results.
 
-Nothing that is computed depends on what a rater or the dataset is called. So it is computed on the same annotations by
-raters who are called by their position, each by one character of a plane that Unicode leaves to private use. A result
-then serves however the raters are named: hidden, renamed, or shown. `with_names` puts names back, in sentences too.
+No result depends on the names of raters or of the dataset. So results are computed on the same annotations with raters
+named by their position, each by one character of a plane that Unicode leaves to private use. A result then serves for
+any names: hidden, renamed, or shown. `with_names` puts names back, also inside sentences.
 """
 
 import copy
@@ -16,18 +16,18 @@ import numpy as np
 
 from .validation import Names, Texts
 
-Dataset = Any  # `core.annotations.dataset.Dataset`, which stands above this
+Dataset = Any  # `core.annotations.dataset.Dataset`, which imports this module
 _FIRST, _LAST = 0xF0000, 0xFFFFD  # private use, plane 15
-_NAME = "\U00100000"  # stands for the name of the dataset
+_NAME = "\U00100000"  # placeholder for the name of the dataset
 _CODED = re.compile("[\U000f0000-\U000ffffd\U00100000]|\\\\U000f[0-9a-f]{4}|\\\\U00100000")
 MOST_RATERS = _LAST - _FIRST + 1
 
 
 def coded(dataset: Dataset) -> Dataset:
-    """The same annotations by raters called by their position; shares all arrays.
+    """Return the same annotations with raters named by their position; shares all arrays.
 
-    With more than `MOST_RATERS` raters, or where cases or classes are themselves written in these characters, it is the
-    dataset as it is, names and all.
+    With more than `MOST_RATERS` raters, or if cases or classes themselves contain these characters, the dataset is
+    returned unchanged, with its names.
     """
     if dataset.name == _NAME and dataset.raters == code_names(dataset.n_raters):
         return dataset
@@ -38,21 +38,22 @@ def coded(dataset: Dataset) -> Dataset:
 
 
 def code_names(n_raters: int) -> Names:
-    """What raters are called by their position."""
+    """Return the names of raters by their position."""
     return Names(map(chr, range(_FIRST, _FIRST + n_raters)))
 
 
 def renamed_raters(dataset: Dataset, raters: Iterable[str]) -> Dataset:
-    """The same annotations by raters of other names; what was computed without names is known of both."""
+    """Return the same annotations with other rater names; results without names are known for both."""
     found = _copied(dataset, dataset.name, Names(raters))
     found.__dict__["coded"] = dataset.coded
     return found
 
 
 def with_names(value: Any, dataset: Dataset) -> Any:
-    """What was computed from ``dataset.coded``, with the names of ``dataset``; the same object where it holds none.
+    """Return a result of ``dataset.coded`` with the names of ``dataset``; the same object if it contains none.
 
-    Goes through tuples, lists, sets, dicts, dataclasses, arrays of text and datasets; other objects stay as they are.
+    Names are replaced in tuples, lists, sets, dicts, dataclasses, arrays of text and datasets; other objects do not
+    change.
     """
     if dataset.coded is dataset:
         return value
@@ -68,9 +69,9 @@ def with_names(value: Any, dataset: Dataset) -> Any:
 
 
 def with_codes(value: Any, dataset: Dataset) -> Any:
-    """What `with_names` gave, to compute further with ``dataset.coded``: raters are called by their position again.
+    """Return a result of `with_names` with raters named by position again, to compute further with ``dataset.coded``.
 
-    Names inside of sentences stay, so the sentences of what is computed from it must be its own.
+    Names inside sentences are not replaced, so results of further computations must make their own sentences.
     """
     if dataset.coded is dataset:
         return value
@@ -78,7 +79,7 @@ def with_codes(value: Any, dataset: Dataset) -> Any:
 
 
 def with_names_in(error: BaseException, dataset: Dataset) -> BaseException:
-    """An error raised while working on ``dataset.coded``, with the names of ``dataset`` in its words."""
+    """Return an error raised while working on ``dataset.coded``, with the names of ``dataset`` in its message."""
     found = copy.copy(error)  # the error is shared with those who see other names
     found.args = with_names(error.args, dataset)
     for name, value in vars(error).items():
@@ -100,14 +101,14 @@ def _copied(dataset: Dataset, name: str, raters: Names) -> Dataset:
 
 
 class _Walk:
-    """From a result by raters of one dataset to the same by those of the other; what does not change is not copied."""
+    """Translation of a result from the raters of one dataset to those of the other; unchanged parts are not copied."""
 
     def __init__(self, before: Dataset, after: Dataset, put: Callable[[str], str]):
         self.before, self.after, self.put = before, after, put
         self.seen: dict[int, Any] = {}
 
     def of(self, value: Any) -> Any:
-        """The value with every text and every dataset changed."""
+        """Return the value with every text and every dataset replaced."""
         if isinstance(value, str):
             return self.put(value)
         if value is None or isinstance(value, bool | int | float | bytes | Enum | np.generic):

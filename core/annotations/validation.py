@@ -1,7 +1,7 @@
-"""What may enter a dataset: names, codes, pointers, scores and dates, checked once, where they come in.
+"""Checks of all that enters a dataset: names, codes, pointers, scores and dates, checked once on input.
 
-Kernels check no bounds, so every array that reaches one has been through here. What can be meant in one way only is
-brought into its form (other widths of integers, ``datetime64``); everything else is refused with its place.
+Kernels check no bounds, so every array that reaches one has been checked here. Input with only one possible meaning is
+converted (other widths of integers, ``datetime64``); everything else is refused with its place.
 """
 
 from collections.abc import Callable, Iterable
@@ -20,7 +20,7 @@ LARGEST_SCORE = 1e70  # sums of fourth powers are still finite
 _RANKING_FAULTS = (
     "",
     "ranks no class",
-    "does not begin with block 0",
+    "does not start with block 0",
     "has blocks that do not ascend by one",
     "has tied classes that do not ascend by code",
     "ranks a class twice",
@@ -28,7 +28,7 @@ _RANKING_FAULTS = (
 
 
 class Texts(tuple):
-    """A tuple of str that has been looked at; equal to any tuple of the same values."""
+    """Tuple of str that has been checked; equal to any tuple of the same values."""
 
     __slots__ = ()
 
@@ -40,34 +40,34 @@ class Names(Texts):
 
 
 def checked_texts(values: Iterable[str], what: str) -> Texts:
-    """Values as a tuple of str that can be written as UTF-8.
+    """Return values as a tuple of str that can be written as UTF-8.
 
     Parameters
     ----------
     values : iterable of str
     what : str
-        What they are, for the message: "cases".
+        Name of the values in the message: "cases".
 
     Raises
     ------
     InputError
-        They are no list, or one of them is no such text.
+        The values are not a list, or one of them is not such a text.
     """
     if isinstance(values, Texts):
         return values
     if isinstance(values, str | bytes):
-        raise InputError(f"The {what} are one text, {values[:40]!r}.", "Give a list of texts.")
+        raise InputError(f"The {what} must be a list of texts; got one text, {values[:40]!r}.", "Use a list.")
     try:
         texts = tuple(values)
     except TypeError:
-        raise InputError(f"The {what} are no list but {type(values).__name__}.", "Give a list of texts.") from None
+        raise InputError(f"The {what} must be a list of texts; got {type(values).__name__}.", "Use a list.") from None
     try:
         joined = "".join(texts)
     except TypeError:
         wrong = next(place for place, text in enumerate(texts) if not isinstance(text, str))
         raise InputError(
             f"Place {wrong:,} of the {what} is {_shown(texts[wrong])} ({type(texts[wrong]).__name__}), not text.",
-            "Give a list of texts; write numbers as text.",
+            "Use a list of texts, with numbers written as text.",
         ) from None
     if texts and type(texts[0]) is not str:  # numpy's own, which prints as np.str_
         texts = tuple(map(str.__str__, texts))
@@ -77,14 +77,14 @@ def checked_texts(values: Iterable[str], what: str) -> Texts:
         except UnicodeEncodeError as error:
             wrong = next(place for place, text in enumerate(texts) if joined[error.start] in text)
             raise InputError(
-                f"Place {wrong:,} of the {what}, {texts[wrong][:40]!r}, holds half a character.",
+                f"Place {wrong:,} of the {what}, {texts[wrong][:40]!r}, contains half a character.",
                 "Read its file again with the right encoding.",
             ) from None
     return Texts(texts)
 
 
 def checked_names(values: Iterable[str], what: str) -> Names:
-    """Texts that are unique and not empty; see `checked_texts`."""
+    """Return texts that are unique and not empty; see `checked_texts`."""
     if isinstance(values, Names):
         return values
     names = checked_texts(values, what)
@@ -94,17 +94,17 @@ def checked_names(values: Iterable[str], what: str) -> Names:
         for place, name in enumerate(names):
             if name in first:
                 raise InputError(
-                    f"{name[:80]!r} stands twice in the {what}, at places {first[name]:,} and {place:,}.",
-                    "Give each a name of its own, and let codes of the same thing be the same.",
+                    f"{name[:80]!r} is in the {what} twice, at places {first[name]:,} and {place:,}.",
+                    "Use a different name for each, and the same code for the same thing.",
                 )
             first[name] = place
     if "" in distinct:
-        raise InputError(f"Place {names.index(''):,} of the {what} is an empty name.", "Give it a name.")
+        raise InputError(f"Place {names.index(''):,} of the {what} is an empty name.", "Provide a name.")
     return Names(names)
 
 
 def checked_integers(values, what: str, dtype: type) -> np.ndarray:
-    """A list of whole numbers as a contiguous array of a dtype; those that it cannot hold are refused.
+    """Return a list of integers as a contiguous array of a dtype; refuse those that it cannot store.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ def checked_integers(values, what: str, dtype: type) -> np.ndarray:
     Raises
     ------
     InputError
-        It is not one-dimensional, holds something other than whole numbers, or one that is too large.
+        It is not one-dimensional, has a value that is not an integer, or one that is too large.
     """
     array = one_dimensional(values, what)
     if array.dtype == dtype and array.flags.c_contiguous:
@@ -130,7 +130,7 @@ def checked_integers(values, what: str, dtype: type) -> np.ndarray:
         else:
             found = f"{what} has the type {array.dtype}"
         raise InputError(
-            f"{found}; whole numbers are needed.", f"Leave out what is missing, then .astype({_short(dtype)})."
+            f"{found}; it must be integers.", f"Leave out missing values, then use .astype({_short(dtype)})."
         )
     info = np.iinfo(dtype)
     check_range(array, what, info.min, info.max, f"a whole number of {8 * info.dtype.itemsize} bits")
@@ -138,22 +138,22 @@ def checked_integers(values, what: str, dtype: type) -> np.ndarray:
 
 
 def checked_codes(values, what: str, names: tuple[str, ...], of: str, lowest: int = 0) -> np.ndarray:
-    """Codes into a list of names, int32.
+    """Return codes into a list of names, int32.
 
     Parameters
     ----------
     values : array_like of int
     what, of : str
-        What the array and the list are called.
+        Names of the array and of the list in messages.
     names : tuple of str
-        The list.
+        List of names.
     lowest : int
-        -1 where that stands for unknown.
+        Lowest code: -1 if that means unknown.
 
     Raises
     ------
     InputError
-        As `checked_integers`; or a code is below ``lowest`` or not below the length of the list.
+        See `checked_integers`; or a code is below ``lowest`` or not below the length of the list.
     """
     array = one_dimensional(values, what)
     if array.size and array.dtype.kind in "iu":
@@ -162,7 +162,7 @@ def checked_codes(values, what: str, names: tuple[str, ...], of: str, lowest: in
 
 
 def check_range(array: np.ndarray, what: str, lowest: int, highest: int, meaning: str) -> None:
-    """Refuse whole numbers below ``lowest`` or above ``highest``.
+    """Refuse integers below ``lowest`` or above ``highest``.
 
     Parameters
     ----------
@@ -170,24 +170,24 @@ def check_range(array: np.ndarray, what: str, lowest: int, highest: int, meaning
     what : str
         Its name in messages.
     lowest, highest : int
-        Both allowed.
+        Limits, both allowed.
     meaning : str
-        What the numbers are, after "which is not": "a code of the 3 classes".
+        Meaning of the numbers, after "which is not": "a code of the 3 classes".
 
     Raises
     ------
     InputError
-        Names the first that is out of range.
+        A number is out of range; the message names the first.
     """
     if array.size == 0 or (int(array.min()) >= lowest and int(array.max()) <= highest):
         return
     wrong = int(np.flatnonzero((array < lowest) | (array > highest))[0])
-    allowed = f"Use {lowest:,} to {highest:,}." if highest >= lowest else "There is nothing that it could mean."
+    allowed = f"Use {lowest:,} to {highest:,}." if highest >= lowest else "No value is valid here."
     raise InputError(f"{what}[{wrong:,}] is {int(array[wrong])}, which is not {meaning}.", allowed)
 
 
 def checked_pointers(values, what: str, n_groups: int, n_entries: int, groups: str, entries: str) -> np.ndarray:
-    """Row pointers, int64, shape (n_groups + 1,), that start at 0, never descend, and end at ``n_entries``.
+    """Return row pointers, int64, shape (n_groups + 1,), that start at 0, never descend, and end at ``n_entries``.
 
     Parameters
     ----------
@@ -195,19 +195,20 @@ def checked_pointers(values, what: str, n_groups: int, n_entries: int, groups: s
     what : str
         Its name in messages.
     n_groups, n_entries : int
-        How many groups there are, and how many entries all of them have together.
+        Number of groups, and number of entries of all groups together.
     groups, entries : str
-        What these are, in messages: "cases", "annotations".
+        Names of the groups and entries in messages: "cases", "annotations".
 
     Raises
     ------
     InputError
-        Names the first place that is wrong.
+        A pointer is wrong; the message names the first.
     """
     pointers = checked_integers(values, what, np.int64)
     if pointers.size != n_groups + 1:
         raise InputError(
-            f"{what} has {pointers.size:,} entries for {n_groups:,} {groups}.", f"Give {n_groups + 1:,}, the first 0."
+            f"{what} has {pointers.size:,} entries for {n_groups:,} {groups}.",
+            f"Provide {n_groups + 1:,}, starting with 0.",
         )
     if pointers[0] != 0 or pointers[-1] != n_entries:
         raise InputError(
@@ -218,13 +219,13 @@ def checked_pointers(values, what: str, n_groups: int, n_entries: int, groups: s
         wrong = int(np.flatnonzero(falls)[0]) + 1
         raise InputError(
             f"{what}[{wrong:,}] is {pointers[wrong]}, below the {pointers[wrong - 1]} before it.",
-            "Each entry is the one before it plus what belongs to it.",
+            "Each pointer must be the previous one plus the number of entries between them.",
         )
     return pointers
 
 
 def checked_numbers(values, what: str, largest: float) -> np.ndarray:
-    """A list of finite numbers as a contiguous array of float64; -0 becomes 0, for the digest.
+    """Return a list of finite numbers as a contiguous array of float64; -0 becomes 0, for the digest.
 
     Parameters
     ----------
@@ -232,18 +233,18 @@ def checked_numbers(values, what: str, largest: float) -> np.ndarray:
     what : str
         Its name in messages.
     largest : float
-        The largest absolute value that is allowed.
+        Largest absolute value that is allowed.
 
     Raises
     ------
     InputError
-        It is not one-dimensional, holds something other than numbers, or one that is not finite or beyond ``largest``.
+        It is not one-dimensional, or a value is not a number, is not finite or is beyond ``largest``.
     """
     array = one_dimensional(values, what)
     if array.size == 0:
         return np.empty(0, np.float64)
     if array.dtype.kind not in "iuf":
-        raise InputError(f"{what} has the type {array.dtype}; numbers are needed.", "Give finite numbers.")
+        raise InputError(f"{what} has the type {array.dtype}; it must be numbers.", "Use finite numbers.")
     if array.dtype.kind == "f" and array.dtype.itemsize > 8:
         with np.errstate(over="ignore"):
             array = array.astype(np.float64)
@@ -253,18 +254,18 @@ def checked_numbers(values, what: str, largest: float) -> np.ndarray:
         finite = "" if np.isfinite(array[wrong]) else ", not a finite number"
         raise InputError(
             f"{what}[{wrong:,}] is {array[wrong]}{finite}.",
-            f"Leave the annotation out, or give a number within ±{exact(largest)}.",
+            f"Leave the annotation out, or use a number within ±{exact(largest)}.",
         )
     return array + 0.0 if ((array == 0) & np.signbit(array)).any() else array
 
 
 def checked_times(values, what: str = "time") -> np.ndarray:
-    """Seconds since 1970-01-01 UTC, int64, `MISSING_TIME` where unknown; ``datetime64`` is brought into this form.
+    """Return seconds since 1970-01-01 UTC, int64, `MISSING_TIME` if unknown; convert ``datetime64``.
 
     Raises
     ------
     InputError
-        They are no whole numbers, or one lies outside the years 1 to 9999.
+        The times are not integers, or one is outside the years 1 to 9999.
     """
     array = one_dimensional(values, what)
     if array.dtype.kind == "M":
@@ -274,20 +275,20 @@ def checked_times(values, what: str = "time") -> np.ndarray:
         wrong = np.flatnonzero((array > LATEST_TIME) | ((array < EARLIEST_TIME) & (array != MISSING_TIME)))
         if wrong.size:
             raise InputError(
-                f"{what}[{wrong[0]:,}] is {array[wrong[0]]}, which is no date in the years 1 to 9999.",
-                "Give whole seconds since 1970-01-01 UTC.",
+                f"{what}[{wrong[0]:,}] is {array[wrong[0]]}, which is not a date in the years 1 to 9999.",
+                "Use whole seconds since 1970-01-01 UTC.",
             )
     return array
 
 
 def check_time_order(time: np.ndarray, case_ptr: np.ndarray) -> None:
-    """Refuse annotations that do not stand in the order of their times within their case."""
+    """Refuse annotations that are not in the order of their times within their case."""
     falls = np.flatnonzero(time[1:] < time[:-1]) + 1
     if falls.size:
         inside = falls[~np.isin(falls, case_ptr, assume_unique=False)]
         if inside.size:
             raise InputError(
-                f"time[{inside[0]:,}] is before that of the annotation that stands before it on the same case.",
+                f"time[{inside[0]:,}] is earlier than the time of the previous annotation on the same case.",
                 "Build the dataset with from_classes, from_rankings or from_scores, which put annotations in order.",
             )
 
@@ -295,20 +296,20 @@ def check_time_order(time: np.ndarray, case_ptr: np.ndarray) -> None:
 def check_rankings(entry_ptr: np.ndarray, entry_class: np.ndarray, entry_block: np.ndarray, n_classes: int) -> None:
     """Refuse rankings that are empty, not in order of block and class, with gaps, or with a class twice.
 
-    The arrays have been through `checked_pointers` and `checked_codes`.
+    `checked_pointers` and `checked_codes` must have checked the arrays.
 
     Parameters
     ----------
     entry_ptr : ndarray of int64, shape (n_annotations + 1,)
-        Where the entries of each ranking begin and end.
+        Start and end of the entries of each ranking.
     entry_class, entry_block : ndarray of int32, shape (n_entries,)
-        Class, and rank of its block of ties from 0.
+        Class, and rank of its block of ties, counted from 0.
     n_classes : int
 
     Raises
     ------
     InputError
-        Names the first annotation that is wrong.
+        An annotation is wrong; the message names the first.
     """
     annotation, fault = _first_unsound(entry_ptr, entry_class, entry_block, n_classes)
     if fault:
@@ -323,28 +324,28 @@ def check_sets(
 ) -> None:
     """Refuse annotations that name no label, or one twice; the order of their labels does not matter.
 
-    The arrays have been through `checked_pointers` and `checked_codes`.
+    `checked_pointers` and `checked_codes` must have checked the arrays.
 
     Parameters
     ----------
     entry_ptr : ndarray of int64, shape (n_annotations + 1,)
-        Where the labels of each annotation begin and end.
+        Start and end of the labels of each annotation.
     entry_class : ndarray of int32, shape (n_entries,)
     classes : tuple of str
     whose : callable
-        Whose an annotation is, for the message, from its place.
+        Function that returns the rater and case of an annotation, for the message, from its place.
 
     Raises
     ------
     InputError
-        Names the first annotation that is wrong.
+        An annotation is wrong; the message names the first.
     """
     size = np.diff(entry_ptr)
     if size.size and not size.all():
         place = int(np.flatnonzero(size == 0)[0])
         raise InputError(
             f"Annotation {place:,}, of {whose(place)}, names no label.",
-            "Leave it out where nothing was said; where none of the labels applies, give it a label that says so.",
+            "Leave it out if it was not made. If none of the labels applies, use a label for that.",
         )
     annotation = np.repeat(np.arange(size.size), size)
     by = np.lexsort((entry_class, annotation))
@@ -354,12 +355,12 @@ def check_sets(
         place = int(annotation[entry])
         raise InputError(
             f"Annotation {place:,}, of {whose(place)}, names {classes[entry_class[entry]]!r} twice.",
-            "Name each label once.",
+            "Use each label once.",
         )
 
 
 def check_one_block(entry_ptr: np.ndarray, entry_class: np.ndarray, entry_block: np.ndarray) -> None:
-    """Refuse sets whose labels have an order, or do not ascend by code; of sets that `check_sets` has let pass.
+    """Refuse sets whose labels have an order, or do not ascend by code; `check_sets` must have checked them.
 
     Parameters
     ----------
@@ -369,7 +370,7 @@ def check_one_block(entry_ptr: np.ndarray, entry_class: np.ndarray, entry_block:
     Raises
     ------
     InputError
-        Names the first entry that is wrong.
+        An entry is wrong; the message names the first.
     """
     starts = np.zeros(len(entry_class), bool)
     starts[entry_ptr[:-1]] = True
@@ -384,19 +385,19 @@ def check_one_block(entry_ptr: np.ndarray, entry_class: np.ndarray, entry_block:
 
 
 def check_predictions(ptr: np.ndarray, class_code: np.ndarray, group: np.ndarray) -> None:
-    """As `check_rankings`, of at most one ranking for each case and without a list of classes.
+    """Refuse predictions as `check_rankings` does, with at most one ranking per case and without a list of classes.
 
     Parameters
     ----------
     ptr : ndarray of int64, shape (n_cases + 1,)
-        Where the entries of each case begin and end; a case without a prediction has none.
+        Start and end of the entries of each case; a case without a prediction has none.
     class_code, group : ndarray of int, shape (n_entries,)
-        Class, and rank of its group of ties from 0.
+        Class, and rank of its group of ties, counted from 0.
 
     Raises
     ------
     InputError
-        Names the first case that is wrong.
+        A prediction is wrong; the message names the first case.
     """
     filled = np.append(ptr[:-1][ptr[:-1] < ptr[1:]], ptr[-1])
     distinct, code = np.unique(class_code, return_inverse=True)
@@ -405,7 +406,7 @@ def check_predictions(ptr: np.ndarray, class_code: np.ndarray, group: np.ndarray
         case = np.flatnonzero(np.diff(ptr))[place]
         raise InputError(
             f"The prediction of case {case:,} {_RANKING_FAULTS[fault]}.",
-            "Build predictions with match_predictions, which orders them; give each class one place.",
+            "Build predictions with match_predictions, which orders them; use each class once.",
         )
 
 
@@ -419,25 +420,25 @@ def check_length(array: np.ndarray | tuple, n: int, what: str, of: str) -> None:
     what : str
         Its name in messages.
     of : str
-        What there is one entry for, in messages: "cases".
+        Items that have one entry each, in messages: "cases".
 
     Raises
     ------
     InputError
     """
     if len(array) != n:
-        raise InputError(f"{what} has {len(array):,} entries for {n:,} {of}.", "Give one for each.")
+        raise InputError(f"{what} has {len(array):,} entries for {n:,} {of}.", "Provide one for each.")
 
 
 def checked_flag(value: object, what: str) -> bool:
-    """A truth value."""
+    """Return a truth value; refuse other types."""
     if not isinstance(value, bool | np.bool_):
         raise InputError(f"{what} is {_shown(value)}.", "Use True or False.")
     return bool(value)
 
 
 def _first_unsound(ptr: np.ndarray, code: np.ndarray, block: np.ndarray, n_classes: int) -> tuple[int, int]:
-    """The kernel with the one type that it is compiled for, whoever asks."""
+    """Call the kernel with the one combination of types that it is compiled for."""
     views: list[np.ndarray] = []
     for array, dtype in ((ptr, np.int64), (code, np.int32), (block, np.int32)):
         view = np.ascontiguousarray(array, dtype).view()
@@ -447,7 +448,7 @@ def _first_unsound(ptr: np.ndarray, code: np.ndarray, block: np.ndarray, n_class
 
 
 def frozen(array: np.ndarray) -> np.ndarray:
-    """The array, read-only. A view of something that can still be written is copied first."""
+    """Return the array, read-only; a view of something that can still be written is copied first."""
     base = array.base
     while base is not None and isinstance(base, np.ndarray) and not base.flags.writeable:
         base = base.base
@@ -458,12 +459,12 @@ def frozen(array: np.ndarray) -> np.ndarray:
 
 
 def one_dimensional(values, what: str) -> np.ndarray:
-    """Values as an ndarray of one axis.
+    """Return values as an ndarray with one axis.
 
     Raises
     ------
     InputError
-        They are none: a single value, a table, a ragged list, or a masked array that hides values.
+        The values are not a list: a single value, a table, a ragged list, or a masked array that hides values.
     """
     if type(values) is np.ndarray and values.ndim == 1:
         return values
@@ -471,7 +472,7 @@ def one_dimensional(values, what: str) -> np.ndarray:
         raise InputError(f"{what} has masked entries.", "Leave those annotations out.")
     try:
         array = np.asarray(values)
-    except Exception:  # whatever a foreign object does when asked for its values
+    except Exception:  # a foreign object may raise any error when its values are read
         _refuse_shape(what, type(values).__name__)
     if array.ndim != 1:
         _refuse_shape(what, f"an array of {array.ndim} axes" if array.ndim else f"{_shown(values)}")
@@ -479,7 +480,7 @@ def one_dimensional(values, what: str) -> np.ndarray:
 
 
 def _refuse_shape(what: str, found: str) -> NoReturn:
-    raise InputError(f"{what} is {found}, not a list.", "Give one entry for each annotation, in a list or an array.")
+    raise InputError(f"{what} is {found}, not a list.", "Provide one entry per annotation, in a list or an array.")
 
 
 def _short(dtype: type) -> str:

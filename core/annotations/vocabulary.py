@@ -1,4 +1,4 @@
-"""Columns of text as codes into a vocabulary in natural order (R2 before R10), missing tokens apart."""
+"""Columns of text as codes into a vocabulary in natural order (R2 before R10), with missing tokens separated."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -14,18 +14,18 @@ from .columns import as_numpy, as_texts, of_numpy, of_texts, text
 from .validation import Names
 
 _FIRST_TOKENS = frozenset({"", "na", "n/a", ".", "nan", "null"})
-# What programs write for nothing, in any case of letters: Excel, pandas, MySQL, C.
+# Tokens that programs write for missing values, in upper or lower case: Excel, pandas, MySQL, C.
 _LATER_TOKENS = frozenset({"#n/a", "#na", "#n/a n/a", "<na>", "\\n", "-nan", "1.#ind", "-1.#ind", "1.#qnan"})
 MISSING_TOKENS = _FIRST_TOKENS | _LATER_TOKENS
 _NOT_A_TIME = "NaT"  # as pandas spells it: Nat is the name of a person
 BLANKS = " \t\r\n\u00a0\ufeff"
-# Python's float() also takes 1_2, which is a label.
+# Python's float() also takes 1_2, which is a label here.
 _DIGITS = "0123456789"
 _MANY = 1_000  # values
 _NUMBER = re.compile(r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|inf|infinity)", re.IGNORECASE)
 _COMMA_NUMBER = re.compile(r"[+-]?[0-9]+,[0-9]+(?:[eE][+-]?[0-9]+)?")
-_MINUS = "\u2212\u2013-"  # the hyphen last, as it stands in classes of patterns
-# A number with what says how it is meant: <5, >=90, \u22121.5, 1e-3, 90+, -2 (very negative).
+_MINUS = "\u2212\u2013-"  # the hyphen is last, as needed in character classes
+# A number with its sign, relation or note: <5, >=90, \u22121.5, 1e-3, 90+, -2 (very negative).
 _VALUE = re.compile(
     rf"(?P<relation><=|>=|[<>\u2264\u2265])?\s*(?P<sign>[+{_MINUS}])?(?P<number>[0-9]+(?:[.,][0-9]+)*|[.,][0-9]+)"
     rf"(?P<exponent>[eE][+{_MINUS}]?[0-9]{{1,3}})?(?P<rest>\s*[+%]?|[\s:=(].*)",
@@ -43,14 +43,14 @@ _RELATIONS = {"<": -2, "<=": -1, "\u2264": -1, ">=": 1, "\u2265": 1, ">": 2}
 
 @dataclass(slots=True)
 class Rule:
-    """The rule by which text is read, and whether the earlier rule would have read it in another way.
+    """Rule by which text is read, and whether the earlier rule would have read it differently.
 
     Attributes
     ----------
     earlier : bool
-        Read as before numbers were put in order by value, with fewer tokens for what is missing.
+        True for reading as before numbers were ordered by value, with fewer tokens for missing values.
     matters : bool
-        Whether something was read since that the earlier rule reads in another way.
+        True if a text was read since that the earlier rule reads differently.
     """
 
     earlier: bool = False
@@ -62,7 +62,7 @@ _rule: ContextVar[Rule | None] = ContextVar("rule", default=None)
 
 @contextmanager
 def reading_by(rule: Rule) -> Iterator[Rule]:
-    """Read by a rule for as long as the block lasts."""
+    """Read by a rule for the duration of a block."""
     before = _rule.set(rule)
     try:
         yield rule
@@ -81,18 +81,18 @@ def _note_difference() -> None:
 
 
 def is_missing(text: str) -> bool:
-    """Whether a trimmed cell is empty, or a token for that."""
+    """Return whether a trimmed cell is empty, or a token for a missing value."""
     return text.lower() in _FIRST_TOKENS or is_missing_now(text)
 
 
 def is_missing_now(text: str) -> bool:
-    """Whether a trimmed cell counts as missing, and did not by the earlier rule."""
+    """Return whether a trimmed cell counts as missing, and did not by the earlier rule."""
     return text.lower() in _LATER_TOKENS or text == _NOT_A_TIME
 
 
 @dataclass(frozen=True, slots=True)
 class Coded:
-    """A column as codes.
+    """Column of text as codes.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ class Coded:
     values : tuple of str
         Distinct values, trimmed, in natural order.
     missing : dict
-        How often each missing token occurred, as it stands in the file ("" for empty or blank).
+        How often each missing token occurred, as written in the file ("" for empty or blank).
     """
 
     code: np.ndarray
@@ -110,9 +110,9 @@ class Coded:
 
 
 def encode(column: pa.ChunkedArray) -> Coded:
-    """Codes of a column of strings; only distinct values are looked at one by one."""
+    """Return the codes of a column of strings; only distinct values are processed one by one."""
     encoded = one_dictionary(column)
-    if len(encoded.dictionary) > len(encoded.indices):  # of a part of a column, which has the dictionary of all
+    if len(encoded.dictionary) > len(encoded.indices):  # a part of a column has the dictionary of the whole column
         encoded = encoded.dictionary_decode().dictionary_encode()
     raw_code = as_numpy(encoded.indices).astype(np.int32, copy=False)
     trimmed = pc.utf8_trim(encoded.dictionary, characters=BLANKS)
@@ -134,11 +134,11 @@ def encode(column: pa.ChunkedArray) -> Coded:
         for place in np.flatnonzero(is_token):
             token = trimmed[int(place)].as_py()
             missing[token] = missing.get(token, 0) + int(counts[place])
-    return Coded(code, Names(as_texts(values)), missing)  # distinct, of UTF-8, and "" is missing
+    return Coded(code, Names(as_texts(values)), missing)  # valid names: distinct, in UTF-8, and "" counts as missing
 
 
 def _missing_of(trimmed: pa.Array) -> np.ndarray:
-    """Which texts are tokens for what is missing."""
+    """Return which texts are tokens for missing values."""
     lower = pc.utf8_lower(trimmed)
     found = as_numpy(pc.is_in(lower, of_texts(sorted(_FIRST_TOKENS)))).copy()
     later = as_numpy(pc.is_in(lower, of_texts(sorted(_LATER_TOKENS)))) | as_numpy(pc.equal(trimmed, text(_NOT_A_TIME)))
@@ -150,7 +150,7 @@ def _missing_of(trimmed: pa.Array) -> np.ndarray:
 
 
 def one_dictionary(column: pa.ChunkedArray) -> pa.DictionaryArray:
-    """A column of strings or of dictionaries as one array of codes into one dictionary."""
+    """Return a column of strings or of dictionaries as one array of codes into one dictionary."""
     if not pa.types.is_dictionary(column.type):
         column = column.dictionary_encode()
     if not column.num_chunks:
@@ -164,7 +164,7 @@ def one_dictionary(column: pa.ChunkedArray) -> pa.DictionaryArray:
 
 
 def _share_dictionary(column: pa.ChunkedArray) -> bool:
-    """Whether the chunks have one dictionary in memory; to unify it with itself takes its size times their number."""
+    """Return whether the chunks share one dictionary in memory, because unifying copies would take their total size."""
     places = set()
     for chunk in column.chunks:
         values = chunk.dictionary
@@ -174,7 +174,7 @@ def _share_dictionary(column: pa.ChunkedArray) -> bool:
 
 
 def compact(code: np.ndarray, values: tuple[str, ...]) -> tuple[np.ndarray, tuple[str, ...]]:
-    """Only the values that still occur; their order stays."""
+    """Return codes with only the values that still occur; their order does not change."""
     used = np.zeros(len(values), bool)
     used[code] = True
     if used.all():
@@ -184,14 +184,14 @@ def compact(code: np.ndarray, values: tuple[str, ...]) -> tuple[np.ndarray, tupl
 
 
 def natural_order(values: pa.Array) -> pa.Array:
-    """Order of distinct strings: numbers by their value, other names by the text before a number, then that number.
+    """Return the order of distinct strings: numbers by value, other names by their text, then by the number in it.
 
-    Names are numbers where each begins with one that stands by itself, with whatever sign, decimal comma, exponent or
-    relation (``<5``, ``>=90``) it has.
+    Names are numbers if each begins with a separate number, with any sign, decimal comma, exponent or relation (``<5``,
+    ``>=90``).
     """
     if len(values) and (numbers := _numbered_alike(values)) is not None:
         order = np.argsort(numbers, kind="stable")
-        if (np.diff(numbers[order]) > 0).all():  # no 1 beside 01
+        if (np.diff(numbers[order]) > 0).all():  # not both 1 and 01
             return of_numpy(order)
     by_text = _order_of_text(values)
     keys = _keys_by_value(values)
@@ -207,10 +207,10 @@ def natural_order(values: pa.Array) -> pa.Array:
 
 
 def _keys_by_value(values: pa.Array) -> tuple[np.ndarray, np.ndarray] | None:
-    """Value and relation of each name; None where they are no numbers, or such as their text puts in order."""
+    """Return value and relation of each name; None if they are not numbers, or if sorting them as text is enough."""
     if not pc.any(pc.match_substring_regex(values, _MORE_THAN_DIGITS)).as_py():
         return None
-    if pc.all(pc.match_substring_regex(values, _SIGNED)).as_py():  # of many scores
+    if pc.all(pc.match_substring_regex(values, _SIGNED)).as_py():  # fast path for many scores
         return as_numpy(values.cast(pa.float64())), np.zeros(len(values), np.int8)
     keys = values_of(as_texts(values)) if _VALUE.fullmatch(values[0].as_py()) else None
     if keys is None:
@@ -219,9 +219,9 @@ def _keys_by_value(values: pa.Array) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def values_of(names: Sequence[str]) -> list[tuple[float, int]] | None:
-    """The value of each name with the sign of its relation (below 0 for ``<``); None where one is no number.
+    """Return the value of each name with the sign of its relation (below 0 for ``<``); None if one is not a number.
 
-    Commas are decimal commas, unless every one of them has three digits behind it and none stands behind a zero.
+    Commas are decimal commas, unless three digits follow each of them and none follows a zero.
 
     Parameters
     ----------
@@ -263,19 +263,21 @@ def _order_of_text(values: pa.Array) -> pa.Array:
             "prefix": prefix,
             "number": number,
             "rest": rest,
-            "whole": values,  # 1 and 01 are equal up to here, and the order must not depend on the file's
+            "whole": values,  # 1 and 01 are equal up to here, and their order must not depend on the file
         }
     )
     return pc.sort_indices(keys, sort_keys=[(name, "ascending") for name in keys.column_names])
 
 
 def _numbered_alike(values: pa.Array) -> np.ndarray | None:
-    """The numbers of names that are one text and a number each, as most are; None of others."""
+    """Return the numbers of names that are one common text and a number each, as most are; None for others."""
     stems = pc.ascii_rtrim(values, characters=_DIGITS)
     stem = stems[0].as_py()
     if any(sign in stem for sign in _DIGITS) or not pc.all(pc.equal(stems, text(stem))).as_py():
         return None
-    if stem.endswith((".", ",", *_MINUSES)) and _VALUE.fullmatch(f"{stem}1"):  # below 0, or behind the decimal point
+    if stem.endswith((".", ",", *_MINUSES)) and _VALUE.fullmatch(
+        f"{stem}1"
+    ):  # negative, or digits after a decimal point
         return None
     digits = pc.utf8_slice_codeunits(values, len(stem))
     length = pc.min_max(pc.binary_length(digits)).as_py()
@@ -283,9 +285,9 @@ def _numbered_alike(values: pa.Array) -> np.ndarray | None:
 
 
 def written_numbers(values: tuple[str, ...], *, decimal_comma: bool = False) -> np.ndarray:
-    """The values as float64, also with thousands separators, a percent sign, or a limit such as ``<0.1``.
+    """Return the values as float64, also with thousands separators, a percent sign, or a limit such as ``<0.1``.
 
-    NaN if a value is no number. A limit counts as its number, and a percentage as the number before the sign.
+    NaN if a value is not a number. A limit counts as its number, and a percentage as the number before the sign.
     """
     numbers = to_numbers(values, decimal_comma=decimal_comma)
     unread = np.flatnonzero(np.isnan(numbers))
@@ -299,9 +301,9 @@ def written_numbers(values: tuple[str, ...], *, decimal_comma: bool = False) -> 
 
 
 def to_numbers(values: tuple[str, ...], *, decimal_comma: bool = False) -> np.ndarray:
-    """The values as float64, NaN where one is not a number. With ``decimal_comma`` 1,5 is one and a half."""
+    """Return the values as float64, NaN if one is not a number; with ``decimal_comma``, 1,5 is one and a half."""
     if len(values) > _MANY:
-        with suppress(pa.ArrowInvalid):  # a number each: read at once
+        with suppress(pa.ArrowInvalid):  # all are numbers, so they are read at once
             return as_numpy(of_texts(values).cast(pa.float64()))
     numbers = np.full(len(values), np.nan)
     for place, value in enumerate(values):

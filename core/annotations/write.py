@@ -1,4 +1,4 @@
-"""Annotations as understood, as a long table that reads back to the same dataset, or a wide one."""
+"""Write annotations as a long table that reads back to the same dataset, or as a wide table."""
 
 import numpy as np
 import pandas as pd
@@ -9,13 +9,13 @@ from .dataset import Dataset
 
 
 def long_table(dataset: Dataset, cases: range | None = None) -> pd.DataFrame:
-    """One row per annotation, or per ranked class: case, rater, (time,) (rank,) class, labels or score, (group).
+    """Return one row per annotation, or per ranked class: case, rater, (time,) (rank,) class, labels or score, (group).
 
     Parameters
     ----------
     dataset : Dataset
     cases : range, optional
-        A run of cases; all where not given.
+        Run of cases; all if omitted.
     """
     return pd.DataFrame(dataset.long_columns(range(dataset.n_cases) if cases is None else cases))
 
@@ -24,34 +24,36 @@ WIDE_SIGNS = (">", "=")
 
 
 def wide_table(dataset: Dataset, signs: tuple[str, str] = WIDE_SIGNS) -> pd.DataFrame:
-    """One row per case: case, (group,) and a column for each rater; an empty cell is no annotation.
+    """Return one row per case: case, (group,) and a column for each rater; an empty cell is no annotation.
 
-    Rankings are written as ``A > B = C`` with the given signs between places and between tied classes. Dates are left
-    out, as they belong to single annotations, and annotations of a case come in the order of the raters.
+    Rankings are written as ``A > B = C`` with the given signs between positions and between tied classes. Dates are
+    left out, because they belong to single annotations, and annotations of a case are in the order of the raters.
 
     Raises
     ------
     NotApplicableError
-        A rater annotates a case more than once, a class holds one of the signs, a rater bears the name of another
-        column, or raters carry no identity.
+        A rater annotates a case more than once, a class contains one of the signs, a rater has the name of another
+        column, or raters are not identified.
     """
     if not dataset.raters_identified:
         raise NotApplicableError(
-            "Raters carry no identity here, so a column for each says nothing; use the long table."
+            "Could not write a column per rater: these data do not identify raters. Use the long table."
         )
     case, rater = dataset.case_of_annotation, dataset.rater
     pair = case.astype(np.int64) * max(1, dataset.n_raters) + rater
     n_repeats = pair.size - len(np.unique(pair))
     if n_repeats:
         raise NotApplicableError(
-            f"{plural(n_repeats, 'annotation')} came from a rater who had annotated the case before, and a cell holds "
-            "only one; use the long table."
+            f"Could not write one cell per rater: {plural(n_repeats, 'annotation')} by a rater who had already "
+            "annotated the case. Use the long table."
         )
     columns = {"case": np.array(dataset.cases, dtype=object)}
     if dataset.case_group is not None:
         columns["group"] = np.array(dataset.case_group, dtype=object)
     if twice := [name for name in dataset.raters if name in columns]:
-        raise NotApplicableError(f"A rater is called {twice[0]!r} as another column is; use the long table.")
+        raise NotApplicableError(
+            f"Could not write a column per rater: {twice[0]!r} is also another column. Use the long table."
+        )
     texts = _texts(dataset, signs)
     for code, name in enumerate(dataset.raters):
         cells = np.full(dataset.n_cases, "", dtype=object)
@@ -61,7 +63,7 @@ def wide_table(dataset: Dataset, signs: tuple[str, str] = WIDE_SIGNS) -> pd.Data
 
 
 def _texts(dataset: Dataset, signs: tuple[str, str]) -> np.ndarray:
-    """Every annotation as the text of a cell, ndarray of object, shape (n_annotations,)."""
+    """Return every annotation as the text of a cell, ndarray of object, shape (n_annotations,)."""
     if dataset.kind == "class":
         return _named(dataset.classes, dataset.answer)
     if dataset.kind == "set":
@@ -70,7 +72,9 @@ def _texts(dataset: Dataset, signs: tuple[str, str]) -> np.ndarray:
         return np.array([repr(float(score)) for score in dataset.score], dtype=object)
     for name in dataset.classes:
         if any(sign.strip() in name for sign in signs):
-            raise NotApplicableError(f"Class {name!r} holds a sign of rankings; use the long table or other signs.")
+            raise NotApplicableError(
+                f"Could not write rankings: the class {name!r} contains one of the signs. Use the long table."
+            )
     after, tied = (f" {sign.strip()} " for sign in signs)
     return np.array(
         [

@@ -1,4 +1,4 @@
-"""Which rater model opens, on the command line."""
+"""Choice of the rater model on the command line."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from .inputs import progress, read_classes, say_duration, stamp, with_declared_o
 
 
 def choose(options) -> tuple[dict, pd.DataFrame]:
-    """Held-out scores of all models and the one that opens; the table is one row a model."""
+    """Score all models on held-out data and choose one; the table has one row per model."""
     dataset, left_out = read_classes(options)
     dataset = with_declared_order(dataset, options)
     if options.gold:
@@ -26,16 +26,16 @@ def choose(options) -> tuple[dict, pd.DataFrame]:
 
 
 def answer_of(options, dataset: Dataset, left_out: int) -> tuple[dict, pd.DataFrame]:
-    """The answer of `choose` for data that were read.
+    """Return the answer of `choose` for data that were read.
 
     Parameters
     ----------
     options
-        Of the command.
+        Options of the command.
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     left_out : int
-        Annotations that are not in it.
+        Number of annotations that are not in it.
     """
     say_duration(seconds_to_choose(dataset))
     found = choose_model(dataset, seed=options.seed, cases=True, progress=progress)
@@ -60,7 +60,7 @@ def answer_of(options, dataset: Dataset, left_out: int) -> tuple[dict, pd.DataFr
 
 
 def _average(dataset: Dataset, found: Choice, seed: int) -> dict:
-    """The average of the models with its weights, and what gold says of it."""
+    """Return the average of the models with its weights, and its comparison with gold."""
     averaged = average_models(found, dataset)
     return {
         "members": averaged.to_frame().replace({np.nan: None}).to_dict("records"),
@@ -117,13 +117,13 @@ def _by_gold(dataset: Dataset, fit: RaterModelFit, seed: int) -> dict:
 
 
 def _absolute_error(found) -> dict:
-    """Of ordered classes alone."""
+    """Return the absolute error, for ordered classes only."""
     away = found.absolute_error
     return {} if away is None else {"absolute_error": away.value, "absolute_error_interval": [away.low, away.high]}
 
 
 def _beta_by_gold(dataset: Dataset, found: Choice, seed: int) -> dict:
-    """β by the gold classes, of the chosen model; nothing where they are too few or it takes none."""
+    """Return β by the gold classes for the chosen model; nothing if they are too few or it takes none."""
     from ..models.gold_measures import beta_by_gold
 
     fit = found.best.fit

@@ -1,4 +1,4 @@
-"""Samples, files and agreement: each a tree for JSON and a table for CSV."""
+"""Commands on samples, files and agreement: each returns a tree for JSON and a table for CSV."""
 
 from collections.abc import Callable
 from datetime import UTC
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def samples(options) -> tuple[dict, Callable[[], "pd.DataFrame"]]:
-    """The samples that come with the project."""
+    """List the samples that come with the project."""
     rows = [
         {"name": sample.name, "size": sample.size, "answers": sample.answers, "shows": sample.shows}
         for sample in SAMPLES
@@ -23,11 +23,13 @@ def samples(options) -> tuple[dict, Callable[[], "pd.DataFrame"]]:
 
 
 def describe(options) -> tuple[dict, Callable[[], "pd.DataFrame"]]:
-    """What a file holds, and what became of its rows; the table is of the dropped ones."""
+    """Describe a file and what became of its rows; the table lists the rows left out."""
     reading = read_file(options)
     dataset, report = reading.dataset, reading.report
     if report is None:
-        raise InputError("Nothing is known of how these data were read.", "Describe the file that they come from.")
+        raise InputError(
+            "Could not describe these data: it is unknown how they were read.", "Describe the file that they come from."
+        )
     answer = {
         "name": dataset.name,
         "kind": dataset.kind,
@@ -50,12 +52,12 @@ def describe(options) -> tuple[dict, Callable[[], "pd.DataFrame"]]:
 
 
 def fields_of(coefficient) -> dict:
-    """What is said of a coefficient."""
+    """Return the fields of a coefficient."""
     return {name: getattr(coefficient, name) for name in coefficient.__slots__}
 
 
 def quote_of(found) -> dict:
-    """What to quote, of one kind, and why."""
+    """Return the coefficients to quote, and the reason."""
     percentage = None if found.percentage is None else fields_of(found.percentage)
     return {
         "coefficient": fields_of(found.quoted),
@@ -66,20 +68,20 @@ def quote_of(found) -> dict:
 
 
 def check_agreement(options) -> None:
-    """Raise `InputError` unless level and weights are such."""
+    """Raise `InputError` unless level and weights are valid."""
     from ..agreement.probability import SPA_WEIGHTINGS
     from ..agreement.weights import WEIGHT_FAMILIES
 
     if not 0 < options.level < 1:
-        raise InputError(f"The level is {options.level}.", "Give a number between 0 and 1, for example 0.95.")
+        raise InputError(f"The level must be between 0 and 1; got {options.level}.", "Use for example 0.95.")
     if options.spa_weights not in SPA_WEIGHTINGS:
-        raise InputError(f"There is no weighting {options.spa_weights!r}.", f"Use {', '.join(SPA_WEIGHTINGS)}.")
+        raise InputError(f"Unknown weighting {options.spa_weights!r}.", f"Use one of {', '.join(SPA_WEIGHTINGS)}.")
     if options.weights not in (None, *WEIGHT_FAMILIES):
-        raise InputError(f"There are no weights {options.weights!r}.", f"Use {', '.join(WEIGHT_FAMILIES)}.")
+        raise InputError(f"Unknown weights {options.weights!r}.", f"Use one of {', '.join(WEIGHT_FAMILIES)}.")
 
 
 def agreement(options) -> tuple[dict, "pd.DataFrame"]:
-    """The coefficients of agreement that suit the annotations, weighted ones of classes, or another part."""
+    """Return the agreement coefficients for these annotations, weighted ones for classes, or another part."""
     from ..agreement.applicable_coefficients import coefficients_for
     from ..agreement.coefficients import agreement_table
     from ..annotations.counts import class_counts
@@ -116,7 +118,7 @@ def agreement(options) -> tuple[dict, "pd.DataFrame"]:
 
 
 def guideline(options) -> tuple[dict, "pd.DataFrame"]:
-    """Pairs of classes that raters confuse; or, with ``--merge``, the dataset in which two are one."""
+    """Return pairs of classes that raters confuse; or, with ``--merge``, the dataset in which two are one."""
     from ..agreement.guideline import merge_classes
     from ..analyses.blocks import Words
     from ..analyses.guideline import GUIDELINE, lead
@@ -136,7 +138,7 @@ def guideline(options) -> tuple[dict, "pd.DataFrame"]:
 
 
 def groups(options) -> tuple[dict, "pd.DataFrame"]:
-    """Groups of raters by facts of a table of raters, or by columns of the file itself."""
+    """Compare groups of raters by facts in a table of raters, or by columns of the file itself."""
     from pathlib import Path
 
     from ..analyses.blocks import Words
@@ -151,13 +153,13 @@ def groups(options) -> tuple[dict, "pd.DataFrame"]:
         dataset = with_declared_order(dataset, options)
     source = options.facts or options.file
     if not Path(source).is_file():
-        raise InputError("No facts of the raters.", "Provide a table with a row per rater (--facts FILE).")
+        raise InputError("The facts on raters are missing.", "Provide a table with one row per rater (--facts FILE).")
     facts = facts_of_file(Path(source).name, read_bytes(source), dataset.raters)
     part = GROUPS.part("groups").with_options(facts=facts, seed=options.seed)
     return answered(part, options, dataset, left_out, lambda found: Words(lead(found)).plain)
 
 
 def _frame(rows, **how) -> "pd.DataFrame":
-    import pandas as pd  # takes longer than all that a small file needs: only where a table is written
+    import pandas as pd  # loading it takes longer than reading a small file, so it is loaded only to write a table
 
     return pd.DataFrame(rows, **how)

@@ -1,4 +1,4 @@
-"""The files of a server for a team."""
+"""Files of a server for a team, on the command line."""
 
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def deploy(options) -> tuple[dict, "pd.DataFrame"]:
-    """Write them into a new folder; the table says what each is and where it belongs."""
+    """Write the files into a new folder; the table states what each is and where it belongs."""
     import pandas as pd
 
     from ..deployment.write import Deployment, write_deployment
@@ -27,7 +27,7 @@ def deploy(options) -> tuple[dict, "pd.DataFrame"]:
 
 
 def _database(options) -> str:
-    """Return the address of Postgres, which @FILE keeps out of the arguments."""
+    """Return the address of Postgres; @FILE keeps it out of the arguments."""
     told = options.database or ""
     if told.startswith("@"):
         try:

@@ -1,4 +1,4 @@
-"""What is kept of a file that an earlier version read in another way, brought over."""
+"""Copy what is stored of a file that an earlier version read differently, on the command line."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def bring_over(options) -> tuple[dict, "pd.DataFrame"]:
-    """Bring what is kept under earlier digests of a file to what it is now; the table has a row for each digest."""
+    """Copy what is stored under earlier digests of a file to the present dataset; the table has one row per digest."""
     import pandas as pd
 
     options.select = None

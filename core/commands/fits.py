@@ -1,4 +1,4 @@
-"""Rater models on the command line: any of them, by any of its methods."""
+"""Rater models on the command line, fitted by any of their methods."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -30,9 +30,9 @@ MOST_WRITTEN = 1_000_000
 
 
 def fit(options) -> tuple[dict, pd.DataFrame]:
-    """A fit of a rater model; the table is of class probabilities per case."""
+    """Fit a rater model; the table has class probabilities per case."""
     if options.restarts < 0:
-        raise InputError(f"{options.restarts} restarts were asked for.", "Ask for none or more.")
+        raise InputError(f"Restarts must be 0 or more; got {options.restarts}.", "Use a larger number.")
     dataset = read_warned(options).dataset
     if of_all_labels(options, dataset):
         return _of_labels(options, dataset)
@@ -61,22 +61,22 @@ def fit(options) -> tuple[dict, pd.DataFrame]:
 
 
 def _part(options, fitted: Fitted, left_out: int) -> tuple[dict, pd.DataFrame]:
-    """A part of the analysis of models, as its page and its downloads have it."""
+    """Return a part of the analysis of models, as on its page and in its downloads."""
     from ..analyses.models import MODELS
-    from ..analyses.models.fits import of_fits  # with figures, which take longer than a small fit
+    from ..analyses.models.fits import of_fits  # loads figures, which takes longer than a small fit
 
     part = MODELS.part(options.part)
     dataset = fitted.dataset
     verdict = part.applicable(dataset)
     if not verdict.possible:
-        raise NotApplicableError(f"“{part.title}” is not possible: {verdict.reason}.")
+        raise NotApplicableError(f"“{part.title}” is not available: {verdict.reason}.")
     chosen = part.resolve(**part.given(options))
     table = part.frame(part.answer(dataset, chosen, of_fits([fitted])), dataset, chosen)
     return {"part": part.name, "rows": rows_of(table), "left_out": left_out, **stamp(options, dataset)}, table
 
 
 def answer_of(options, found: RaterModelFit) -> dict:
-    """What is said of a fit, whatever data it is of."""
+    """Return the fields of a fit, for any kind of data."""
     spread = found.uncertainty
     whole = options.parameters or found.confusion.size <= MOST_WRITTEN
     accuracy = found.accuracy()
@@ -109,7 +109,7 @@ def answer_of(options, found: RaterModelFit) -> dict:
 
 
 def _add_scale(table: pd.DataFrame, fitted: Fitted) -> None:
-    """Where cases stand on the scale, of ordered classes; of two classes it would be the probability over again."""
+    """Add the position of cases on the scale of ordered classes; for two classes it would repeat the probability."""
     if not fitted.dataset.ordinal or fitted.dataset.n_classes <= 2:
         return
     for name, values in class_scale(fitted.fit.class_probability).columns().items():
@@ -117,23 +117,25 @@ def _add_scale(table: pd.DataFrame, fitted: Fitted) -> None:
 
 
 def _single(options, dataset: Dataset) -> tuple[Dataset, int]:
-    """Single classes with their order and gold, and how many annotations were left out."""
+    """Return single classes with their order and gold, and how many annotations were left out."""
     dataset, left_out = dataset.as_classes(split(options))
     dataset = with_declared_order(dataset, options, asked=options.model == ORDINAL.name)
     return (with_gold(dataset, options) if options.gold else dataset), left_out
 
 
 def _of_labels(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
-    """A fit of every label of sets."""
+    """Fit every label of sets."""
     if options.model == AUTO:
-        raise InputError("auto chooses a model of single classes.", "Name one, or choose a label (--label NAME).")
+        raise InputError(
+            "The model auto needs single classes.", "Name another model, or choose a label (--label NAME)."
+        )
     if options.evidence:
-        raise InputError("A classifier is evidence of single classes.", "Choose a label (--label NAME).")
+        raise InputError("A classifier as evidence needs single classes.", "Choose a label (--label NAME).")
     return fit_of_labels(options, dataset, asked_for(options))
 
 
 def _chosen(options, dataset: Dataset) -> tuple[Request, float | None, dict]:
-    """The model that the held-out scores choose without a look at gold, its held-out β, and what is said of it."""
+    """Return the model chosen by held-out scores without use of gold, its held-out β, and a description."""
     from ..models.choice_cost import seconds_to_choose
     from ..models.choose import choose
 
@@ -141,7 +143,9 @@ def _chosen(options, dataset: Dataset) -> tuple[Request, float | None, dict]:
     given = [name for name in ("method", *known) if getattr(options, name, None) is not None]
     given += [name for name, value in vars(options).items() if name.startswith("variant_") and value is not None]
     if given:
-        raise InputError("auto chooses the model and its options.", "Name a model to set options of your own.")
+        raise InputError(
+            "The model auto chooses the model and its options.", "Name a model to set options of your own."
+        )
     say_duration(seconds_to_choose(dataset))
     found = choose(dataset, seed=options.seed, progress=progress)
     held = found.best.held
@@ -151,7 +155,7 @@ def _chosen(options, dataset: Dataset) -> tuple[Request, float | None, dict]:
 
 
 def asked_for(options) -> Request:
-    """The model that the options name, and how it is to be fitted."""
+    """Return the model that the options name, and how to fit it."""
     named = [method for method in methods("rater model").values() if method.command == options.model]
     method = _variant(named, options)
     known = {option.name for each in methods("rater model").values() for option in each.options}
@@ -159,12 +163,12 @@ def asked_for(options) -> Request:
     if options.gold:
         given["use_gold"] = True
     if all(option.name != "seed" for option in method.options):
-        given.pop("seed")  # restarts and intervals take it
+        given.pop("seed")  # only restarts and intervals use it
     return request(method.name, options.method, **given)
 
 
 def _variant(named: list[Method], options) -> Method:
-    """The one of several methods of a name that the options tell."""
+    """Return the one of several methods with a name that the options select."""
     given = {
         name.removeprefix("variant_"): value
         for name, value in vars(options).items()
@@ -174,7 +178,9 @@ def _variant(named: list[Method], options) -> Method:
     variants = [(method, method.variant) for method in named if method.variant is not None]
     for name in given:
         if own is None or own.option != name:
-            raise InputError(f"{named[0].title} takes no --{name}.", "Leave it out, or name the model that takes it.")
+            raise InputError(
+                f"{named[0].title} has no option --{name}.", "Leave it out, or name the model that has it."
+            )
     if own is None:
         return named[0]
     if own.option not in given:
@@ -188,7 +194,7 @@ def _variant(named: list[Method], options) -> Method:
 
 
 def _em(options, fitted: Fitted) -> tuple[Fitted, dict]:
-    """Restarts and intervals of a fit by expectation-maximisation."""
+    """Add restarts and intervals to a fit by expectation-maximisation."""
     model, found, extra = em_model(fitted.request), fitted.fit, {}
     if options.restarts:
         tried = model.restarts(fitted.dataset, found, options.restarts, seed=options.seed)
@@ -206,22 +212,22 @@ def _em(options, fitted: Fitted) -> tuple[Fitted, dict]:
 
 
 def _with_evidence(options, fitted: Fitted, beta: float | None) -> tuple[Fitted, dict]:
-    """The fit with a classifier as evidence, weighed at the held-out β, or at that of the fit where none is known."""
+    """Return the fit with a classifier as evidence, weighted at the held-out β, or at that of the fit if unknown."""
     name, _, path = options.evidence.partition("=")
     if not path or not Path(path).is_file():
-        raise InputError(f"{options.evidence!r} does not name a file of predictions.", "Write NAME=FILE.")
+        raise InputError(f"{options.evidence!r} does not name a file of predictions.", "Use NAME=FILE.")
     if fitted.request.way != "em":
         raise InputError(
-            f"{fitted.title} takes no classifier as evidence.",
+            f"{fitted.title} does not support a classifier as evidence.",
             "Name a model that is fitted by expectation-maximisation.",
         )
     (predictions, *others), dataset = open_predictions(name, Path(path).read_bytes(), fitted.dataset), fitted.dataset
     if others:
-        raise InputError(f"{path} holds {1 + len(others)} classifiers.", "Give a file with one.")
+        raise InputError(f"{path} has {1 + len(others)} classifiers.", "Use a file with one.")
     options.cautions.extend(predictions.notes)
     probability = predictions.probabilities(dataset.n_classes)
     if probability is None:
-        raise InputError(f"{predictions.name} gives no probabilities.", "Evidence needs the probability of each class.")
+        raise InputError(f"{predictions.name} has no probabilities.", "Evidence needs the probability of each class.")
     model, fit = em_model(fitted.request), fitted.fit
     weighed = evidence_weight(
         dataset, model, predictions.name, probability, beta=fit.beta if beta is None else beta,
@@ -261,7 +267,7 @@ def _rater(found, place: int, whole: bool, accuracy: np.ndarray) -> dict:
 
 
 def _of_posterior(fitted: Fitted) -> dict:
-    """What only draws can tell."""
+    """Return the results that only draws can give."""
     bayes = fitted.bayes
     if bayes is None:
         return {}
@@ -299,11 +305,11 @@ def _of_posterior(fitted: Fitted) -> dict:
 
 
 def with_gold(dataset: Dataset, options) -> Dataset:
-    """Gold classes from a table: case, class; where a label of sets was chosen, known sets: case, labels."""
+    """Add gold classes from a table: case, class; or if a label of sets was chosen, known sets: case, labels."""
     try:
         content = Path(options.gold).read_bytes()
     except OSError as error:
-        raise InputError(f"{options.gold} cannot be opened ({error.strerror}).", "Look at the path.") from None
+        raise InputError(f"Could not open {options.gold}: {error.strerror}.", "Check the path.") from None
     raw = open_table(content)
     case, known = (raw.table[raw.columns[place]].to_pylist() for place in (0, 1))
     if getattr(options, "label", None) is not None and dataset.kind == "class":

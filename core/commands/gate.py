@@ -1,4 +1,4 @@
-"""The quality gate on the command line: exit status 0 if all requirements are met, 1 if not."""
+"""Quality gate on the command line: exit status 0 if all requirements are met, 1 if not."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def check(options) -> tuple[dict, "pd.DataFrame"]:
-    """Requirements, each met or not; a summary is appended to a file if one is named."""
+    """Check requirements; append a summary to a file if one is named."""
     from ..analyses.gate import GATE
 
     reading = read_warned(options)

@@ -1,4 +1,4 @@
-"""What the commands share: reading FILE, writing tables, and what every result carries."""
+"""Functions that commands share: reading FILE, writing tables, and the fields of every result."""
 
 import re
 import sys
@@ -36,20 +36,20 @@ _WORTH_A_WORD = 60.0
 
 
 def read_file(options, kind: Kind | None = None, order: Sequence[str] | None = None) -> Reading:
-    """The file, what comes through a pipe, or the sample or kept dataset of that name; only the selected annotations.
+    """Read the file, the pipe, or the sample or saved dataset with that name; keep only the selected annotations.
 
-    A file of that name comes first. A kept dataset is named by its digest.
+    A file with that name comes first. A saved dataset is named by its digest.
 
-    The digest of the whole goes into ``options.whole``.
+    The digest of the whole dataset is stored in ``options.whole``.
 
     Parameters
     ----------
     options
-        Of the command line.
+        Options of the command line.
     kind : Kind, optional
-        What an annotation is, where that is known.
+        Kind of annotation, if it is known.
     order : sequence of str, optional
-        The classes from low to high, where their order means something.
+        Classes from low to high, if their order has a meaning.
     """
     is_file = Path(options.file).is_file()
     if any(sample.name == options.file for sample in SAMPLES) and not is_file:
@@ -82,9 +82,9 @@ def read_file(options, kind: Kind | None = None, order: Sequence[str] | None = N
 
 
 def _listed(reading: Reading, options) -> Reading:
-    """A sample or kept dataset with its classes in the order of ``--classes``, if any."""
+    """Return a sample or saved dataset with its classes in the order of ``--classes``, if given."""
     if options.missing:
-        raise InputError("--missing is for files; these data have been read before.", "Read their file again.")
+        raise InputError("--missing needs a file; these data have been read before.", "Read their file again.")
     given = class_list(options.classes)
     names = read_class_list(given.name, given.read_bytes()).names if isinstance(given, Path) else given
     if names is None or tuple(names) == reading.dataset.classes:
@@ -93,7 +93,7 @@ def _listed(reading: Reading, options) -> Reading:
 
 
 def _treatment(options) -> Treatment | None:
-    """What ``--missing`` and ``--not-missing`` say of annotations."""
+    """Return the treatment of annotations that ``--missing`` and ``--not-missing`` request."""
     missing, kept = (
         frozenset(name.strip() for name in (given or "").split(",") if name.strip())
         for given in (options.missing, options.not_missing)
@@ -102,7 +102,7 @@ def _treatment(options) -> Treatment | None:
 
 
 def kept_before(reading: Reading) -> list[str]:
-    """Sentences on a kept dataset that is read in another way now, and on earlier digests of a file."""
+    """Return sentences on a saved dataset that is read differently now, and on earlier digests of a file."""
     dataset = reading.dataset
     if library.is_kept(dataset.digest) and (now := as_read_now(dataset)) is not None:
         if library.is_left_apart(dataset.digest, now.digest):
@@ -125,7 +125,7 @@ def check_readings(reading: Reading) -> None:
 
 
 def check_codes(codes: Mapping[str, int]) -> None:
-    """Raise `InputError` where codes may stand for missing annotations, and nobody has said whether they do."""
+    """Raise `InputError` if codes may mean missing annotations, and no option states whether they do."""
     if not codes:
         return
     listed = ", ".join(f"{shorten(name, 24)!r} ({plural(n, 'annotation')})" for name, n in codes.items())
@@ -137,7 +137,7 @@ def check_codes(codes: Mapping[str, int]) -> None:
 
 
 def class_list(given: str | None) -> list[str] | Path | None:
-    """The list as it was given, or the path of the file that holds it."""
+    """Return the list as it was given, or the path of the file that contains it."""
     if not given:
         return None
     return Path(given) if Path(given).is_file() else [name.strip() for name in given.split(",")]
@@ -146,19 +146,19 @@ def class_list(given: str | None) -> list[str] | Path | None:
 def read_warned(
     options, kind: Kind | None = None, *, machines_apart: bool = False, keep: Container[str] = ()
 ) -> Reading:
-    """The same without machines by a column of the file; its warnings are kept for standard error.
+    """Read the file without AI raters by a column of it; keep its warnings for standard error.
 
-    As on pages, machines count for nothing unless ``--with-machines`` is given, or nobody else has annotated.
+    As on pages, AI raters are left out unless ``--with-machines`` is given, or nobody else has annotated.
 
     Parameters
     ----------
     options
-        Of the command line.
+        Options of the command line.
     kind : Kind, optional
     machines_apart : bool
-        The command keeps machines apart: all are there.
+        True if the command separates AI raters itself: all are kept.
     keep : container of str
-        Machines that the command asks for by name.
+        AI raters that the command requests by name.
     """
     reading = read_file(options, kind)
     if reading.report is not None:
@@ -179,31 +179,31 @@ def read_warned(
 
 
 def read_classes(options, keep: Container[str] = ()) -> tuple[Dataset, int]:
-    """One class per annotation, and how many were left out; see `read_warned`."""
+    """Read one class per annotation; return how many were left out. See `read_warned`."""
     return read_warned(options, keep=keep).dataset.as_classes(split(options))
 
 
 def split(options) -> float | str | None:
-    """What makes classes of what is none: the threshold of scores, or the label of sets."""
+    """Return the threshold that makes classes of scores, or the label that makes classes of sets."""
     return options.threshold if options.label is None else options.label
 
 
 def with_declared_order(dataset: Dataset, options, *, asked: bool = False) -> Dataset:
-    """The data with the order of ``--classes``, or the one that their names have, where that means something.
+    """Return the data with the order of ``--classes``, or that of their names, if the order has a meaning.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     options
-        Of the command; with ``ordinal``.
+        Options of the command; with ``ordinal``.
     asked : bool
-        The command itself needs an order.
+        True if the command itself needs an order.
 
     Raises
     ------
     InputError
-        An order is needed and there is none.
+        An order is needed and is unknown.
     """
     if dataset.ordinal or not (options.ordinal or asked):
         return dataset
@@ -211,12 +211,12 @@ def with_declared_order(dataset: Dataset, options, *, asked: bool = False) -> Da
 
 
 def declared_order(classes: Sequence[str], options) -> Sequence[str]:
-    """The order of the classes from low to high: as ``--classes`` lists them, or by their names.
+    """Return the order of the classes from low to high: as in ``--classes``, or by their names.
 
     Raises
     ------
     InputError
-        Neither says it.
+        The order is unknown.
     """
     if options.classes:
         return classes
@@ -234,18 +234,18 @@ def declared_order(classes: Sequence[str], options) -> Sequence[str]:
 
 
 def stamp(options, dataset: Dataset) -> dict:
-    """What every result carries: seed and digest, and the order of the classes where it counts."""
+    """Return the fields of every result: seed and digest, and the order of the classes if it counts."""
     order = {"order": list(dataset.classes)} if dataset.ordinal else {}
     return {**order, "seed": options.seed, "digest": dataset.digest}
 
 
 def rows_of(table: "pd.DataFrame") -> list[dict]:
-    """The rows of a table for JSON; what is missing is None."""
+    """Return the rows of a table for JSON, with None for missing values."""
     return table.astype(object).where(table.notna(), None).to_dict("records")
 
 
 def write_table(path: str | None, table: "pd.DataFrame") -> None:
-    """A table to a file, where one was asked for."""
+    """Write a table to a file, if one is named."""
     if path is None:
         return
     from ..tables import to_csv
@@ -253,12 +253,12 @@ def write_table(path: str | None, table: "pd.DataFrame") -> None:
     try:
         Path(path).write_bytes(to_csv(table))
     except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror}).") from None
+        raise InputError(f"Could not write {path}: {error.strerror}. Check the path.") from None
 
 
 @contextmanager
 def runner_of(options) -> Iterator["Executor"]:
-    """Who does the work of a command: this process, or the cluster of ``--cluster`` or of PLURALITY_CLUSTER."""
+    """Yield the executor of a command: this process, or the cluster of ``--cluster`` or of PLURALITY_CLUSTER."""
     from ..runtime.cluster import opened_cluster
     from ..runtime.executors import LocalExecutor
 
@@ -271,12 +271,12 @@ def runner_of(options) -> Iterator["Executor"]:
 
 
 def say_duration(seconds: float) -> None:
-    """Estimated duration on standard error, if it is worth a word."""
+    """Write the estimated duration to standard error, if it is long."""
     if seconds >= _WORTH_A_WORD:
         print(f"Scoring rater models takes about {plural(round(seconds / 60), 'minute')}.", file=sys.stderr, flush=True)
 
 
 def progress(share: float) -> None:
-    """Share done, on a terminal's standard error."""
+    """Write the share done to a terminal's standard error."""
     if sys.stderr.isatty():
         print(f"\r{percent(share):>4}", end="" if share < 1 else "\n", file=sys.stderr, flush=True)

@@ -1,4 +1,4 @@
-"""Sets of labels on the command line: truth and certainty of every label, where no label is chosen."""
+"""Sets of labels on the command line: truth and certainty of every label, if no label is chosen."""
 
 from typing import Any
 
@@ -16,31 +16,31 @@ from .inputs import progress, stamp, write_table
 
 
 def of_all_labels(options, dataset: Dataset) -> bool:
-    """Whether every label is asked about: annotations name several, and none of them is chosen."""
+    """Return whether the command covers every label: annotations have several labels, and no label is chosen."""
     return dataset.kind == "set" and options.label is None and len(dataset.entry_class) > dataset.n_annotations
 
 
 def fit_of_labels(options, dataset: Dataset, asked: Request) -> tuple[dict, pd.DataFrame]:
-    """A fit of every label, with a trust in the raters that they share; the table has the labels of each case.
+    """Fit every label, with a reliability of raters that the labels share; the table has the labels of each case.
 
     Parameters
     ----------
     options
-        Of the command.
+        Options of the command.
     dataset : Dataset
-        Of sets.
+        Dataset of sets.
     asked : Request
-        The model of one label.
+        Model of one label.
     """
     model = em_model(asked) if asked.way == "em" else None
     if not isinstance(model, EmModel):
         raise InputError(
-            f"{asked.title} is not fitted to all labels at once.",
+            f"{asked.title} cannot be fitted to all labels at once.",
             "Choose a label (--label NAME), or a model fitted by expectation-maximisation, such as dawid-skene.",
         )
     for name in ("restarts", "intervals", "gold", "part"):
         if getattr(options, name):
-            raise InputError(f"--{name} is not for all labels at once.", "Choose a label (--label NAME).")
+            raise InputError(f"--{name} is not available for all labels at once.", "Choose a label (--label NAME).")
     found = fit_labels(dataset, model, shared=not options.own_trust, progress=progress)
     table = found.to_frame("cases")
     write_table(options.cases_out, table)
@@ -81,7 +81,7 @@ def fit_of_labels(options, dataset: Dataset, asked: Request) -> tuple[dict, pd.D
 
 
 def counts_of_sets(options) -> DirichletCounts:
-    """The model of each label with its prior; raises `InputError` where another one is asked for."""
+    """Return the model of each label with its prior; raise `InputError` if another model is named."""
     if options.model != COUNTS.name:
         raise InputError(
             f"{options.model} has no certainty of sets.", f"Use {COUNTS.name}, or choose a label (--label NAME)."

@@ -1,4 +1,4 @@
-"""A machine among the raters on the command line: whether it may stand in for one, and how many it is worth."""
+"""AI raters on the command line: whether one can replace a rater, and how many raters it is worth."""
 
 import math
 from collections.abc import Callable
@@ -34,19 +34,21 @@ _MOST_PEOPLE = 60
 
 
 def machine(options) -> tuple[dict, pd.DataFrame]:
-    """The alternative annotator test and the readers that each machine is worth; the table is one row a machine."""
+    """Run the alternative annotator test, and estimate how many raters each AI rater is worth; one row per AI rater."""
     dataset, names, notes, probability, told = _opened(options)
     left_out = options.leave_out.split(",") if options.leave_out else []
     if unknown := [name for name in left_out if name not in dataset.raters]:
-        raise InputError(f"There is no rater {unknown[0]!r} to leave out.", f"There is {', '.join(dataset.raters)}.")
+        raise InputError(
+            f"Could not leave out {unknown[0]!r}: it is not a rater.", f"Raters: {', '.join(dataset.raters)}."
+        )
     people = [name for name in dataset.raters if name not in {*names, *left_out}]
     score = options.score
     notes += _like_machines(people) + _numbers(dataset, score)
     if score == "rmse" and dataset.kind == "class" and not dataset.ordinal:
         dataset, n = as_scores(dataset)
-        notes += [f"{plural(n, 'annotation')} that {'is no number' if n == 1 else 'are no numbers'} left out."] * bool(
-            n
-        )
+        notes += [
+            f"{plural(n, 'annotation')} that {'is not a number' if n == 1 else 'are not numbers'} left out."
+        ] * bool(n)
     how = {"epsilon": options.epsilon, "score": score, "q": options.fdr, "level": options.level, "seed": options.seed}
     found = alternative_test(dataset, names, people=people, **how, progress=progress)
     of_people: tuple[MachineStanding, ...] = ()
@@ -79,7 +81,7 @@ def machine(options) -> tuple[dict, pd.DataFrame]:
 
 
 def panel(options) -> tuple[dict, pd.DataFrame]:
-    """What a panel of AI raters is worth; the table has a row for the panel, people, each member and each family."""
+    """Estimate what a panel of AI raters is worth; one row each for the panel, raters, each member and each family."""
     from ..analyses.panel import PANEL, options_of
 
     dataset, names, notes, _, told = _opened(options)
@@ -91,7 +93,7 @@ def panel(options) -> tuple[dict, pd.DataFrame]:
     (part,) = PANEL.parts
     verdict = part.applicable(dataset)
     if not verdict.possible:
-        raise NotApplicableError(f"“{part.title}” is not possible: {verdict.reason}.")
+        raise NotApplicableError(f"“{part.title}” is not available: {verdict.reason}.")
     asked = part.with_options(**options_of(dataset, described(names, told.values())), seed=options.seed)
     chosen = asked.resolve(**asked.given(options))
     found = asked.answer(dataset, chosen)
@@ -107,7 +109,7 @@ def panel(options) -> tuple[dict, pd.DataFrame]:
 
 
 def _like_machines(people: list[str]) -> list[str]:
-    """A word on raters who count as people, though they are called like machines."""
+    """Return a note on raters who count as people although they have names of AI raters."""
     found = [one.name for one in machine_like(people)]
     if not found:
         return []
@@ -116,7 +118,7 @@ def _like_machines(people: list[str]) -> list[str]:
 
 
 def _numbers(dataset: Dataset, score: Score | None) -> list[str]:
-    """A word on classes that are numbers and are only compared as equal or not, as long as nobody chose that."""
+    """Return a note if classes are numbers that are only compared as equal or not, unless that was chosen."""
     if score is not None or dataset.kind != "class" or dataset.n_classes < 3:
         return []
     if not np.isfinite(to_numbers(dataset.classes)).all():
@@ -125,7 +127,7 @@ def _numbers(dataset: Dataset, score: Score | None) -> list[str]:
 
 
 def _missing(reading) -> list[str]:
-    """Annotations of a file that are empty, or a word for that."""
+    """Return a note on annotations of a file that are empty, or codes for missing values."""
     n = 0 if reading.report is None else reading.report.n_missing
     return [f"{plural(n, 'annotation')} of {reading.dataset.name} missing (empty, null, NA) and left out."] if n else []
 
@@ -157,7 +159,7 @@ def _fields(one: object) -> dict:
 
 
 def _leads(dataset: Dataset, name: str, people: list[str], score: Score | None, options) -> list[dict]:
-    """How far people lead the machine by class, certainty and group; nothing where no case has it and two people."""
+    """Return how far raters lead the AI rater by class, certainty and group; empty if no case has it and two raters."""
     try:
         found = subgroup_differences(dataset, name, people, score=score, level=options.level, seed=options.seed)
     except NotApplicableError:
@@ -166,7 +168,7 @@ def _leads(dataset: Dataset, name: str, people: list[str], score: Score | None, 
 
 
 def _versions(dataset: Dataset, names: list[str], told: dict[str, Machine], people: list[str], options) -> list[dict]:
-    """Versions of a family side by side; families and versions by columns of the file, else as the names say."""
+    """Compare versions of a family; families and versions are from columns of the file, else from the names."""
     machines = described(names, told.values())
     found = version_drift(dataset, machines, people, score=options.score, level=options.level, seed=options.seed)
     return [
@@ -212,7 +214,7 @@ def _worth(
 
 
 def _readers(found: EquivalentReaders) -> dict:
-    """Numbers of readers; null where they are beyond what can be told, which ``words`` say."""
+    """Return numbers of equivalent raters; null if they are beyond what can be estimated, which ``words`` states."""
     ends = {"k": found.k, "low": found.k_low, "high": found.k_high}
     return {name: value if math.isfinite(value) else None for name, value in ends.items()}
 
@@ -226,7 +228,7 @@ def _table(found: AlternativeTest, worth: list[dict]) -> pd.DataFrame:
 
 
 def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarray], dict[str, Machine]]:
-    """People and machines in one dataset, machines asked for, what to mind, their probabilities, marks by column."""
+    """Return raters and AI raters in one dataset, requested AI raters, notes, probabilities, and marks by column."""
     reading = read_warned(options, machines_apart=True)
     dataset = whole = reading.dataset
     if dataset.kind == "set":  # a machine is compared label by label
@@ -261,10 +263,10 @@ def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarra
     dataset, asked = _by_column(dataset, asked, [name for name, *_ in reading.machines], notes)
     if not asked:
         raise InputError(
-            "No machine is named.", "Name a rater of the data (--machine NAME), or a file of its annotations."
+            "The machine is missing.", "Name a rater of the data (--machine NAME), or a file of its annotations."
         )
     if unknown := [name for name in asked if name not in dataset.raters]:
-        raise InputError(f"There is no machine {unknown[0]!r}.", f"There is {', '.join(dataset.raters[:20])}.")
+        raise InputError(f"Could not find the machine {unknown[0]!r}.", f"Raters: {', '.join(dataset.raters[:20])}.")
     unasked = [name for name in of_files if name not in asked]
     if unasked:
         dataset = dataset.select(raters=[name for name in dataset.raters if name not in unasked])
@@ -273,7 +275,7 @@ def _opened(options) -> tuple[Dataset, list[str], list[str], dict[str, np.ndarra
 
 
 def _by_column(dataset: Dataset, asked: list[str], told: list[str], notes: list[str]) -> tuple[Dataset, list[str]]:
-    """Machines by a column of the file are asked for where none is named; else the others of them are no people."""
+    """Return the AI raters of a column if none is named; otherwise leave the others of them out of the people."""
     told = [name for name in told if name in dataset.raters and name not in asked]
     if told and asked:
         dataset = dataset.select(raters=[name for name in dataset.raters if name not in told])
@@ -282,12 +284,12 @@ def _by_column(dataset: Dataset, asked: list[str], told: list[str], notes: list[
 
 
 def _parts(given: str) -> list[str]:
-    """The names of one option; a file may have commas in its name."""
+    """Split the names of one option; a file may have commas in its name."""
     return [given] if Path(given).is_file() else [name.strip() for name in given.split(",") if name.strip()]
 
 
 def _beside(file: str) -> Path | None:
-    """The file of the machines beside that of the people, as the Alternative Annotator Test publishes them."""
+    """Return the file of AI raters next to that of the raters, as the Alternative Annotator Test publishes them."""
     path = Path(file)
     for people, machines in _PAIRS:
         if path.stem.endswith(people):
@@ -298,10 +300,10 @@ def _beside(file: str) -> Path | None:
 
 def _read(path: Path, options, labels: tuple[str, ...]) -> Dataset:
     if not path.is_file():
-        raise InputError(f"There is no file {str(path)!r}.", "Give the file of the machine's annotations.")
+        raise InputError(f"Could not find the file {str(path)!r}.", "Provide the file of the machine's annotations.")
     reading = read_answers(path, labels=labels)
     if reading.report is not None:
-        options.cautions.extend(one for one in reading.report.warnings if one != ONE_RATER)  # of these it is true
+        options.cautions.extend(one for one in reading.report.warnings if one != ONE_RATER)  # true of these files
         options.cautions.extend(_missing(reading))
     return reading.dataset
 
@@ -309,13 +311,13 @@ def _read(path: Path, options, labels: tuple[str, ...]) -> Dataset:
 def _with_predictions(
     dataset: Dataset, whole: Dataset, options, asked: list[str], notes: list[str]
 ) -> tuple[Dataset, dict[str, np.ndarray]]:
-    """The data with classifiers as raters, too, but for those that have a rater's name, and their probabilities."""
+    """Return the data with classifiers as raters, unless they have a rater's name, and their probabilities."""
     probability = {}
     people = dataset
     for entry in options.predictions:
         name, _, path = entry.partition("=")
         if not path or not Path(path).is_file():
-            raise InputError(f"{entry!r} does not name a file of predictions.", "Write NAME=FILE.")
+            raise InputError(f"{entry!r} does not name a file of predictions.", "Use NAME=FILE.")
         opened: Callable[..., tuple[Predictions | ScorePredictions, ...]]
         opened = open_score_predictions if people.kind == "score" else open_predictions
         if is_of_label(people, whole):

@@ -1,4 +1,4 @@
-"""Commands on Parquet that does not fit into memory: the answers of the others, worked out in partitions on disk."""
+"""Commands on Parquet files that do not fit into memory: the same answers, computed in partitions on disk."""
 
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -23,27 +23,27 @@ if TYPE_CHECKING:
     from ..partitioned.dataset import PartitionedDataset
     from ..runtime.executors import Executor
 
-_OF_MEMORY = 0.4  # of what is free, for the rows while they are read; models take as much again
+_OF_MEMORY = 0.4  # share of free memory for the rows while they are read; models need as much again
 MOST_CHOSEN_BY = 2_000_000  # annotations
 Answer = tuple[dict, "Callable[[], pd.DataFrame] | pd.DataFrame"]
 
 
-IN_MEMORY_TOO = ("certainty", "sweep")  # whose chunks of cases a cluster takes, whatever the file
+IN_MEMORY_TOO = ("certainty", "sweep")  # commands whose chunks of cases a cluster takes from any file
 
 
 def wanted(options, called: str) -> bool:
-    """Whether a file is worked on in partitions: because that is asked for, or because it is Parquet that must be.
+    """Return whether a file is processed in partitions: on request, or because it is Parquet too large for memory.
 
     Parameters
     ----------
     options
-        Of the command.
+        Options of the command.
     called : str
-        The command; with ``--cluster`` it takes Parquet in partitions.
+        Name of the command; with ``--cluster`` it takes Parquet in partitions.
     """
     if options.partitions is not None:
         if options.partitions < 1:
-            raise InputError(f"{options.partitions} partitions were asked for.", "Ask for one or more.")
+            raise InputError(f"Partitions must be 1 or more; got {options.partitions}.", "Use a larger number.")
         return True
     path = Path(options.file)
     if options.file == PIPE or not path.exists():
@@ -68,17 +68,17 @@ def wanted(options, called: str) -> bool:
 
 
 def _alone(options, called: str) -> bool:
-    """Never in partitions, and by a cluster only what it can take of data in memory."""
+    """Return False for a command without partitions; raise if its cluster would need them."""
     if getattr(options, "cluster", None) and called not in IN_MEMORY_TOO:
         raise NotApplicableError(
-            f"{called} --cluster takes Parquet, in partitions that its workers read. Write {options.file} as Parquet."
+            f"{called} --cluster needs Parquet, because workers read partitions of it. Write {options.file} as Parquet."
         )
     return False
 
 
 @contextmanager
 def opened(options) -> Iterator["PartitionedDataset"]:
-    """The file of a command in partitions, which are on disk as long as the command runs."""
+    """Open the file of a command in partitions, which are on disk as long as the command runs."""
     from ..partitioned.build import partitioned
     from ..partitioned.scatter import rows_of
 
@@ -97,11 +97,11 @@ def opened(options) -> Iterator["PartitionedDataset"]:
         "restarts",
     ):
         if getattr(options, name, None):
-            raise NotApplicableError(f"--{name} is not taken where data are worked on in partitions.")
+            raise NotApplicableError(f"--{name} is not available for data in partitions.")
     if options.kind not in (None, "class"):
-        raise NotApplicableError(f"Partitions take single classes, no annotations of the kind {options.kind!r}.")
+        raise NotApplicableError(f"Partitions need single classes; these annotations are of the kind {options.kind!r}.")
     if getattr(options, "intervals", False):
-        raise NotApplicableError("--intervals is not taken where data are worked on in partitions.")
+        raise NotApplicableError("--intervals is not available for data in partitions.")
     given = class_list(options.classes)
     columns = {"case": options.case, "rater": options.rater, "answer": options.answer}
     with tempfile.TemporaryDirectory(prefix="plurality-") as folder:
@@ -125,7 +125,7 @@ def _warn(data: "PartitionedDataset", options) -> None:
     Raises
     ------
     InputError
-        Classes may be codes for missing annotations, and no list of classes says that they are none.
+        Classes may be codes for missing annotations, and no list of classes shows that they are classes.
     """
     options.cautions.extend(data.report.warnings)
     if options.classes:
@@ -141,7 +141,7 @@ def _warn(data: "PartitionedDataset", options) -> None:
 
 
 def describe(options) -> Answer:
-    """As `core.commands.data.describe`; of the dropped rows the first 100,000 by line."""
+    """Describe the data as `core.commands.data.describe` does, with the first 100,000 rows left out, by line."""
     import pandas as pd
 
     with opened(options) as data:
@@ -169,7 +169,7 @@ def describe(options) -> Answer:
 
 
 def agreement(options) -> Answer:
-    """As `core.commands.data.agreement`."""
+    """Return agreement as `core.commands.data.agreement` does."""
     import pandas as pd
 
     from ..partitioned.agreement import partitioned_agreement
@@ -193,21 +193,21 @@ def agreement(options) -> Answer:
 
 
 def _checked_order(classes: Sequence[str], options) -> list[str]:
-    """The classes of partitions from low to high, as weights need them.
+    """Return the classes of partitions from low to high, as weights need them.
 
     Raises
     ------
     NotApplicableError
-        They are in another order.
+        The classes are in another order.
     """
     order = declared_order(classes, options)
     if tuple(order) != tuple(classes):
-        raise NotApplicableError(f"Partitions do not put classes in order. Use --classes {','.join(order)}.")
+        raise NotApplicableError(f"Partitions cannot order classes. Use --classes {','.join(order)}.")
     return list(order)
 
 
 def fit(options) -> Answer:
-    """As `core.commands.fits.fit`; the table is of raters, and ``--cases-out`` writes class probabilities."""
+    """Fit a model as `core.commands.fits.fit`; the table is of raters, ``--cases-out`` writes class probabilities."""
     import pandas as pd
 
     from ..models.catalogue import em_model
@@ -215,14 +215,18 @@ def fit(options) -> Answer:
     from .fits import AUTO, answer_of, asked_for
 
     if options.model == AUTO:
-        raise NotApplicableError("auto is not taken where data are worked on in partitions. Name a model.")
+        raise NotApplicableError("The model auto is not available for data in partitions. Name a model.")
     if options.evidence:
-        raise NotApplicableError("A classifier is not taken as evidence where data are worked on in partitions.")
+        raise NotApplicableError("A classifier as evidence is not available for data in partitions.")
     if options.part is not None:
-        raise NotApplicableError("A table of the Models page is not taken in partitions. Leave out --part.")
+        raise NotApplicableError(
+            "Tables of the Models page are not available for data in partitions. Leave out --part."
+        )
     asked = asked_for(options)
     if asked.way != "em":
-        raise NotApplicableError(f"{asked.title} by {asked.way} is not taken in partitions. Fit a model by em.")
+        raise NotApplicableError(
+            f"{asked.title} by {asked.way} is not available for data in partitions. Use a model fitted by em."
+        )
     with runner_of(options) as runner, opened(options) as data:
         _warn(data, options)
         found = fit_partitioned(em_model(asked), data, progress=progress, runner=runner)
@@ -235,7 +239,7 @@ def fit(options) -> Answer:
 
 
 def choose(options) -> Answer:
-    """As `core.commands.choices.choose`, on as many partitions as the models can be scored on at once."""
+    """Choose a model as `core.commands.choices.choose` does, on as many partitions as can be scored at once."""
     from ..partitioned.sample import sampled
     from .choices import answer_of
 
@@ -254,13 +258,13 @@ def choose(options) -> Answer:
 
 
 def certainty(options) -> Answer:
-    """As `core.commands.plausibilities.certainty`; the table has a row, and ``--cases-out`` writes the cases."""
+    """Return certainty as `core.commands.plausibilities.certainty`, in one row; ``--cases-out`` writes the cases."""
     import pandas as pd
 
     from ..thresholds import CERTAIN_LEVELS
 
     if options.reliability is None:
-        raise InputError("Data in partitions do not say where γ opens.", "Provide --reliability.")
+        raise InputError("The default γ is not available for data in partitions.", "Provide --reliability.")
     tops = range(1, options.top + 1)
     with runner_of(options) as runner, opened(options) as data:
         (found,) = _means(options, data, [options.reliability], runner)
@@ -278,7 +282,7 @@ def certainty(options) -> Answer:
 
 
 def sweep(options) -> Answer:
-    """As `core.commands.plausibilities.sweep`, without classifiers."""
+    """Run a sweep as `core.commands.plausibilities.sweep` does, without classifiers."""
     import pandas as pd
 
     from .plausibilities import reliabilities_of
@@ -296,13 +300,13 @@ def sweep(options) -> Answer:
 
 
 def _means(options, data: "PartitionedDataset", reliabilities: list[float], runner: "Executor") -> list:
-    """Mean certainties at each reliability; the cases go to the file that was asked for."""
+    """Return mean certainties at each reliability; write the cases to a file if one is named."""
     from ..analyses.cases.certainty import CaseCertainty
     from ..partitioned.certainty import MeanCertainty, certainties
     from .plausibilities import chosen_model
 
     if method_named("plausibility", options.model).takes.get("class") is None:
-        raise NotApplicableError(f"{options.model} takes no classes, which is what partitions hold.")
+        raise NotApplicableError(f"{options.model} does not take classes, and partitions contain only classes.")
     _warn(data, options)
     means = [MeanCertainty.of_none(options.top) for _ in reliabilities]
     how: dict[str, Any] = {"n_draws": options.draws, "max_top": options.top, "seed": options.seed, "progress": progress}
@@ -332,7 +336,7 @@ def _by_case(names, classes, probability) -> "pd.DataFrame":
 
 
 def _write(path: str, tables: Iterator["pd.DataFrame"]) -> None:
-    """Tables of the same columns one below the other, as `core.commands.inputs.write_table` one of them."""
+    """Write tables with the same columns one below the other, as `core.commands.inputs.write_table` does for one."""
     from ..tables import to_csv
 
     mark = len("\ufeff".encode())
@@ -342,4 +346,4 @@ def _write(path: str, tables: Iterator["pd.DataFrame"]) -> None:
                 content = to_csv(table)
                 file.write(content if number == 0 else content[mark:].split(b"\r\n", 1)[1])
     except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror}).") from None
+        raise InputError(f"Could not write {path}: {error.strerror}. Check the path.") from None

@@ -1,4 +1,4 @@
-"""A part of an analysis on the command line: the rows of its table, as its page and its downloads have them."""
+"""Part of an analysis on the command line: the rows of its table, as on its page and in its downloads."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 def answer_part(
     analysis: Analysis, options, with_more: Callable[[Dataset], Dataset] = lambda dataset: dataset
 ) -> tuple[dict, "pd.DataFrame"]:
-    """The part that the options name; of scores as they are if that is what it takes.
+    """Return the part that the options name, for unsplit scores if the part takes them.
 
     Parameters
     ----------
     analysis : Analysis
     options
-        Of the command line.
+        Options of the command line.
     with_more : callable
-        What is added to the data, such as gold.
+        Function that adds to the data, such as gold.
 
     Raises
     ------
@@ -43,18 +43,18 @@ def answer_part(
 def answered(
     part: AnalysisPart, options, dataset: Dataset, left_out: int = 0, words: Callable[[Any], str] | None = None
 ) -> tuple[dict, "pd.DataFrame"]:
-    """The rows of a part of an analysis, as its page and its downloads have it.
+    """Return the rows of a part of an analysis, as on its page and in its downloads.
 
     Parameters
     ----------
     part : AnalysisPart
     options
-        Of the command line.
+        Options of the command line.
     dataset : Dataset
     left_out : int
-        Annotations that are not in the dataset.
+        Number of annotations that are not in the dataset.
     words : callable, optional
-        The result to sentences to send on.
+        Function from the result to sentences to output.
 
     Raises
     ------
@@ -63,7 +63,7 @@ def answered(
     """
     verdict = part.applicable(dataset)
     if not verdict.possible:
-        raise NotApplicableError(f"“{part.title}” is not possible: {verdict.reason}.")
+        raise NotApplicableError(f"“{part.title}” is not available: {verdict.reason}.")
     chosen = part.resolve(**part.given(options))
     found = part.answer(dataset, chosen, **({} if part.work is None else {"progress": progress}))
     table = part.frame(found, dataset, chosen)

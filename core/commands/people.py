@@ -1,4 +1,4 @@
-"""Who may do what on a server where people sign in, and which account each name belongs to."""
+"""People, their roles, and the account of each name on a server with sign-in, on the command line."""
 
 import time
 from typing import TYPE_CHECKING
@@ -21,7 +21,7 @@ _COLUMNS = ["name", "role", "may", "groups", "issuer", "subject"]
 
 
 def people(options) -> tuple[dict, "pd.DataFrame"]:
-    """List everybody with what they may do, or free a name from its account."""
+    """List everybody with their role, or free a name from its account."""
     import pandas as pd
 
     if options.action is None:
@@ -31,7 +31,7 @@ def people(options) -> tuple[dict, "pd.DataFrame"]:
     from ..people_list import normal_name
 
     if options.name is None:
-        raise InputError("No name to free.", "Write it as: plurality people rebind NAME")
+        raise InputError("The name to free is missing.", "Use: plurality people rebind NAME")
     name = normal_name(options.name)
     free(name)
     answer = {"ok": True, "name": name, "next": "The next account that signs in under this name takes it."}
@@ -39,13 +39,13 @@ def people(options) -> tuple[dict, "pd.DataFrame"]:
 
 
 def access(options) -> tuple[dict, "pd.DataFrame"]:
-    """Check the record of access and list its lines, the oldest first; the table is of the lines."""
+    """Check the record of access and list its lines, the oldest first; the table has the lines."""
     import pandas as pd
 
     from ..access_record import check_access
 
     if options.days is not None and options.days < 1:
-        raise InputError(f"Lines of {options.days} days were asked for.", "Ask for at least one day.")
+        raise InputError(f"Days must be at least 1; got {options.days}.", "Use a larger number.")
     lines, faults = check_access()
     since = 0.0 if options.days is None else time.time() - 86_400 * options.days
     rows = [

@@ -46,7 +46,7 @@ _BETTER = {"classifier": "a", "other_classifier": "b", "metric": "metric", "p_be
 
 
 def certainty(options) -> tuple[dict, pd.DataFrame]:
-    """Annotation certainty and risk, their means over cases; the table is per case."""
+    """Return annotation certainty and risk, with means over cases; the table is per case."""
     reading = None if _closed_form(options) else read_warned(options)
     if reading is not None and of_all_labels(options, reading.dataset):
         if options.reliability is None:
@@ -90,19 +90,19 @@ def _inputs(dataset: Dataset, model: PlausibilityModel, options) -> Inputs:
 
 
 def learned_of(options, dataset: Dataset) -> LearnedCounts | None:
-    """Counts with the learned prior, if they are asked for, or open so and neither γ nor α is given.
+    """Return counts with the learned prior, if requested, or if it is the default and neither γ nor α is given.
 
     Raises
     ------
     InputError
-        They are asked for together with another model or with α.
+        The learned prior is combined with another model or with α.
     """
     if not getattr(options, "learned_prior", False):
         opens = COUNTS_LEARN and options.model == DirichletCounts.name and options.reliability is None
         return learned_counts(dataset) if opens and options.alpha is None and dataset.kind == "class" else None
     if options.model != DirichletCounts.name or options.alpha is not None:
         raise InputError(
-            "--learned-prior is of Dirichlet counts, and sets α.", "Use certainty dirichlet, without --alpha."
+            "--learned-prior needs Dirichlet counts, and sets α itself.", "Use certainty dirichlet, without --alpha."
         )
     return learned_counts(dataset)
 
@@ -110,7 +110,7 @@ def learned_of(options, dataset: Dataset) -> LearnedCounts | None:
 def _with_learned_prior(
     learned: LearnedCounts, dataset: Dataset, result: CertaintyResult, reliability: float, table: pd.DataFrame
 ) -> dict:
-    """The prior, how many cases are uncertain, and what more raters would do, also into the table."""
+    """Add the prior, the number of uncertain cases, and the effect of more raters, also to the table."""
     shares = certainty_shares(dataset, learned.model, result, reliability=reliability)
     more = more_raters(dataset, learned.model, reliability=reliability)
     table["more_raters"], table["more_raters_chance"] = [OUTCOMES[place] for place in more.outcome], more.chance
@@ -135,21 +135,21 @@ def _with_learned_prior(
 
 
 def reliabilities_of(options) -> list[float]:
-    """The values of γ that a sweep is asked for."""
+    """Return the values of γ of a sweep."""
     try:
         return [float(value) for value in options.reliabilities.split(",")]
     except ValueError:
-        raise InputError(f"{options.reliabilities!r} is not a list of numbers.", "Write for example 1,3,10.") from None
+        raise InputError(f"{options.reliabilities!r} is not a list of numbers.", "Use for example 1,3,10.") from None
 
 
 def sweep(options) -> tuple[dict, pd.DataFrame]:
-    """Certainty, risk and classifiers at each reliability; the table has a row for each."""
+    """Return certainty, risk and classifiers at each reliability; the table has a row for each."""
     reliabilities = reliabilities_of(options)
     reading = None if _closed_form(options) else read_warned(options)
     if reading is not None and of_all_labels(options, reading.dataset):
         return _sweep_of_sets(options, reading.dataset, reliabilities)
     if options.gold:
-        raise InputError("--gold of sweep is of sets of labels.", "Leave it out.")
+        raise InputError("--gold of sweep needs sets of labels.", "Leave it out.")
     dataset, left_out = read_input(options, reading)
     if _closed_form(options):
         return _gaussian_sweep(options, dataset, reliabilities)
@@ -188,7 +188,7 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
 
 
 def read_input(options, reading: Reading | None = None) -> tuple[Dataset, int]:
-    """What the model eats, with risk levels where they are given; of what was read before, where it was."""
+    """Return the data as the model takes them, with risk levels if given; use data already read, if any."""
     if _closed_form(options):
         reading = read_warned(options, kind="score")
         return reading.dataset, 0
@@ -203,9 +203,9 @@ def read_input(options, reading: Reading | None = None) -> tuple[Dataset, int]:
 
 
 def chosen_model(options) -> PlausibilityModel:
-    """The plausibility model that the options name, with its prior."""
+    """Return the plausibility model that the options name, with its prior."""
     if not 1 <= options.top <= 10:
-        raise InputError(f"Sets of up to {options.top} classes were asked for.", "Ask for 1 to 10.")
+        raise InputError(f"The size of sets must be 1 to 10; got {options.top}.", "Change --top.")
     method = method_named("plausibility", options.model)
     known = {option.name for each in methods("plausibility").values() for option in each.options}
     given = {name: value for name in known if (value := getattr(options, name, None)) is not None}
@@ -213,15 +213,15 @@ def chosen_model(options) -> PlausibilityModel:
 
 
 def settings_of(options, dataset: Dataset, *, weighing: bool = True) -> AnalysisSettings:
-    """What the data open with, with the model, its prior and γ that the options name in place of these.
+    """Return the default settings of the data, with the model, its prior and γ replaced by the options.
 
     Parameters
     ----------
     options
-        Of the command.
+        Options of the command.
     dataset : Dataset
     weighing : bool
-        As of `core.analysis_settings.compute_settings`.
+        See `core.analysis_settings.compute_settings`.
     """
 
     def make(name: str) -> PlausibilityModel:
@@ -241,14 +241,14 @@ def settings_of(options, dataset: Dataset, *, weighing: bool = True) -> Analysis
 
 
 def opened_reliability(options, dataset: Dataset) -> float:
-    """γ as it was given, or else as pages open with it.
+    """Return γ as it was given, or else the default of pages.
 
     Parameters
     ----------
     options
-        Of the command.
+        Options of the command.
     dataset : Dataset
-        As `read_input` gives it.
+        Dataset, as `read_input` returns it.
     """
     return (
         settings_of(options, dataset, weighing=False).reliability
@@ -258,7 +258,7 @@ def opened_reliability(options, dataset: Dataset) -> float:
 
 
 def _closed_form(options) -> bool:
-    """Whether the model's certainty needs no draws."""
+    """Return whether the model's certainty needs no draws."""
     return method_named("plausibility", options.model).make is GaussianScores
 
 
@@ -278,9 +278,9 @@ def _run(options, model: PlausibilityModel, dataset: Dataset, reliabilities, cla
 
 
 def _gaussian_certainty(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
-    """Closed form: no draws, and so no Monte Carlo error."""
+    """Return certainty of scores in closed form: without draws, and so without Monte Carlo error."""
     if dataset.kind != "score":
-        raise InputError("The Gaussian model takes scores; these are not.", "Use another model.")
+        raise InputError("The Gaussian model needs scores; these annotations are not scores.", "Use another model.")
     model, fitted = _gaussian_model(options, dataset)
     asked, part = _inputs(dataset, model, options), CASES.part("scores")
     found = part.answer(asked)
@@ -299,7 +299,7 @@ def _gaussian_certainty(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
 
 
 def _gaussian_sweep(options, dataset: Dataset, reliabilities: list[float]) -> tuple[dict, pd.DataFrame]:
-    """Widths and sides at each γ in closed form, and errors of predicted scores over plausible truths."""
+    """Return widths and sides at each γ in closed form, and errors of predicted scores over plausible truths."""
     model, fitted = _gaussian_model(options, dataset)
     trust = score_trust(dataset, model, reliabilities)
     by_gold = scores_by_gold(dataset, trust) if len(gold_cases(dataset)) else None
@@ -338,7 +338,7 @@ def _gaussian_sweep(options, dataset: Dataset, reliabilities: list[float]) -> tu
 
 
 def _certainty_of_sets(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
-    """Certainty of every label and of the set; the table is per case."""
+    """Return certainty of every label and of the set; the table is per case."""
     asked, part = _inputs(dataset, counts_of_sets(options), options), CASES.part("labels")
     found = part.answer(asked)
     table = part.frame(found, asked)
@@ -355,7 +355,7 @@ def _certainty_of_sets(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
 
 
 def _sweep_of_sets(options, dataset: Dataset, reliabilities: list[float]) -> tuple[dict, pd.DataFrame]:
-    """Certainty of sets at each γ, and predicted sets over plausible truths and against known ones."""
+    """Return certainty of sets at each γ, and predicted sets over plausible truths and against known ones."""
     found = _read_matched(options, dataset, open_set_predictions)
     gold = None
     if options.gold:
@@ -382,7 +382,7 @@ def _sweep_of_sets(options, dataset: Dataset, reliabilities: list[float]) -> tup
 
 
 def _by_metric(table: pd.DataFrame) -> dict[str, dict[str, dict]]:
-    """The rows of a table by its first two columns: who, and which metric."""
+    """Return the rows of a table by its first two columns: classifier or predictor, and metric."""
     who, metric = table.columns[:2]
     found: dict[str, dict[str, dict]] = {}
     for row in table.to_dict("records"):
@@ -391,7 +391,7 @@ def _by_metric(table: pd.DataFrame) -> dict[str, dict[str, dict]]:
 
 
 def _defined(found: SetMetrics) -> dict[str, dict[str, dict]]:
-    """Metrics of classifiers of sets; None where one is undefined."""
+    """Return metrics of classifiers of sets; None if one is undefined."""
     table = found.to_frame().drop(columns="n_cases")
     return _by_metric(table.astype(object).where(table.notna(), None))
 
@@ -400,17 +400,17 @@ _GOLD_PARTS = ("error", "error_low", "error_high", "held", "held_low", "held_hig
 
 
 def model_for(options, dataset: Dataset) -> PlausibilityModel:
-    """The same for data at hand: the prior of scores is fitted to them, unless it was given."""
+    """Return the plausibility model for these data: the prior of scores is fitted to them, unless it is given."""
     return _gaussian_model(options, dataset)[0] if _closed_form(options) else chosen_model(options)
 
 
 def _gaussian_model(options, dataset: Dataset) -> tuple[GaussianScores, bool]:
-    """The model with the prior that was given, or else fitted, and whether it was fitted."""
+    """Return the model with the given or else the fitted prior, and whether it was fitted."""
     if options.prior:
         try:
             m0, k0, a0, b0 = (float(value) for value in options.prior.split(","))
         except ValueError:
-            raise InputError(f"{options.prior!r} is not a prior.", "Give four numbers: m0,k0,a0,b0.") from None
+            raise InputError(f"{options.prior!r} is not a prior.", "Use four numbers: m0,k0,a0,b0.") from None
         return GaussianScores(options.threshold, m0, k0, a0, b0), False
     prior = fit_prior(dataset)
     options.cautions.extend(caution for caution in (prior.undetermined(), prior.alike()) if caution)
@@ -418,12 +418,12 @@ def _gaussian_model(options, dataset: Dataset) -> tuple[GaussianScores, bool]:
 
 
 def read_classifiers(options, dataset: Dataset) -> tuple[Predictions, ...]:
-    """Predictions of a sample and of the files asked for, matched to the dataset."""
+    """Read predictions of a sample and of the files named, matched to the dataset."""
     return _read_matched(options, dataset, open_predictions)
 
 
 def read_predictors(options, dataset: Dataset) -> tuple[ScorePredictions, ...]:
-    """The same of scores."""
+    """Read predicted scores of a sample and of the files named, matched to the dataset."""
     return _read_matched(options, dataset, open_score_predictions)
 
 
@@ -436,7 +436,7 @@ def _read_matched(options, dataset: Dataset, opened: Callable) -> tuple:
     for entry in options.predictions:
         name, _, path = entry.partition("=")
         if not path:
-            raise InputError(f"{entry!r} does not name a file of predictions.", "Write NAME=FILE.")
+            raise InputError(f"{entry!r} does not name a file of predictions.", "Use NAME=FILE.")
         found += opened(name, read_bytes(path), dataset)
     for predictions in found:
         options.cautions.extend(predictions.notes)
@@ -444,35 +444,37 @@ def _read_matched(options, dataset: Dataset, opened: Callable) -> tuple:
 
 
 def read_bytes(path: str) -> bytes:
-    """What a file holds; raises `InputError` where it cannot be opened."""
+    """Return the content of a file; raise `InputError` if it cannot be opened."""
     try:
         return Path(path).read_bytes()
     except OSError as error:
-        raise InputError(f"{path} cannot be opened ({error.strerror}).", "Look at the path.") from None
+        raise InputError(f"Could not open {path}: {error.strerror}.", "Check the path.") from None
 
 
 def _read_risk(path: str, dataset: Dataset) -> np.ndarray:
-    """Levels from a table class,risk, or from one number a line in the order of the classes."""
+    """Read risk levels from a table class,risk, or from one number per line in the order of the classes."""
     try:
         text = read_bytes(path).decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(f"{path} is no text in UTF-8.", "Save it as UTF-8.") from None
+        raise InputError(f"Could not read {path}: it is not UTF-8.", "Save it as UTF-8.") from None
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     words = {name: code for code, name in enumerate(RISK_LEVELS)} | {str(code): code for code in range(3)}
     if lines and all(line.casefold() in words for line in lines):
         if len(lines) != dataset.n_classes:
-            raise InputError(f"{path} has {len(lines):,} levels for {dataset.n_classes:,} classes.", "Give each one.")
+            raise InputError(
+                f"{path} has {len(lines):,} levels for {dataset.n_classes:,} classes.", "Provide one per class."
+            )
         return np.array([words[line.casefold()] for line in lines], np.int8)
     cells = list(csv.reader(lines))
     levels = {",".join(row[:-1]).strip(): row[-1].strip().casefold() for row in cells}  # a name may hold commas
     for name in dataset.classes:
         if levels.get(name) not in words:
-            raise InputError(f"{path} has no risk level for class {name!r}.", "Give low, medium or high (or 0, 1, 2).")
+            raise InputError(f"{path} has no risk level for class {name!r}.", "Use low, medium or high (or 0, 1, 2).")
     return np.array([words[levels[name]] for name in dataset.classes], np.int8)
 
 
 def _trust(options, model: PlausibilityModel, dataset: Dataset, reliability: float) -> dict:
-    """Trust per rater, in the order of the data, where the model estimates it; from the chain that was just run."""
+    """Return the reliability per rater, in the order of the data, if the model estimates it, from the last chain."""
     if not isinstance(model, MixturePlackettLuce):
         return {}
     fit = model.fit(dataset, reliability=reliability, n_draws=options.draws, seed=options.seed)

@@ -1,4 +1,4 @@
-"""Raters on the command line: how accurate, by gold or by the model, and what speaks against them."""
+"""Raters on the command line: their accuracy, by gold or by the model, and flags with evidence."""
 
 from dataclasses import asdict, replace
 
@@ -24,10 +24,10 @@ from .plausibilities import read_bytes
 
 
 def raters(options) -> tuple[dict, pd.DataFrame]:
-    """Raters against what is acceptable, with flags, or another part; a row for each, those that cost most first.
+    """Return raters against the acceptable accuracy, with flags, or another part; one row each, most costly first.
 
     Raters of ordered classes, and of scores without a threshold, are judged by how they follow the cases, with severity
-    and spread; of scores with gold bias and error against it are given, too.
+    and spread; for scores with gold, bias and error against it are included.
     """
     part = RATERS.part(options.part)
     if part is not RATERS.parts[0]:
@@ -78,14 +78,14 @@ def _with_gold(dataset: Dataset, options) -> Dataset:
 
 
 def _costs(judged: JudgedAccuracy | Following) -> dict:
-    """What raters are measured by, and what those flagged cost."""
+    """Return the measure of raters, and the cost of flagged ones."""
     if isinstance(judged, Following):
         return {"measure": "correlation", "mean_correlation": judged.mean, "lost_of_low": judged.cost}
     return {"measure": "accuracy", "wrong_of_low": judged.cost}
 
 
 def _of_scores(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
-    """How raters of scores follow the cases, severity and spread, as the Raters page has them; most lost first."""
+    """Return how raters of scores follow the cases, severity and spread, as on the Raters page; most lost first."""
     part = RATERS.part("scores")
     chosen = part.resolve(**part.given(options))
     following = part.answer(dataset, chosen)
@@ -129,16 +129,16 @@ def _of_scores(options, dataset: Dataset) -> tuple[dict, pd.DataFrame]:
 
 
 def known_scores(path: str) -> dict[str, float]:
-    """Known scores from a table: case, score. Rows with an empty cell are no gold.
+    """Read known scores from a table: case, score. Rows with an empty cell have no gold.
 
     Raises
     ------
     InputError
-        The file cannot be read, has one column, or a score is no number.
+        The file cannot be read, has one column, or a score is not a number.
     """
     raw = open_table(read_bytes(path))
     if len(raw.columns) < 2:
-        raise InputError(f"{path} has one column.", "Give a table with the case and its score.")
+        raise InputError(f"{path} has one column.", "Provide a table with the case and its score.")
     case, value = (raw.table[raw.columns[place]].to_pylist() for place in (0, 1))
     texts = tuple("" if text is None else str(text).strip() for text in value)
     number = to_numbers(texts, decimal_comma=raw.decimal_comma)
@@ -147,6 +147,6 @@ def known_scores(path: str) -> dict[str, float]:
         if not text or not case_id or not case_id.strip():
             continue
         if not np.isfinite(number[place]):
-            raise InputError(f"{path}: {text!r} in row {place + 1} is no score.", "Give numbers.")
-        found[case_id.strip()] = float(number[place])  # as annotations are read
+            raise InputError(f"{path}: {text!r} in row {place + 1} is not a score.", "Use numbers.")
+        found[case_id.strip()] = float(number[place])  # trimmed, as annotations are
     return found

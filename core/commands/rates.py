@@ -1,4 +1,4 @@
-"""The rate of a class among all cases on the command line: a machine's labels corrected by people's."""
+"""Rate of a class among all cases on the command line: an AI rater's labels corrected by those of raters."""
 
 from pathlib import Path
 
@@ -16,12 +16,12 @@ from .plausibilities import read_bytes
 
 
 def rate(options) -> tuple[dict, pd.DataFrame]:
-    """The corrected rate; the table is its row."""
+    """Estimate the corrected rate; the table is its row."""
     dataset, left_out = read_classes(options, keep=(options.machine,))
     if options.gold:
         dataset = with_gold(dataset, options)
     if options.klass not in dataset.classes:
-        raise InputError(f"There is no class {options.klass!r}.", f"Name one of: {', '.join(dataset.classes[:20])}.")
+        raise InputError(f"Unknown class {options.klass!r}.", f"Use one of {', '.join(dataset.classes[:20])}.")
     code = dataset.classes.index(options.klass)
     name, _, path = options.machine.partition("=")
     said = _by_predictions(options, dataset, name, path, code) if path else _by_rater(dataset, name, code)
@@ -53,9 +53,9 @@ def rate(options) -> tuple[dict, pd.DataFrame]:
 
 
 def _by_rater(dataset: Dataset, name: str, code: int) -> np.ndarray:
-    """Whether the machine names the class, by case: a share where it has several annotations, NaN where none."""
+    """Return whether the AI rater names the class, by case: a share for several annotations, NaN for none."""
     if not dataset.raters_identified or name not in dataset.raters:
-        raise InputError(f"There is no rater {name!r}.", "Name a rater of FILE, or give --machine NAME=FILE.")
+        raise InputError(f"Could not find the rater {name!r}.", "Name a rater of FILE, or use --machine NAME=FILE.")
     own = dataset.rater == dataset.raters.index(name)
     return _shares(dataset, dataset.case_of_annotation[own], dataset.answer[own], code)
 
@@ -67,7 +67,7 @@ def _shares(dataset: Dataset, case: np.ndarray, answer: np.ndarray, code: int) -
 
 
 def _by_predictions(options, dataset: Dataset, name: str, path: str, code: int) -> np.ndarray:
-    """The probability that the machine gives the class; where scores are none, whether the class comes first."""
+    """Return the AI rater's probability of the class; if scores are not probabilities, whether the class is first."""
     one, *others = open_predictions(name, read_bytes(path), dataset)
     options.cautions.extend(one.notes)
     if others:
@@ -79,13 +79,13 @@ def _by_predictions(options, dataset: Dataset, name: str, path: str, code: int) 
         here = one.class_code == code
         found[case[here]] = score[here]
         return found
-    options.cautions.append(f"{one.name}: the scores are no probabilities; the first class counts.")
+    options.cautions.append(f"{one.name}: the scores are not probabilities, so only the first class counts.")
     first = one.group == 0
     return _shares(dataset, case[first], one.class_code[first], code)
 
 
 def _labels(options, dataset: Dataset, case: np.ndarray, answer: np.ndarray, code: int) -> np.ndarray:
-    """What people say of each case: gold where it is known, else shares, or draws of the truth; NaN where nothing."""
+    """Return what raters annotate on each case: gold if known, else shares, or draws of the truth; NaN if nothing."""
     n = np.bincount(case, minlength=dataset.n_cases)
     named = np.bincount(case, answer == code, dataset.n_cases)
     if options.only_gold:
@@ -100,19 +100,21 @@ def _labels(options, dataset: Dataset, case: np.ndarray, answer: np.ndarray, cod
 
 
 def _probabilities(options, dataset: Dataset) -> np.ndarray:
-    """The column of FILE that holds each case's probability of being labelled; NaN where it says nothing."""
+    """Return the column of FILE with each case's probability of being labelled; NaN if it is empty."""
     try:
         raw = open_table(Path(options.file).read_bytes())
     except OSError as error:
         raise InputError(
-            f"{options.file} cannot be opened ({error.strerror}).", "Give a table with the column."
+            f"Could not open {options.file}: {error.strerror}.", "Provide a table with the column."
         ) from None
     frame = raw.table.to_pandas()
     if options.probabilities not in frame.columns:
-        raise InputError(f"There is no column {options.probabilities!r}.", f"Columns: {', '.join(frame.columns[:20])}.")
+        raise InputError(
+            f"Could not find the column {options.probabilities!r}.", f"Columns: {', '.join(frame.columns[:20])}."
+        )
     cases = options.case or next((name for name in frame.columns if name.casefold() in ("case", "case id")), None)
     if cases is None or cases not in frame.columns:
-        raise InputError("The column of cases is not known.", "Give --case COLUMN.")
+        raise InputError("The column of cases is unknown.", "Use --case COLUMN.")
     told = pd.to_numeric(frame[options.probabilities], errors="coerce").to_numpy()
     of_case = dict(zip(frame[cases].astype(str), told, strict=True))
     return np.array([of_case.get(name, np.nan) for name in dataset.cases])

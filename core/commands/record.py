@@ -1,4 +1,4 @@
-"""The record of reviews: is it whole, upgrade it as its owner, back it up with all else, put a backup back, erase."""
+"""Record of reviews on the command line: verify, upgrade as its owner, back up, restore, erase."""
 
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def verify(options) -> tuple[dict, "pd.DataFrame"]:
-    """Whether the record is whole and holds the given hashes; the table is of what is wrong."""
+    """Check that the record is whole and contains the given hashes; the table lists the faults."""
     import pandas as pd
 
     from ..review.chain import RecordCheck, not_held
@@ -37,7 +37,7 @@ def verify(options) -> tuple[dict, "pd.DataFrame"]:
 
 
 def sign(options) -> tuple[dict, "pd.DataFrame"]:
-    """Sign where the chains end, by a key that is kept elsewhere; the table is of what was signed."""
+    """Sign the ends of the chains, with a key stored elsewhere; the table lists what was signed."""
     import pandas as pd
 
     from ..review.signed_heads import make_key, sign_heads
@@ -53,7 +53,7 @@ def sign(options) -> tuple[dict, "pd.DataFrame"]:
 
 
 def upgrade(options) -> tuple[dict, "pd.DataFrame"]:
-    """Bring the database to this version as the owner of its tables, and let the role of the application use it."""
+    """Upgrade the database to this version as the owner of its tables, and give the application's role access."""
     import pandas as pd
 
     from ..review.database import grant, open_database, owner_url, store_url
@@ -63,7 +63,7 @@ def upgrade(options) -> tuple[dict, "pd.DataFrame"]:
     role = None
     if owner_url() != url:
         if not url.username:
-            raise InputError("PLURALITY_DATABASE_URL names no role.", "Set it to postgresql://role@host/name.")
+            raise InputError("PLURALITY_DATABASE_URL does not name a role.", "Set it to postgresql://role@host/name.")
         role = url.username
         grant(engine, role)
     engine.dispose()
@@ -72,11 +72,11 @@ def upgrade(options) -> tuple[dict, "pd.DataFrame"]:
 
 
 def backup(options) -> tuple[dict, "pd.DataFrame"]:
-    """Write the backup; the table is of what it holds."""
+    """Write the backup; the table lists its content."""
     from ..backup import ENCRYPTED, back_up, expire_backups
 
     if (options.out is None) == (options.folder is None):
-        raise InputError("It is not said where to.", "Give either a file or --folder.")
+        raise InputError("The place of the backup is missing.", "Use either a file or --folder.")
     if options.folder is None:
         return _of(back_up(Path(options.out), options.encrypt_to or ""), options.out)
     folder = Path(options.folder)
@@ -88,7 +88,7 @@ def backup(options) -> tuple[dict, "pd.DataFrame"]:
 
 
 def restore(options) -> tuple[dict, "pd.DataFrame"]:
-    """Put a backup back; the table is of what it held."""
+    """Restore a backup; the table lists its content."""
     from ..backup import restore as put_back
 
     identity = None if options.identity is None else Path(options.identity)
@@ -96,16 +96,16 @@ def restore(options) -> tuple[dict, "pd.DataFrame"]:
 
 
 def erase(options) -> tuple[dict, "pd.DataFrame"]:
-    """Erase what is kept of a person, or data that nobody uses any more; the table is of what it was."""
+    """Erase what is stored of a person, or data that nobody uses any more; the table lists what it was."""
     import pandas as pd
 
     from ..erasure import erase_person, forget, unused
 
     if (options.person is None) == (options.unused is None):
-        raise InputError("It is not said what to erase.", "Give either --person NAME or --unused DAYS.")
+        raise InputError("The person or data to erase are missing.", "Use either --person NAME or --unused DAYS.")
     if options.person is not None:
         if not options.yes:
-            raise InputError("Erasing a person cannot be taken back.", "Make a backup, then add --yes.")
+            raise InputError("Erasing a person cannot be undone.", "Make a backup, then add --yes.")
         done = erase_person(options.person, options.by)
         answer = {"ok": True, "n_events": done.n_events, "n_datasets": done.n_datasets}
         return answer, pd.DataFrame([{"dataset": key, "n_events": n} for key, n in done.n_events.items()])

@@ -1,4 +1,4 @@
-"""What anchors the reliability γ: the held-out readers' curve, certainty against gold, and where γ opens."""
+"""Evidence for the reliability γ: the curve of held-out raters, certainty against gold, and the default γ."""
 
 import pandas as pd
 
@@ -22,9 +22,9 @@ _GOLD = (
 
 
 def reliability(options) -> tuple[dict, pd.DataFrame]:
-    """Both curves and the γ that a page opens at; the table is of the held-out readers' curve."""
+    """Return both curves and the default γ of pages; the table has the curve of held-out raters."""
     if options.beta is not None and options.model != DIRICHLET.name:
-        raise InputError("--beta is for counts.", "Use it with: reliability dirichlet FILE --beta B.")
+        raise InputError("--beta needs the model of counts.", "Use it with: reliability dirichlet FILE --beta B.")
     dataset, left_out = read_input(options)
     if options.gold:
         dataset = with_gold(dataset, options)

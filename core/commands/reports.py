@@ -1,4 +1,4 @@
-"""A report: one HTML file written, and what stands in it."""
+"""Report on the command line: one HTML file, and a list of its sections."""
 
 from pathlib import Path
 
@@ -20,7 +20,7 @@ def report(options) -> tuple[dict, pd.DataFrame]:
     dataset = reading.dataset
     every = read_file(options) if reading.machines and not options.with_machines else None  # machines, too
     if dataset.kind == "set" and options.label is None:
-        raise InputError("Sets of labels are reported label by label.", "Give --label NAME.")
+        raise InputError("A report on sets of labels needs one label.", "Use --label NAME.")
     if dataset.kind == "class":
         dataset = with_declared_order(dataset, options)
     settings = settings_of(options, dataset)
@@ -47,7 +47,7 @@ def report(options) -> tuple[dict, pd.DataFrame]:
     try:
         Path(options.out).write_bytes(content)
     except OSError as error:
-        raise InputError(f"{options.out} cannot be written ({error.strerror}).", "Choose another file.") from None
+        raise InputError(f"Could not write {options.out}: {error.strerror}.", "Choose another file.") from None
     rows = [{"section": key, "title": SECTIONS[key]} for key in sections]
     answer = {"out": options.out, "bytes": len(content), "sections": rows, "model": model.name}
     answer |= {"reliability": settings.reliability, "rater_model": settings.rater_model and settings.rater_model.model}

@@ -12,7 +12,7 @@ from .plausibilities import chosen_model, opened_reliability, read_classifiers, 
 
 
 def sets(options) -> tuple[dict, pd.DataFrame]:
-    """Sets of each classifier; the keys of the first stand at the top. The table has a row a case and classifier."""
+    """Return sets of each classifier, keys of the first on top; the table has one row per case and classifier."""
     reading = read_warned(options)
     options.top, options.model = 3, options.model or offered("plausibility", reading.dataset)[0].name
     dataset, left_out = read_input(options, reading)
@@ -21,7 +21,7 @@ def sets(options) -> tuple[dict, pd.DataFrame]:
     own = {entry.partition("=")[0] for entry in options.predictions}
     classifiers = sorted(read_classifiers(options, dataset), key=lambda one: one.name not in own)
     if not classifiers:
-        raise InputError("There is no classifier.", "Give --predictions NAME=FILE.")
+        raise InputError("The classifier is missing.", "Use --predictions NAME=FILE.")
     model = chosen_model(options)
     reliability = opened_reliability(options, dataset)
     kept = kept_plausibilities(

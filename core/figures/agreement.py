@@ -19,7 +19,7 @@ MOST_OPAQUE = 0.5  # so that text in the ink of the theme can be read on any cel
 
 
 def title_of(coefficient: Coefficient) -> str:
-    """Name on screen, with the weights, metric, method or depth where it has one."""
+    """Return the name on screen, with the weights, metric, method or depth if it has one."""
     method, how = method_named("coefficient", coefficient.name), coefficient.weights
     if how == "identity" or not method.says_how:
         return method.title
@@ -33,7 +33,7 @@ def forest(
     labels: Sequence[str] | None = None,
     headings: dict[int, str] | None = None,
 ) -> go.Figure:
-    """Coefficients as points with their intervals, one line each, the first on top; the undefined are left out.
+    """Draw coefficients as points with their intervals, one line each, the first on top; leave out undefined ones.
 
     Parameters
     ----------
@@ -41,9 +41,10 @@ def forest(
     theme : Theme
     title : str
     labels : sequence of str, optional
-        Names on the axis, in place of those of `title_of`.
+        Names on the axis, instead of those of `title_of`.
     headings : dict of int to str, optional
-        By the place in ``table`` before which it stands; a heading whose coefficients are all undefined is left out.
+        Headings, by the place in ``table`` before which they are drawn; a heading whose coefficients are all undefined
+        is left out.
     """
     labels = [title_of(one) for one in table] if labels is None else labels
     shown, ticks, lines, heading = [], [], [], None
@@ -87,11 +88,11 @@ def forest(
 
 
 def pair_heatmap(matrix: PairMatrix, order: np.ndarray, theme: Theme, title: str) -> go.Figure:
-    """Raters against raters in a given order; colour and number are the coefficient, n stands in every cell.
+    """Draw raters against raters in a given order; colour and number are the coefficient, n is in every cell.
 
-    Two raters with fewer than `FEW_PAIRS` pairs of annotations have no colour: one annotation more would turn it. Above
-    `MOST_WITH_TEXT` raters numbers stand in the hover, and a scale says what a colour means. ``customdata`` of a point
-    holds the positions of its two raters, for a click.
+    Two raters with fewer than `FEW_PAIRS` pairs of annotations have no colour, because one annotation more could change
+    it. Above `MOST_WITH_TEXT` raters, numbers are in the hover, and a scale shows what a colour means. ``customdata``
+    of a point contains the positions of its two raters, for a click.
 
     Parameters
     ----------
@@ -105,7 +106,7 @@ def pair_heatmap(matrix: PairMatrix, order: np.ndarray, theme: Theme, title: str
     n_raters = len(order)
     names = [plotly(name) for name in short_names([matrix.raters[code] for code in order], 16)]
     few = n_raters <= MOST_WITH_TEXT
-    # A rater's own column would say nothing: it is left empty.
+    # A rater's own cell has no meaning, so it is left empty.
     text = [["" if i == j else _cell(matrix, i, j) for j in order] for i in order] if few else None
     hover = [["" if i == j else _pair_hover(matrix, i, j) for j in order] for i in order]
     coloured = np.where(matrix.n[np.ix_(order, order)] >= FEW_PAIRS, value, np.nan)
@@ -143,7 +144,7 @@ def pair_heatmap(matrix: PairMatrix, order: np.ndarray, theme: Theme, title: str
 
 
 def _clickable(order: np.ndarray, hover: list[list[str]]) -> Trace:
-    """Unseen points in the middle of the cells, which take hover and click: a heatmap cannot be selected from."""
+    """Return invisible points in the middle of the cells for hover and click, which a heatmap does not offer."""
     cells = [(x, y) for y in range(len(order)) for x in range(len(order)) if x != y]
     return scatter(
         x=[x for x, _ in cells],
@@ -160,12 +161,12 @@ def _clickable(order: np.ndarray, hover: list[list[str]]) -> Trace:
 
 
 def case_agreement_histogram(agreement: np.ndarray, theme: Theme, title: str) -> go.Figure:
-    """How many cases have which agreement.
+    """Draw how many cases have which agreement.
 
     Parameters
     ----------
     agreement : ndarray, shape (n_cases,)
-        Of each case.
+        Agreement of each case.
     theme : Theme
     title : str
     """
@@ -193,7 +194,7 @@ def case_agreement_histogram(agreement: np.ndarray, theme: Theme, title: str) ->
 
 
 def annotations_per_case(per_case: np.ndarray, theme: Theme, title: str) -> go.Figure:
-    """How many cases have how many annotations.
+    """Draw how many cases have how many annotations.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Figures of the parts of the Agreement page: by class, by rater, over time, and what more annotations would buy."""
+"""Figures of the parts of the Agreement page: by class, by rater, over time, and the effect of more annotations."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from .theme import Theme, Trace, bar, cross, error_bars, figure_of, filled_band,
 
 MOST_LINES = 40
 MOST_WINDOWS_NAMED = 14
-APART = 0.12  # between two coefficients of a window
+APART = 0.12  # distance between two coefficients of a window
 
 
 def named_forest(
@@ -27,12 +27,12 @@ def named_forest(
     axis: str,
     overall: float | None = None,
 ) -> go.Figure:
-    """One line for each name with its interval, the lowest value on top; at most `MOST_LINES` lines.
+    """Draw one line for each name with its interval, the lowest value on top; at most `MOST_LINES` lines.
 
     Parameters
     ----------
     names : sequence of str
-        Of classes or raters; undefined ones are left out.
+        Names of classes or raters; undefined ones are left out.
     coefficients : sequence of Coefficient
         One for each name.
     theme : Theme
@@ -40,7 +40,7 @@ def named_forest(
     axis : str
         Title of the axis of values.
     overall : float, optional
-        Drawn as a line to compare with.
+        Value drawn as a line to compare with.
     """
     known = [(one.value, name, one) for name, one in zip(names, coefficients, strict=True) if one.value is not None]
     known.sort(key=lambda each: each[0])
@@ -82,7 +82,7 @@ def named_forest(
 
 
 def agreement_over_time(found: OverTime, theme: Theme, title: str) -> go.Figure:
-    """A line with its intervals for each coefficient, window by window; n of the first stands under each window.
+    """Draw a line with intervals for each coefficient, window by window; n of the first is below each window.
 
     Parameters
     ----------
@@ -138,12 +138,12 @@ def agreement_over_time(found: OverTime, theme: Theme, title: str) -> go.Figure:
 
 
 def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str) -> go.Figure:
-    """Width of the interval against annotations added: a line, or a band where the data leave a range.
+    """Draw the width of the interval against annotations added: a line, or a band if the data leave a range.
 
     Parameters
     ----------
     curves : sequence of PrecisionCurve
-        One for each way.
+        Curves, one for each way.
     theme : Theme
     title : str
     """
@@ -178,7 +178,7 @@ def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str)
 
 
 def band_bar(found: Sequence[Band], theme: Theme, title: str) -> go.Figure:
-    """How probable each word of a scale is, as one bar cut into parts.
+    """Draw how probable each word of a scale is, as one bar cut into parts.
 
     Parameters
     ----------
@@ -187,7 +187,7 @@ def band_bar(found: Sequence[Band], theme: Theme, title: str) -> go.Figure:
     title : str
     """
     data: list[Trace] = []
-    shades = np.linspace(0.05, 0.5, len(found))  # text in ink can be read on each
+    shades = np.linspace(0.05, 0.5, len(found))  # so that text in ink is readable on each
     for band, shade in zip(found, shades, strict=True):
         p = band.probability or 0.0
         data.append(

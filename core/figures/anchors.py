@@ -1,4 +1,4 @@
-"""Figures of what anchors γ: what a colleague would say, and certainty against the truth."""
+"""Figures of evidence for γ: prediction of another rater, and certainty against the truth."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -14,7 +14,7 @@ _WITHIN = 2.0  # standard errors, as the range of the curve
 
 
 def held_out_readers(curve: HeldOutCurve, theme: Theme, title: str) -> go.Figure:
-    """Held-out score against γ less that of the best γ, with a band of two standard errors of the difference.
+    """Draw held-out score against γ minus that of the best γ, with a band of two standard errors of the difference.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ def held_out_readers(curve: HeldOutCurve, theme: Theme, title: str) -> go.Figure
 
 
 def certainty_loss(curve: TruthCurve, theme: Theme, title: str) -> go.Figure:
-    """Log loss of certainty as P(the top class is the truth), or of the true class, against γ, with its 95% interval.
+    """Draw log loss of certainty as P(leading class is true), or of the true class, against γ, with its 95% interval.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def certainty_loss(curve: TruthCurve, theme: Theme, title: str) -> go.Figure:
 
 
 def reliability_diagram(bins: tuple[ReliabilityBin, ...], theme: Theme, title: str) -> go.Figure:
-    """How often the top class is the truth against how certain it was, with intervals and the diagonal.
+    """Draw how often the leading class is true against its certainty, with intervals and the diagonal.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def reliability_diagram(bins: tuple[ReliabilityBin, ...], theme: Theme, title: s
 def _against_reliability(
     data: list[Trace], curve: HeldOutCurve | TruthCurve, theme: Theme, title: str, what: str
 ) -> go.Figure:
-    """Traces against γ, with a line at the best γ and the range that the data do not tell from it."""
+    """Draw traces against γ, with a line at the best γ and the range of values that do not clearly differ from it."""
     return figure_of(
         theme,
         data,

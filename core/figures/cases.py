@@ -15,7 +15,7 @@ from .theme import Theme, Trace, bar, figure_of, scatter, with_opacity
 SHOWN_DRAWS = 80
 MOST_TRIANGLE_DRAWS = 500  # a browser draws each of them as an element of its own
 _HEIGHT = np.sqrt(3) / 2
-_BESIDE = -0.05  # of the axis of probability
+_BESIDE = -0.05  # position next to the bars, in units of the axis
 
 
 def plausibility_bars(
@@ -29,12 +29,12 @@ def plausibility_bars(
     theme: Theme,
     title: str,
 ) -> go.Figure:
-    """One line per class: bar = point estimate, dots = draws, line = 95% of them with a tick at their mean.
+    """Draw one line per class: bar = point estimate, dots = draws, line = 95% of them with a tick at their mean.
 
     Parameters
     ----------
     names : list of str
-        As they stand in the data.
+        Names as in the data.
     point, mean, low, high : ndarray, shape (n_lines,)
     draws : ndarray, shape (n_draws, n_lines)
     colours : list of str
@@ -71,7 +71,7 @@ def plausibility_bars(
 
 
 def _dots(draws: np.ndarray, colours: list[str]) -> Trace:
-    """At most `SHOWN_DRAWS` draws of each line, shifted up and down at random so that they can be told apart."""
+    """Draw at most `SHOWN_DRAWS` draws of each line, shifted up and down at random to make them distinguishable."""
     step = max(1, len(draws) // SHOWN_DRAWS)
     shown = draws[::step][:SHOWN_DRAWS]
     jitter = np.random.default_rng(0).uniform(-0.2, 0.2, shown.shape)
@@ -98,20 +98,20 @@ def class_scale(
     theme: Theme,
     title: str,
 ) -> go.Figure:
-    """One bar for each class in the order of the classes, and beside them the expected class with its interval.
+    """Draw one bar for each class in order, and next to them the expected class with its interval.
 
     Parameters
     ----------
     names : sequence of str
         Classes, lowest first, which is on top.
     probability : ndarray, shape (n_classes,)
-        That the class is the true one.
+        Probability that the class is the true one.
     named : ndarray of int, shape (n_classes,)
-        By how many annotations.
+        Number of annotations with the class.
     expected : tuple of float
         Mean and ends of the interval, classes counted from 1.
     colours : list of str
-        Of the classes.
+        Colours of the classes.
     theme : Theme
     title : str
     """
@@ -151,7 +151,7 @@ def class_scale(
 
 
 def _expected(mean: float, low: float, high: float, said: str, theme: Theme) -> tuple[Trace, Trace]:
-    """The interval of the expected class as a line beside the bars, with a diamond at the mean; classes from 0."""
+    """Draw the expected class's interval as a line next to the bars, with a diamond at the mean; classes from 0."""
     line = scatter(
         x=[_BESIDE] * 2,
         y=[low, high],
@@ -172,7 +172,7 @@ def _expected(mean: float, low: float, high: float, said: str, theme: Theme) -> 
 
 
 def _class_lines(labels: list[str], theme: Theme) -> dict:
-    """An axis with a line for each class."""
+    """Return an axis with a line for each class."""
     return {
         "tickmode": "array",
         "tickvals": list(range(len(labels))),
@@ -183,7 +183,7 @@ def _class_lines(labels: list[str], theme: Theme) -> dict:
 
 
 def _intervals(mean: np.ndarray, low: np.ndarray, high: np.ndarray, theme: Theme) -> tuple[Trace, Trace]:
-    """One line for each interval, above the dots, with a tick at the mean."""
+    """Draw one line for each interval, above the dots, with a tick at the mean."""
     line = scatter(
         x=[value for a, b in zip(low, high, strict=True) for value in (a, b, None)],
         y=[value for line in range(len(mean)) for value in (line + 0.36, line + 0.36, None)],
@@ -205,14 +205,14 @@ def _intervals(mean: np.ndarray, low: np.ndarray, high: np.ndarray, theme: Theme
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Cut:
-    """A straight cut through a triangle: plausibilities λ with ``Σ_k λ_k E_k ≥ τ`` are on one side.
+    """Straight cut through a triangle: plausibilities λ with ``Σ_k λ_k E_k ≥ τ`` are on one side.
 
     Attributes
     ----------
     score : ndarray, shape (3,)
-        E at the corners.
+        Score E at the corners.
     threshold : float
-        τ.
+        Threshold τ.
     """
 
     score: np.ndarray
@@ -220,12 +220,12 @@ class Cut:
 
     @property
     def inside(self) -> np.ndarray:
-        """Which corners are on the side of the region, bool, shape (3,)."""
+        """Corners on the side of the region, bool, shape (3,)."""
         return self.score >= self.threshold
 
     @property
     def region(self) -> np.ndarray:
-        """Corners of the part beyond the cut, shape (n_points, 3); none where the cut leaves nothing."""
+        """Corners of the part beyond the cut, shape (n_points, 3); empty if the cut leaves nothing."""
         points = []
         for a, b in ((0, 1), (1, 2), (2, 0)):
             if self.inside[a]:
@@ -245,7 +245,7 @@ def triangle(
     colour: str | None = None,
     cut: Cut | None = None,
 ) -> go.Figure:
-    """Draws on the triangle of three corners, with their mean and the region that holds 95% of the distribution.
+    """Draw draws on the triangle of three corners, with their mean and the region with 95% of the distribution.
 
     Drawn in plain coordinates rather than as a ternary subplot: it redraws several times quicker, and names at the
     corners are not cut.
@@ -253,7 +253,7 @@ def triangle(
     Parameters
     ----------
     names : list of str
-        Of the three corners: left, right, top.
+        Names of the three corners: left, right, top.
     corners : ndarray, shape (n_draws, 3)
         Draws renormalised to the corners; at most `MOST_TRIANGLE_DRAWS` are drawn.
     region : Region
@@ -261,7 +261,7 @@ def triangle(
     title : str
     colour : str, optional
     cut : Cut, optional
-        Drawn as a dashed outline of the part beyond it.
+        Cut, drawn as a dashed outline of the part beyond it.
     """
     colour = colour or theme.accent
     shown = corners[:: max(1, -(-len(corners) // MOST_TRIANGLE_DRAWS))]
@@ -291,13 +291,13 @@ def triangle(
 
 
 def _cloud(shown: np.ndarray, mean: np.ndarray, hover: str, colour: str, theme: Theme) -> list[Trace]:
-    """Draws as dots and their mean as a cross."""
+    """Draw draws as dots and their mean as a cross."""
     return [
         scatter(
             **_plane(shown),
             mode="markers",
             marker={"size": 4, "color": colour, "opacity": 0.38},
-            customdata=shown.astype(np.float32),  # said to two places
+            customdata=shown.astype(np.float32),  # shown to two decimals
             hovertemplate=hover + "<extra>draw</extra>",
             showlegend=False,
         ),
@@ -313,7 +313,7 @@ def _cloud(shown: np.ndarray, mean: np.ndarray, hover: str, colour: str, theme: 
 
 
 def _grid(theme: Theme) -> list[Trace]:
-    """The sides, and lines at a quarter, a half and three quarters of each corner."""
+    """Draw the sides, and lines at a quarter, a half and three quarters of each corner."""
     lines = []
     for share in (0.25, 0.5, 0.75):
         for a, b in ((0, 1), (1, 2), (2, 0)):
@@ -356,12 +356,12 @@ def _corner_names(labels: list[str], theme: Theme) -> list[dict]:
 
 
 def interval(names: tuple[str, str], share: np.ndarray, theme: Theme, title: str) -> go.Figure:
-    """Two classes: draws of the first one's share along a line, with mean and the central 95% interval.
+    """Draw two classes: draws of the first one's share along a line, with mean and the central 95% interval.
 
     Parameters
     ----------
     names : tuple of two str
-        Right end, left end.
+        Names at the right end and at the left end.
     share : ndarray, shape (n_draws,)
     theme : Theme
     title : str
@@ -415,7 +415,7 @@ def interval(names: tuple[str, str], share: np.ndarray, theme: Theme, title: str
 
 
 def _plane(points: np.ndarray) -> dict[str, np.ndarray]:
-    """Barycentric to plane coordinates; corners left, right, top."""
+    """Convert barycentric to plane coordinates; corners left, right, top."""
     return {"x": points[:, 1] + points[:, 2] / 2, "y": points[:, 2] * _HEIGHT}
 
 

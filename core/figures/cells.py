@@ -21,14 +21,14 @@ def intervals(
     most: float | None = 1.0,
     width: int = WIDTH,
 ) -> list[str | None]:
-    """Each interval as a line with a point, on one axis from the least end to ``most``; a dashed line at ``mark``.
+    """Draw each interval as a line with a point, on an axis from the least end to ``most``; a dashed line at ``mark``.
 
-    A value without an interval is an open point: a filled one alone would be an interval without width.
+    A value without an interval is an open point, because a filled one would look like an interval without width.
 
     Parameters
     ----------
     value, low, high : ndarray, shape (n_rows,)
-        NaN where unknown.
+        Values and ends; NaN if unknown.
     theme : Theme
     mark : float, optional
     flagged : ndarray of bool, shape (n_rows,), optional
@@ -36,12 +36,12 @@ def intervals(
     most : float, optional
         Right end of the axis; None for an axis from the least to the greatest end, ``mark`` among them.
     width : int
-        In pixels; a cell cuts what is wider than it.
+        Width in pixels; a cell cuts what is wider.
 
     Returns
     -------
     list of str or None
-        SVG as addresses of data; None where the value is unknown.
+        SVG as data URLs; None if the value is unknown.
     """
     ends = [one for one in (*low, *value, *high, mark) if one is not None and np.isfinite(one)]
     least, most = _axis(ends, most)

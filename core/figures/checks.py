@@ -1,4 +1,4 @@
-"""Figures that tell whether a rater model may be believed: predictive checks and leave-one-out."""
+"""Figures that show whether a rater model can be believed: predictive checks and leave-one-out."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -18,15 +18,15 @@ NAMED_RATERS = 30
 def vote_bands(
     checks: dict[str, PredictiveCheck], theme: Theme, title: str, class_code: int | None = None
 ) -> go.Figure:
-    """Observed votes per case as outlines against the 95% band of each model's replicates [Han et al., figure 3].
+    """Draw observed annotations per case as outlines against each model's 95% band of replicates [Han et al., fig. 3].
 
-    Above in cases; below as replicated less observed, where small counts can be read too. At most `MOST_MODELS`.
-    ``class_code`` chooses the class where there are more than two.
+    Above in cases; below as replicated minus observed, so that small counts are readable. At most `MOST_MODELS`.
+    ``class_code`` chooses the class if there are more than two.
 
     Parameters
     ----------
     checks : dict of str to PredictiveCheck
-        By title of the model.
+        Checks by title of the model.
     theme : Theme
     title : str
     class_code : int, optional
@@ -77,7 +77,7 @@ def vote_bands(
 
 
 def _cases_above_differences(n_votes: int, theme: Theme) -> dict:
-    """Axes of cases above and of differences below, these with a line at 0."""
+    """Return axes of cases above and of differences below, the latter with a line at 0."""
     zero = {"color": theme.ink, "width": 1.6}
     return {
         "xaxis": {
@@ -93,10 +93,10 @@ def _cases_above_differences(n_votes: int, theme: Theme) -> dict:
 
 
 def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: int | None = None) -> go.Figure:
-    """Share of a rater's annotations that name the class: circles observed, bars the 95% band of replicates.
+    """Draw a rater's share of annotations that name the class: circles observed, bars the 95% band of replicates.
 
-    Raters by their observed share. At most `MOST_RATERS`, those for whom the model does worst; crosses are outside
-    their band.
+    Raters are ordered by their observed share. At most `MOST_RATERS`, those for whom the model does worst; crosses are
+    outside their band.
 
     Parameters
     ----------
@@ -153,10 +153,10 @@ def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: in
 
 
 def loo_forest(compared: tuple[LooRow, ...], theme: Theme, title: str) -> go.Figure:
-    """Difference of each model's elpd to the best, ± one standard error; the best on top.
+    """Draw the difference of each model's elpd to the best, ± one standard error; the best on top.
 
-    Models far behind the others stand at the edge as arrows, so that those in front can be told apart. Open symbols
-    mark models some of whose cases have importance weights that are not to be trusted.
+    Models far behind the others are at the edge as arrows, so that those in front can be distinguished. Open symbols
+    mark models with unreliable importance weights for some cases.
 
     Parameters
     ----------
@@ -212,12 +212,12 @@ def loo_forest(compared: tuple[LooRow, ...], theme: Theme, title: str) -> go.Fig
 
 
 def _difference_in_words(row: LooRow) -> str:
-    """How far a model is behind the best, with its standard error where it has one."""
+    """Return how far a model is behind the best, with its standard error if it has one."""
     return _signed(row.difference) + ("" if row.difference_se is None else f" ± {number(row.difference_se, 1)}")
 
 
 def _loo_words(row: LooRow, difference: str) -> list[str]:
-    """What stands in the hover of a model."""
+    """Return the lines of the hover of a model."""
     return [
         plotly(shorten(row.name, 40)),
         difference,
@@ -229,7 +229,7 @@ def _loo_words(row: LooRow, difference: str) -> list[str]:
 
 
 def _beside(written: list[str], theme: Theme) -> list[dict]:
-    """One text for each line, right of the axes."""
+    """Return one text for each line, right of the axes."""
     place = {"xref": "paper", "x": 1, "xanchor": "left", "xshift": 8, "showarrow": False}
     return [
         {**place, "y": i, "text": text, "font": {"size": 12, "color": theme.quiet}} for i, text in enumerate(written)
@@ -237,7 +237,7 @@ def _beside(written: list[str], theme: Theme) -> list[dict]:
 
 
 def _with_room(*shares: np.ndarray) -> list[float]:
-    """The range of an axis on which no band ends at its edge, and that reaches little below 0 and above 1."""
+    """Return the range of an axis on which no band ends at its edge, and that goes little below 0 and above 1."""
     every = np.concatenate(shares)
     width = max(float(np.ptp(every)), 0.04)
     room, beyond = max(0.05 * width, 0.02), 0.05 * width
@@ -245,12 +245,12 @@ def _with_room(*shares: np.ndarray) -> list[float]:
 
 
 def _of_class(check: PredictiveCheck, class_code: int | None) -> np.ndarray:
-    """Entries of a check that count this class, all where none is named."""
+    """Return the entries of a check that count this class; all if None."""
     return np.arange(check.n_statistics) if class_code is None else np.flatnonzero(check.class_code == class_code)
 
 
 def _segments(place: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[list, list]:
-    """Upright segments as one broken line: a thousand raters stay one trace."""
+    """Return upright segments as one broken line, so that a thousand raters are one trace."""
     x, y = [], []
     for at, start, stop in zip(place.tolist(), low.tolist(), high.tolist(), strict=True):
         x += [at, at, None]
@@ -259,7 +259,7 @@ def _segments(place: np.ndarray, low: np.ndarray, high: np.ndarray) -> tuple[lis
 
 
 def _edge(difference: np.ndarray) -> float:
-    """Where the axis ends: three times the median difference, where the worst is more than twice as far as that."""
+    """Return the end of the axis: three times the median difference, if the worst is more than twice as far as that."""
     behind = difference[difference < 0]
     if not len(behind):
         return -np.inf

@@ -17,20 +17,20 @@ def metric_against_reliability(
     title: str,
     scores: PointScores | None = None,
 ) -> go.Figure:
-    """A metric against reliability: line = mean over draws, band = 95% of them, cross = at the point estimate.
+    """Draw a metric against reliability: line = mean over draws, band = 95% of them, cross = at the point estimate.
 
     Parameters
     ----------
     reliabilities : tuple of float
-        γ, ascending.
+        Reliability γ, ascending.
     evaluations : tuple of Evaluation
-        One for each reliability, or for the first ones while the others are computed.
+        Evaluations, one for each reliability, or for the first ones while the others are computed.
     metric : str
-        One of the evaluations' metrics.
+        Name of one of the evaluations' metrics.
     theme : Theme
     title : str
     scores : dict, optional
-        Scores against the point estimate by classifier and metric, for the crosses where there is no evaluation yet.
+        Scores against the point estimate by classifier and metric, for the crosses without an evaluation yet.
     """
     data: list[Trace] = []
     x = list(reliabilities)
@@ -71,7 +71,7 @@ def metric_against_reliability(
 
 
 def _cross(x: float, y: float, colour: str, label: str) -> Trace:
-    """The score against one label a case."""
+    """Draw the score against one label per case."""
     return scatter(
         x=[x],
         y=[y],
@@ -83,14 +83,14 @@ def _cross(x: float, y: float, colour: str, label: str) -> Trace:
 
 
 def draws_histogram(evaluation: Evaluation, metric: str, theme: Theme, title: str) -> go.Figure:
-    """The metric over plausible truths: a histogram per classifier, with its worst and best draw.
+    """Draw the metric over plausible truths: a histogram per classifier, with its worst and best draw.
 
     Parameters
     ----------
     evaluation : Evaluation
-        At one reliability.
+        Evaluation at one reliability.
     metric : str
-        One of the evaluations' metrics.
+        Name of one of the evaluations' metrics.
     theme : Theme
     title : str
     """
@@ -124,14 +124,14 @@ def draws_histogram(evaluation: Evaluation, metric: str, theme: Theme, title: st
 
 
 def metric_per_case(evaluation: Evaluation, metric: str, theme: Theme, title: str) -> go.Figure:
-    """The metric of every case, mean over draws, sorted, one curve per classifier.
+    """Draw the metric of every case, mean over draws, sorted, one curve per classifier.
 
     Parameters
     ----------
     evaluation : Evaluation
-        At one reliability.
+        Evaluation at one reliability.
     metric : str
-        One of the evaluations' metrics.
+        Name of one of the evaluations' metrics.
     theme : Theme
     title : str
     """
@@ -167,7 +167,7 @@ def metric_per_case(evaluation: Evaluation, metric: str, theme: Theme, title: st
 
 
 def metric_title(metric: str) -> str:
-    """The name of a metric for people."""
+    """Return the name of a metric for people."""
     kind, _, top = metric.rpartition("_")
     if metric.endswith("accuracy"):
         return metric.replace("_", " ").replace("top", "top-", 1)

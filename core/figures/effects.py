@@ -1,4 +1,4 @@
-"""The picture of a difficulty model: which effects are switched on, and the tag that they spell."""
+"""Diagram of a difficulty model: its effects, and the tag that they spell."""
 
 from typing import Any
 
@@ -27,14 +27,14 @@ _CASE_EFFECTS = (
 
 
 def effects_diagram(on: Switches, tag: str, theme: Theme, title: str) -> go.Figure:
-    """Which effects a difficulty model has, as boxes that feed an annotation, and the tag that they spell.
+    """Draw the effects of a difficulty model as boxes that lead to an annotation, and the tag that they spell.
 
-    After figure 1 of Han et al. Filled is on; dashed is off and gives its letter to the tag.
+    After figure 1 of Han et al. Filled boxes are on; dashed ones are off and add their letter to the tag.
 
     Parameters
     ----------
     on : Switches
-        What the model has.
+        Effects that the model has.
     tag : str
     theme : Theme
     title : str
@@ -85,7 +85,7 @@ def effects_diagram(on: Switches, tag: str, theme: Theme, title: str) -> go.Figu
 
 
 def formula(on: Switches) -> str:
-    """The probability of a right annotation with only the effects that are on."""
+    """Return the formula of the probability of a correct annotation, with only the effects that are on."""
     alpha = "α" + ("<sub>j</sub>" if on.ability else "") + ("<sup>z</sup>" if on.bias else "")
     if on.difficulty and not (on.bias or on.ability):  # raters without any parameter of their own
         alpha = ""
@@ -103,7 +103,7 @@ def _listed(on: Switches) -> str:
 
 
 def _arrows(theme: Theme) -> list[dict]:
-    """From each plate to the probability below."""
+    """Draw arrows from each plate to the probability below."""
     place, to = {"xref": "x", "yref": "y", "axref": "x", "ayref": "y", "y": 0.27, "ay": 0.415}, theme.quiet
     return [
         {**place, "x": 0.5 + (x - 0.5) * 0.35, "ax": x, "text": "", "arrowhead": 2, "arrowwidth": 2, "arrowcolor": to}
@@ -112,7 +112,7 @@ def _arrows(theme: Theme) -> list[dict]:
 
 
 def _plate(theme: Theme, span: tuple[float, float], text: str) -> tuple[dict, list[dict]]:
-    """The frame of what is repeated: its shape, and its words in the upper left corner."""
+    """Return the frame of a repeated part: its shape, and its words in the upper left corner."""
     shape = {"type": "rect", "x0": span[0], "x1": span[1], "y0": 0.42, "y1": 1.0, "layer": "below"}
     words = _text(span[0], 1.0, text, theme.quiet, 12, xanchor="left", yanchor="top", xshift=6, yshift=-3)
     return {**shape, "line": {"color": theme.rest, "width": 1.2}}, [words]
@@ -121,7 +121,7 @@ def _plate(theme: Theme, span: tuple[float, float], text: str) -> tuple[dict, li
 def _box(
     theme: Theme, span: tuple[float, float], y: float, text: str, letter: str, filled: bool
 ) -> tuple[dict, list[dict]]:
-    """An effect: its shape, its name, and the letter that it gives to the tag."""
+    """Return the box of an effect: its shape, its name, and the letter that it adds to the tag."""
     shape = {"type": "rect", "x0": span[0], "x1": span[1], "y0": y - 0.047, "y1": y + 0.047, "layer": "below"}
     line = {"color": theme.accent if filled else theme.rest, "width": 1.6, "dash": "solid" if filled else "dash"}
     words = [_text(span[0], y, text, theme.ink if filled else theme.quiet, 13, xanchor="left", xshift=6)]

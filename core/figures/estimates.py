@@ -19,7 +19,7 @@ def estimates(
     reference: float | None = None,
     strong: int = 0,
 ) -> go.Figure:
-    """A line for each estimate with its interval, in the order in which they come; at most `MOST_LINES`.
+    """Draw a line for each estimate with its interval, in the given order; at most `MOST_LINES`.
 
     Parameters
     ----------
@@ -29,9 +29,9 @@ def estimates(
     axis : str
         Title of the axis of values.
     reference : float, optional
-        Drawn as a line to compare with.
+        Value drawn as a line to compare with.
     strong : int
-        How many of the first lines are what the others are compared with.
+        Number of first lines that the others are compared with.
     """
     shown = list(lines[:MOST_LINES])
     ends = [(low, high) if low == low and high == high else (value, value) for _, value, low, high in shown]

@@ -1,4 +1,4 @@
-"""Figures of Home: small, still, one thing each; the words beside them say what is seen."""
+"""Figures of Home: small, static, one finding each; the text next to them states the finding."""
 
 from collections.abc import Sequence
 
@@ -20,7 +20,7 @@ from .labels import short_names
 from .reliability import axis_to_one
 from .theme import Theme, Trace, bar, error_bars, figure_of, scatter, upright, with_opacity
 
-HEIGHT, WIDE_HEIGHT = 250, 300  # the latter beside what to do next
+HEIGHT, WIDE_HEIGHT = 250, 300  # the latter next to the next steps
 MOST_COEFFICIENTS = 4
 MOST_LINES = 8
 MOST_LINEAR = 30
@@ -40,14 +40,14 @@ _FIRST = (
 
 
 def agreement(table: Sequence[Coefficient], theme: Theme, quoted: Coefficient | None = None) -> go.Figure | None:
-    """A few coefficients with their intervals, each once, of sets by both distances; None where none is defined.
+    """Draw a few coefficients with their intervals, each once, for sets by both distances; None if none is defined.
 
     Parameters
     ----------
     table : sequence of Coefficient
     theme : Theme
     quoted : Coefficient, optional
-        The one that the title says: where it counts near classes in part, those that do come first.
+        Coefficient in the title: if it counts near classes in part, coefficients that do so come first.
     """
 
     def place(one: Coefficient) -> tuple[int, bool, bool]:
@@ -59,7 +59,7 @@ def agreement(table: Sequence[Coefficient], theme: Theme, quoted: Coefficient | 
     for one in sorted((one for one in table if one.name in _FIRST), key=place):
         if one.value is not None and len(chosen) < MOST_COEFFICIENTS:
             chosen.setdefault((one.name, one.weights if one.name == SET_ALPHA else ""), one)
-    # How an intraclass correlation was estimated would leave no room for its interval.
+    # The name of the estimator of an intraclass correlation would leave no room for its interval.
     labels = [
         method_named("coefficient", one.name).title if one.name in INTRACLASS else title_of(one)
         for one in chosen.values()
@@ -68,15 +68,15 @@ def agreement(table: Sequence[Coefficient], theme: Theme, quoted: Coefficient | 
 
 
 def certainties(certainty: np.ndarray, below: float, theme: Theme) -> go.Figure:
-    """How many cases have which certainty; the uncertain ones, left of ``below``, in another colour.
+    """Draw how many cases have which certainty; the uncertain ones, left of ``below``, in another colour.
 
-    Few uncertain cases beside many certain ones would be invisible on a linear axis: beyond `MOST_LINEAR` to one it is
-    logarithmic, and says so.
+    A few uncertain cases next to many certain ones would be invisible on a linear axis: beyond a ratio of `MOST_LINEAR`
+    the axis is logarithmic, and labelled so.
 
     Parameters
     ----------
     certainty : ndarray, shape (n_cases,)
-        Of the most plausible class.
+        Certainty of the leading class.
     below : float
         Certainty below which a case counts as uncertain.
     theme : Theme
@@ -133,7 +133,7 @@ def with_intervals(
     axis: str,
     marked: Sequence[bool] | None = None,
 ) -> go.Figure:
-    """Shares with their intervals, one line each, the first on top; marked ones are crosses in another colour.
+    """Draw shares with their intervals, one line each, the first on top; marked ones are crosses in another colour.
 
     At most `MOST_LINES` are drawn.
 
@@ -143,9 +143,9 @@ def with_intervals(
     value, low, high : sequence of float
     theme : Theme
     axis : str
-        What the axis shows.
+        Quantity on the axis.
     marked : sequence of bool, optional
-        Which lines are marked.
+        Lines that are marked.
     """
     n = min(len(names), MOST_LINES)
     data: list[Trace] = []
@@ -185,14 +185,14 @@ def with_intervals(
 def classifiers(
     reliabilities: tuple[float, ...], evaluations: tuple[Evaluation, ...], metric: str, theme: Theme
 ) -> go.Figure:
-    """The metric of each classifier against reliability, with bands.
+    """Draw the metric of each classifier against reliability, with bands.
 
     Parameters
     ----------
     reliabilities : tuple of float
-        γ, ascending.
+        Reliability γ, ascending.
     evaluations : tuple of Evaluation
-        One for each reliability.
+        Evaluations, one for each reliability.
     metric : str
         One of the evaluations' metrics.
     theme : Theme

@@ -1,4 +1,4 @@
-"""Names that fit their figure, and stay apart when they are cut."""
+"""Names shortened to fit their figure, but still distinct."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -8,32 +8,32 @@ import numpy as np
 
 from ..text import number, plotly, shorten, significant
 
-_LEVEL_WIDTH = 40  # characters of ticks that stand side by side where a screen is 390 pixels wide
+_LEVEL_WIDTH = 40  # characters of ticks that fit side by side on a screen 390 pixels wide
 NOT_CONVERGED = ", not converged"
 ELLIPSIS = "…"
 
 
 def between(low: float | None, high: float | None, digits: int = 2) -> str:
-    """``0.81 to 0.87``, for hover: beside values that plotly writes itself, with the zero.
+    """Return ``0.81 to 0.87`` for the hover, with a leading zero like the values that plotly writes itself.
 
     Parameters
     ----------
     low, high : float, optional
     digits : int
-        After the point.
+        Number of decimals.
     """
     return f"{number(low, digits)} to {number(high, digits)}"
 
 
 def score_between(low: float, high: float) -> str:
-    """The same of scores, in four digits that count."""
+    """Return an interval of scores, with four significant digits."""
     return f"{significant(low, 4)} to {significant(high, 4)}"
 
 
 def short_names(names: Sequence[str], length: int) -> list[str]:
-    """Names of at most ``length`` characters; those that begin alike are cut elsewhere, so that they stay apart.
+    """Shorten names to at most ``length`` characters; cut those that start alike elsewhere to keep them distinct.
 
-    They are cut in the middle, or on both sides of the place where they begin to differ. They are not escaped.
+    They are cut in the middle, or on both sides of the place where they start to differ. They are not escaped.
     """
     cuts = [[shorten(name, length), _without_middle(name, length)] for name in names]
     short = _distinct(names, [cut[0] for cut in cuts], [cut[1] for cut in cuts])
@@ -61,26 +61,26 @@ def _without_middle(name: str, length: int) -> str:
 
 
 def model_name(name: str) -> str:
-    """The escaped name of a model for the tick of an axis: that it has not converged stands in a line below."""
+    """Return the escaped name of a model for the tick of an axis; "not converged" is in a line below."""
     title, found, _ = name.partition(NOT_CONVERGED)
     return plotly(shorten(title, 26)) + (f"<br>{NOT_CONVERGED.removeprefix(', ')}" if found else "")
 
 
 def row_height(names: Iterable[str]) -> int:
-    """Pixels that a row for each model needs."""
+    """Return how many pixels a row for each model needs."""
     return 38 if any(NOT_CONVERGED in name for name in names) else 28
 
 
 def raters_side_by_side(names: Sequence[str] | None, n_raters: int, unnamed: str) -> dict:
-    """The axis of raters who stand side by side, with their names, or with one title where they are too many.
+    """Return the axis of raters side by side, with their names, or with one title if they are too many.
 
     Parameters
     ----------
     names : sequence of str, optional
-        Safe for plotly; None where they are not shown.
+        Names safe for plotly; None if they are not shown.
     n_raters : int
     unnamed : str
-        What follows the number of raters in the title that stands in place of their names.
+        Text after the number of raters in the title that replaces their names.
     """
     axis = {"showgrid": False, "range": [-0.7, n_raters - 0.3]}
     if names is None:
@@ -89,10 +89,10 @@ def raters_side_by_side(names: Sequence[str] | None, n_raters: int, unnamed: str
 
 
 def slant(names: Sequence[str]) -> int:
-    """Angle of tick labels: level where all of them fit on a narrow screen."""
+    """Return the angle of tick labels: level if all of them fit on a narrow screen."""
     return -45 if sum(len(unescape(name)) + 2 for name in names) > _LEVEL_WIDTH else 0
 
 
 def dates(seconds: np.ndarray) -> list[str]:
-    """Moments in seconds since 1970-01-01 UTC, as axes of time take them."""
+    """Return times in seconds since 1970-01-01 UTC as axes of time take them."""
     return np.asarray(seconds, np.int64).astype("datetime64[s]").astype(str).tolist()

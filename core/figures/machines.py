@@ -1,4 +1,4 @@
-"""Figures of machines among the raters: against each person, over ε, beside people, by part, and in readers."""
+"""Figures of AI raters: against each rater, over ε, next to raters, by part, and in equivalent raters."""
 
 from collections.abc import Sequence
 
@@ -31,7 +31,7 @@ _SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "cross", "star", 
 
 
 def against_raters(standings: Sequence[MachineStanding], epsilon: float, theme: Theme, title: str) -> go.Figure:
-    """ρ of each machine against each person with its interval; hollow where the machine does not hold its own.
+    """Draw ρ of each AI rater against each rater with its interval; open if the AI rater is not better than this rater.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ def against_raters(standings: Sequence[MachineStanding], epsilon: float, theme: 
 
 
 def over_epsilon(standings: Sequence[MachineStanding], epsilon: float, theme: Theme, title: str) -> go.Figure:
-    """Winning rate of each machine against ε, with the line from which it passes and the ε in use.
+    """Draw the winning rate of each AI rater against ε, with the line from which it passes and the ε in use.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def over_epsilon(standings: Sequence[MachineStanding], epsilon: float, theme: Th
 def beside_people(
     machines: Sequence[MachineStanding], people: Sequence[MachineStanding], theme: Theme, title: str
 ) -> go.Figure:
-    """ρ of machines and of every person through the same test, the largest on top.
+    """Draw ρ of AI raters and of every rater through the same test, the largest on top.
 
     Parameters
     ----------
@@ -174,18 +174,19 @@ def beside_people(
 def worth_in_readers(
     found: Sequence[EquivalentReaders], theme: Theme, title: str, machines: Sequence[str] = ()
 ) -> go.Figure:
-    """What panels of 0, 1, … people foretell of one more, with a band, and the machines as level lines.
+    """Draw how well panels of 0, 1, … raters predict one more, with a band, and the AI raters as level lines.
 
-    No bands with too few cases for them.
+    There are no bands if the cases are too few.
 
     Parameters
     ----------
     found : sequence of EquivalentReaders
-        Of one score and on the same cases.
+        Results of one score on the same cases.
     theme : Theme
     title : str
     machines : sequence of str
-        All that are compared, so that each has its colour whichever are here; those of ``found`` where not given.
+        All AI raters that are compared, so that each keeps its colour whichever are here; those of ``found`` if
+        omitted.
     """
     place = {name: number for number, name in enumerate(machines or [one.machine for one in found])}
     first = found[0]
@@ -234,7 +235,7 @@ def worth_in_readers(
 def shared_errors_matrix(
     found: SharedErrors, order: Sequence[int], family: Sequence[str], theme: Theme, title: str
 ) -> go.Figure:
-    """Correlation of errors of every two raters; a cross where they surely share errors, families framed.
+    """Draw the correlation of errors of every two raters; a cross if they clearly share errors, families framed.
 
     Parameters
     ----------
@@ -242,7 +243,7 @@ def shared_errors_matrix(
     order : sequence of int
         Raters from left to right.
     family : sequence of str
-        Of each rater of ``found``; empty for none. Those of one family should stand together.
+        Family of each rater of ``found``; empty for none. Raters of one family should be neighbours.
     theme : Theme
     title : str
     """
@@ -289,7 +290,7 @@ def shared_errors_matrix(
 
 
 def _frames(family: Sequence[str], theme: Theme) -> list[dict]:
-    """A frame around each run of raters of one family."""
+    """Draw a frame around each run of raters of one family."""
     found, start = [], 0
     for place in range(1, len(family) + 1):
         if place == len(family) or family[place] != family[start]:
@@ -301,14 +302,14 @@ def _frames(family: Sequence[str], theme: Theme) -> list[dict]:
 
 
 def leads_by_part(found: Sequence[SubgroupDifference], epsilon: float, theme: Theme, title: str) -> go.Figure:
-    """How far people lead each machine on parts of the cases; filled where it is surely below ε, a dotted line there.
+    """Draw how far raters lead each AI rater on parts of the cases; filled if clearly below ε, with a dotted line at ε.
 
-    Parts of too few cases for an interval are open and have no bar.
+    Parts with too few cases for an interval are open and have no bar.
 
     Parameters
     ----------
     found : sequence of SubgroupDifference
-        Of one or several machines.
+        Results of one or several AI raters.
     epsilon : float
     theme : Theme
     title : str
@@ -355,12 +356,12 @@ def leads_by_part(found: Sequence[SubgroupDifference], epsilon: float, theme: Th
 
 
 def versions_in_order(found: VersionDrift, theme: Theme, title: str) -> go.Figure:
-    """Agreement with people of each version, the earliest first, with its interval; people among themselves dotted.
+    """Draw agreement of each version with raters, the earliest first, with its interval; agreement among raters dotted.
 
     Parameters
     ----------
     found : VersionDrift
-        With two versions or more.
+        Results with two versions or more.
     theme : Theme
     title : str
     """

@@ -17,15 +17,15 @@ MOST_OPAQUE = 0.5  # so that text in the ink of the theme can be read on any cel
 def prevalence_by_model(
     fits: dict[str, RaterModelFit], raw: np.ndarray, theme: Theme, title: str, codes: list[int]
 ) -> go.Figure:
-    """Prevalence by model with its interval; the upright line is the raw share of annotations.
+    """Draw prevalence by model with its interval; the upright line is the raw share of annotations.
 
-    ``codes`` are the classes shown, one group of rows each; ``raw`` of shape (n_classes,). A cross is an estimate
+    ``codes`` are the classes shown, one group of rows each; ``raw`` has shape (n_classes,). A cross is an estimate
     without an interval.
 
     Parameters
     ----------
     fits : dict of str to RaterModelFit
-        By title.
+        Fits by title.
     raw : ndarray, shape (n_classes,)
         Share of each class among all annotations.
     theme : Theme
@@ -61,7 +61,7 @@ def prevalence_by_model(
 def _prevalence_marks(
     fit: RaterModelFit, codes: list[int], at: np.ndarray, name: str, colour: str, symbol: str
 ) -> Trace:
-    """One model's prevalence of each class with its interval, in the rows ``at``; a cross where there is none."""
+    """Draw one model's prevalence of each class with its interval, in the rows ``at``; a cross if there is none."""
     spread = None if fit.uncertainty is None else fit.uncertainty.prevalence
     known = np.zeros(len(codes), bool) if spread is None else np.isfinite(spread.low[codes])
     value = fit.prevalence[codes]
@@ -87,7 +87,7 @@ def _prevalence_marks(
 
 
 def _raw_shares(fit: RaterModelFit, raw: np.ndarray, codes: list[int], n_fits: int, theme: Theme) -> list[Trace]:
-    """An upright line across each group of rows: the share of annotations that name its class."""
+    """Draw an upright line across each group of rows: the share of annotations with its class."""
     span = n_fits + 1
     n_annotations = int(fit.n_annotations.sum())
     return [
@@ -106,7 +106,7 @@ def _raw_shares(fit: RaterModelFit, raw: np.ndarray, codes: list[int], n_fits: i
 
 
 def confusion_heatmap(fit: RaterModelFit, rater: int, theme: Theme, title: str) -> go.Figure:
-    """One rater's confusion matrix; at most `MOST_CLASSES` classes, those the rater met most.
+    """Draw one rater's confusion matrix; at most `MOST_CLASSES` classes, those with most annotations of the rater.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def confusion_heatmap(fit: RaterModelFit, rater: int, theme: Theme, title: str) 
 def _cells_in_words(
     names: list[str], matrix: np.ndarray, interval: list[list[str]], evidence: np.ndarray
 ) -> list[list[str]]:
-    """What stands in the hover of each cell of a confusion matrix; ``evidence`` is the annotations of each row."""
+    """Return the hover text of each cell of a confusion matrix; ``evidence`` is the annotations of each row."""
     return [
         [
             f"true {names[k]}, annotated {names[m]}: {number(matrix[k, m])} {interval[k][m]}".rstrip()
@@ -182,7 +182,7 @@ def _cells_in_words(
 
 
 def objective_path(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure:
-    """What was maximised against the iteration: it must never fall.
+    """Draw the maximised objective against the iteration; it must never fall.
 
     Parameters
     ----------
@@ -212,9 +212,10 @@ def calibration_curve(
     theme: Theme,
     title: str,
 ) -> go.Figure:
-    """How often what is given a probability is true; on the diagonal a probability of 70% is right 7 times in 10.
+    """Draw how often a probability comes true; on the diagonal, 70% is correct 7 times in 10.
 
-    Arrays over bins: mean probability, share true in the gold classes, ends of its interval, and number of cases.
+    Arrays over bins: mean probability, share that is true in the gold classes, ends of its interval, and number of
+    cases.
 
     Parameters
     ----------
@@ -264,7 +265,7 @@ def calibration_curve(
 
 
 def _intervals_of_confusion(fit: RaterModelFit, rater: int, order: np.ndarray) -> list[list[str]]:
-    """Text of the interval of each cell; empty where there is none."""
+    """Return the text of the interval of each cell; empty if there is none."""
     if fit.uncertainty is None:
         return [[""] * len(order) for _ in order]
     low, high = (getattr(fit.uncertainty.confusion, end)[rater][np.ix_(order, order)] for end in ("low", "high"))

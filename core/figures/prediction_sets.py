@@ -15,14 +15,14 @@ _BY = {"certainty": "certainty", "group": "group", "risk": "expected risk"}
 def coverage_against_reliability(
     reliabilities: tuple[float, ...], found: tuple[PredictionSets, ...], theme: Theme, title: str
 ) -> go.Figure:
-    """How often sets hold the truth, the majority vote and gold, with intervals over test cases and the promise.
+    """Draw coverage of the truth, the majority vote and gold, with intervals over test cases and the target.
 
     Parameters
     ----------
     reliabilities : tuple of float
-        γ, ascending.
+        Reliability γ, ascending.
     found : tuple of PredictionSets
-        Of one classifier, one for each reliability.
+        Prediction sets of one classifier, one for each reliability.
     theme : Theme
     title : str
     """
@@ -64,13 +64,13 @@ def coverage_against_reliability(
 def size_against_reliability(
     reliabilities: tuple[float, ...], found: dict[str, tuple[PredictionSets, ...]], theme: Theme, title: str
 ) -> go.Figure:
-    """Mean number of classes in a set of each classifier.
+    """Draw the mean number of classes in a set for each classifier.
 
     Parameters
     ----------
     reliabilities : tuple of float
     found : dict of str to tuple of PredictionSets
-        By name of the classifier, one for each reliability.
+        Prediction sets by name of the classifier, one for each reliability.
     theme : Theme
     title : str
     """
@@ -102,13 +102,13 @@ def size_against_reliability(
 
 
 def conditional_coverage(groups: tuple[SetGroup, ...], promise: float, theme: Theme, title: str) -> go.Figure:
-    """Coverage of groups of test cases, one line each: dot and interval for the truth, open dot for the vote.
+    """Draw coverage of groups of test cases, one line each: dot and interval for the truth, open dot for the vote.
 
     Parameters
     ----------
     groups : tuple of SetGroup
     promise : float
-        1 − α, drawn as an upright line.
+        Target 1 − α, drawn as an upright line.
     theme : Theme
     title : str
     """
@@ -135,7 +135,7 @@ def conditional_coverage(groups: tuple[SetGroup, ...], promise: float, theme: Th
 
 
 def _from(lowest: float, promise: float) -> float:
-    """Where an axis of coverage begins: below all that is drawn."""
+    """Return where an axis of coverage starts: below all that is drawn."""
     return max(0.0, min(lowest, promise) - 0.05)
 
 

@@ -1,4 +1,4 @@
-"""Figures of what a rater model says: how good the raters are, how hard the cases are."""
+"""Figures of estimates of a rater model: the accuracy of raters and the difficulty of cases."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -15,9 +15,9 @@ MOST_CASES = 1_000
 
 
 def sensitivity_specificity(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure:
-    """Each rater of a model with two classes: sensitivity (of the second class) against specificity.
+    """Draw each rater of a model with two classes: sensitivity (of the second class) against specificity.
 
-    On the falling diagonal annotations say nothing of the truth; below it they are worse than guessing. Intervals
+    On the falling diagonal annotations are independent of the truth; below it they are worse than guessing. Intervals
     are drawn for at most `INTERVAL_RATERS`. Grey: no annotations on cases of one of the classes, by the model.
 
     Parameters
@@ -73,7 +73,7 @@ def sensitivity_specificity(fit: RaterModelFit, theme: Theme, title: str) -> go.
 
 
 def _rates_in_words(fit: RaterModelFit, rater: int) -> list[str]:
-    """Name, sensitivity, specificity and number of annotations, for the hover."""
+    """Return name, sensitivity, specificity and number of annotations, for the hover."""
     return [
         plotly(shorten(fit.raters[rater], 40)),
         _interval(fit, "confusion", (rater, 1, 1), fit.confusion[rater, 1, 1]),
@@ -83,7 +83,7 @@ def _rates_in_words(fit: RaterModelFit, rater: int) -> list[str]:
 
 
 def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure:
-    """How often each rater is right by the model, with intervals, sorted; dashed: always the commonest class.
+    """Draw each rater's accuracy by the model, with intervals, sorted; dashed: always the most frequent class.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def accuracy_by_rater(fit: RaterModelFit, theme: Theme, title: str) -> go.Figure
             hovertemplate="%{customdata[0]}: %{customdata[1]}<br>%{customdata[2]} annotations<extra></extra>",
         )
     )
-    always = "always the commonest class"
+    always = "always the most frequent class"
     said: dict[str, str | None] = {"hoverinfo": None}
     said["hovertemplate"] = f"{always}: %{{y:.3f}}<extra></extra>"
     data.append(dashed([-0.7, len(chosen) - 0.3], [fit.prevalence.max()] * 2, always, theme.mean, **said))
@@ -151,9 +151,10 @@ def effect_against_probability(
     title: str,
     class_code: int = 1,
 ) -> go.Figure:
-    """An effect of each case against its probability of one class; intervals stand in the hover.
+    """Draw an effect of each case against its probability of one class; intervals are in the hover.
 
-    At most `MOST_CASES`, spread evenly over the cases by their effect. ``n_annotations`` of shape (n_cases,).
+    At most `MOST_CASES` are drawn, spread evenly over the cases by their effect. ``n_annotations`` has shape
+    (n_cases,).
 
     Parameters
     ----------
@@ -163,7 +164,7 @@ def effect_against_probability(
     theme : Theme
     title : str
     class_code : int
-        Whose probability it is.
+        Class of the probability.
     """
     by_effect = np.argsort(effect.mean, kind="stable")
     chosen = by_effect[np.unique(np.linspace(0, len(by_effect) - 1, min(len(by_effect), MOST_CASES)).astype(int))]
@@ -202,12 +203,12 @@ def _named_class(fit: RaterModelFit, code: int) -> str:
 
 
 def _most_annotated(fit: RaterModelFit) -> np.ndarray:
-    """Raters shown: all, or the `MOST_RATERS` with most annotations, in their own order."""
+    """Return the raters shown: all, or the `MOST_RATERS` with most annotations, in their own order."""
     return np.sort(np.argsort(-fit.n_annotations, kind="stable")[:MOST_RATERS])
 
 
 def _bars(fit: RaterModelFit, raters: np.ndarray, k: int, colour: str) -> dict | None:
-    """Error bars of the diagonal of the confusion matrix in row ``k``; None without intervals."""
+    """Return error bars of the diagonal of the confusion matrix in row ``k``; None without intervals."""
     if fit.uncertainty is None:
         return None
     value, spread = fit.confusion[raters, k, k], fit.uncertainty.confusion

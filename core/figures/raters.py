@@ -1,4 +1,4 @@
-"""Figures of the Raters page: accuracy against the pool, and one rater's annotations over time."""
+"""Figures of the Raters page: accuracy against the panel, and one rater's annotations over time."""
 
 from collections.abc import Callable, Sequence
 
@@ -17,10 +17,10 @@ MOST_LINES = 12
 
 
 def accuracy_against_pool(found: FlaggedRaters, theme: Theme, title: str) -> go.Figure:
-    """Accuracy of each rater with its interval, the least on top; flagged raters are crosses in another colour.
+    """Draw each rater's accuracy with its interval, the lowest on top; flagged raters are crosses in another colour.
 
-    Of ordered classes the correlation with the case. At most `MOST_LINES` raters: the flagged ones, then the lowest.
-    Lines stand at the mean over annotations and at what is acceptable.
+    For ordered classes it is the correlation with the case. At most `MOST_LINES` raters: the flagged ones, then the
+    lowest. Lines are at the mean over annotations and at the acceptable value.
 
     Parameters
     ----------
@@ -69,21 +69,21 @@ def rater_traces(
     unit: str = "annotations",
     in_words: Callable[[float, float], str] = between,
 ) -> list[Trace]:
-    """A point with its interval for each rater, one below the other; marked ones are crosses in another colour.
+    """Draw a point with its interval for each rater, one below the other; marked ones are crosses in another colour.
 
     Parameters
     ----------
     known : ndarray of int
-        Who is drawn, from top to bottom.
+        Raters that are drawn, from top to bottom.
     names : sequence of str
     ends : tuple of ndarray, shape (n_raters,)
         Values, and the ends of their intervals.
     n, marked : ndarray, shape (n_raters,)
     theme : Theme
     second : str
-        What the marked ones are called.
+        Name of the marked ones.
     form, unit, in_words
-        Of the value, of ``n`` and of the interval in the hover.
+        Formats of the value, of ``n`` and of the interval in the hover.
     """
     value, low, high = ends
     traces = []
@@ -107,7 +107,7 @@ def rater_traces(
 
 
 def _least_accurate(found: FlaggedRaters) -> tuple[np.ndarray, np.ndarray]:
-    """At most `MOST_LINES` raters by what they are judged by, the flagged ones before others, and who is flagged."""
+    """Return at most `MOST_LINES` raters by the measure used, flagged ones first, and a mask of the flagged ones."""
     value = found.judged.rates.value
     flagged = np.zeros(len(found.raters), bool)
     flagged[list(found.flagged())] = True
@@ -117,7 +117,7 @@ def _least_accurate(found: FlaggedRaters) -> tuple[np.ndarray, np.ndarray]:
 
 
 def trust_of_raters(trust: RaterTrust, theme: Theme, title: str) -> go.Figure:
-    """Trust in each rater with its interval, the least on top; at most `MOST_LINES` raters.
+    """Draw the reliability of each rater with its interval, the lowest on top; at most `MOST_LINES` raters.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def trust_of_raters(trust: RaterTrust, theme: Theme, title: str) -> go.Figure:
 
 
 def rater_over_time(drift: Drift, theme: Theme, title: str, height: int = 480) -> go.Figure:
-    """Above the accuracy in windows with intervals, below the control chart with its limit; both over dates.
+    """Draw accuracy in windows with intervals above, the control chart with its limit below; both over dates.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ def rater_over_time(drift: Drift, theme: Theme, title: str, height: int = 480) -
     theme : Theme
     title : str
     height : int
-        In pixels.
+        Height in pixels.
     """
     windows = drift.windows
     middle = (windows.start + windows.stop) // 2
@@ -204,7 +204,7 @@ def rater_over_time(drift: Drift, theme: Theme, title: str, height: int = 480) -
 
 
 def plan_forecast(found: Forecast, theme: Theme, title: str) -> go.Figure:
-    """Where further annotations lead: the median over simulated worlds with its band, and the target as a line.
+    """Draw the result of further annotations: the median over simulations with its band, and the target as a line.
 
     Parameters
     ----------

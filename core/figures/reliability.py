@@ -1,4 +1,4 @@
-"""Figures of the Reliability page: certainty and risk against the trust in the raters."""
+"""Figures of the Reliability page: certainty and risk against the reliability γ of raters."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -14,12 +14,12 @@ DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "star")
 RELIABILITY = "reliability γ (trust in the raters)"
 _MOST_POINTS = 600
-_BESIDE = 1.15  # room beside the first and the last γ, as a factor
+_BESIDE = 1.15  # room before the first and after the last γ, as a factor
 _CASES_SORTED = {"title": "share of cases, least certain first", "tickformat": "0.0%", "range": [0, 1]}
 
 
 def reliability_axis(reliabilities: tuple[float, ...]) -> dict:
-    """The axis of γ, logarithmic, with a tick at each value that was computed."""
+    """Return the axis of γ, logarithmic, with a tick at each value that was computed."""
     return {
         "title": RELIABILITY,
         "type": "log",
@@ -30,14 +30,14 @@ def reliability_axis(reliabilities: tuple[float, ...]) -> dict:
 
 
 def axis_to_one(title: str) -> dict:
-    """The axis of a probability, with room for marks at 1."""
+    """Return the axis of a probability, with room for marks at 1."""
     return {"title": title, "range": [0, 1.02]}
 
 
 def mean_certainty(
     sweep: SweepTable, theme: Theme, title: str, reliabilities: tuple[float, ...] | None = None
 ) -> go.Figure:
-    """Mean annotation certainty against reliability, for top-1, top-2 and top-3 sets.
+    """Draw mean annotation certainty against reliability, for top-1, top-2 and top-3 sets.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def mean_certainty(
     theme : Theme
     title : str
     reliabilities : tuple of float, optional
-        γ that the axis has room for; those of the sweep where not given.
+        Values of γ that the axis has room for; those of the sweep if omitted.
     """
     wide = reliabilities or sweep.reliabilities
     data: list[Trace] = []
@@ -79,7 +79,7 @@ def mean_certainty(
 
 
 def sorted_certainty(sweep: SweepTable, theme: Theme, title: str) -> go.Figure:
-    """Certainty of every case, sorted, one curve for each reliability.
+    """Draw the certainty of every case, sorted, one curve for each reliability.
 
     Parameters
     ----------
@@ -107,13 +107,13 @@ def sorted_certainty(sweep: SweepTable, theme: Theme, title: str) -> go.Figure:
 def model_against_model(
     first: np.ndarray, second: np.ndarray, names: tuple[str, str], cases: tuple[str, ...], theme: Theme, title: str
 ) -> go.Figure:
-    """Certainty of every case under two models, one dot a case.
+    """Draw the certainty of every case under two models, one dot per case.
 
     Parameters
     ----------
     first, second : ndarray, shape (n_cases,)
     names : (str, str)
-        Of the two models.
+        Names of the two models.
     cases : tuple of str
     theme : Theme
     title : str
@@ -144,7 +144,7 @@ def model_against_model(
 
 
 def risk_certainty(risk: RiskResult, theme: Theme, title: str) -> go.Figure:
-    """Certainty of the risk level of every case, sorted, both ways.
+    """Draw the certainty of the risk level of every case, sorted, both ways.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def risk_certainty(risk: RiskResult, theme: Theme, title: str) -> go.Figure:
 
 
 def expected_risk(risk: RiskResult, theme: Theme, title: str) -> go.Figure:
-    """How many cases have which expected risk; colours and words say the level.
+    """Draw how many cases have which expected risk; colours and words show the level.
 
     Parameters
     ----------
@@ -206,16 +206,16 @@ def expected_risk(risk: RiskResult, theme: Theme, title: str) -> go.Figure:
 
 
 def by_risk(values: list[np.ndarray], theme: Theme, title: str, axis: str) -> go.Figure:
-    """Distribution of a count per case for low, medium and high expected risk.
+    """Draw the distribution of a count per case for low, medium and high expected risk.
 
     Parameters
     ----------
     values : sequence of ndarray, each of shape (n_cases,)
-        Of low, medium and high expected risk.
+        Counts for low, medium and high expected risk.
     theme : Theme
     title : str
     axis : str
-        What the axis shows.
+        Quantity on the axis.
     """
     data: list[Trace] = []
     for code, name in enumerate(RISK_LEVELS):
@@ -247,13 +247,13 @@ def by_risk(values: list[np.ndarray], theme: Theme, title: str, axis: str) -> go
 def certainty_and_agreement(
     agreement: np.ndarray, certainty: np.ndarray, line: tuple[float, float], theme: Theme, title: str
 ) -> go.Figure:
-    """Certainty against leave-one-out agreement, one dot a case, with the line of least squares.
+    """Draw certainty against leave-one-out agreement, one dot per case, with the line of least squares.
 
     Parameters
     ----------
     agreement, certainty : ndarray, shape (n_cases,)
     line : tuple of float
-        Intercept and slope.
+        Intercept and slope of the line.
     theme : Theme
     title : str
     """
@@ -293,7 +293,7 @@ def certainty_and_agreement(
 
 
 def _sorted_curve(values: np.ndarray, name: str, line: dict) -> Trace:
-    """Values of cases in ascending order, against the share of cases below them."""
+    """Draw values of cases in ascending order, against the share of cases below them."""
     ordered = np.sort(values)
     keep = np.unique(np.linspace(0, len(ordered) - 1, min(len(ordered), _MOST_POINTS)).astype(int))
     return scatter(

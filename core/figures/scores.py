@@ -1,4 +1,4 @@
-"""Figures of scores: what the score of a case could be, what the trust in the raters does to it, and errors."""
+"""Figures of scores: plausible scores of a case, the effect of reliability γ on them, and errors."""
 
 import numpy as np
 import plotly.graph_objects as go
@@ -49,7 +49,7 @@ def score_density(
     hide_names: bool = False,
     predictions: tuple[tuple[str, float], ...] = (),
 ) -> go.Figure:
-    """Density of a case's plausible score, its 95% interval shaded; each rater's score is a tick below.
+    """Draw the density of a case's plausible score, its 95% interval shaded; each rater's score is a tick below.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def score_density(
     theme : Theme
     title : str
     hide_names : bool
-        Say no rater's name at the ticks.
+        True to leave out names of raters at the ticks.
     predictions : tuple of (str, float)
         Predicted scores by name, as diamonds on the axis.
     """
@@ -90,7 +90,7 @@ def score_density(
 
 
 def _curve(found: PlausibleScore, theme: Theme) -> list[Trace]:
-    """Density with the interval shaded, and a cross at the mean."""
+    """Draw the density with the interval shaded, and a cross at the mean."""
     height = found.density / found.density.max()
     inside = (found.x >= found.low) & (found.x <= found.high)
     x, y = found.x[inside], height[inside]
@@ -117,7 +117,7 @@ def _curve(found: PlausibleScore, theme: Theme) -> list[Trace]:
 
 
 def _ticks(found: PlausibleScore, theme: Theme, hide_names: bool) -> Trace:
-    """One tick a score; equal ones stand below each other, and beyond a few on the last place."""
+    """Draw one tick per score; equal ones are below each other, and beyond a few at the last place."""
     values, place, count = np.unique(found.score, return_inverse=True, return_counts=True)
     first = np.concatenate([[0], np.cumsum(count)])[:-1]
     stacked = np.minimum(np.arange(len(found.score)) - first[place], _MOST_STACKED - 1)
@@ -139,12 +139,12 @@ def _ticks(found: PlausibleScore, theme: Theme, hide_names: bool) -> Trace:
 
 
 def score_against_trust(found: ScoreTrust, reliability: float, theme: Theme, title: str) -> go.Figure:
-    """One case's plausible score with its interval against γ; a line stands at the γ in use.
+    """Draw one case's plausible score with its interval against γ; a line is at the γ in use.
 
     Parameters
     ----------
     found : ScoreTrust
-        Of one case.
+        Result for one case.
     reliability : float
     theme : Theme
     title : str
@@ -176,12 +176,12 @@ def score_against_trust(found: ScoreTrust, reliability: float, theme: Theme, tit
 
 
 def above_against_trust(found: ScoreTrust, reliability: float, theme: Theme, title: str) -> go.Figure:
-    """Probability that one case's score is above the threshold, against γ; a line stands at the γ in use.
+    """Draw the probability that one case's score is above the threshold, against γ; a line is at the γ in use.
 
     Parameters
     ----------
     found : ScoreTrust
-        Of one case, with a threshold.
+        Result for one case, with a threshold.
     reliability : float
     theme : Theme
     title : str
@@ -211,18 +211,18 @@ def above_against_trust(found: ScoreTrust, reliability: float, theme: Theme, tit
 
 
 def _trust_axis(reliabilities: np.ndarray) -> dict:
-    """The axis of γ with a few round ticks within the range."""
+    """Return the axis of γ with a few round ticks within the range."""
     low, high = reliabilities.min(), reliabilities.max()
     return reliability_axis(tuple(tick for tick in _TICKS if low <= tick <= high))
 
 
 def widths(found: ScoreTrust, theme: Theme, title: str) -> go.Figure:
-    """Width of the intervals of all cases against γ: median, and the middle half of the cases as a band.
+    """Draw the width of intervals of all cases against γ: median, and the middle half of the cases as a band.
 
     Parameters
     ----------
     found : ScoreTrust
-        Of all cases.
+        Result for all cases.
     theme : Theme
     title : str
     """
@@ -251,12 +251,12 @@ def widths(found: ScoreTrust, theme: Theme, title: str) -> go.Figure:
 
 
 def sides(found: ScoreTrust, theme: Theme, title: str) -> go.Figure:
-    """P(score above the threshold) of every case, sorted, a curve for each γ.
+    """Draw P(score above the threshold) of every case, sorted, one curve for each γ.
 
     Parameters
     ----------
     found : ScoreTrust
-        Of all cases, with a threshold.
+        Result for all cases, with a threshold.
     theme : Theme
     title : str
     """
@@ -289,14 +289,14 @@ def sides(found: ScoreTrust, theme: Theme, title: str) -> go.Figure:
 
 
 def errors_against_trust(found: tuple[ScoreErrors, ...], metric: str, theme: Theme, title: str) -> go.Figure:
-    """An error of each predictor against γ: line = mean over plausible truths, band = 95% of them, × = the point.
+    """Draw an error of each predictor against γ: line = mean over plausible truths, band = 95% of them, × = the point.
 
     Parameters
     ----------
     found : tuple of ScoreErrors
-        One for each γ, ascending.
+        Errors, one for each γ, ascending.
     metric : str
-        One of its metrics.
+        Name of one of its metrics.
     theme : Theme
     title : str
     """
@@ -337,7 +337,7 @@ def errors_against_trust(found: tuple[ScoreErrors, ...], metric: str, theme: The
 
 
 def severities(found: ScoreRaters, theme: Theme, title: str) -> go.Figure:
-    """Severity of each rater with its interval, the lowest scores on top; clear ones are crosses in another colour.
+    """Draw each rater's severity with its interval, the lowest scores on top; clear ones are crosses in another colour.
 
     Parameters
     ----------
@@ -350,7 +350,7 @@ def severities(found: ScoreRaters, theme: Theme, title: str) -> go.Figure:
 
 
 def spreads(found: ScoreRaters, theme: Theme, title: str) -> go.Figure:
-    """Spread of each rater with its interval, the least on top; clear ones are crosses in another colour.
+    """Draw each rater's spread with its interval, the least on top; clear ones are crosses in another colour.
 
     Parameters
     ----------
@@ -365,7 +365,7 @@ def spreads(found: ScoreRaters, theme: Theme, title: str) -> go.Figure:
 
 
 def biases(found: ScoreGold, theme: Theme, title: str) -> go.Figure:
-    """How far each rater scores above the known scores, with its interval, the lowest scores on top.
+    """Draw how far each rater scores above the known scores, with its interval, the lowest scores on top.
 
     Parameters
     ----------
@@ -379,9 +379,9 @@ def biases(found: ScoreGold, theme: Theme, title: str) -> go.Figure:
 
 
 def severity_over_time(found: ScoreDrift, theme: Theme, title: str) -> go.Figure:
-    """How far one rater scores above the others of each case, by date: means of stretches, and each score as a dot.
+    """Draw how far one rater scores above the others, by date: means of stretches, and each score as a dot.
 
-    Where severity changed, the interval of the moment is shaded and the means before and after are lines.
+    If severity changed, the interval of the time of change is shaded and the means before and after are lines.
 
     Parameters
     ----------
@@ -443,7 +443,7 @@ def _of_raters(
 ) -> go.Figure:
     value = ends[0]
     known = np.flatnonzero(np.isfinite(value))
-    if len(known) > MOST_RATERS:  # those who stand apart, and then those farthest from the line
+    if len(known) > MOST_RATERS:  # those clearly different first, then those farthest from the line
         known = known[np.lexsort((-np.abs(value[known] - at), ~clear[known]))][:MOST_RATERS]
     known = known[np.argsort(value[known], kind="stable")]
     data = rater_traces(

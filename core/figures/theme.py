@@ -1,4 +1,4 @@
-"""The look that all figures share: one template for light and one for dark, and colours that mean the same everywhere.
+"""Style that all figures share: one template for light and one for dark, and colours with one meaning everywhere.
 
 Point estimates are bars or crosses, posteriors are dots, bands and regions, observed data are outlines.
 """
@@ -18,7 +18,7 @@ Trace = dict[str, Any]
 # Okabe & Ito's palette, safe for colour-blind readers, ordered so that neighbours differ in lightness too.
 _CLASSES = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#B8A800", "#8A8F98")
 _CLASSES_ON_DARK = ("#4FA6E8", "#E69F00", "#22C197", "#E08FC0", "#9AD4F7", "#F0783C", "#D9CB3A", "#A6ADB5")
-TITLE_WIDTH = 40  # characters that stand side by side where a screen is 390 pixels wide and its font is a wide one
+TITLE_WIDTH = 40  # characters that fit side by side on a screen 390 pixels wide with a wide font
 AXIS_WIDTH = 36  # the same under an axis, which begins at the right of the names of its rows
 _ON_AXES = ("bar", "heatmap", "scatter")
 _TITLE_LINE, _AXIS_LINE = 21, 16  # pixels
@@ -65,7 +65,7 @@ DARK = Theme(
 
 
 def _template(theme: Theme) -> go.layout.Template:
-    """All that figures have in common, so that a figure says only what is its own."""
+    """Return everything that figures have in common, so that a figure contains only its own properties."""
     axis = {
         "gridcolor": theme.grid,
         "gridwidth": 1,
@@ -126,10 +126,10 @@ def figure_of(
     legend_below: bool = False,
     **layout: Any,
 ) -> go.Figure:
-    """A figure in the project's look, made in one construction and without plotly's checks.
+    """Return a figure in the project's style, made in one construction and without plotly's checks.
 
-    The checks took a quarter of the time of a page; tests of figures and of pages make each with them as well, and
-    compare. A later change of a layout is not checked, and costs as much again as the figure.
+    The checks took a quarter of the time of a page; tests of figures and of pages also make each figure with them, and
+    compare. A later change of a layout is not checked, and takes as long as making the figure again.
 
     Parameters
     ----------
@@ -137,13 +137,13 @@ def figure_of(
     data : sequence of dict
         Traces as plotly takes them, with their ``type``.
     title : str
-        Says what is seen, in one line; user text in it must be escaped.
+        Finding in one line; text of users in it must be escaped.
     height : int
-        In pixels; each line more of the title below an axis adds to it.
+        Height in pixels; each further line of the title of an axis adds to it.
     legend_below : bool
-        Room for the legend under the title of the axis.
+        True for room for the legend under the title of the axis.
     **layout
-        What the figure has of its own: ``xaxis``, ``shapes``, …
+        Own properties of the figure: ``xaxis``, ``shapes``, …
     """
     more = _AXIS_LINE * _title_axes(layout)
     margin = ({"t": 44} if title else {}) | ({"b": 64 + more} if legend_below else {}) | layout.pop("margin", {})
@@ -152,7 +152,7 @@ def figure_of(
 
 
 def _without_none(part: Any) -> Any:
-    """Without properties that are None, which leave to the template what they name."""
+    """Remove properties that are None, which leave the value to the template."""
     if isinstance(part, dict):
         return {name: _without_none(each) for name, each in part.items() if each is not None}
     several = isinstance(part, list | tuple) and part and isinstance(part[0], dict)
@@ -160,21 +160,21 @@ def _without_none(part: Any) -> Any:
 
 
 class PlainFigure(go.Figure):
-    """A figure with the template that it is given or none, whose arrays are numbers in JSON, too.
+    """Figure with the template that it is given or none, whose arrays are always numbers in JSON.
 
-    Plotly would write them as bytes, and a browser takes bytes that come again for others.
+    Plotly would write them as bytes, and a browser takes repeated bytes as changed data.
     """
 
     def _initialize_layout_template(self) -> None:
         pass
 
     def to_dict(self) -> dict[str, Any]:
-        """The figure as it was made, in copies."""
+        """Return the figure as it was made, in copies."""
         return {"data": deepcopy(self._data), "layout": deepcopy(self._layout)}
 
 
 def unchecked(data: Sequence[Trace], layout: dict[str, Any]) -> go.Figure:
-    """A figure of what plotly would not change: traces with their type, titles with their text, nothing that is None.
+    """Return a figure from parts that plotly would not change: traces with type, titles with text, nothing None.
 
     Parameters
     ----------
@@ -185,11 +185,11 @@ def unchecked(data: Sequence[Trace], layout: dict[str, Any]) -> go.Figure:
 
 
 def drawn_once(figure: go.Figure) -> go.Figure:
-    """The same figure as a browser draws it once, not twice.
+    """Return the same figure in a form that a browser draws once, not twice.
 
-    Streamlit hands a browser each figure a second time as soon as it stands there. Plotly then finds a template, and
-    arrays whose revision is not said, to be others, and draws all of it again. So what the template has stands in the
-    figure itself, and its data say what they are.
+    Streamlit sends each figure to the browser a second time right after it is drawn. Plotly then takes a template, and
+    arrays without a revision, as changed, and draws everything again. So the properties of the template are copied to
+    the figure itself, and its data have a revision.
     """
     spec = figure.to_dict()
     template = spec["layout"].pop("template", {})
@@ -204,7 +204,7 @@ def drawn_once(figure: go.Figure) -> go.Figure:
 
 
 def _axes_of(data: Sequence[Trace], layout: dict[str, Any]) -> set[str]:
-    """Names of the axes that a figure has: those that it says something of, and those of its traces."""
+    """Return the names of the axes of a figure: those with properties, and those of its traces."""
     named = {name for name in layout if name.startswith(("xaxis", "yaxis"))}
     flat = [trace for trace in data if trace["type"] in _ON_AXES]
     own = {f"{letter}axis{trace.get(f'{letter}axis', '')[1:]}" for trace in flat for letter in "xy"}
@@ -212,7 +212,7 @@ def _axes_of(data: Sequence[Trace], layout: dict[str, Any]) -> set[str]:
 
 
 def _over(common: dict[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    """What is common, and over it what is a figure's own."""
+    """Merge common properties with a figure's own, which take precedence."""
     found = common | own
     for name, value in common.items():
         if isinstance(value, dict) and isinstance(own.get(name), dict):
@@ -226,12 +226,12 @@ def _digest(data: Sequence[Trace]) -> str:
 
 
 def _as_list(value: Any) -> Any:
-    """What orjson does not know: arrays that are not in one piece or of objects, and dates."""
+    """Return types that orjson does not know as lists: arrays that are not contiguous or contain objects, and dates."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
 def _title_axes(layout: dict[str, Any]) -> int:
-    """Titles of axes as the browser takes them, long ones of level axes in lines; how many lines more than one."""
+    """Return titles of axes with line breaks for long level ones, and how many lines more than one they have."""
     most = 1
     for name, axis in layout.items():
         if name.startswith(("xaxis", "yaxis")) and isinstance(axis.get("title"), str):
@@ -242,7 +242,7 @@ def _title_axes(layout: dict[str, Any]) -> int:
 
 
 def in_lines(text: str, width: int = TITLE_WIDTH) -> list[str]:
-    """Escaped text in lines of at most ``width`` characters as shown; a longer word has a line of its own."""
+    """Split escaped text into lines of at most ``width`` characters as shown; a longer word has a line of its own."""
     lines: list[str] = []
     for word in text.split():
         if lines and len(unescape(f"{lines[-1]} {word}")) <= width:
@@ -253,7 +253,7 @@ def in_lines(text: str, width: int = TITLE_WIDTH) -> list[str]:
 
 
 def title_in_lines(spec: dict[str, Any]) -> None:
-    """Breaks the title of a figure's JSON into lines that fit a narrow screen; each line more makes it higher."""
+    """Break the title of a figure's JSON into lines that fit a narrow screen; each further line makes it higher."""
     layout = spec["layout"]
     lines = in_lines(layout["title"]["text"])
     more = _TITLE_LINE * max(0, len(lines) - 1)
@@ -264,25 +264,25 @@ def title_in_lines(spec: dict[str, Any]) -> None:
 
 
 def scatter(**own: Any) -> Trace:
-    """A trace of points and lines, as plotly takes it."""
+    """Return a trace of points and lines, as plotly takes it."""
     return {"type": "scatter", **own}
 
 
 def bar(**own: Any) -> Trace:
-    """A trace of bars, as plotly takes it."""
+    """Return a trace of bars, as plotly takes it."""
     return {"type": "bar", **own}
 
 
 def error_bars(above: Any, below: Any, colour: str, thickness: float = 1.5, width: float = 3) -> Trace:
-    """An interval around each point: how far it reaches above and below, in units of the axis; sizes in pixels.
+    """Return an interval around each point: how far it extends above and below, in units of the axis; sizes in pixels.
 
     Parameters
     ----------
     above, below : array_like, shape (n_points,)
-        In units of the axis, 0 or more.
+        Lengths in units of the axis, 0 or more.
     colour : str
     thickness, width : float
-        Of the line and of its ends, in pixels.
+        Widths of the line and of its ends, in pixels.
     """
     return {
         "type": "data",
@@ -295,27 +295,27 @@ def error_bars(above: Any, below: Any, colour: str, thickness: float = 1.5, widt
 
 
 def cross(colour: str, size: float, width: float) -> Trace:
-    """The marker of an estimate: a thin upright cross, sizes in pixels.
+    """Return the marker of an estimate: a thin upright cross, sizes in pixels.
 
     Parameters
     ----------
     colour : str
     size, width : float
-        Of the cross and of its lines, in pixels.
+        Size of the cross and width of its lines, in pixels.
     """
     return {"color": colour, "size": size, "symbol": "cross-thin", "line": {"width": width, "color": colour}}
 
 
 def rows(names: Sequence[str], theme: Theme, places: Any = None, **own: Any) -> dict:
-    """An upright axis with a name for each row, the first on top; at their number, or at ``places``.
+    """Return an upright axis with a name for each row, the first on top; at 0, 1, 2, … or at ``places``.
 
     Parameters
     ----------
     names : sequence of str
-        Safe for plotly.
+        Names safe for plotly.
     theme : Theme
     places : array_like, optional
-        Of the names.
+        Positions of the names.
     **own
         Further properties of the axis.
     """
@@ -331,7 +331,7 @@ def rows(names: Sequence[str], theme: Theme, places: Any = None, **own: Any) -> 
 
 
 def dashed(x: Any, y: Any, name: str, colour: str, **own: Any) -> Trace:
-    """A line to compare with, named in the legend.
+    """Return a line to compare with, named in the legend.
 
     Parameters
     ----------
@@ -345,7 +345,7 @@ def dashed(x: Any, y: Any, name: str, colour: str, **own: Any) -> Trace:
 
 
 def filled_band(x: Any, low: Any, high: Any, fill: str, **own: Any) -> Trace:
-    """A band from low to high at each place, to lie behind a line; not in the legend.
+    """Return a band from low to high at each place, to draw behind a line; not in the legend.
 
     Parameters
     ----------
@@ -360,22 +360,22 @@ def filled_band(x: Any, low: Any, high: Any, fill: str, **own: Any) -> Trace:
 
 
 def heatmap(**own: Any) -> Trace:
-    """A trace of coloured cells, as plotly takes it."""
+    """Return a trace of coloured cells, as plotly takes it."""
     return {"type": "heatmap", **own}
 
 
 def upright(x: float | str, line: dict) -> dict:
-    """A shape: a line from bottom to top at ``x``."""
+    """Return a shape: a line from bottom to top at ``x``."""
     return {"type": "line", "xref": "x", "x0": x, "x1": x, "yref": "y domain", "y0": 0, "y1": 1, "line": line}
 
 
 def level(y: float, line: dict) -> dict:
-    """A shape: a line from side to side at ``y``."""
+    """Return a shape: a line from side to side at ``y``."""
     return {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "yref": "y", "y0": y, "y1": y, "line": line}
 
 
 def upright_band(low: float | str, high: float | str, colour: str) -> dict:
-    """A shape: all between two places, from bottom to top.
+    """Return a shape: everything between two places, from bottom to top.
 
     Parameters
     ----------
@@ -388,23 +388,23 @@ def upright_band(low: float | str, high: float | str, colour: str) -> dict:
 
 
 def enlarge(figure: go.Figure, by: float) -> go.Figure:
-    """The same figure with all of its letters, marks and its height larger, to be read from afar."""
+    """Return the same figure with larger text, marks and height, to be read from a distance."""
     spec = figure.to_plotly_json()
     layout, template = spec["layout"], spec["layout"]["template"]
     _larger_letters(spec, by)
-    layout["height"] = round(layout["height"] * by)  # a browser draws anew where it has to round
+    layout["height"] = round(layout["height"] * by)  # a browser draws again if it has to round
     for part in (layout, template["layout"]):
         if "t" in part.get("margin", {}):
             part["margin"]["t"] *= by
     for trace in spec["data"]:
         marker = trace.get("marker", {})
-        if isinstance(marker.get("size"), int | float):  # sizes that say something stay
+        if isinstance(marker.get("size"), int | float):  # sizes with a meaning do not change
             marker["size"] *= by
     return unchecked(spec["data"], layout)
 
 
 def _larger_letters(part: Any, by: float) -> None:
-    """Every font within, with its size ``by`` times larger."""
+    """Enlarge every font within to ``by`` times its size."""
     if isinstance(part, list | tuple):
         for each in part:
             _larger_letters(each, by)
@@ -417,14 +417,14 @@ def _larger_letters(part: Any, by: float) -> None:
 
 
 def class_colours(codes: list[int], n_classes: int, theme: Theme) -> dict[int, str]:
-    """Colour of each class code, by its place in the class list where there are at most eight, else in ``codes``.
+    """Return the colour of each class code, by its place in the class list if it has at most eight, else in ``codes``.
 
-    Beyond the eighth class, and for -1 (classes nobody named), there is none; use the theme's ``rest``.
+    Beyond the eighth class, and for -1 (classes nobody named), there is no colour; use the theme's ``rest``.
 
     Parameters
     ----------
     codes : sequence of int
-        Classes.
+        Codes of classes.
     n_classes : int
     theme : Theme
     """
@@ -435,6 +435,6 @@ def class_colours(codes: list[int], n_classes: int, theme: Theme) -> dict[int, s
 
 
 def with_opacity(colour: str, opacity: float) -> str:
-    """A hexadecimal colour as rgba."""
+    """Return a hexadecimal colour as rgba."""
     red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
     return f"rgba({red},{green},{blue},{opacity})"

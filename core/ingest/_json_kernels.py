@@ -1,4 +1,4 @@
-"""Where the records of JSON text begin and end, found byte by byte (RFC 8259). No bounds are checked here."""
+"""Kernel that finds the records of JSON text byte by byte (RFC 8259). It checks no bounds."""
 
 import numpy as np
 
@@ -7,14 +7,14 @@ from ..runtime.numba_setup import lazy_njit
 
 @lazy_njit(cache=True, nogil=True)
 def scan_records_of_json(data, wanted, deepest, long_number, most):  # noqa: C901 - one state machine over bytes
-    """The values at nesting depth ``wanted``: 1 for the elements of one array, 0 for values one after another.
+    """Find the values at nesting depth ``wanted``: 1 for the elements of one array, 0 for values one after another.
 
-    Only strings and brackets are looked at; whether a value is sound is for the parser to say. ``long_number[0]``
-    becomes true where 19 digits stand together outside strings: such a number may not fit into 64 bits.
+    Only strings and brackets are examined; the parser checks the values themselves. ``long_number[0]`` becomes true if
+    19 digits follow each other outside strings: such a number may not fit into 64 bits.
 
-    Returns start, stop and physical line of each value; then a byte where something is wrong (-1: nothing), its line,
-    and what: 1 nested deeper than ``deepest``, 2 a bracket too many, 3 the end inside a value, 4 text after the array,
-    5 more values than ``most``.
+    Returns start, stop and physical line of each value; then a byte with an error (-1: none), its line, and its kind: 1
+    nested deeper than ``deepest``, 2 a bracket too many, 3 the end inside a value, 4 text after the array, 5 more
+    values than ``most``.
     """
     capacity = 1024
     starts = np.empty(capacity, np.int64)
@@ -77,7 +77,7 @@ def scan_records_of_json(data, wanted, deepest, long_number, most):  # noqa: C90
             depth -= 1
             if depth < 0:
                 return starts[:n_records], stops[:n_records], lines[:n_records], i, line, 2
-            # In an array what follows up to the comma belongs to the value, for the parser to refuse.
+            # In an array, everything up to the comma is part of the value, so that the parser refuses it.
             if depth == 0 and wanted == 0 and record:
                 stops[n_records] = i + 1
                 n_records += 1

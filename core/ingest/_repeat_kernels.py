@@ -1,4 +1,4 @@
-"""Repeated annotations of one rater on one case. No bounds are checked here."""
+"""Kernel for repeated annotations of one rater on one case. It checks no bounds."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from ..runtime.numba_setup import lazy_njit
 def repeated_pairs(case_ptr, order, rater, n_raters):
     """Mark annotations whose rater annotated the same case several times: 1 the first, 2 the later ones, else 0.
 
-    ``order`` brings annotations together by case, stable; ``case_ptr`` is where each case begins in it.
+    ``order`` groups annotations by case, stable; ``case_ptr`` is where each case starts in it.
     """
     mark = np.zeros(rater.size, np.int8)
     seen_on = np.full(n_raters, -1, np.int64)

@@ -1,4 +1,4 @@
-"""Tables that hold how often each class was given, as one row per annotation: counts, contingency, patterns."""
+"""Tables of how often each class was given, as one row per annotation: counts, contingency, patterns."""
 
 from collections.abc import Callable
 
@@ -14,29 +14,29 @@ from .long_rows import Rows, drop, names_as_codes, stacked
 MOST_ANSWERS = 5_000_000
 MOST_OF_ONE_CASE = 100_000
 MOST_CASES = 1_000_000
-_ROUNDED = 0.05  # of the largest count: shares are written with few decimals
+_ROUNDED = 0.05  # tolerance relative to the largest count, because shares have few decimals
 
 
 def count_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
-    """Annotations of a table of cases by classes; raters are anonymous.
+    """Return the annotations of a table of cases by classes; raters are anonymous.
 
     Parameters
     ----------
     raw : RawTable
     mapping : Mapping
-        ``across`` has the columns of classes, ``case`` that of cases; cases are numbered without it.
+        Mapping; ``across`` has the columns of classes, ``case`` that of cases; without it, cases are numbered.
     tell : callable
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Returns
     -------
     tuple of (Rows, dict)
-        The rows; nothing is missing here, so the dict is empty.
+        Rows; nothing is missing here, so the dict is empty.
 
     Raises
     ------
     InputError
-        A cell is no whole number of at least 0, or there are too many annotations.
+        A cell is not an integer of at least 0, or there are too many annotations.
     """
     n_rows = raw.table.num_rows
     case = encode(raw.table[mapping.case]) if mapping.case is not None else _numbered(n_rows)
@@ -59,30 +59,30 @@ def count_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -
 
 
 def contingency_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
-    """Annotations of two raters from how many cases have each pair of classes: one's in rows, the other's in columns.
+    """Return annotations of two raters from the number of cases per pair of classes: one rater in rows, one in columns.
 
-    A last row or column of sums, whose class is not among the other raters', is left out.
+    A last row or column of sums, whose class the other rater does not have, is left out.
 
     Parameters
     ----------
     raw : RawTable
     mapping : Mapping
-        ``case`` has the column with the classes of the rows, ``across`` the columns of classes.
+        Mapping; ``case`` has the column with the classes of the rows, ``across`` the columns of classes.
     tell : callable
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Returns
     -------
     tuple of (Rows, dict)
-        The rows; nothing is missing here, so the dict is empty.
+        Rows; nothing is missing here, so the dict is empty.
 
     Raises
     ------
     InputError
-        No column names the classes of the rows, a cell is no whole number of at least 0, or there are too many cases.
+        No column has the classes of the rows, a cell is not an integer of at least 0, or there are too many cases.
     """
     if mapping.case is None:
-        raise InputError("No column names the classes of the rows.", "Choose the column that does.")
+        raise InputError("The column with the classes of the rows is missing.", "Choose that column.")
     label = encode(raw.table[mapping.case])
     counts = np.stack([_counts(raw, column) for column in mapping.across], 1)
     tell(0.2)
@@ -105,29 +105,29 @@ def contingency_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], No
 
 
 def pattern_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
-    """Annotations of a table with a column for each rater and one of how many cases have these annotations.
+    """Return annotations of a table with one column per rater and one of the number of cases with these annotations.
 
     Parameters
     ----------
     raw : RawTable
     mapping : Mapping
-        ``raters`` has the columns of raters, ``count`` that of counts.
+        Mapping; ``raters`` has the columns of raters, ``count`` that of counts.
     tell : callable
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Returns
     -------
     tuple of (Rows, dict of str to int)
-        The rows, and how often the table holds each token for a missing annotation.
+        Rows, and how often the table has each token for a missing annotation.
 
     Raises
     ------
     InputError
-        No column counts the cases, a count is no whole number of at least 0, or there are too many cases or
+        No column has the number of cases, a count is not an integer of at least 0, or there are too many cases or
         annotations.
     """
     if mapping.count is None:
-        raise InputError("No column counts the cases of a pattern.", "Name the column of counts.")
+        raise InputError("The column with the number of cases of a pattern is missing.", "Choose that column.")
     count = _counts(raw, mapping.count)
     tell(0.1)
     _refuse_more(int(count.sum()), MOST_CASES, "cases")
@@ -145,12 +145,12 @@ def pattern_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None])
 
 
 def _counts_of_shares(raw: RawTable, mapping: Mapping) -> np.ndarray | None:
-    """Whole numbers of annotations from shares of them and a column of how many there are; None if none are shares.
+    """Return numbers of annotations from shares of them and a column of their total; None if none are shares.
 
     Raises
     ------
     InputError
-        There are shares, and no column says of how many annotations, or a share times that is far from a whole number.
+        There are shares but no column with the total, or a share times the total is far from an integer.
     """
     coded = [encode(raw.table[column]) for column in mapping.across]
     numbers = [np.append(to_numbers(one.values, decimal_comma=raw.decimal_comma), 0.0)[one.code] for one in coded]
@@ -159,28 +159,28 @@ def _counts_of_shares(raw: RawTable, mapping: Mapping) -> np.ndarray | None:
         return None
     if mapping.count is None:
         raise InputError(
-            "The columns hold shares from 0 to 1, and no column gives the number of annotations of a case.",
+            "The columns have shares from 0 to 1, and no column gives the number of annotations of a case.",
             "Add a column with that number, such as n_annotations, or write counts. If these are probabilities of a "
             "classifier, open them next to annotations.",
         )
     counts = shares * _counts(raw, mapping.count)[:, None]
     if np.abs(counts - np.round(counts)).max() > _ROUNDED * max(1.0, counts.max()):
         raise InputError(
-            f"Shares times {mapping.count!r} are no whole numbers of annotations.",
-            "Write counts of annotations, or open the columns as scores of raters (--format wide).",
+            f"Shares times {mapping.count!r} are not integers.",
+            "Use counts of annotations, or open the columns as scores of raters (--format wide).",
         )
     return np.round(counts).astype(np.int64)
 
 
 def _counts(raw: RawTable, column: str) -> np.ndarray:
     coded = encode(raw.table[column])
-    numbers = np.append(to_numbers(coded.values), 0.0)[coded.code]  # an empty cell is nobody
+    numbers = np.append(to_numbers(coded.values), 0.0)[coded.code]  # an empty cell counts as 0
     wrong = np.flatnonzero(~((numbers >= 0) & (numbers == np.floor(numbers)) & np.isfinite(numbers)))
     if wrong.size:
         row = int(wrong[0])
         raise InputError(
-            f"Column {column!r} holds {coded.values[coded.code[row]]!r} where a count is expected.",
-            "Counts are whole numbers from 0 on; choose another layout or leave the column out.",
+            f"Column {column!r} has {coded.values[coded.code[row]]!r} where a count is expected.",
+            "Counts are integers of 0 or more; choose another layout or leave the column out.",
             line=int(raw.line[row]),
         )
     _refuse_more(float(numbers.max(initial=0)), MOST_ANSWERS, "answers")
@@ -191,7 +191,7 @@ def _refuse_more(count: float, most: int, what: str) -> None:
     if count > most:
         raise InputError(
             f"The counts add up to {number(count, 0)} {what}, the limit is {most:,}.",
-            "Look at whether these are counts.",
+            "Check that these are counts.",
         )
 
 

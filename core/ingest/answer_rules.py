@@ -1,4 +1,4 @@
-"""What is done to annotations before they become a dataset: whole rankings taken apart, classes merged and renamed."""
+"""Treatment of annotations before they become a dataset: rankings split, classes merged and renamed."""
 
 from collections.abc import Mapping as Mapped
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from ..text import plural
 from .formats.raw_table import RawTable
 from .long_rows import Rows, drop
 
-# What people write where they cannot tell; each may be a class of its own or no annotation.
+# Words that people write if they cannot decide; each may be a class of its own or a missing annotation.
 _CANNOT_TELL = frozenset(
     {"cannot tell", "can't tell", "cant tell", "can not tell", "cannot say", "can't say", "cannot determine", "?", "-"}
     | {"unsure", "not sure", "uncertain", "unknown", "don't know", "dont know", "do not know", "idk", "unclear", "--"}
@@ -27,16 +27,16 @@ AS_POSITIONS = "No annotation is a name of the list of classes: they were read a
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """What to do with classes as they stand in the file.
+    """Treatment of the classes of the file.
 
     Attributes
     ----------
     renamed : dict
-        New name by the name in the file; two with one new name are merged.
+        New name by the name in the file; classes with the same new name are merged.
     missing : frozenset of str
-        Annotations that count as no annotation.
+        Annotations that count as missing.
     kept : frozenset of str
-        Annotations that are classes or scores, though they look like codes for a missing one.
+        Annotations that are classes or scores although they look like codes for missing ones.
     """
 
     renamed: Mapped[str, str] = field(default_factory=dict)
@@ -45,19 +45,19 @@ class Treatment:
 
     @property
     def decided(self) -> frozenset[str]:
-        """Annotations of which it is said whether they are missing."""
+        """Annotations for which the user stated whether they are missing."""
         return self.missing | self.kept | frozenset(self.renamed)
 
 
 def cannot_tell(classes: Sequence[str]) -> tuple[str, ...]:
-    """Those classes that may say that a rater could not tell."""
+    """Return those classes that may mean that a rater could not decide."""
     return tuple(name for name in classes if " ".join(name.casefold().replace("’", "'").split()) in _CANNOT_TELL)
 
 
 def positions(values: Sequence[str], classes: Sequence[str]) -> dict[str, str] | None:
-    """The class of each annotation that is its place in a list, counted from 0; None where annotations are not places.
+    """Return the class of each annotation that is a position in a list, from 0; None if annotations are not positions.
 
-    They are where none of them is a name of the list and all are whole numbers within it.
+    They are positions if none of them is a name in the list and all are integers within it.
     """
     if not len(values) or not all(value.isascii() and value.isdigit() for value in values):
         return None
@@ -67,16 +67,16 @@ def positions(values: Sequence[str], classes: Sequence[str]) -> dict[str, str] |
 
 
 def treat(rows: Rows, raw: RawTable, treatment: Treatment) -> list[str]:
-    """Merge, rename and drop classes of the rows in place; sentences on what was done, with counts.
+    """Merge, rename and drop classes of the rows in place; return sentences on it, with counts.
 
-    Missing annotations go by the names of the file, before any renaming.
+    Missing annotations are matched by the names in the file, before any renaming.
 
     Parameters
     ----------
     rows : Rows
-        Changed in place.
+        Rows, changed in place.
     raw : RawTable
-        Where the rows are from, for the account of those that are dropped.
+        Table of the rows, for the account of those that are left out.
     treatment : Treatment
     """
     notes = []
@@ -103,16 +103,16 @@ def treat(rows: Rows, raw: RawTable, treatment: Treatment) -> list[str]:
 
 
 def take_apart(rows: Rows, raw: RawTable, separators: tuple[str, str]) -> None:
-    """Turn annotations such as "A > B = C" into one row per ranked class, in place.
+    """Split annotations such as "A > B = C" into one row per ranked class, in place.
 
     Parameters
     ----------
     rows : Rows
-        Changed in place.
+        Rows, changed in place.
     raw : RawTable
-        Where the rows are from, for the account of those that are dropped.
+        Table of the rows, for the account of those that are left out.
     separators : tuple of two str
-        What stands between ranks, and what between classes of one rank.
+        Signs between ranks, and between classes of one rank.
     """
     after, tied = separators
     pieces: list[list[tuple[int, str]]] = []
@@ -139,6 +139,6 @@ def take_apart(rows: Rows, raw: RawTable, separators: tuple[str, str]) -> None:
 
 
 def _in_order(names: list[str], missing: dict[str, int]) -> tuple[Coded, np.ndarray]:
-    """A vocabulary of names in natural order, and the code of each name as it came (-1 for a missing token)."""
+    """Return a vocabulary of names in natural order, and the code of each name as it came (-1 for a missing token)."""
     coded = encode(pa.chunked_array([of_texts(names)]))
     return Coded(coded.code, coded.values, missing), coded.code

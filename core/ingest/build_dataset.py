@@ -1,6 +1,6 @@
-"""From a table of text and a mapping to a `Dataset` and an account of every row.
+"""Build a `Dataset` from a table of text and a mapping, with an account of every row.
 
-Rows kept and rows dropped always add up to the rows of the file; each dropped row has its line and its reason.
+Rows kept and rows left out always add up to the rows of the file; each one left out has its line and its reason.
 """
 
 from collections.abc import Callable, Sequence
@@ -40,24 +40,24 @@ _ROWS_OF = {
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ImportReport(Result):
-    """What became of the rows of a file.
+    """Account of the rows of a file.
 
     Attributes
     ----------
     n_rows, n_kept : int
-        Rows in the file, and rows used.
+        Number of rows in the file, and of rows used.
     dropped : tuple of Dropped
-        Rows not used, by line; ``n_kept + len(dropped) == n_rows``.
+        Rows left out, by line; ``n_kept + len(dropped) == n_rows``.
     missing : dict
-        How often each missing token stood where an annotation could be.
+        How often each token for missing values was in place of an annotation.
     n_repeats : int
-        Annotations beyond the first of the same rater on the same case.
+        Number of annotations beyond the first of the same rater on the same case.
     n_same : int
-        How many of those that are kept, where annotations are single classes, say again what was said before.
+        Number of repeated annotations that are kept and equal an earlier one, if annotations are single classes.
     codes : dict
-        Annotations that may stand for a missing one and of which nobody has said so, and how often each occurs.
+        Annotations that may be codes for missing ones and that the user has not decided on, and how often each occurs.
     notes, warnings : tuple of str
-        What was found out, and what the user should look at.
+        Findings on the file, and points that the user should check.
     mapping : Mapping
     """
 
@@ -76,9 +76,9 @@ class ImportReport(Result):
 
     @property
     def n_missing(self) -> int:
-        """Annotations that are empty, a word for that, or counted as such on request.
+        """Number of annotations that are empty, a word for missing, or counted as missing on request.
 
-        A token of a long table makes a row that is left out, and counts once; one of a wide table is a cell.
+        A token in a long table makes a row that is left out, and counts once; one in a wide table is a cell.
         """
         reasons = [one.reason for one in self.dropped if "no annotation" in one.reason]
         of_tokens = sum(not reason.endswith("counts as no annotation") for reason in reasons)
@@ -101,7 +101,7 @@ def build_dataset(
     raters_identified: bool = True,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[Dataset, ImportReport]:
-    """The dataset that a table holds under a mapping.
+    """Return the dataset of a table under a mapping, and the account of its rows.
 
     Parameters
     ----------
@@ -109,22 +109,22 @@ def build_dataset(
     mapping : Mapping
     name : str
     kind : {"class", "ranking", "set", "score"}, optional
-        What an annotation is. Not given: a ranking where ranks, confidences or separators are mapped; a set where a
-        sign between labels or columns of labels are; a score where all annotations are numbers and some are not whole
-        or there are more than 30 different ones; else a class. For class and score, ranks and signs are not looked at.
+        Kind of an annotation. If omitted: a ranking if ranks, confidences or separators are mapped; a set if a sign
+        between labels or columns of labels are; a score if all annotations are numbers and some are not integers or
+        there are more than 30 different ones; else a class. For class and score, ranks and signs are ignored.
     classes : sequence of str, optional
-        The closed list of classes in its order; annotations outside it are dropped rows, but whole numbers are places
-        in it (from 0) where no annotation is a name of it. Not given: the annotations that occur, in natural order.
+        Closed list of classes in its order; annotations outside it are left out, but integers are positions in it (from
+        0) if no annotation is a name in it. If omitted: the annotations that occur, in natural order.
     ordinal : bool
-        Whether the order of the classes means something.
+        True if the order of the classes has a meaning.
     repeats : {"keep", "first", "refuse"}
-        What to do where a rater annotates the same case more than once.
+        Treatment of several annotations of the same case by a rater.
     treatment : Treatment, optional
-        Classes to merge, to rename, and to count as no annotation. ``classes`` are the names after it.
+        Classes to merge, to rename, and to count as missing. ``classes`` are the names after it.
     raters_identified : bool
-        False where names of raters say nothing about who annotated; anonymous annotations never do.
+        False if names of raters do not identify who annotated; anonymous annotations never do.
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def build_dataset(
 def _check(raw: RawTable, mapping: Mapping, kind: Kind | None) -> None:
     check_mapping(mapping, raw.columns)
     if kind == "ranking" and not mapping.ranked:
-        raise InputError("A ranking needs a column of ranks.", "Choose the column that holds 1, 2, 3, ... (1 = first).")
+        raise InputError("A ranking needs a column of ranks.", "Choose the column with 1, 2, 3, ... (1 = first).")
 
 
 def _understood(
@@ -165,7 +165,7 @@ def _understood(
     treatment: Treatment | None,
     said: tuple[list[str], list[str]],
 ) -> tuple[Kind, dict[str, int]]:
-    """Annotations taken apart and treated as was asked for; their kind, and codes that may mean missing ones.
+    """Split and treat annotations as requested; return their kind, and codes that may mean missing ones.
 
     ``said`` are notes and cautions.
     """
@@ -188,7 +188,7 @@ def _understood(
 
 
 def _codes(rows: Rows, treatment: Treatment | None, of_sets: bool, cautions: list[str]) -> dict[str, int]:
-    """Codes that may stand for missing annotations and of which nothing was said; each is told."""
+    """Return codes that may mean missing annotations and that the user has not decided on; add a caution on each."""
     counts = np.bincount(rows.answer_code, minlength=len(rows.answer.values))
     decided = treatment.decided if treatment is not None else frozenset[str]()
     found = {
@@ -199,7 +199,7 @@ def _codes(rows: Rows, treatment: Treatment | None, of_sets: bool, cautions: lis
 
 
 def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, said: tuple[list[str], list[str]]) -> None:
-    """One row for each label of an annotation, where a cell holds several; says what may be meant in another way."""
+    """Split cells with several labels into one row per label; add a caution on what may have another meaning."""
     notes, cautions = said
     if mapping.layout == "labels":
         nothing = rows.answer_code == rows.answer.values.index(none_of(mapping))
@@ -207,7 +207,7 @@ def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, said: tuple[
             zeros = "0 or nothing" if mapping.empty == "none" else "0"
             cautions.append(
                 f"{plural(int(nothing.sum()), 'annotation')} with {zeros} in every column of labels: they count as the "
-                f"label {none_of(mapping)!r} until you say that it is no annotation."
+                f"label {none_of(mapping)!r} unless you mark it as missing."
             )
         return
     columns = [mapping.answer] if mapping.layout == "long" else list(mapping.raters)
@@ -216,17 +216,17 @@ def _take_labels_apart(rows: Rows, raw: RawTable, mapping: Mapping, said: tuple[
     if sign is not None:
         labels_apart(rows, raw, sign)
         notes.append(
-            f"Annotations were taken as sets of labels with {sign!r} between them. If it is part of a name, say that "
-            "an annotation is a class."
+            f"Annotations were taken as sets of labels with {sign!r} between them. If it is part of a name, choose "
+            "classes as the kind of annotation."
         )
     twice = np.stack([annotation_of(rows), rows.answer_code], 1)
     n_twice = len(twice) - len(np.unique(twice, axis=0))
     if n_twice:
-        cautions.append(f"Labels that stand twice in an annotation: {n_twice:,}. Each counts once.")
+        cautions.append(f"Labels that are repeated in an annotation: {n_twice:,}. Each counts once.")
 
 
 def _only_single(rows: Rows, raw: RawTable, cautions: list[str]) -> None:
-    """Leave out annotations of several labels where single classes are wanted."""
+    """Leave out annotations of several labels if single classes are wanted."""
     of_row = annotation_of(rows)
     several = np.bincount(of_row)[of_row] > 1
     n_several = len(np.unique(of_row[several]))
@@ -234,7 +234,7 @@ def _only_single(rows: Rows, raw: RawTable, cautions: list[str]) -> None:
         drop(rows, raw, several, "names several labels where one class is wanted")
         cautions.append(
             f"{plural(n_several, 'annotation')} of several labels, left out because nearly all others name one class. "
-            "Say that an annotation is a set of labels, and they are used."
+            "Choose sets of labels as the kind of annotation to use them."
         )
     rows.annotation = None
 
@@ -242,7 +242,7 @@ def _only_single(rows: Rows, raw: RawTable, cautions: list[str]) -> None:
 def _only_answers(
     rows: Rows, raw: RawTable, kind: Kind, classes: Sequence[str] | None, cautions: list[str]
 ) -> np.ndarray | None:
-    """Drop the rows that hold no annotation of this kind; the scores of the annotations, None where they are none."""
+    """Drop the rows without an annotation of this kind; return the scores of the annotations, None if not scores."""
     numbers = None
     if kind == "score":
         numbers = written_numbers(rows.answer.values, decimal_comma=raw.decimal_comma)
@@ -271,18 +271,16 @@ def _only_answers(
         leave_out(rows, raw, unlisted, "the annotation is not in the declared list of classes")
     if rows.row.size == 0:
         first = f" The first one: line {rows.dropped[0].line:,}, {rows.dropped[0].reason}." if rows.dropped else ""
-        raise InputError(
-            "No row holds a case, a rater and an annotation.", f"Look at the mapping of the columns.{first}"
-        )
+        raise InputError("No row has a case, a rater and an annotation.", f"Check the mapping of the columns.{first}")
     return numbers
 
 
 def _repeats_treated(
     rows: Rows, raw: RawTable, kind: Kind, repeats: Repeats, cautions: list[str]
 ) -> tuple[np.ndarray | None, np.ndarray | None, int, int]:
-    """First row and end of each ranking's entries, None where there are none; how many annotations are repeated.
+    """Return first row and entry range of each ranking, None if there are none, and how many annotations are repeated.
 
-    Last, how many of the repeated ones are kept and of the same class.
+    The last number is how many of the repeated ones are kept and of the same class.
     """
     first, entry_ptr = None, None
     if kind in ("ranking", "set"):
@@ -309,7 +307,7 @@ def _side(
     raters_identified: bool,
     cautions: list[str],
 ) -> dict:
-    """What a dataset holds of its raters and cases beside the annotations; what is unsure of it joins ``cautions``."""
+    """Return the facts of a dataset on raters and cases other than annotations; add doubts to ``cautions``."""
     columns_of_raters = mapping.layout in ("wide", "patterns", "contingency")
     return {
         "raters_identified": raters_identified and (columns_of_raters or mapping.rater is not None),
@@ -329,7 +327,7 @@ def _assembled(
     only_used: bool,
     side: dict,
 ) -> Dataset:
-    """The dataset of sifted rows; ``only_used`` leaves out the classes that nobody gave."""
+    """Return the dataset of sifted rows; ``only_used`` leaves out the classes that nobody gave."""
     rater_code, rater_names = compact(rows.rater_code, rows.rater.values)
     names = name, case_names, rater_names
     if kind == "score" and numbers is not None:
@@ -364,13 +362,13 @@ def _kind_of(rows: Rows, mapping: Mapping, decimal_comma: bool) -> Kind:
 def _declared(answer: Coded, code: np.ndarray, classes: Sequence[str]) -> tuple[Coded, np.ndarray]:
     position = {name: place for place, name in enumerate(classes)}
     if len(position) < len(classes):
-        raise InputError("The declared list names a class twice.", "Name each class once.")
+        raise InputError("The declared list repeats a class.", "Use each class once.")
     recode = np.array([position.get(value, -1) for value in answer.values], np.int32)
     return Coded(recode[code], tuple(classes), answer.missing), recode[code] < 0
 
 
 def _accounted(rows: Rows, raw: RawTable) -> tuple[int, int, tuple[Dropped, ...]]:
-    """How many rows the file has, how many are kept, and those that are not, by line: together all of them."""
+    """Return the number of rows in the file and of rows kept, and those left out, by line; together they are all."""
     used = np.zeros(raw.table.num_rows, bool)
     used[rows.row] = True
     n_kept, dropped = int(used.sum()), tuple(sorted(rows.dropped))
@@ -382,7 +380,7 @@ def _accounted(rows: Rows, raw: RawTable) -> tuple[int, int, tuple[Dropped, ...]
 def _groups(
     raw: RawTable, mapping: Mapping, rows: Rows, case_code: np.ndarray, n_cases: int, cautions: list[str]
 ) -> tuple[str, ...] | None:
-    """The group of each case, that of its first row; cases whose rows differ are told."""
+    """Return the group of each case, that of its first row; add a caution on cases whose rows differ."""
     if mapping.group is None:
         return None
     group = encode(raw.table[mapping.group])
@@ -405,7 +403,7 @@ def _finished(
     treatment: Treatment | None,
     cautions: list[str],
 ) -> Dataset:
-    """The dataset with gold where a column holds it; what is unsure of it joins ``cautions``."""
+    """Return the dataset with gold if a column has it; add doubts to ``cautions``."""
     if mapping.gold is not None:
         dataset = _with_gold(dataset, raw, mapping.gold, rows, case_code, treatment, cautions)
     cautions += [*unsure(dataset.classes), *cautions_about(dataset, mapping.layout == "wide")]
@@ -423,7 +421,7 @@ def _with_gold(
     treatment: Treatment | None,
     cautions: list[str],
 ) -> Dataset:
-    """The dataset with the gold class of each case, the first that is given; cases whose rows differ are told."""
+    """Return the dataset with the first gold class given for each case; add a caution on cases whose rows differ."""
     gold = encode(raw.table[column])
     code = gold.code[rows.row]
     given = np.flatnonzero(code >= 0)

@@ -1,4 +1,4 @@
-"""Texts and pictures of a case table and of files, each matched to the case that it belongs to."""
+"""Texts and pictures of a case table and of files, each matched to its case."""
 
 import json
 import re
@@ -16,10 +16,10 @@ _SEVERAL = re.compile(r"\s*[;|]\s*")
 def case_facts(
     cases: Collection[str], table: CaseTable | None, pictures: Sequence[tuple[str, bytes]], notes: list[str]
 ) -> CaseFacts | None:
-    """What a case table and pictures tell of these cases; sentences on what did not match join ``notes``.
+    """Return the facts of a case table and pictures on these cases; add sentences on what did not match to ``notes``.
 
-    A picture belongs to the case whose address ends as its path does, else to the case that it, or its folder, is named
-    after.
+    A picture belongs to the case whose address ends like its path, else to the case with the name of the picture or of
+    its folder.
 
     Parameters
     ----------
@@ -27,14 +27,14 @@ def case_facts(
         Ids of the dataset's cases.
     table : CaseTable, optional
     pictures : sequence of (str, bytes)
-        Path and content of each.
+        Path and content of each picture.
     notes : list of str
-        Grows by what did not match.
+        Notes, extended by what did not match.
 
     Returns
     -------
     CaseFacts or None
-        None where nothing is told of any case.
+        Facts; None if there are none on any case.
     """
     if table is None and not pictures:
         return None
@@ -53,7 +53,7 @@ def case_facts(
 
 
 def addresses(cell: str) -> tuple[str, ...]:
-    """The addresses in a cell: one, a JSON list, or several separated by ``;``, ``|`` or line breaks."""
+    """Return the addresses in a cell: one, a JSON list, or several separated by ``;``, ``|`` or line breaks."""
     cell = cell.strip()
     if "\n" in cell:
         return tuple(one for line in cell.splitlines() for one in addresses(line))
@@ -88,7 +88,7 @@ def _matched(
                 continue
             depth = [_common(path, parts[place]) for place in places]
             best = [place for place, length in zip(places, depth, strict=True) if length == max(depth)]
-            if len(best) == 1:  # two files that fit equally well leave it open which is meant
+            if len(best) == 1:  # two files that fit equally well are ambiguous
                 images.setdefault(case, {})[one] = pictures[best[0]][1]
                 used.add(best[0])
     for place, path in enumerate(parts):
@@ -111,7 +111,7 @@ def _matched(
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many last parts two paths have in common."""
+    """Return how many last parts two paths have in common."""
     length = 0
     for a, b in zip(reversed(one), reversed(other), strict=False):
         if a.casefold() != b.casefold():

@@ -1,4 +1,4 @@
-"""Texts and addresses of cases that stand in the table of annotations itself, said again in every row of a case."""
+"""Texts and addresses of cases in the table of annotations itself, repeated in every row of a case."""
 
 import numpy as np
 
@@ -12,10 +12,10 @@ _ADDRESS = ("image", "image path", "image url", "image file", "img", "picture", 
 
 
 def shown_beside(raw: RawTable, mapping: Mapping) -> CaseTable | None:
-    """What a long table tells of its cases in columns that no annotation is taken from.
+    """Return facts on cases from the columns of a long table that no annotation is taken from.
 
-    A column counts only where all rows of a case say the same and some case has several: otherwise it may be what a
-    rater wrote.
+    A column counts only if all rows of a case agree and some case has several rows: otherwise it may be text of a
+    rater.
     """
     if mapping.layout != "long" or mapping.case is None:
         return None

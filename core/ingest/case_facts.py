@@ -1,6 +1,6 @@
-"""What is known of each case apart from the annotations: what raters were shown, in words and in pictures.
+"""Facts on each case other than annotations: the text and the pictures that raters saw.
 
-Facts stand beside a dataset and are no part of its digest: another text does not make other annotations.
+Facts are stored next to a dataset and are not part of its digest: another text does not make other annotations.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from ..text import plural
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CaseFacts(Result):
-    """Texts and pictures by case id; a case of which nothing is known is left out.
+    """Texts and pictures by case id; cases without facts are left out.
 
     Attributes
     ----------
@@ -21,8 +21,8 @@ class CaseFacts(Result):
     address : dict of str to tuple of str
         Paths or addresses of pictures, in their order.
     images : dict of str to dict
-        Pictures that came with the data, by case and then by address, or by file name where none names it: the bytes,
-        or the file that holds them.
+        Pictures that came with the data, by case and then by address, or by file name if no address matches: the bytes,
+        or the file with them.
     """
 
     text: dict[str, str] = field(default_factory=dict)
@@ -34,12 +34,12 @@ class CaseFacts(Result):
             yield f"{name} of {plural(len(getattr(self, name)), 'case')}"
 
     def __bool__(self) -> bool:
-        """Whether anything is known of any case."""
+        """Return whether there are facts on any case."""
         return bool(self.text or self.address or self.images)
 
 
 def joined(facts: CaseFacts | None, other: CaseFacts | None) -> CaseFacts | None:
-    """Facts of the same cases together; where both know a thing, that of ``other`` counts."""
+    """Return facts of the same cases together; if both have a fact, that of ``other`` counts."""
     if facts is None or other is None:
         return other or facts
     return CaseFacts(facts.text | other.text, facts.address | other.address, facts.images | other.images)

@@ -1,4 +1,4 @@
-"""What the columns of a table can be, by their values: ids, facts, annotations, raters of one vocabulary."""
+"""Evidence from values on what columns of a table can be: ids, facts, annotations, raters of one vocabulary."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,8 +15,8 @@ from .missing_codes import looks_like_code
 
 LOOKED_AT = 5_000
 MOST_CLASSES = 30
-NEARLY = 0.98  # of the rows that a case and a rater tell apart
-_SHARED = 0.5  # of the values of a rater that another rater gives, too
+NEARLY = 0.98  # share of the rows that a case and a rater must distinguish
+_SHARED = 0.5  # share of the values of a rater that another rater must also give
 _FEW_ROWS = 10
 _LONG_TEXT = 40  # letters
 _NUMBERED = re.compile(r"(.*?)(?:[\W_]*\d+|[\W_]+[a-z])")
@@ -37,14 +37,14 @@ _FACTS = words(
     "age sex gender experience country city region channel device browser ip session visit round batch page split "
     "fold url link email language lang status tags title"
 )
-# What a row of sums is called where a case is expected.
+# Names of rows of sums in the column of cases.
 ROWS_OF_TOTALS = words("total totals sum sums mean average avg median kappa agreement alpha overall") | {
     "grand total", "percent agreement", "fleiss kappa", "cohen kappa", "cohen's kappa", "fleiss' kappa", "% agreement",
 }  # fmt: skip
 
 
 class ColumnEvidence:
-    """The first rows of a table, with every column taken as codes when it is first asked for."""
+    """First rows of a table, with every column encoded when it is first needed."""
 
     def __init__(self, raw: RawTable) -> None:
         self.raw = raw
@@ -54,30 +54,30 @@ class ColumnEvidence:
 
     @cached_property
     def n_rows(self) -> int:
-        """Rows looked at."""
+        """Number of rows examined."""
         return self._part.num_rows
 
     def coded(self, column: str) -> Coded:
-        """The values of a column as codes."""
+        """Return the values of a column as codes."""
         if column not in self._coded:
             self._coded[column] = encode(self._part[column])
         return self._coded[column]
 
     def n_given(self, column: str) -> int:
-        """Cells that hold something."""
+        """Return the number of cells that are not empty."""
         return int((self.coded(column).code >= 0).sum())
 
     def is_empty(self, column: str) -> bool:
-        """Whether no cell holds anything; most columns show that in their first rows."""
+        """Return whether every cell is empty; most columns show that in their first rows."""
         first = self._part[column].slice(0, _FEW_ROWS).cast(pa.string()).to_pylist()
         return all(is_missing(cell.strip(BLANKS)) for cell in first) and not self.n_given(column)
 
     def n_values(self, column: str) -> int:
-        """Different values."""
+        """Return the number of different values."""
         return len(self.coded(column).values)
 
     def numbers(self, column: str) -> np.ndarray | None:
-        """The given cells as numbers, without codes for missing ones; None if some is no number or there are none."""
+        """Return the given cells as numbers, without codes for missing ones; None if empty or not all numbers."""
         coded = self.coded(column)
         if not coded.values:
             return None
@@ -89,7 +89,7 @@ class ColumnEvidence:
         return cells[~np.isnan(cells)]
 
     def is_id(self, column: str) -> bool:
-        """Whether every row has a value of its own, which is no measured number."""
+        """Return whether every row has a value of its own that is not a measured number."""
         n_given = self.n_given(column)
         if n_given < max(3, self.n_rows) or self.n_values(column) < n_given:
             return False
@@ -97,7 +97,7 @@ class ColumnEvidence:
         return numbers is None or bool((numbers == np.floor(numbers)).all())
 
     def is_row_number(self, column: str) -> bool:
-        """Whether a column without a name counts the rows from 0 or 1."""
+        """Return whether a column without a name counts the rows from 0 or 1."""
         unnamed = re.fullmatch(r"|row|index|unnamed: \d+|column \d+", column.strip().casefold()) is not None
         numbers = self.numbers(column) if unnamed and self.n_rows > 1 else None
         return (
@@ -108,14 +108,14 @@ class ColumnEvidence:
         )
 
     def is_free_text(self, column: str) -> bool:
-        """Whether most values are long and come once."""
+        """Return whether most values are long and occur once."""
         values = self.coded(column).values
         if not values or 2 * len(values) < self.n_given(column):
             return False
         return float(np.mean([len(value) for value in values[:200]])) > _LONG_TEXT
 
     def tells_rows(self, one: str, other: str) -> float:
-        """Share of the rows with both values that the two columns tell apart."""
+        """Return the share of the rows with both values that the two columns distinguish."""
         first, second = self.coded(one), self.coded(other)
         given = (first.code >= 0) & (second.code >= 0)
         if not given.any():
@@ -124,7 +124,7 @@ class ColumnEvidence:
         return len(np.unique(pairs)) / int(given.sum())
 
     def is_fact_of(self, column: str, whole: str) -> bool:
-        """Whether a column has one value for each value of another, of which some come again."""
+        """Return whether a column has one value for each value of another, of which some are repeated."""
         of, told = self.coded(whole), self.coded(column)
         given = (of.code >= 0) & (told.code >= 0)
         if len(np.unique(of.code[given])) == int(given.sum()):
@@ -133,7 +133,7 @@ class ColumnEvidence:
         return len(pairs) == len(np.unique(of.code[given]))
 
     def share_values(self, one: str, other: str) -> bool:
-        """Whether two columns draw their values from one vocabulary, or are numbers of one range."""
+        """Return whether two columns take their values from one vocabulary, or are numbers of one range."""
         first, second = self.coded(one), self.coded(other)
         if not first.values or not second.values:
             return False
@@ -143,7 +143,7 @@ class ColumnEvidence:
         return max(_share_in(first, second), _share_in(second, first)) >= _SHARED
 
     def groups_of_one_vocabulary(self, columns: Sequence[str]) -> list[list[str]]:
-        """Columns put together where they share values or are numbered alike ("rater1", "rater2"), in their order."""
+        """Group columns that share values or are numbered alike ("rater1", "rater2"), in their order."""
         groups: list[list[str]] = []
         for column in columns:
             fitting = [
@@ -155,7 +155,7 @@ class ColumnEvidence:
         return sorted(groups, key=lambda group: self.columns.index(group[0]))
 
     def may_be_answers(self, columns: Iterable[str], case: str, rater: str | None) -> list[str]:
-        """The columns of a long table that can hold annotations: no ids, facts, times, long texts or empty ones.
+        """Return the columns of a long table that may have annotations: no ids, facts, times, long texts or empty ones.
 
         Parameters
         ----------
@@ -178,27 +178,27 @@ class ColumnEvidence:
 
 
 def chain_of(groups: Iterable[Sequence[str]]) -> list[str]:
-    """All columns of several groups."""
+    """Return all columns of several groups."""
     return [column for group in groups for column in group]
 
 
 def is_gold_by_name(column: str) -> bool:
-    """Whether a column is called as what raters agreed on or somebody decided."""
+    """Return whether the name of a column is one of consensus or decisions."""
     return _GOLD.fullmatch(column.strip().casefold()) is not None
 
 
 def is_machine_by_name(column: str) -> bool:
-    """Whether a column is called as what an algorithm gives."""
+    """Return whether the name of a column is one of an algorithm's output."""
     return _MACHINE.fullmatch(column.strip().casefold()) is not None
 
 
 def is_summary_by_name(column: str) -> bool:
-    """Whether a column is called as what is computed over raters."""
+    """Return whether the name of a column is one of a summary over raters."""
     return _SUMMARY.fullmatch(column.strip().casefold().strip("?! ")) is not None
 
 
 def is_fact_by_name(column: str) -> bool:
-    """Whether a column is called as something told of a case, a rater or an annotation, and not as an annotation."""
+    """Return whether the name of a column is one of a fact on a case, a rater or an annotation, not of annotations."""
     column = column.rsplit(HEADERS_JOINED, 1)[-1]
     if any(likeness(column, role) == 2 for role in ("time", "group", "confidence", "gold", "count")):
         return True
@@ -206,7 +206,7 @@ def is_fact_by_name(column: str) -> bool:
 
 
 def are_numbered_alike(one: str, other: str) -> bool:
-    """Whether two names differ in a number or a letter behind a common beginning, or both name raters."""
+    """Return whether two names differ in a number or a letter after a common start, or both name raters."""
     if likeness(one, "rater") == 2 == likeness(other, "rater"):
         return True
     if "#" in (plain := numbers_apart(one)) and plain == numbers_apart(other) and len(plain.strip("# _-.")) > 1:
@@ -220,7 +220,7 @@ def _measured(numbers: np.ndarray) -> bool:
 
 
 def _one_range(here: np.ndarray, there: np.ndarray) -> bool:
-    """Whether the middle of one lies within the range of the other, or not far from it."""
+    """Return whether the median of one is within the range of the other, or near it."""
     for one, other in ((here, there), (there, here)):
         low, high = float(other.min()), float(other.max())
         room = (high - low) / 2
@@ -230,7 +230,7 @@ def _one_range(here: np.ndarray, there: np.ndarray) -> bool:
 
 
 def _share_in(one: Coded, other: Coded) -> float:
-    """Share of the given cells of one column whose value the other column has, too."""
+    """Return the share of the given cells of one column whose value also occurs in the other."""
     known = {value.casefold() for value in other.values}
     counts = np.bincount(one.code[one.code >= 0], minlength=len(one.values))
     shared = np.array([value.casefold() in known for value in one.values], bool)
@@ -238,5 +238,5 @@ def _share_in(one: Coded, other: Coded) -> float:
 
 
 def is_row_of_totals(name: str) -> bool:
-    """Whether a row is called as one of sums or coefficients."""
+    """Return whether a row has a name for sums or coefficients."""
     return " ".join(name.casefold().strip(" :").split()) in ROWS_OF_TOTALS

@@ -1,4 +1,4 @@
-"""Which column is what: guessed from names in any spelling, always shown, always changeable."""
+"""Roles of columns: guessed from names in any spelling, always shown, always changeable."""
 
 import re
 from collections import Counter
@@ -42,7 +42,7 @@ _SAID: dict[str, str] = {str(role): title for role, title in ROLES.items()} | {
 
 
 def words(text: str) -> frozenset[str]:
-    """The words of a text."""
+    """Return the words of a text."""
     return frozenset(text.split())
 
 
@@ -75,7 +75,7 @@ _DONE = (
     r"completed|answered|submitted)"
 )
 _DOING = r"(?:read|reading|annotation|label|rating|grading|assessment|review|evaluation|submission)"
-# A name of several words that says each of these only as a whole.
+# Patterns for names of several words that show a role only as a whole.
 _WHOLE = {
     "rater": re.compile(rf"{_DONE}[\W_]*by|(?:[a-z]+[\W_]+)*[a-z]+ologists?(?:[\W_]*(?:id|name|no|nr|code|\d+))?"),
     "time": re.compile(
@@ -87,7 +87,7 @@ _WHOLE = {
     ),
     "count": re.compile(r"n|(?:n|number|no)[\W_]*(?:of[\W_]*)?(?:cases|items|patients|subjects)"),
 }
-# Names of columns of how many annotations there are.
+# Names of columns with the number of annotations.
 _HOW_MANY = re.compile(
     r"(?:n|num|number|no|total)[\W_]*(?:of[\W_]*)?(?:votes?|annotations?|ratings?|labels?|answers?|judge?ments?)"
 )
@@ -100,7 +100,7 @@ _GLUED = re.compile(r"^(.+?)(?:ids?|no|nr|num|number|name|uuid|uid)$")
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """What each column of a table stands for.
+    """Role of each column of a table.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class Mapping:
     case : str or None
         Column of case ids; None (not for long tables) takes the row's number.
     rater : str or None
-        Long and transposed: column of rater ids; None where annotations are anonymous.
+        Long and transposed: column of rater ids; None if annotations are anonymous.
     answer : str or None
         Long: column of the class or score.
     rank : str or None
@@ -121,7 +121,7 @@ class Mapping:
     confidence : str or None
         Long: column of how sure the rater is of that class; higher is first, equal is tied, 0 is not ranked.
     separators : (str, str) or None
-        Annotations are whole rankings: the sign between one place and the next, and that between tied classes.
+        Signs of whole rankings in annotations: between one position and the next, and between tied classes.
     across : tuple of str
         Counts and contingency: the columns that are classes. Labels: those that are labels. Transposed: those that are
         cases.
@@ -130,19 +130,19 @@ class Mapping:
     gold : str or None
         Long, wide and counts: column of the gold class of the case.
     label_sign : str or None
-        Annotations are sets of labels: the sign between one label and the next.
+        Sign between labels if annotations are sets of labels.
     annotation : str or None
         Long: column that tells annotations apart, where several rows are one.
     empty : str
-        Sets of labels: what an empty cell says; ``none`` that its label does not apply, or none does.
+        Meaning of an empty cell for sets of labels; ``none``: its label does not apply, or none does.
     why : dict
         Reason of each guess by role, for the screen.
     instead : tuple of Mapping
         Other readings that the table may have as well; empty where the reading was chosen or is clear.
     doubt : str
-        What leaves several readings open, in a sentence.
+        Reason for several readings, in a sentence.
     before : Mapping or None
-        What earlier versions guessed, if that was something else.
+        Guess of earlier versions, if it differed.
     """
 
     layout: Layout
@@ -172,66 +172,66 @@ class Mapping:
         for role in _SYNONYMS:
             column = getattr(self, role)
             if column is not None and not isinstance(column, str):
-                raise InputError(f"The column of the {role} is {shown(column)}.", "Give the name of a column.")
+                raise InputError(f"The column of the {role} is {shown(column)}.", "Use the name of a column.")
         for roles in ("raters", "across"):
             names = getattr(self, roles)
             if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
-                raise InputError(f"The columns of {roles} are {shown(names)}.", "Give a list of names of columns.")
+                raise InputError(f"The columns of {roles} are {shown(names)}.", "Use a list of names of columns.")
             object.__setattr__(self, roles, tuple(names))
         if self.separators is not None:
             signs = self.separators
             if not isinstance(signs, list | tuple) or [type(sign) for sign in signs] != [str, str]:
-                raise InputError(f"The signs between ranked classes are {shown(signs)}.", "Give two, such as > and =.")
+                raise InputError(f"The signs between ranked classes are {shown(signs)}.", "Use two, such as > and =.")
             object.__setattr__(self, "separators", tuple(signs))
         if self.label_sign is not None and not (isinstance(self.label_sign, str) and self.label_sign):
-            raise InputError(f"The sign between labels is {shown(self.label_sign)}.", "Give one, such as ;.")
+            raise InputError(f"The sign between labels is {shown(self.label_sign)}.", "Use one, such as ;.")
 
     def reasons(self) -> list[str]:
-        """Why each column was taken for what it is, in words."""
+        """Return why each column has its role, in words."""
         return [f"{_SAID.get(role, role)}: {why}" for role, why in self.why.items()]
 
     def clear(self) -> "Mapping":
-        """The same reading without any other beside it."""
+        """Return the same reading without alternatives."""
         return replace(self, instead=(), doubt="")
 
     @property
     def holds_sets(self) -> bool:
-        """Whether annotations are sets of labels of which an empty cell may be one: there it is told what it says."""
+        """True if annotations are sets of labels and may be in empty cells, whose meaning then has to be stated."""
         return self.layout == "labels" or (self.layout == "long" and self.label_sign is not None)
 
     @property
     def ranked(self) -> bool:
-        """Whether annotations are rankings."""
+        """True if annotations are rankings."""
         return self.rank is not None or self.confidence is not None or self.separators is not None
 
 
 def names_cases(name: str) -> bool:
-    """Whether a column of that name holds ids of cases, and not what raters were shown of them."""
+    """Return whether a column of that name has ids of cases, and not what raters were shown of them."""
     plain = name.strip().casefold()
     return plain in IDS or (plain not in SHOWN and likeness(name, "case") == 2)
 
 
 def words_of_name(name: str) -> frozenset[str]:
-    """The words of a name, in small letters."""
+    """Return the words of a name, in lower case."""
     spaced = _CAMEL.sub(" ", name)
     return frozenset(token for token in _NO_LETTER.split(spaced.casefold()) if token)
 
 
 def is_known_column(name: str) -> bool:
-    """Whether a column of that name would be recognised; numbers and annotations are not."""
+    """Return whether a column of that name would be recognised; numbers and annotations are not."""
     return any(how == 2 and role not in ("confidence", "count", "gold") for role, how in _likenesses(name).items())
 
 
 def rater_columns(columns: Sequence[str], *others: str | None) -> tuple[str, ...]:
-    """The columns of a wide table that may be raters: all but those named, and dates."""
+    """Return the columns of a wide table that may be raters: all but those named, and dates."""
     return tuple(column for column in columns if column not in others and likeness(column, "time") < 2)
 
 
 def guess_mapping(columns: Sequence[str]) -> Mapping:
-    """The likeliest mapping by the names of the columns.
+    """Return the most probable mapping by the names of the columns.
 
-    Where a case, a rater and an annotation are recognised the table is long. Otherwise it is wide when at least two
-    columns are left beside the case. What cannot be guessed stays None for the user to choose.
+    If a case, a rater and an annotation are recognised, the table is long. Otherwise it is wide if at least two columns
+    other than the case are left. Roles that cannot be guessed stay None for the user to choose.
     """
     found: dict[Any, Any] = {**_recognised(columns)}
     rater = found.get("rater")
@@ -241,7 +241,7 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
         found = {role: column for role, column in found.items() if role not in ("rater", "answer")}
     if _HOW_MANY.fullmatch(found.get("answer", "").strip().casefold()):
         found.pop("answer")
-    for role in ("confidence", "count"):  # what they are for, only the rows below can say
+    for role in ("confidence", "count"):  # only the rows below show their role
         found.pop(role, None)
     why: dict[str, str] = {role: f"the column is called {column!r}" for role, column in found.items()}
     if "rater" in found and "answer" in found and "case" in found:
@@ -266,24 +266,24 @@ def guess_mapping(columns: Sequence[str]) -> Mapping:
 
 
 def numbers_apart(name: str) -> str:
-    """The name with a sign for each number and single letter: the same for "Reviewer 1 vote" and "Reviewer 2 vote"."""
+    """Replace each number and single letter of a name by a sign, so that "Reviewer 1" and "Reviewer 2" are equal."""
     return re.sub(r"\d+|(?<![a-z0-9])[a-z](?![a-z0-9])", "#", name.strip().casefold())
 
 
 def _has_siblings(name: str, columns: Sequence[str]) -> bool:
-    """Whether another column differs from this one in a number alone."""
+    """Return whether another column differs from this one only in a number."""
     plain = numbers_apart(name)
     return "#" in plain and sum(numbers_apart(column) == plain for column in columns) > 1
 
 
 def _recognised(columns: Sequence[str]) -> dict[Role, str]:
-    """The column of each role whose name says so, the first of those that say it best."""
+    """Return the column of each role whose name shows it, the first of those that show it best."""
     found: dict[Role, str] = {}
     for wanted in (2, 1):
         for role in _SYNONYMS:
             if role in found:
                 continue
-            # "score" or "rank" inside a longer name says little about rank, time and group: those need the whole name.
+            # "score" or "rank" inside a longer name is weak evidence for rank, time and group: these need all of it.
             if wanted == 1 and role in _NAMED_WHOLE:
                 continue
             for column in columns:
@@ -294,7 +294,7 @@ def _recognised(columns: Sequence[str]) -> dict[Role, str]:
 
 
 def _one_rater_a_column(columns: Sequence[str], found: dict[Role, str]) -> bool:
-    """Whether, without a column of annotations, those without a role are each called rater as that of the raters is."""
+    """Return whether, without a column of annotations, all other columns are named like raters."""
     if "answer" in found:
         return False
     left = [column for column in columns if column not in found.values() or column == found["rater"]]
@@ -302,27 +302,29 @@ def _one_rater_a_column(columns: Sequence[str], found: dict[Role, str]) -> bool:
 
 
 def check_mapping(mapping: Mapping, columns: Sequence[str]) -> None:
-    """Raise `InputError` where a mapping names columns that are not there, twice, or too few."""
+    """Raise `InputError` if a mapping names columns that do not exist, one twice, or too few."""
     single = (getattr(mapping, role) for role in _SYNONYMS)
     named = [column for column in single if column is not None] + [*mapping.raters, *mapping.across]
     listed = ", ".join(repr(column) for column in list(columns)[:12])
     present = set(columns)
     for column, count in Counter(named).items():
         if column not in present:
-            raise InputError(f"There is no column {column!r}.", f"The columns are {listed}.")
+            raise InputError(f"Could not find the column {column!r}.", f"Columns: {listed}.")
         if count > 1:
-            raise InputError(f"Column {column!r} is given two meanings.", "Choose another column for one of them.")
+            raise InputError(f"Column {column!r} has two roles.", "Choose another column for one of them.")
     if mapping.layout not in LAYOUTS:
-        raise InputError(f"There is no layout {mapping.layout!r}.", f"Use one of {', '.join(LAYOUTS)}.")
+        raise InputError(f"Unknown layout {mapping.layout!r}.", f"Use one of {', '.join(LAYOUTS)}.")
     if mapping.separators is not None and (len(set(mapping.separators)) < 2 or not all(mapping.separators)):
-        raise InputError("The signs between ranked classes are empty or the same.", "Use > and =, or what is there.")
+        raise InputError(
+            "The signs between ranked classes are empty or the same.", "Use > and =, or the signs in the file."
+        )
     if mapping.annotation is not None and mapping.annotation not in present:
-        raise InputError(f"There is no column {mapping.annotation!r}.", f"The columns are {listed}.")
+        raise InputError(f"Could not find the column {mapping.annotation!r}.", f"Columns: {listed}.")
     if mapping.layout in ("wide", "patterns"):
         if len(mapping.raters) < 1:
             raise InputError("No column is marked as a rater.", f"Choose rater columns among {listed}.")
         if mapping.layout == "patterns" and mapping.count is None:
-            raise InputError("No column says how many cases have these annotations.", f"Choose it among {listed}.")
+            raise InputError("No column has the number of cases with these annotations.", f"Choose it among {listed}.")
     elif mapping.layout == "long":
         _check_long(mapping, listed)
     elif len(mapping.across) < (1 if mapping.layout in ("transposed", "labels") else 2):
@@ -342,8 +344,8 @@ def _check_long(mapping: Mapping, listed: str) -> None:
         )
     if mapping.rater is None and "anonymous" not in mapping.why:
         raise InputError(
-            "No column was recognised as the rater, so nobody knows whose annotation is whose.",
-            f"Choose it among {listed} (--rater NAME), or say that the annotations are anonymous (--rater none).",
+            "No column was recognised as the rater.",
+            f"Choose it among {listed} (--rater NAME), or declare the annotations anonymous (--rater none).",
         )
 
 
@@ -353,7 +355,7 @@ _NONE: dict[Role, int] = {}
 
 
 def _said(name: str) -> tuple[frozenset[str], tuple[str, ...]]:
-    """The roles that the whole name says, and its words without what only numbers them."""
+    """Return the roles that the whole name shows, and its words without those that only number it."""
     plain = name.strip().casefold()
     whole = frozenset(role for role, pattern in _WHOLE.items() if pattern.fullmatch(plain))
     spaced = _CAMEL.sub(" ", name)
@@ -362,13 +364,13 @@ def _said(name: str) -> tuple[frozenset[str], tuple[str, ...]]:
 
 
 def likeness(name: str, role: Role) -> int:
-    """2 where the whole name is a synonym of the role, 1 where a part of it is, else 0."""
+    """Return 2 if the whole name is a synonym of the role, 1 if a part of it is, else 0."""
     return _likenesses(name).get(role, 0)
 
 
 @lru_cache(maxsize=200_000)
 def _likenesses(name: str) -> dict[Role, int]:
-    """`likeness` of all roles that the name says at all: a table of 100,000 columns asks each name for each role."""
+    """Return `likeness` for all roles that the name shows, because a table of 100,000 columns asks for each role."""
     whole, core = _said(name)
     said = [_meant(token) for token in core]
     if not whole and not any(said):
@@ -377,7 +379,7 @@ def _likenesses(name: str) -> dict[Role, int]:
     for role in _SYNONYMS:
         if role in whole:
             found[role] = 2
-        elif not whole & (_OF_OTHERS - {role}):  # "read on" is no annotation
+        elif not whole & (_OF_OTHERS - {role}):  # "read on" is not an annotation
             n_said = sum(role in one for one in said)
             found[role] = 2 if n_said and len(said) == 1 else min(n_said, 1)
     return found
@@ -385,7 +387,7 @@ def _likenesses(name: str) -> dict[Role, int]:
 
 @lru_cache(maxsize=200_000)
 def _meant(token: str) -> frozenset[Role]:
-    """The roles of which the word is a synonym, in one of its forms."""
+    """Return the roles of which the word is a synonym, in one of its forms."""
     forms = _forms(token)
     return frozenset(role for role, words in _SYNONYMS.items() if not words.isdisjoint(forms))
 

@@ -1,4 +1,4 @@
-"""Which columns of a table are cases, raters and annotations, by the values in them; several answers are questions."""
+"""Roles of columns by their values: cases, raters and annotations; several columns of annotations are questions."""
 
 import re
 from collections.abc import Sequence
@@ -22,10 +22,10 @@ from .formats.headers import HEADERS_JOINED
 from .label_columns import NO, YES
 
 ALL_COLUMNS, ALL_LABELS = "all columns", "all labels"
-_ROUNDED = 0.02  # of shares that add up to the same in every row, for each column
+_ROUNDED = 0.02  # tolerance per column for shares that add up to the same in every row
 _MORE_CASES, _SAME_SPREAD = 3, 0.01
-_MOST_PAIRED = 40  # columns among which a case and a rater are looked for
-# Words that call a column an annotation and nothing else; others may be one of several questions.
+_MOST_PAIRED = 40  # number of columns among which a case and a rater are searched
+# Words that mark a column as an annotation and nothing else; others may be one of several questions.
 _ONLY_ANSWER = words(
     "label class annotation answer response rating vote judgment judgement choice category value decision score grade"
 )
@@ -37,19 +37,19 @@ _STEM = re.compile(r"([A-Za-z][A-Za-z ]*?)[\W_]*\d+")
 
 
 def in_doubt(likeliest: Mapping, *others: Mapping, doubt: str) -> Mapping:
-    """A reading with the others that the table may have as well.
+    """Return a reading with the others that the table may have as well.
 
     Parameters
     ----------
     likeliest, *others : Mapping
     doubt : str
-        Why there are several.
+        Reason for several readings.
     """
     return replace(likeliest, instead=tuple(other.clear() for other in others), doubt=doubt)
 
 
 def with_gold(seen: ColumnEvidence, guess: Mapping) -> Mapping:
-    """The same with a column of consensus as gold if it shares its values with at least two raters beside it."""
+    """Return the guess with a column of consensus as gold if it shares its values with at least two raters."""
     for column in filter(is_gold_by_name, seen.columns):
         found = guess_mapping([one for one in seen.columns if one != column])
         others = [one for one in found.raters if not _is_set_apart(seen, one, found.raters)]
@@ -59,7 +59,7 @@ def with_gold(seen: ColumnEvidence, guess: Mapping) -> Mapping:
 
 
 def wide_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
-    """The questions of a table with a column for each rater: columns of one vocabulary each.
+    """Return the questions of a table with a column for each rater: columns of one vocabulary each.
 
     Columns that are ids, facts by their names, summaries or long texts are no raters, and neither are those that share
     no values with the others. If fewer than two are left, nothing is a rater until the user says so.
@@ -90,7 +90,7 @@ def wide_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
 
 
 def long_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
-    """The questions of a table with a row for each annotation: each column that can hold annotations is one."""
+    """Return the questions of a table with a row for each annotation: each column that may have annotations is one."""
     if guess.rank is not None or guess.layout != "long":
         return {"": guess}
     guess = _with_pair(seen, guess)
@@ -103,7 +103,7 @@ def long_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     if named is not None and by_name == 2 and words_of_name(named) & _ONLY_ANSWER:
         return {"": guess}
     answers = seen.may_be_answers(free, guess.case, guess.rater)
-    if named is not None and named not in answers:  # all say the same, or it is a fact of each rater
+    if named is not None and named not in answers:  # all values are the same, or it is a fact on each rater
         answers = [named] if by_name == 2 else [named, *answers]
     if not answers:
         answers = free if len(free) == 1 else [guess.answer] if guess.answer in free else []
@@ -143,7 +143,7 @@ def _is_mark(seen: ColumnEvidence, column: str) -> bool:
 
 
 def _is_set_apart(seen: ColumnEvidence, column: str, beside: Sequence[str]) -> bool:
-    """Whether a column of a table with a column per rater is none of a rater, by its name or its values."""
+    """Return whether a column of a table with one column per rater is not a rater's, by its name or its values."""
     if is_summary_by_name(column) or is_fact_by_name(column):
         return True
     if any(one != column and are_numbered_alike(one, column) for one in beside):
@@ -154,7 +154,7 @@ def _is_set_apart(seen: ColumnEvidence, column: str, beside: Sequence[str]) -> b
 
 
 def _by_rows(guess: Mapping) -> Mapping:
-    """The same as a table with a row for each annotation whose rater and annotation are not known."""
+    """Return the guess as a table with a row for each annotation whose rater and annotation are unknown."""
     why = {role: reason for role, reason in guess.why.items() if role != "raters"}
     return Mapping("long", case=guess.case, group=guess.group, gold=guess.gold, why=why)
 
@@ -169,7 +169,7 @@ def _with_raters(guess: Mapping, raters: Sequence[str]) -> Mapping:
 
 
 def _first_column_as_rater(seen: ColumnEvidence, guess: Mapping) -> Mapping:
-    """The same with the first column as a rater if it was taken for the cases only because it is the first.
+    """Return the guess with the first column as a rater if it was the case column only because it is the first.
 
     It is one if its values come again or are missing, and most other raters give them, too.
     """
@@ -185,7 +185,7 @@ def _first_column_as_rater(seen: ColumnEvidence, guess: Mapping) -> Mapping:
 
 
 def _by_unique_id(seen: ColumnEvidence, guess: Mapping) -> Mapping:
-    """The same with cases by a column of ids, if the values of the one that was taken come again."""
+    """Return the guess with cases by a column of ids, if the values of the chosen column are repeated."""
     if guess.case is None or seen.n_values(guess.case) == seen.n_given(guess.case):
         return guess
     others = [column for column in guess.raters if column.strip().casefold() not in SHOWN]
@@ -197,7 +197,7 @@ def _by_unique_id(seen: ColumnEvidence, guess: Mapping) -> Mapping:
 
 
 def _without_shared_values(seen: ColumnEvidence, guess: Mapping, candidates: list[str]) -> dict[str, Mapping]:
-    """A table whose columns share nothing: by rows if two columns tell them apart, else as its names say."""
+    """Return the reading of a table whose columns share nothing: by rows if two columns identify them, else by name."""
     found = _with_pair(seen, _by_rows(guess)) if guess.case is None or not likeness(guess.case, "case") else guess
     if found.layout == "long" and found.rater is not None:
         return long_questions(seen, found)
@@ -207,7 +207,7 @@ def _without_shared_values(seen: ColumnEvidence, guess: Mapping, candidates: lis
 
 
 def _may_be_a_rater(seen: ColumnEvidence, column: str, group: Sequence[str]) -> bool:
-    """Whether a column that shares no values with the raters may be one in spite of it."""
+    """Return whether a column that shares no values with the raters may be a rater nevertheless."""
     if all(are_numbered_alike(group[0], one) for one in group[1:]) and not are_numbered_alike(group[0], column):
         return False
     if is_machine_by_name(column) or seen.n_values(column) > min(MOST_CLASSES, max(2, seen.n_given(column) // 2)):
@@ -221,14 +221,14 @@ def _listed(columns: Sequence[str]) -> str:
 
 
 def _name_of(group: Sequence[str]) -> str:
-    """What the names of columns have in common, such as "size" of "r1_size" and "r2_size"; else the names."""
+    """Return what the names of columns have in common, such as "size" of "r1_size" and "r2_size"; else the names."""
     tokens = [_TOKENS.split(column) for column in group]
     shared = [token for token in tokens[0] if all(token in other for other in tokens[1:])]
     return " ".join(shared) or _listed(group)
 
 
 def _grid(columns: Sequence[str]) -> dict[str, list[str]] | None:
-    """Columns by question if their names are every pair of a rater and a question; None if they are not.
+    """Return columns by question if their names are every pair of a rater and a question; None if they are not.
 
     Header rows that were joined may be rounds or questions of raters, or all of them raters.
     """
@@ -253,7 +253,7 @@ def _grid(columns: Sequence[str]) -> dict[str, list[str]] | None:
 
 
 def _are_shares(seen: ColumnEvidence, columns: Sequence[str]) -> bool:
-    """Whether columns that are not called as raters hold shares or probabilities: 0 to 1, with decimals.
+    """Return whether columns without names of raters have shares or probabilities: 0 to 1, with decimals.
 
     Columns that are numbered alike are raters, unless they add up to the same in every row.
     """
@@ -270,7 +270,7 @@ def _are_shares(seen: ColumnEvidence, columns: Sequence[str]) -> bool:
 
 
 def _shares(seen: ColumnEvidence, guess: Mapping) -> Mapping:
-    """The scores of raters, or shares of annotations of which a column may say how many there are."""
+    """Return the scores of raters, or shares of annotations with a column of their total, if any."""
     counted = [column for column in seen.columns if column not in guess.raters and _counts_annotations(seen, column)]
     count, why = (counted[0] if counted else None), {"across": "they hold 0 to 1"}
     fractions = tuple(c for c in guess.raters if (numbers := seen.numbers(c)) is not None and (numbers % 1).any())
@@ -288,7 +288,7 @@ def _counts_annotations(seen: ColumnEvidence, column: str) -> bool:
 
 
 def _with_pair(seen: ColumnEvidence, guess: Mapping) -> Mapping:
-    """The same with the two columns that tell the rows apart as case and rater, if their names say nothing else.
+    """Return the guess with the two columns that identify rows as case and rater, if their names show nothing else.
 
     The combination of both is nearly unique, and something is left that can be an annotation. Which of them is the
     case, names and shapes of ids say; if they do not, both readings remain.
@@ -297,7 +297,7 @@ def _with_pair(seen: ColumnEvidence, guess: Mapping) -> Mapping:
         return guess
     taken = {guess.time, guess.group, guess.gold, guess.confidence}
     free = [c for c in seen.columns if c not in taken and not is_fact_by_name(c) and not seen.is_free_text(c)]
-    if any(words_of_name(column) & _CLASSIFIERS for column in free):  # predictions, which go beside annotations
+    if any(words_of_name(column) & _CLASSIFIERS for column in free):  # predictions, which belong next to annotations
         return guess
     ends = [c for c in free if 1 < seen.n_values(c) < seen.n_given(c)][:_MOST_PAIRED]
     found = [
@@ -327,7 +327,7 @@ def _with_pair(seen: ColumnEvidence, guess: Mapping) -> Mapping:
 
 
 def _either(seen: ColumnEvidence, guess: Mapping, one: str, other: str) -> Mapping:
-    """Both readings of two columns, of which either may be the case; first that with more cases than raters."""
+    """Return both readings of two columns either of which may be the case; first that with more cases than raters."""
     case, rater = (one, other) if seen.n_values(one) >= seen.n_values(other) else (other, one)
     why = guess.why | {"case": f"{case!r} and {rater!r} tell the rows apart"}
     likeliest = replace(guess, case=case, rater=rater, why=why)
@@ -338,7 +338,7 @@ SWAPPED = "Nothing in the file shows which names are cases and which are raters.
 
 
 def leaning_of(seen: ColumnEvidence, one: str, other: str) -> int:
-    """Above 0 if the first of two columns rather holds cases and the second raters, below 0 if the other way round.
+    """Return a number above 0 if the first of two columns is the case and the second the rater, below 0 if reversed.
 
     Names of columns count first, then shapes of ids, then counts; 0 if none of them decides.
 
@@ -355,7 +355,7 @@ def leaning_of(seen: ColumnEvidence, one: str, other: str) -> int:
 
 
 def leaning_of_counts(one: np.ndarray, other: np.ndarray) -> int:
-    """1 if the first counts of rows look like those of cases and the second like those of raters, -1 the other way.
+    """Return 1 if the first counts of rows look like cases and the second like raters, -1 if reversed.
 
     There are at least three times as many cases, and their numbers of annotations differ less than those of raters.
     """
@@ -370,7 +370,7 @@ def _spread(counts: np.ndarray) -> float:
 
 
 def leaning_of_names(names: Sequence[str]) -> int:
-    """1 if names are shaped as those of cases ("item12", "scan_3.png"), -1 as those of raters, 0 if as neither."""
+    """Return 1 if names look like those of cases ("item12", "scan_3.png"), -1 like those of raters, 0 like neither."""
     few = list(names)[:200]
     if not few:
         return 0

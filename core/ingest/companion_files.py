@@ -1,4 +1,4 @@
-"""What stands beside the annotations: texts and groups of cases, names, order and risk of classes, gold."""
+"""Files next to the annotations: texts and groups of cases, names, order and risk of classes, gold."""
 
 from dataclasses import dataclass, replace
 
@@ -17,13 +17,13 @@ from .times import to_seconds
 
 @dataclass(frozen=True, slots=True)
 class CaseTable:
-    """What is known of cases, one entry per case in each tuple; a part that is not known is None.
+    """Facts on cases, one entry per case in each tuple; a part that is not known is None.
 
     Attributes
     ----------
     ids : tuple of str
     text, address, group, time : tuple of str or None
-        What raters were shown in words; path or address of an image or file; group (site, batch); date.
+        Text that raters were shown; path or address of an image or file; group (site, batch); date.
     """
 
     ids: tuple[str, ...]
@@ -33,7 +33,7 @@ class CaseTable:
     time: tuple[str, ...] | None = None
 
     def joined(self, other: "CaseTable") -> "CaseTable":
-        """Both together; a part that both have, such as text, is that of ``other`` for the cases that it has."""
+        """Return both together; if both have a part, such as text, that of ``other`` counts for its cases."""
         ids = tuple(dict.fromkeys((*self.ids, *other.ids)))
         parts = {}
         for role in ("text", "address", "group", "time"):
@@ -45,9 +45,9 @@ class CaseTable:
 
 @dataclass(frozen=True, slots=True)
 class ClassTable:
-    """The closed list of classes in its order, with display names and risk ("low", "medium", "high", "" unknown).
+    """Closed list of classes in its order, with display names and risk ("low", "medium", "high", "" unknown).
 
-    ``ordered`` says that a column gives their places: whether these mean something is worth asking.
+    ``ordered`` is True if a column gives their positions, so that it is worth asking if these have a meaning.
     """
 
     names: tuple[str, ...]
@@ -79,7 +79,7 @@ class SideFiles:
     images: tuple[tuple[str, bytes], ...] = ()
 
     def joined(self, other: "SideFiles") -> "SideFiles":
-        """Both together; where both have a part that of ``other`` counts, and gold and tables of cases are united."""
+        """Return both together; if both have a part, that of ``other`` counts; gold and tables of cases are united."""
         gold = {**(self.gold or {}), **(other.gold or {})} or None
         cases = self.cases.joined(other.cases) if self.cases and other.cases else other.cases or self.cases
         return SideFiles(
@@ -92,15 +92,15 @@ class SideFiles:
 
 
 def with_side_files(dataset: Dataset, side: SideFiles) -> tuple[Dataset, tuple[str, ...]]:
-    """The dataset with gold, risk, order and names of classes, groups and dates of cases; notes on what did not match.
+    """Return the dataset with gold, classes, groups and dates of side files; and notes on what did not match.
 
-    Classes that the class table lists and nobody gave join the closed list; given classes that it does not list
-    come last.
+    Classes of the class table that nobody gave are added to the closed list; given classes that it does not list come
+    last.
 
     Raises
     ------
     InputError
-        The class table gives two classes one name, or a risk that is none.
+        The class table gives two classes one name, or an unknown risk.
     """
     notes: list[str] = []
     if side.gold is not None:
@@ -119,7 +119,7 @@ def _with_cases(dataset: Dataset, table: CaseTable, notes: list[str]) -> Dataset
         notes.append(
             f"The table of cases has no row for {plural(n_unknown, 'case')}."
             if n_unknown < dataset.n_cases
-            else "No row of the table of cases names a case of these data; it was skipped."
+            else "The table of cases was left out, because no row has a case of these data."
         )
     if n_unknown == dataset.n_cases:
         return dataset
@@ -131,12 +131,12 @@ def _with_cases(dataset: Dataset, table: CaseTable, notes: list[str]) -> Dataset
         of_case = np.array([seconds.get(case, MISSING_TIME) for case in dataset.cases], np.int64)
         if (of_case != MISSING_TIME).any():
             dataset = replace(dataset, time=of_case[dataset.case_of_annotation])
-            notes.append("Annotations have no dates of their own; the dates in the table of cases stand for them.")
+            notes.append("Annotations have no dates of their own; the dates in the table of cases are used instead.")
     return dataset
 
 
 def _with_gold(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Dataset:
-    gold = {case.strip(): text.strip() for case, text in gold.items()}  # as annotations are read
+    gold = {case.strip(): text.strip() for case, text in gold.items()}  # trimmed, as annotations are
     if dataset.kind == "score":
         return _with_known_scores(dataset, gold, notes)
     if dataset.kind == "set":
@@ -156,10 +156,10 @@ def _with_gold(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Data
 def _note_left_out(
     dataset: Dataset, gold: dict[str, str], unlisted: set[str], kind: tuple[str, str], notes: list[str]
 ) -> None:
-    """What in the gold is not in the list, of classes or labels, or is no score, and cases that are not in the data."""
+    """Add notes on gold that is not in the list of classes or labels, or not a score, and on cases not in the data."""
     named = ", ".join(repr(name) for name in sorted(unlisted)[:3])
     if unlisted and dataset.kind == "score":
-        notes.append(f"Gold holds what is no score ({named}); those cases have no gold.")
+        notes.append(f"Gold values that are not numbers ({named}) were left out.")
     elif unlisted:
         notes.append(
             f"Gold names {plural(len(unlisted), *kind)} that are not in the list ({named}); those cases have no gold. "
@@ -171,7 +171,7 @@ def _note_left_out(
 
 
 def _with_known_scores(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Dataset:
-    """Gold of scores: a number for a case, with a point or a comma; an empty text is no gold."""
+    """Return the dataset with gold scores: a number per case, with a point or a comma; an empty text is no gold."""
     told = {case: text.strip() for case, text in gold.items() if text.strip()}
     value = dict(zip(told, to_numbers(tuple(told.values()), decimal_comma=True), strict=True))
     value = {case: number for case, number in value.items() if np.abs(number) <= LARGEST_SCORE}  # NaN is not
@@ -184,7 +184,7 @@ def _with_known_scores(dataset: Dataset, gold: dict[str, str], notes: list[str])
 
 
 def _with_known_sets(dataset: Dataset, gold: dict[str, str], notes: list[str]) -> Dataset:
-    """Gold of sets: all labels of a case in one text, or that none applies; an empty text is no gold."""
+    """Return the dataset with gold sets: all labels of a case in one text, or that none applies; empty is no gold."""
     place = {name: code for code, name in enumerate(dataset.classes)}
     found = np.full((dataset.n_cases, dataset.n_classes), -1, np.int8)
     unlisted: set[str] = set()
@@ -217,14 +217,14 @@ def _with_classes(dataset: Dataset, table: ClassTable, notes: list[str]) -> Data
         notes.append(f"The class table lacks {plural(len(last), 'class', 'classes')} that raters gave ({named}).")
     order = [*table.names, *last]
     if len(set(order)) < len(order):
-        raise InputError("The class table names a class twice.", "Give each class one row.")
+        raise InputError("The class table repeats a class.", "Use one row per class.")
     position = {name: code for code, name in enumerate(order)}
     dataset = _reordered(dataset, np.array([position[name] for name in dataset.classes], np.int32), tuple(order))
     if table.risk is not None:
         levels = [risk.strip().casefold() for risk in table.risk]
         wrong = next((risk for risk in levels if risk not in (*RISK_LEVELS, "0", "1", "2", "")), None)
         if wrong is not None:
-            raise InputError(f"The class table has a risk {wrong!r}.", "Use low, medium, high, or 0, 1, 2.")
+            raise InputError(f"The class table has the unknown risk {wrong!r}.", "Use low, medium, high, or 0, 1, 2.")
         codes = [RISK_LEVELS.index(risk) if risk in RISK_LEVELS else int(risk or -1) for risk in levels]
         dataset = replace(dataset, class_risk=np.array(codes + [-1] * len(last), np.int8))
     if table.display is not None:
@@ -232,14 +232,14 @@ def _with_classes(dataset: Dataset, table: ClassTable, notes: list[str]) -> Data
         if len(set(names)) < len(names):
             raise InputError(
                 f"The class table shows two classes as {first_twice(names)!r}.",
-                "Merge them, or give each a name of its own.",
+                "Merge them, or use a different name for each.",
             )
         dataset = replace(dataset, classes=names)
     return dataset
 
 
 def _reordered(dataset: Dataset, recode: np.ndarray, classes: tuple[str, ...]) -> Dataset:
-    """The dataset with class ``k`` as class ``recode[k]`` of a list that may be longer."""
+    """Return the dataset with class ``k`` as class ``recode[k]`` of a list that may be longer."""
     changes: dict = {"classes": classes}
     if dataset.kind in ("ranking", "set"):
         entry_class = recode[dataset.entry_class]

@@ -1,4 +1,4 @@
-"""Whether columns of whole numbers are raters who gave them, or classes with how many raters gave each."""
+"""Test of whether columns of integers are raters with annotations, or classes with their number of raters."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -12,7 +12,7 @@ from .formats.headers import HEADERS_JOINED
 
 _MARGIN = 3.0  # standard errors by which sums must vary more or less than those of unrelated columns
 _FEWEST, _FEW = 3, 10
-_LARGEST_GRADE = 11  # of scales that raters use without being asked for a score
+_LARGEST_GRADE = 11  # largest grade of common scales of raters
 _UNLIKE = 3.0  # raters of one scale have means nearer to each other than this
 _NAMED = 0.8
 _ANSWERS = words(
@@ -30,16 +30,16 @@ _HOW_MANY = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Weighed:
-    """Which of the two readings is likelier.
+    """Result of the test.
 
     Attributes
     ----------
     counts : bool
-        Columns are rather classes than raters.
+        True if columns are rather classes than raters.
     sure : bool
-        False where the other reading is not ruled out: the user has to say.
+        False if the other reading is not ruled out, so the user has to decide.
     why : str
-        In words.
+        Reason in words.
     """
 
     counts: bool
@@ -48,21 +48,21 @@ class Weighed:
 
 
 def weigh(numbers: np.ndarray, blank: np.ndarray, columns: Sequence[str], classes: Collection[str] = ()) -> Weighed:
-    """Weigh names, range, blanks and sums of columns of whole numbers.
+    """Weigh names, range, blanks and sums of columns of integers.
 
-    How often the classes of one case were given competes: where one is high the others are low, and the sum of a row
-    varies far less than the columns would make it vary if they had nothing to do with each other. Grades of raters
-    rise and fall together, and their sum varies more. With independent columns the ratio of the variance of the sums
-    to the sum of the variances is 1 with standard error sqrt(2 (k - 1) / (k (n - 1))), whatever their distributions.
+    Counts of the classes of one case compete: if one is high the others are low, and the sum of a row varies far less
+    than for unrelated columns. Grades of raters rise and fall together, and their sum varies more. For independent
+    columns the ratio of the variance of the sums to the sum of the variances is 1 with standard error sqrt(2 (k - 1) /
+    (k (n - 1))), whatever their distributions.
 
     Parameters
     ----------
     numbers : ndarray, shape (n_rows, n_columns)
-        At least two columns; blank cells are 0.
+        Values of at least two columns; blank cells are 0.
     blank : ndarray of bool, shape (n_rows, n_columns)
     columns : sequence of str
     classes : collection of str
-        Names that are known to be classes: gold, or the columns of predictions.
+        Names that are known to be classes: from gold, or from the columns of predictions.
     """
     names = _names(columns, classes)
     if names >= 2:
@@ -74,7 +74,7 @@ def weigh(numbers: np.ndarray, blank: np.ndarray, columns: Sequence[str], classe
     if low == high >= 2 and (numbers == 0).any() and (len(numbers) >= _FEW or names >= 0):
         return Weighed(True, True, f"whole numbers that add up to {low} in every row")
     margin = _competition(numbers)
-    # Nobody annotated a case, or zeros and blanks stand side by side: rather grades, of which 0 is one.
+    # A case without annotations, or zeros next to blanks: these are rather grades, with 0 as one of them.
     as_grades = low == 0 or (bool(blank.any()) and bool(((numbers == 0) & ~blank).any()))
     if margin <= -_MARGIN:
         why = f"whole numbers that add up to {low} to {high} in every row, high in one column, low in the others"
@@ -92,7 +92,7 @@ def weigh(numbers: np.ndarray, blank: np.ndarray, columns: Sequence[str], classe
 
 
 def _names(columns: Sequence[str], classes: Collection[str]) -> int:
-    """2 where names say that columns are classes or counts, 1 where they look like classes, -1 like raters, else 0."""
+    """Return 2 if names show classes or counts, 1 if they look like classes, -1 if they look like raters, else 0."""
     plain = [column.rsplit(HEADERS_JOINED, 1)[-1].strip().casefold() for column in columns]
     known = {name.strip().casefold() for name in classes}
     if sum(name in known for name in plain) >= max(2, _NAMED * len(plain)):
@@ -109,7 +109,7 @@ def _names(columns: Sequence[str], classes: Collection[str]) -> int:
 
 
 def _competition(numbers: np.ndarray) -> float:
-    """By how many standard errors the sums of rows vary more than those of unrelated columns; less is below 0."""
+    """Return by how many standard errors row sums vary more than those of unrelated columns; negative if less."""
     n_rows, n_columns = numbers.shape
     apart = numbers.var(0).sum()
     ratio = numbers.sum(1).var() / apart if apart else 1.0
@@ -117,9 +117,9 @@ def _competition(numbers: np.ndarray) -> float:
 
 
 def _one_scale(numbers: np.ndarray) -> bool:
-    """Whether columns of numbers that rise and fall together may be on one scale, as raters' are.
+    """Return whether columns of numbers that rise and fall together may be on one scale, as raters' are.
 
-    Counts do so where cases have very different numbers of annotations; their columns then differ in size.
+    Counts do so if cases have very different numbers of annotations; their columns then differ in size.
     """
     means = numbers.mean(0)
     return bool(numbers.max() <= _LARGEST_GRADE or means.max() < _UNLIKE * means.min())

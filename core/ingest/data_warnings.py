@@ -1,4 +1,4 @@
-"""What a user should look at before trusting a dataset."""
+"""Warnings that a user should check before relying on a dataset."""
 
 from collections.abc import Mapping as Mapped
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ ONE_RATER = "There is only one rater, so agreement and rater models cannot be co
 
 
 def _holds_labels(name: str) -> bool:
-    """Whether a name is made of two or more with a sign between them that hardly ever stands within a name."""
+    """Return whether a name consists of two or more with a sign between them that is rare inside a name."""
     return any(sum(bool(piece.strip()) for piece in name.split(sign)) > 1 for sign in LABEL_SIGNS[:2])
 
 
@@ -29,21 +29,21 @@ def _share_no_answer(dataset: Dataset) -> list[str]:
     shared = np.bincount(answer, minlength=dataset.n_classes)[answer] > 1
     sharing, answers = np.zeros(dataset.n_raters, bool), np.bincount(dataset.rater, minlength=dataset.n_raters)
     sharing[rater[shared]] = True
-    return [dataset.raters[code] for code in np.flatnonzero(~sharing & (answers >= 3))]  # fewer say nothing
+    return [dataset.raters[code] for code in np.flatnonzero(~sharing & (answers >= 3))]  # fewer are not conclusive
 
 
 def repeated(n_repeats: int, n_same: int, n_annotations: int | None) -> list[str]:
-    """The sentence on annotations that raters repeated, where there are some, with what may be meant by them.
+    """Return the sentence on annotations that raters repeated, if any, with what they may mean.
 
-    Labels of one annotation differ from each other, and rows that were written twice do not: what is neither is a rater
+    Labels of one annotation differ from each other, and rows that were written twice do not: anything else is a rater
     who was asked again.
 
     Parameters
     ----------
     n_repeats, n_same : int
-        Annotations beyond the first of a rater on a case, and how many of them say again what was said there before.
+        Number of annotations beyond the first of a rater on a case, and how many of them equal an earlier one.
     n_annotations : int, optional
-        Of single classes; of other annotations nothing is proposed.
+        Number of single classes; for other annotations nothing is proposed.
     """
     if not n_repeats:
         return []
@@ -57,14 +57,14 @@ def repeated(n_repeats: int, n_same: int, n_annotations: int | None) -> list[str
     if n_same == n_repeats:
         caution += " If these rows were written twice, use only the first."
     elif not n_same and 5 * n_repeats > n_annotations:
-        caution += " If they are labels of one annotation, say that an annotation is a set of labels."
+        caution += " If they are labels of one annotation, choose sets of labels as the kind of annotation."
     return [caution]
 
 
 def of_several_files(
     case: np.ndarray, rater: np.ndarray, file: np.ndarray, raters: Sequence[str], files: Sequence[str]
 ) -> list[str]:
-    """The sentence on raters who annotate the same cases in several files: they may be namesakes, or a machine.
+    """Return the sentence on raters who annotate the same cases in several files: namesakes, or an AI rater.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def of_several_files(
         Their names.
     """
     pair = rater.astype(np.int64) * (int(case.max(initial=0)) + 1) + case
-    each = np.unique(pair * len(files) + file) // len(files)  # a pair as often as there are files that hold it
+    each = np.unique(pair * len(files) + file) // len(files)  # a pair once per file that contains it
     twice = np.unique(each[1:][each[1:] == each[:-1]])
     if not twice.size:
         return []
@@ -91,35 +91,35 @@ def of_several_files(
 
 
 def unnamed(dropped: Sequence[str], mapping: Mapping) -> list[str]:
-    """Of sets of labels, the sentences on annotations that are left out for what is empty: it may be that it says no.
+    """Return the sentences on sets of labels left out because cells are empty, which may mean that no label applies.
 
     Parameters
     ----------
     dropped : sequence of str
-        Why rows were left out.
+        Reasons why rows were left out.
     mapping : Mapping
     """
     said = []
     if partly := sum(reason.startswith(UNDECIDED) for reason in dropped):
         who, them = ("1 annotation leaves", "it is") if partly == 1 else (f"{partly:,} annotations leave", "they are")
         said.append(
-            f"{who} some labels without 0 or 1, and {them} left out whole: the file does not say whether such a label "
-            "does not apply or was not asked about. If an empty cell says that its label does not apply, say so."
+            f"{who} some labels without 0 or 1, and {them} left out whole: it is unknown whether such a label "
+            "does not apply or was not asked about. If an empty cell means that it does not apply, choose that option."
         )
     n = sum(reason == "no annotation" or reason.endswith(UNANSWERED) for reason in dropped)
     if not n:
         return said
     who, them = ("1 annotation names", "it is") if n == 1 else (f"{n:,} annotations name", "they are")
-    instead = ", or say that empty cells mean it" if mapping.holds_sets and mapping.empty == "unsaid" else ""
+    instead = ", or choose that empty cells mean it" if mapping.holds_sets and mapping.empty == "unsaid" else ""
     return [
         *said,
-        f"{who} no label, and {them} left out: the file does not say whether no label applies or nothing was "
-        f"annotated. Where no label applies, write {NONE_APPLIES!r} in the file{instead}.",
+        f"{who} no label, and {them} left out: it is unknown whether no label applies or nothing was "
+        f"annotated. If no label applies, write {NONE_APPLIES!r} in the file{instead}.",
     ]
 
 
 def unsure(classes: Sequence[str]) -> list[str]:
-    """The sentence on classes that may mean that the rater could not tell, where there are some."""
+    """Return the sentence on classes that may mean that the rater could not decide, if any."""
     found = cannot_tell(classes)
     nested = [name for name in classes if name[:1] in "{[" and name[-1:] in "}]"]
     said = []
@@ -132,32 +132,32 @@ def unsure(classes: Sequence[str]) -> list[str]:
         return said
     return [
         *said,
-        f"{', '.join(map(repr, found))} may mean that the rater could not tell; it counts as a class until you "
-        "say that it is no annotation.",
+        f"{', '.join(map(repr, found))} may mean that the rater could not decide. It is treated as a class. "
+        "Mark it as missing if it is not.",
     ]
 
 
 def perhaps_missing(codes: Mapped[str, int], n_annotations: int) -> list[str]:
-    """The sentence on codes that may stand for missing annotations, where there are some.
+    """Return the sentence on codes that may mean missing annotations, if any.
 
     Parameters
     ----------
     codes : mapping of str to int
         How often each occurs.
     n_annotations : int
-        Of all kinds.
+        Number of annotations of all kinds.
     """
     if not codes:
         return []
     listed = ", ".join(f"{shorten(name, 24)!r} ({n:,})" for name, n in codes.items())
     return [
         f"{sum(codes.values()):,} of {plural(n_annotations, 'annotation')} may be codes for a missing one: {listed}. "
-        "They count until you say that they are no annotations."
+        "They are treated as annotations. Mark them as missing if they are not."
     ]
 
 
 def cautions_about(dataset: Dataset, wide: bool) -> list[str]:
-    """Sentences on too few raters or annotations, look-alike classes, columns that are no raters, and dates."""
+    """Return sentences on too few raters or annotations, look-alike classes, columns that are not raters, and dates."""
     cautions = [ONE_CASE] if dataset.n_cases == 1 else []
     if dataset.n_raters == 1:
         cautions.append(ONE_RATER)
@@ -175,14 +175,14 @@ def cautions_about(dataset: Dataset, wide: bool) -> list[str]:
         if alone:
             names = ", ".join(map(repr, alone[:5]))
             cautions.append(
-                f"Columns taken for raters that share no annotation with any other: {names}. Look at the mapping of "
+                f"Columns taken for raters that share no annotation with any other: {names}. Check the mapping of "
                 "the columns, and whether the table has one row per annotation."
             )
     if dataset.kind == "class" and (several := [name for name in dataset.classes if _holds_labels(name)]):
         names = ", ".join(map(repr, several[:2]))
         cautions.append(
             f"{plural(len(several), 'class', 'classes')} with a sign between names, such as {names}: read as a class "
-            "of that name. If they are several labels, say that an annotation is a set of labels, and they are split."
+            "of that name. If they are several labels, choose sets of labels as the kind of annotation."
         )
     cautions.extend(
         f"Classes that differ only in {what}: {', '.join(repr(dataset.classes[code]) for code in codes)}."

@@ -1,8 +1,8 @@
-"""Digests that a file had by the rules of an earlier version, under which reviews and predictions may be found.
+"""Digests that a file had by the rules of an earlier version, under which reviews and predictions may be stored.
 
-Until classes were put in order by their value, and until `#N/A` and its like counted as missing, the same file made
-another dataset. So it did before codes for missing annotations were asked about, before scales in words were known,
-and before columns were raters because they share values.
+Before classes were ordered by value, and before `#N/A` and similar tokens counted as missing, the same file made
+another dataset. The same holds for the time before codes for missing annotations were asked about, before scales in
+words were known, and before columns were raters because they share values.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,22 +28,23 @@ def earlier_digests(
     *,
     now_too: bool = False,
 ) -> tuple[str, ...]:
-    """Digests of the same annotations by earlier rules, the likeliest first; none where they are read as ever.
+    """Return digests of the same annotations by earlier rules, the most probable first; none if nothing changed.
 
     Parameters
     ----------
     build : callable
-        Makes the dataset of a treatment and a list of classes.
+        Function that makes the dataset of a treatment and a list of classes.
     rule : Rule
-        By which the file was read now.
+        Rule by which the file was read now.
     treatment : Treatment or None
-        What was said of classes.
+        Treatment of classes that was chosen.
     classes : sequence of str or None
-        The declared list.
+        Declared list of classes.
     now : str
-        The digest by the present rule.
+        Digest by the present rule.
     now_too : bool
-        The dataset is built in another way than it is now: its digest by the present rule is an earlier one, too.
+        True if the dataset is built in another way than it is now: its digest by the present rule is then an earlier
+        one, too.
     """
     found: dict[str, None] = {}
     treatments = _treatments(treatment)
@@ -58,13 +59,13 @@ def earlier_digests(
             for listed in lists:
                 try:
                     found[build(one, listed).digest] = None
-                except PluralityError:  # by that rule it could not be read
+                except PluralityError:  # that rule could not read the file
                     continue
     return tuple(digest for digest in found if digest != now)
 
 
 def _treatments(treatment: Treatment | None) -> list[Treatment | None]:
-    """What was said of classes, and the same without codes for missing annotations, which nobody asked about."""
+    """Return the treatment, and the same without codes for missing annotations, which earlier versions ignored."""
     if treatment is None or not (codes := {name for name in treatment.missing if looks_like_code(name)}):
         return [treatment]
     without = Treatment(treatment.renamed, treatment.missing - codes, treatment.kept)
@@ -72,7 +73,7 @@ def _treatments(treatment: Treatment | None) -> list[Treatment | None]:
 
 
 def _lists(classes: Sequence[str] | None) -> list[Sequence[str] | None]:
-    """The declared list, and the order in which its names stood before anybody put them in their own."""
+    """Return the declared list, and its order by earlier rules."""
     if classes is None:
         return [None]
     array = of_texts(list(classes))

@@ -1,4 +1,4 @@
-"""The likeliest mapping of a plain table: by the names of its columns, and by what stands below them."""
+"""Most probable mapping of a plain table, by the names of its columns and by their values."""
 
 import re
 from collections.abc import Collection, Sequence
@@ -26,28 +26,28 @@ _DATE = re.compile(r"\d{4}([./-])\d\d?\1\d\d?(?:\D|$)|\d\d?([./-])\d\d?\2(?:\d{4
 _SIGNS = ((">", "="), ("≻", "~"), ("≻", "="))
 _TOTALS = frozenset(["total", "totals", "sum", "all", "n", "count", "annotations", "votes"])
 _WHOLE_NUMBERS = "The columns hold whole numbers, which may be one or the other."
-_MOST_COLUMNS = 500  # tables of more columns are not looked into
+_MOST_COLUMNS = 500  # tables with more columns are not examined
 
 
 def likeliest_mapping(raw: RawTable, classes: Collection[str] = ()) -> Mapping:
-    """What the columns of a table stand for, the first of its questions; see `likely_questions`."""
+    """Return the roles of the columns of a table, for the first of its questions; see `likely_questions`."""
     return next(iter(likely_questions(raw, classes).values()))
 
 
 def likely_questions(raw: RawTable, classes: Collection[str] = ()) -> dict[str, Mapping]:
-    """The mapping of each question that a table may hold, by name; `guess_mapping` has that by the names alone.
+    """Return the mapping of each question of a table, by name; `guess_mapping` uses only the names of columns.
 
-    Whole numbers are counts of classes or annotations of raters as `core.ingest.counts_or_raters` weighs them; if both
-    may be, the mapping's ``instead`` has the other. A contingency table is one whose rows are named as its columns; a
-    table of patterns one with a column of counts and no case. Confidences order classes if a rater gives several to a
+    Integers are counts of classes or annotations of raters as `core.ingest.counts_or_raters` weighs them; if both are
+    possible, the mapping's ``instead`` has the other. A contingency table is one whose rows are named like its columns;
+    a table of patterns one with a column of counts and no case. Confidences order classes if a rater gives several to a
     case; annotations such as "A > B = C" are rankings, "A; B" sets. Columns are raters if they share a vocabulary, and
-    a case and a rater are the two columns that tell the rows apart.
+    a case and a rater are the two columns that identify the rows.
 
     Parameters
     ----------
     raw : RawTable
     classes : collection of str
-        Names known to be classes from files beside: gold, a list, columns of predictions.
+        Names known to be classes from side files: gold, a list, columns of predictions.
     """
     guess = guess_mapping(raw.columns)
     if raw.table.num_rows == 0 or len(raw.columns) > _MOST_COLUMNS:
@@ -63,7 +63,7 @@ def likely_questions(raw: RawTable, classes: Collection[str] = ()) -> dict[str, 
 
 
 def mapping_before(raw: RawTable, classes: Collection[str] = ()) -> Mapping:
-    """The mapping that earlier versions guessed: without evidence that columns share a vocabulary."""
+    """Return the mapping that earlier versions guessed: without evidence that columns share a vocabulary."""
     guess = _by_id(raw, guess_mapping(raw.columns))
     if raw.table.num_rows == 0 or len(raw.columns) > _MOST_COLUMNS:
         return guess
@@ -72,7 +72,7 @@ def mapping_before(raw: RawTable, classes: Collection[str] = ()) -> Mapping:
 
 
 def _by_layout(raw: RawTable, guess: Mapping, classes: Collection[str]) -> Mapping | None:
-    """The mapping of a table with a layout that its names or numbers show; None for others."""
+    """Return the mapping of a table with a layout that its names or numbers show; None for others."""
     for layout in (_contingency, _transposed, _patterns, label_columns):
         if (found := layout(raw, guess)) is not None:
             return found
@@ -80,7 +80,7 @@ def _by_layout(raw: RawTable, guess: Mapping, classes: Collection[str]) -> Mappi
 
 
 def _oriented(seen: ColumnEvidence, guess: Mapping, found: Mapping) -> Mapping:
-    """A table found to have a row per annotation, with cases and raters the right way round, or both ways."""
+    """Return a table with one row per annotation with cases and raters the right way round, or both ways."""
     if found is guess or found.case is None or found.rater is None or likeness(found.case, "case"):
         return found
     leaning = leaning_of(seen, found.case, found.rater)
@@ -91,7 +91,7 @@ def _oriented(seen: ColumnEvidence, guess: Mapping, found: Mapping) -> Mapping:
 
 
 def _without_empty(raw: RawTable) -> RawTable:
-    """The table without columns that are empty or, beside a column of cases, count the rows."""
+    """Return the table without columns that are empty or, next to a column of cases, count the rows."""
     seen = ColumnEvidence(raw)
     answer = guess_mapping(raw.columns).answer
     kept = [c for c in raw.columns if not seen.is_empty(c) or (c == answer and likeness(c, "answer") == 2)]
@@ -107,7 +107,7 @@ def _without_empty(raw: RawTable) -> RawTable:
 
 
 def _as_written(raw: RawTable, guess: Mapping) -> Mapping:
-    """The same with how annotations are written: several rows with confidences, or signs between classes."""
+    """Return the guess with how annotations are written: several rows with confidences, or signs between classes."""
     if guess.layout == "long" and guess.case and guess.rater and guess.answer and guess.rank is None:
         confidence = next((column for column in raw.columns if likeness(column, "confidence") == 2), None)
         if confidence not in (None, guess.answer) and _several_classes(raw, guess):
@@ -128,7 +128,7 @@ def _as_written(raw: RawTable, guess: Mapping) -> Mapping:
 
 
 def _by_id(raw: RawTable, guess: Mapping) -> Mapping:
-    """The same with cases named by their id, where the guess names them by their text and each text has one id."""
+    """Return the guess with cases named by their id, if it names them by their text and each text has one id."""
     if guess.layout != "long" or guess.case is None or guess.case.strip().casefold() not in SHOWN:
         return guess
     taken = {guess.rater, guess.answer, guess.rank, guess.time, guess.group, guess.confidence, guess.gold}
@@ -144,20 +144,20 @@ def _by_id(raw: RawTable, guess: Mapping) -> Mapping:
 
 
 def mapping_as(raw: RawTable, layout: Layout) -> Mapping:
-    """The likeliest mapping of a table that is known to have a layout; the guess itself where it has that one."""
+    """Return the most probable mapping of a table with a known layout; the guess itself if it has that layout."""
     guess = likeliest_mapping(raw)
     if guess.instead:
         return next((one.clear() for one in (guess, *guess.instead) if one.layout == layout), _with_layout(raw, layout))
     if guess.layout != layout:
         return _with_layout(raw, layout)
-    if layout == "wide":  # said so: every column may be a rater
+    if layout == "wide":  # the user chose this layout, so every column may be a rater
         raters = tuple(c for c in raw.columns if c in guess.raters or c not in (guess.case, guess.group, guess.gold))
         return replace(guess.clear(), raters=tuple(c for c in raters if likeness(c, "time") < 2))
     return guess.clear()
 
 
 def _with_layout(raw: RawTable, layout: Layout) -> Mapping:
-    """The mapping of a table with another layout than it seems to have."""
+    """Return the mapping of a table with another layout than it seems to have."""
     named, columns = guess_mapping(raw.columns), list(raw.columns)
     why = {role: reason for role, reason in named.why.items() if role in ("case", "group", "gold")}
     if layout == "long":
@@ -190,7 +190,7 @@ def _head(raw: RawTable, column: str) -> list[str]:
 
 
 def _whole_numbers(raw: RawTable, columns: Sequence[str]) -> np.ndarray | None:
-    """Whole numbers of at least 0, shape (n_rows, n_columns), empty cells as 0; None where some cell is none."""
+    """Return integers of at least 0, shape (n_rows, n_columns), empty cells as 0; None if some cell is not one."""
     numbers = np.empty((min(raw.table.num_rows, _LOOKED_AT), len(columns)))
     for place, column in enumerate(columns):
         coded = encode(raw.table[column].slice(0, _LOOKED_AT))
@@ -212,7 +212,7 @@ def _contingency(raw: RawTable, guess: Mapping) -> Mapping | None:
     numbers = _whole_numbers(raw, across)
     if numbers is None:
         return None
-    # A last column that holds the sums of the others is no class.
+    # A last column with the sums of the others is not a class.
     if len(across) > 2 and (numbers[:, :-1].sum(1) == numbers[:, -1]).all():
         across = across[:-1]
     why = {"case": "the rows are named as the columns", "across": "the columns are named as the rows"}
@@ -241,7 +241,7 @@ def _patterns(raw: RawTable, guess: Mapping) -> Mapping | None:
     if numbers is None or len(set(rows)) < len(rows):
         return None
     answers = [set(column) - {""} for column in zip(*rows, strict=True)]
-    # Raters use the same classes; a column that has none in common with the others is something else.
+    # Raters use the same classes; a column without a class in common with the others is not a rater.
     for place, own in enumerate(answers):
         if own and own.isdisjoint(set().union(*answers[:place], *answers[place + 1 :])):
             return None
@@ -252,7 +252,7 @@ def _patterns(raw: RawTable, guess: Mapping) -> Mapping | None:
 
 
 def _counts(raw: RawTable, guess: Mapping, classes: Collection[str]) -> Mapping | None:
-    """A table of counts, or the guess that may be one; None where it is certainly none."""
+    """Return a table of counts, or the guess if it may be one; None if it certainly is not."""
     if guess.layout == "long" and guess.rater:
         return None
     case = guess.case or (raw.columns[0] if guess.layout == "wide" else None)
@@ -280,12 +280,12 @@ def _counts(raw: RawTable, guess: Mapping, classes: Collection[str]) -> Mapping 
 
 
 def _blanks(raw: RawTable, columns: Sequence[str]) -> np.ndarray:
-    """Whether each cell says nothing, shape (n_rows, n_columns)."""
+    """Return whether each cell is empty, shape (n_rows, n_columns)."""
     return np.stack([encode(raw.table[column].slice(0, _LOOKED_AT)).code < 0 for column in columns], 1)
 
 
 def _total(numbers: np.ndarray, columns: Sequence[str]) -> str | None:
-    """The first or last column where it holds the sum of the others in every row; None where neither does."""
+    """Return the first or last column if it is the sum of the others in every row; None if neither is."""
     if len(columns) < 3:
         return None
     sums = numbers.sum(1)
@@ -297,9 +297,9 @@ def _total(numbers: np.ndarray, columns: Sequence[str]) -> str | None:
 
 
 def _long_by_content(raw: RawTable, guess: Mapping) -> Mapping:
-    """One row per annotation where the values of two columns say so, with a column of dates or without; else the guess.
+    """Return one row per annotation if the values of two columns show it, with or without dates; else the guess.
 
-    Cases repeat, the columns share no value, and one of them tells the rows of each case apart: it names the raters.
+    Cases repeat, the columns share no value, and one of them identifies the rows of each case: it names the raters.
     """
     if guess.layout != "wide" or guess.case is None or len(guess.raters) not in (2, 3):
         return guess
@@ -319,7 +319,7 @@ def _long_by_content(raw: RawTable, guess: Mapping) -> Mapping:
     shared = {role: reason for role, reason in guess.why.items() if role != "raters"}
     why = shared | {
         "rater": f"{guess.case!r} repeats, and no two rows of one have the same {rater!r}",
-        "answer": f"it is the column beside {guess.case!r} and {rater!r}",
+        "answer": f"it is the column next to {guess.case!r} and {rater!r}",
     }
     if dates:
         why["time"] = "it holds dates"
@@ -328,9 +328,9 @@ def _long_by_content(raw: RawTable, guess: Mapping) -> Mapping:
 
 
 def _left_over(raw: RawTable, guess: Mapping) -> Mapping:
-    """The same with its case or annotation, where no column is called so and those that are left can be only that.
+    """Return the guess with its case or annotation, if no column has that name and only one role is left for a column.
 
-    Of two such columns the cases are those of which no rater has one twice; annotations are of fewer values.
+    Of two such columns the cases are those with no repeats within a rater; annotations have fewer values.
     """
     missing = [role for role in ("case", "answer") if getattr(guess, role) is None]
     if guess.layout != "long" or guess.rater is None or guess.rank is not None or not missing:
@@ -348,19 +348,19 @@ def _left_over(raw: RawTable, guess: Mapping) -> Mapping:
     if not (_rows_told(rater, case) == 1 > _rows_told(rater, answer) and len(case.values) > len(answer.values)):
         return guess
     why = {"case": f"no two rows of one {guess.rater!r} have the same {names[0]!r}"}
-    why["answer"] = f"it is the column beside {names[0]!r} and {guess.rater!r}"
+    why["answer"] = f"it is the column next to {names[0]!r} and {guess.rater!r}"
     found: dict[str, Any] = dict(zip(("case", "answer"), names, strict=True))
     return replace(guess, **found, why=guess.why | {role: why[role] for role in missing})
 
 
 def _rows_told(rater: Any, other: Any) -> float:
-    """Share of the rows that a rater and another column tell apart."""
+    """Return the share of the rows that a rater and another column identify."""
     pairs = rater.code.astype(np.int64) * (len(other.values) + 1) + other.code
     return len(np.unique(pairs)) / len(pairs)
 
 
 def _dates(raw: RawTable, column: str) -> bool:
-    """Whether all that is given in a column are dates, written as such: numbers since 1970 may be anything."""
+    """Return whether all given cells of a column are written as dates: numbers since 1970 may be anything."""
     given = [text for text in _head(raw, column) if text]
     if not given or not all(_DATE.match(text) for text in given):
         return False
@@ -368,7 +368,7 @@ def _dates(raw: RawTable, column: str) -> bool:
 
 
 def _groups_of_cases(raw: RawTable, guess: Mapping) -> Mapping:
-    """The guess without its column of groups where most cases have several of them: it says something of the raters."""
+    """Return the guess without its column of groups if most cases have several: it then describes the raters."""
     if guess.layout != "long" or guess.case is None or guess.group is None:
         return guess
     case, group = (encode(raw.table[column].slice(0, _LOOKED_AT)) for column in (guess.case, guess.group))
@@ -384,7 +384,7 @@ def _groups_of_cases(raw: RawTable, guess: Mapping) -> Mapping:
 
 
 def _several_classes(raw: RawTable, guess: Mapping) -> bool:
-    """Whether some rater names several different classes on one case."""
+    """Return whether some rater gives several different classes to one case."""
     part = raw.table.slice(0, _LOOKED_AT)
     case, rater, answer = (encode(part[column]) for column in (guess.case, guess.rater, guess.answer))
     pair = case.code.astype(np.int64) * (len(rater.values) + 1) + rater.code
@@ -393,7 +393,7 @@ def _several_classes(raw: RawTable, guess: Mapping) -> bool:
 
 
 def _signs_in(raw: RawTable, columns: Sequence[str]) -> tuple[str, str] | None:
-    """The signs of rankings: in a fifth of the different annotations, around names that change places."""
+    """Return the signs of rankings: in a fifth of the different annotations, around names that change places."""
     answers = {text for column in columns[:20] for text in _head(raw, column) if text}
     for after, tied in _SIGNS:
         ranked = [text for text in answers if after in text]

@@ -1,4 +1,4 @@
-"""Pictures of cases: in the folder that the settings name, beside the data, or at an address; never anywhere else."""
+"""Pictures of cases: in the folder of the settings, with the data, or at an address; never anywhere else."""
 
 import base64
 import binascii
@@ -22,16 +22,16 @@ _SCHEME = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class CaseImage:
-    """An image of a case, or why there is none.
+    """Image of a case, or the reason why there is none.
 
     Attributes
     ----------
     source : bytes, Path, str or None
-        Its bytes, its file, or the remote address that the browser may load; None where it cannot be shown.
+        Bytes, file, or remote address that the browser may load; None if it cannot be shown.
     address : str
-        As the data have it.
+        Address as in the data.
     reason : str
-        Why it cannot be shown, in one line; empty where it can.
+        Reason why it cannot be shown, in one line; empty if it can.
     """
 
     source: bytes | Path | str | None
@@ -40,17 +40,17 @@ class CaseImage:
 
 
 def is_picture(content: bytes) -> bool:
-    """Whether bytes begin as PNG, JPEG, GIF or WebP do."""
+    """Return whether bytes start as PNG, JPEG, GIF or WebP do."""
     return content.startswith(_MAGIC) or (content[:4] == b"RIFF" and content[8:12] == b"WEBP")
 
 
 def is_embedded(text: str) -> bool:
-    """Whether a text is a whole picture, written as a ``data:`` address."""
+    """Return whether a text is a whole picture, written as a ``data:`` address."""
     return _EMBEDDED.match(text) is not None
 
 
 def path_parts(address: str) -> tuple[str, ...]:
-    """Folders and name of a path or address, without the host; nothing where it would lead upward.
+    """Return folders and name of a path or address, without the host; nothing if it would lead upward.
 
     Label Studio keeps the path of a local file in ``?d=``.
     """
@@ -66,19 +66,19 @@ def path_parts(address: str) -> tuple[str, ...]:
 
 
 def pictures_of(facts: CaseFacts | None, case_id: str, settings: Settings) -> list[CaseImage]:
-    """The pictures of a case in their order, at most `MOST_PER_CASE`.
+    """Return the pictures of a case in their order, at most `MOST_PER_CASE`.
 
-    For each address: the picture that came with the data, the file in the folder of pictures whose path ends as the
-    address does, or the address itself where remote pictures are allowed. Where no address names one, the files that
-    are named after the case, or lie in a folder named after it.
+    For each address: the picture that came with the data, the file in the folder of pictures whose path ends like the
+    address, or the address itself if remote pictures are allowed. If no address matches, the files with the name of the
+    case, or in a folder with its name.
 
     Parameters
     ----------
     facts : CaseFacts, optional
-        What came with the data.
+        Facts that came with the data.
     case_id : str
     settings : Settings
-        Folder of pictures, and whether remote ones are allowed.
+        Settings: folder of pictures, and whether remote ones are allowed.
     """
     own = dict(facts.images.get(case_id, {})) if facts is not None else {}
     wanted = facts.address.get(case_id, ()) if facts is not None else ()
@@ -117,7 +117,7 @@ def _one(address: str, content: bytes | Path | None, settings: Settings) -> Case
 
 
 def _in_folder(address: str, folder: Path) -> Path | None:
-    """The file under the folder whose path ends as the address does, the longest ending first."""
+    """Return the file under the folder whose path ends like the address, with the longest match first."""
     parts = path_parts(address)
     for start in range(len(parts)):
         found = _inside(folder, "/".join(parts[start:]))
@@ -143,7 +143,7 @@ def _named_after(case_id: str, folder: Path) -> Iterator[Path]:
 
 
 def _inside(folder: Path, relative: str) -> Path | None:
-    """A picture in the folder; None where there is none, or where the path or a link leads out of the folder."""
+    """Return a picture in the folder; None if there is none, or if the path or a link leads out of the folder."""
     try:
         root = folder.resolve()
         path = (root / relative).resolve()

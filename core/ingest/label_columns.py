@@ -1,4 +1,4 @@
-"""Annotations of several labels: a column of 0 and 1 for each label, or all labels of an annotation in a cell."""
+"""Annotations with several labels: a column of 0 and 1 for each label, or all labels of an annotation in a cell."""
 
 import json
 import re
@@ -23,30 +23,30 @@ _LONGEST_LINE = 40  # letters of a label, of several in one cell
 YES = frozenset({"1", "1.0", "true", "yes", "x"})
 NO = frozenset({"0", "0.0", "false", "no"})
 _LOOKED_AT = 5_000
-_DIFFERENT = 20  # texts, for what comes again in them to tell labels from parts of a name
+_DIFFERENT = 20  # texts needed before repeated parts distinguish labels from parts of a name
 _NAMED = 6
 _BLANK, _ODD = -1, -2
 UNDECIDED = "neither 0 nor 1 for the label"
 
 
 def label_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
-    """Rows of a table with a column of 0 and 1 for each label: one for each label that an annotation names.
+    """Return rows of a table with a column of 0 and 1 per label: one row for each label of an annotation.
 
-    An annotation that has 0 everywhere names the label `NONE_APPLIES`. Empty cells are 0 where the mapping
-    says so, and beside a 1 where the table has no 0 at all; else the row is no annotation.
+    An annotation that has 0 everywhere gets the label `NONE_APPLIES`. Empty cells are 0 if the mapping says so, and
+    next to a 1 if the table has no 0 at all; else the row is not an annotation.
 
     Parameters
     ----------
     raw : RawTable
     mapping : Mapping
-        ``across`` has the columns of labels; cases and raters are numbered where no column has them.
+        Mapping; ``across`` has the columns of labels; cases and raters are numbered if no column has them.
     tell : callable
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Returns
     -------
     tuple of (Rows, dict of str to int)
-        The rows; nothing is missing here, so the dict is empty.
+        Rows; nothing is missing here, so the dict is empty.
     """
     case = cases_or_numbers(raw, mapping.case)
     if mapping.rater is not None:
@@ -77,7 +77,7 @@ def label_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -
         labels_are = "label is" if len(nobody) == 1 else "labels are"
         rows.notes.append(f"Nobody gave {first}: the {labels_are} left out unless named among the classes.")
     if only_marks:
-        rows.notes.append("No column of labels holds a 0: beside a label that is given, an empty cell counts as 0.")
+        rows.notes.append("No column of labels has a 0, so an empty cell next to a given label counts as 0.")
     rows.dropped += [raw.drop(place, reason) for place, reason in dropped.items()]
     drop(rows, raw, rows.case_code < 0, "no case")
     drop(rows, raw, rows.rater_code < 0, "no rater")
@@ -86,7 +86,7 @@ def label_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -
 
 
 def none_of(mapping: Mapping) -> str:
-    """The label of annotations with 0 in every column."""
+    """Return the label of annotations with 0 in every column."""
     return _free_name(mapping.across)
 
 
@@ -98,14 +98,14 @@ def _free_name(names: Sequence[str]) -> str:
 
 
 def _state(raw: RawTable, column: str) -> np.ndarray:
-    """1, 0, `_BLANK` or `_ODD` of each cell of a column, int8."""
+    """Return 1, 0, `_BLANK` or `_ODD` for each cell of a column, int8."""
     coded = encode(raw.table[column])
     of_value = [1 if text.casefold() in YES else 0 if text.casefold() in NO else _ODD for text in coded.values]
     return np.array([*of_value, _BLANK], np.int8)[coded.code]
 
 
 def _unusable(raw: RawTable, mapping: Mapping, state: np.ndarray) -> dict[int, str]:
-    """Rows that are no annotation, each with its reason."""
+    """Return rows that are not annotations, each with its reason."""
     found = {int(row): "no annotation" for row in np.flatnonzero((state == _BLANK).all(axis=1))}
     for row in np.flatnonzero((state < 0).any(axis=1)):
         if int(row) in found:
@@ -120,15 +120,15 @@ def _unusable(raw: RawTable, mapping: Mapping, state: np.ndarray) -> dict[int, s
 
 
 def label_columns(raw: RawTable, guess: Mapping) -> Mapping | None:
-    """The mapping of a table with a column of 0 and 1 for each label; None where it is none.
+    """Return the mapping of a table with a column of 0 and 1 for each label; None if it is not such a table.
 
-    A table of raters who say 0 or 1 looks the same, so either a column holds raters or cases stand in several rows.
+    A table of raters with 0 or 1 looks the same, so either a column has raters or cases have several rows.
 
     Parameters
     ----------
     raw : RawTable
     guess : Mapping
-        By the names of the columns alone.
+        Guess by the names of the columns only.
     """
     rater = guess.rater if guess.rater is not None and likeness(guess.rater, "rater") == 2 else None
     taken = {guess.case, rater, guess.time, guess.group, guess.gold, guess.rank}
@@ -153,7 +153,7 @@ def label_columns(raw: RawTable, guess: Mapping) -> Mapping | None:
     if told:
         why["rater"] = f"{case!r} repeats, and no two rows of one have the same {rater!r}"
     if rater is None:
-        why["anonymous"] = "no column names raters, and cases stand in several rows"
+        why["anonymous"] = "no column names raters, and cases have several rows"
     return Mapping("labels", case=case, rater=rater, across=across, time=guess.time, group=guess.group, why=why)
 
 
@@ -163,7 +163,7 @@ def _is_indicator(raw: RawTable, column: str) -> bool:
 
 
 def _is_beside(raw: RawTable, column: str, marks: Sequence[str]) -> bool:
-    """Whether a column of 0 alone stands among or next to those of labels: a label that nobody gave."""
+    """Return whether a column of 0 only is among or next to those of labels: a label that nobody gave."""
     values = {text.casefold() for text in encode(raw.table[column].slice(0, _LOOKED_AT)).values}
     if not marks or not values or not values <= NO:
         return False
@@ -176,7 +176,7 @@ def _is_beside(raw: RawTable, column: str, marks: Sequence[str]) -> bool:
 
 
 def _tells_rows(raw: RawTable, case: str, column: str) -> bool:
-    """Whether a column names raters: cases repeat, no two rows of a case have the same name, and names come again."""
+    """Return whether a column has raters: cases repeat, names differ within a case, and names are repeated."""
     part = raw.table.slice(0, _LOOKED_AT)
     cases, names = (encode(part[name]) for name in (case, column))
     if (cases.code < 0).any() or (names.code < 0).any() or 2 * len(names.values) > len(names.code):
@@ -186,18 +186,18 @@ def _tells_rows(raw: RawTable, case: str, column: str) -> bool:
 
 
 def sign_of_labels(raw: RawTable, columns: Sequence[str]) -> str | None:
-    """The sign between the labels of an annotation: one row in fifty holds it, around names that come again.
+    """Return the sign between the labels of an annotation: in one row of fifty, around names that are repeated.
 
-    Four of five names that stand beside it are also in another annotation, alone or beside others. Of signs that
-    are common inside of names, half of them stand alone, too. Of very many names some come once: where half of the
-    annotations hold the sign, it is enough that most of what stands beside it comes again, in sets of several sizes
-    and the names now in front, now behind.
+    Four of five names next to it are also in another annotation, with or without others. For signs that are common
+    inside names, half of the names must also occur without the sign. If there are very many names, some occur only
+    once: if half of the annotations have the sign, it is enough that most names next to it are repeated, in sets of
+    several sizes and in changing order.
 
     Parameters
     ----------
     raw : RawTable
     columns : sequence of str
-        Those that hold annotations.
+        Columns with annotations.
     """
     parts = [pc.cast(raw.table[column].slice(0, _LOOKED_AT), pa.string()).to_pylist() for column in columns[:20]]
     texts = [text.strip() for part in parts for text in part if text and text.strip()]
@@ -225,7 +225,7 @@ def sign_of_labels(raw: RawTable, columns: Sequence[str]) -> str | None:
 
 
 def _hold_lines(texts: Sequence[str]) -> bool:
-    """Whether cells hold labels on lines of their own: short ones, which come again in other cells."""
+    """Return whether cells have labels on separate lines: short ones, which are repeated in other cells."""
     of_lines = [_pieces(text, "\n") for text in texts if "\n" in text]
     if len(of_lines) < 3:
         return False
@@ -235,7 +235,7 @@ def _hold_lines(texts: Sequence[str]) -> bool:
 
 
 def _come_again(sets: Sequence[frozenset[str]], together: Collection[str], sign: str) -> bool:
-    """Whether the pieces of many different texts are names of labels: parts of one name have each their place."""
+    """Return whether the pieces of many different texts are labels: parts of one name have fixed positions instead."""
     times = Counter(name for own in sets for name in own)
     if 5 * sum(n for n in times.values() if n > 1) < 4 * times.total() or len(sets) < _DIFFERENT:
         return False
@@ -246,13 +246,13 @@ def _come_again(sets: Sequence[frozenset[str]], together: Collection[str], sign:
 
 
 def likely_sign(raw: RawTable, columns: Sequence[str]) -> str | None:
-    """The sign that most annotations hold, where it is known that they are sets; None where none holds any.
+    """Return the sign in most annotations, if they are known to be sets; None if there is none.
 
     Parameters
     ----------
     raw : RawTable
     columns : sequence of str
-        Those that hold annotations.
+        Columns with annotations.
     """
     if (found := sign_of_labels(raw, columns)) is not None:
         return found
@@ -263,16 +263,16 @@ def likely_sign(raw: RawTable, columns: Sequence[str]) -> str | None:
 
 
 def labels_apart(rows: Rows, raw: RawTable, sign: str) -> None:
-    """Turn annotations such as "a; b" into one row per label, in place; empty places are nothing.
+    """Split annotations such as "a; b" into one row per label, in place; ignore empty pieces.
 
     Parameters
     ----------
     rows : Rows
-        Changed in place.
+        Rows, changed in place.
     raw : RawTable
-        Where the rows are from, for the account of those that are dropped.
+        Table of the rows, for the account of those that are left out.
     sign : str
-        What stands between labels.
+        Sign between labels.
     """
     pieces = [_pieces(text, sign) for text in rows.answer.values]
     drop(rows, raw, np.array([not piece for piece in pieces], bool)[rows.answer_code], "no label stands there")
@@ -291,16 +291,16 @@ def labels_apart(rows: Rows, raw: RawTable, sign: str) -> None:
         coded.code[entry],
         annotation,
     )
-    drop_whole(rows, raw, rows.answer_code < 0, "one of its labels is no text")
+    drop_whole(rows, raw, rows.answer_code < 0, "one of its labels is not text")
 
 
 def drop_whole(rows: Rows, raw: RawTable, bad: np.ndarray, reason: str) -> None:
-    """Take annotations out of which one row is marked in ``bad``: a set without one of its labels is another answer.
+    """Remove annotations with a row marked in ``bad``: a set without one of its labels is another answer.
 
     Parameters
     ----------
     rows : Rows
-        Changed in place.
+        Rows, changed in place.
     raw : RawTable
     bad : ndarray of bool, shape (n_rows,)
     reason : str
@@ -311,7 +311,7 @@ def drop_whole(rows: Rows, raw: RawTable, bad: np.ndarray, reason: str) -> None:
 
 
 def annotation_of(rows: Rows) -> np.ndarray:
-    """Number of the annotation of each row: as the file tells them apart, or by case, rater and time."""
+    """Return the number of the annotation of each row: from the file, or by case, rater and time."""
     if rows.annotation is not None:
         return rows.annotation
     keys = [rows.case_code, rows.rater_code, *([] if rows.time is None else [rows.time])]
@@ -325,7 +325,7 @@ def _pieces(text: str, sign: str) -> list[str]:
 
 
 def _listed(text: str) -> list[str] | None:
-    """The names in a list as JSON or Python writes it; None if the text is no list of names or numbers."""
+    """Return the names in a list in JSON or Python syntax; None if the text is not a list of names or numbers."""
     if not (text.startswith("[") and text.endswith("]")):
         return None
     try:

@@ -1,4 +1,4 @@
-"""Rows of a table as one row per annotation, while they are sifted."""
+"""Rows of a table as one row per annotation, during filtering."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,9 +19,9 @@ _ROW_ARRAYS = ("row", "case_code", "rater_code", "answer_code", "time", "rank", 
 
 @dataclass(slots=True)
 class Rows:
-    """Long rows while they are sifted. ``row`` is the place in the raw table, for lines.
+    """Long rows during filtering. ``row`` is the place in the raw table, for lines.
 
-    ``annotation`` tells annotations apart where a rater may rank a case twice; None where case, rater and time do.
+    ``annotation`` identifies annotations if a rater may rank a case twice; None if case, rater and time do.
     """
 
     case: Coded
@@ -38,7 +38,7 @@ class Rows:
     notes: list[str] = field(default_factory=list)
 
     def keep(self, mask: np.ndarray) -> None:
-        """Only the rows marked in ``mask``, or in the order of its places."""
+        """Keep only the rows marked in ``mask``, or in the order of its places."""
         if mask.dtype == bool and mask.all():
             return
         for name in _ROW_ARRAYS:
@@ -48,20 +48,20 @@ class Rows:
 
 
 def long_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
-    """Rows of a long table.
+    """Return the rows of a long table.
 
     Parameters
     ----------
     raw : RawTable
     mapping : Mapping
-        ``case`` and ``answer`` are given; without ``rater`` the annotations of a case are numbered.
+        Mapping with ``case`` and ``answer``; without ``rater`` the annotations of a case are numbered.
     tell : callable
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Returns
     -------
     tuple of (Rows, dict of str to int)
-        The rows, and how many annotations are missing by token.
+        Rows, and how many annotations are missing by token.
     """
     case = encode(raw.table[mapping.case])
     tell(0.2)
@@ -99,20 +99,20 @@ def long_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
 
 
 def no_annotation(text: str | None) -> str:
-    """Why a row without an annotation is dropped; a sign for what is missing, such as NA, is told."""
+    """Return the reason to leave out a row without an annotation, with the sign for missing values, such as NA."""
     token = (text or "").strip()
     return f"no annotation ({token!r})" if token else "no annotation"
 
 
 def empty_cells(raw: RawTable, column: str) -> np.ndarray:
-    """Which cells of a column hold nothing at all; a sign for what is missing, such as NA, is something."""
+    """Return which cells of a column are empty; a sign for missing values, such as NA, is not empty."""
     coded = one_dictionary(raw.table[column])
     is_empty = as_numpy(pc.equal(pc.utf8_trim_whitespace(coded.dictionary), text("")))
     return is_empty[as_numpy(coded.indices)]
 
 
 def _none_where_empty(answer: Coded, empty: np.ndarray) -> Coded:
-    """The annotations, with the label that says that no other applies where cells are empty."""
+    """Return the annotations with the label for "no other applies" in empty cells."""
     name = next((value for value in answer.values if says_none(value)), NONE_APPLIES)
     values = answer.values if name in answer.values else (*answer.values, name)
     code = np.where(empty, values.index(name), answer.code).astype(answer.code.dtype)
@@ -120,20 +120,20 @@ def _none_where_empty(answer: Coded, empty: np.ndarray) -> Coded:
 
 
 def wide_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
-    """Rows of a table with a column per rater.
+    """Return the rows of a table with a column per rater.
 
     Parameters
     ----------
     raw : RawTable
     mapping : Mapping
-        ``raters`` has the columns of raters; without ``case`` the rows are numbered.
+        Mapping; ``raters`` has the columns of raters; without ``case`` the rows are numbered.
     tell : callable
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Returns
     -------
     tuple of (Rows, dict of str to int)
-        The rows, and how many annotations are missing by token.
+        Rows, and how many annotations are missing by token.
     """
     n_rows = raw.table.num_rows
     case = cases_or_numbers(raw, mapping.case)
@@ -149,20 +149,20 @@ def wide_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) ->
 
 
 def transposed_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], None]) -> tuple[Rows, dict[str, int]]:
-    """Rows of a table with a row per rater and a column per case.
+    """Return the rows of a table with a row per rater and a column per case.
 
     Parameters
     ----------
     raw : RawTable
     mapping : Mapping
-        ``across`` has the columns of cases; without ``rater`` the rows are numbered.
+        Mapping; ``across`` has the columns of cases; without ``rater`` the rows are numbered.
     tell : callable
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Returns
     -------
     tuple of (Rows, dict of str to int)
-        The rows, and how many annotations are missing by token.
+        Rows, and how many annotations are missing by token.
     """
     n_rows = raw.table.num_rows
     rater = encode(raw.table[mapping.rater]) if mapping.rater is not None else _numbered(n_rows, "rater ")
@@ -179,17 +179,17 @@ def transposed_rows(raw: RawTable, mapping: Mapping, tell: Callable[[float], Non
 
 
 def drop(rows: Rows, raw: RawTable, bad: np.ndarray, reason: str) -> None:
-    """Take annotations out with a reason. A row of the file goes only when its last annotation goes.
+    """Remove annotations with a reason. A row of the file is left out only with its last annotation.
 
     Parameters
     ----------
     rows : Rows
-        Changed in place.
+        Rows, changed in place.
     raw : RawTable
     bad : ndarray of bool, shape (n_rows,)
-        Which of ``rows`` go.
+        Rows to remove.
     reason : str
-        Stands in the account of dropped rows.
+        Reason in the account of rows left out.
     """
     if not bad.any():
         return
@@ -201,7 +201,7 @@ def drop(rows: Rows, raw: RawTable, bad: np.ndarray, reason: str) -> None:
 
 
 def stacked(raw: RawTable, columns: Sequence[str]) -> pa.ChunkedArray:
-    """Columns one below the other; of dictionaries, no text is written out for each cell."""
+    """Return columns one below the other; for dictionaries, no text is copied for each cell."""
     parts = [raw.table[column] for column in columns]
     if {part.type for part in parts} == {pa.string()}:
         return pa.chunked_array([chunk for part in parts for chunk in part.chunks], pa.string())
@@ -210,12 +210,12 @@ def stacked(raw: RawTable, columns: Sequence[str]) -> pa.ChunkedArray:
 
 
 def names_as_codes(names: Sequence[str]) -> Coded:
-    """Names of columns as a vocabulary, each with its code."""
+    """Return names of columns as a vocabulary, each with its code."""
     return encode(pa.chunked_array([of_texts(names)]))
 
 
 def cases_or_numbers(raw: RawTable, column: str | None) -> Coded:
-    """Cases by a column, or by the number of their row."""
+    """Return cases by a column, or by the number of their row."""
     return encode(raw.table[column]) if column is not None else _numbered(raw.table.num_rows)
 
 
@@ -230,7 +230,7 @@ def _numbers(raw: RawTable, column: str) -> np.ndarray:
 
 
 def number_within(code: np.ndarray) -> np.ndarray:
-    """How many rows of the same code stand before each."""
+    """Return how many rows of the same code are before each row."""
     import pandas as pd  # most files need none of it, and loading it takes longer than reading a small one
 
     return pd.Series(code).groupby(code).cumcount().to_numpy()

@@ -3,14 +3,14 @@
 import unicodedata
 from collections.abc import Sequence
 
-# Letters of Greek and Cyrillic that cannot be told from Latin ones in most typefaces (Unicode Technical Standard 39).
+# Letters of Greek and Cyrillic that look like Latin ones in most typefaces (Unicode Technical Standard 39).
 _GREEK = ("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορτυχικ", "ABEZHIKMNOPTYXavopruxik")
 _CYRILLIC = ("АВЕЅІЈКМНОРСТУХаеоорсухѕіјһ", "ABESIJKMHOPCTYXaeoopcyxsijh")
 _LATIN = str.maketrans("".join((_GREEK[0], _CYRILLIC[0])), "".join((_GREEK[1], _CYRILLIC[1])))
 
 
 def look_alikes(classes: Sequence[str]) -> list[tuple[list[int], str]]:
-    """Groups of classes that a reader would take for one, with what they differ in.
+    """Return groups of classes that look the same to a person, with the kind of their difference.
 
     Parameters
     ----------
@@ -28,7 +28,7 @@ def look_alikes(classes: Sequence[str]) -> list[tuple[list[int], str]]:
 
 
 def _skeleton(name: str) -> str:
-    """What is left of a name when everything that cannot be seen at a glance is taken out."""
+    """Return a name without everything that cannot be seen at a glance."""
     return _spaced(_composed(_visible(name)).translate(_LATIN)).casefold()
 
 
@@ -45,7 +45,7 @@ def _spaced(name: str) -> str:
 
 
 def _difference(names: list[str]) -> str:
-    """The first kind of difference whose removal leaves one name."""
+    """Return the first kind of difference whose removal leaves one name."""
     if len({_spaced(name).casefold() for name in names}) == 1:
         return "capitals or spaces"
     if len({_spaced(_visible(name)).casefold() for name in names}) == 1:

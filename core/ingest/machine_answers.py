@@ -1,4 +1,4 @@
-"""Answers of machines in a file of their own: a table, JSON by rater, or the log of an evaluation."""
+"""Annotations of AI raters in a file of their own: a table, JSON by rater, or the log of an evaluation."""
 
 from collections.abc import Collection
 from contextlib import suppress
@@ -14,25 +14,25 @@ from .read_files import Reading, read
 
 MACHINES = frozenset({"classifier", "predictor", "model", "system", "algorithm", "machine", "llm"})  # names of columns
 
-# With raters, of a log what was answered; of one machine without a name, or in the one column beside the cases.
+# Ways to read: with raters, or the answers of a log; one AI rater without a name, or in the only other column.
 _WAYS: tuple[dict[str, Any], ...] = ({}, {"question": ANSWER}, {"rater": "none"}, {"layout": "wide"})
 
 
 def read_answers(source: Path | bytes, name: str | None = None, labels: Collection[str] = ()) -> Reading:
-    """Annotations of one or several machines, which are its raters; anonymous where nothing names the one machine.
+    """Read annotations of one or several AI raters, which are its raters; anonymous if nothing names the only one.
 
     Parameters
     ----------
     source : Path or bytes
     name : str, optional
-        Of the machine whose cases and annotations stand in JSON without a name; that of the file where not given.
+        Name of the AI rater whose cases and annotations are in JSON without a name; that of the file if omitted.
     labels : collection of str
-        Those of the people's sets: columns that are called so hold 0 and 1.
+        Labels of the people's sets: columns with these names have 0 and 1.
 
     Raises
     ------
     InputError
-        Nothing can be read; what is said is of the file as it stands.
+        Nothing can be read; the message is about the file as it is.
     """
     for how in (*_by_columns(source, labels), *_WAYS):
         with suppress(InputError):
@@ -41,7 +41,7 @@ def read_answers(source: Path | bytes, name: str | None = None, labels: Collecti
 
 
 def _by_columns(source: Path | bytes, labels: Collection[str]) -> list[dict[str, Any]]:
-    """What the columns of a table are where they are called as the people's labels, or as a machine."""
+    """Return the roles of the columns of a table if they are named like the people's labels, or like an AI rater."""
     content = source if isinstance(source, bytes) else source.read_bytes()
     if looks_like_json(content):
         return []

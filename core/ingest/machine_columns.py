@@ -1,4 +1,4 @@
-"""Columns of a long table that say which raters are machines, of which family and version."""
+"""Columns of a long table that state which raters are AI raters, of which family and version."""
 
 import re
 
@@ -22,10 +22,10 @@ _PERSON = frozenset(re.findall(r"\w+", "human person people expert manual annota
 
 
 def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str, str], ...], list[str]]:
-    """Raters who are machines by a column of the table, each with family and version, empty where none is told.
+    """Return AI raters by a column of the table, each with family and version, empty if unknown; and notes.
 
-    A column counts only where its name and every one of its values are known words, and no rater is both. Beside them
-    what is to be said of such columns: that they are used, or why they are not.
+    A column counts only if its name and every one of its values are known words, and no rater is both. The notes state
+    whether such columns are used, or why not.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def told_machines(raw: RawTable, mapping: Mapping) -> tuple[tuple[tuple[str, str
             name for found, one in zip(details, one_each, strict=True) if not one for name, told in found if not told
         ]
         left = f"; {listed([f'“{name}”' for name in several])} not used: one rater has several" if several else ""
-        return machines, [f"“{column}” says who is a machine ({plural(len(machines), 'rater')}){beside}{left}"]
+        return machines, [f"“{column}” marks who is a machine ({plural(len(machines), 'rater')}){beside}{left}"]
     if not used:
         return (), []
     return (), [
@@ -81,11 +81,11 @@ def _words(rater, raw: RawTable, column: str) -> list[str] | None:
 
 
 def _of_rater(code: np.ndarray, n_raters: int, cells: pa.ChunkedArray) -> list[str] | None:
-    """What the cells of each rater say, "" for nothing; None where those of one rater differ in more than capitals."""
+    """Return the cell of each rater, "" for none; None if cells of one rater differ in more than capitals."""
     told = encode(cells)
     found = np.full(n_raters, -1, np.int64)
     named = (code >= 0) & (told.code >= 0)
-    found[code[named][::-1]] = told.code[named][::-1]  # the first of its spellings is what is shown
+    found[code[named][::-1]] = told.code[named][::-1]  # the first spelling is shown
     word = np.unique([text.strip().casefold() for text in told.values], return_inverse=True)[1]
     if (word[found[code[named]]] != word[told.code[named]]).any():
         return None

@@ -1,4 +1,4 @@
-"""Codes that may stand for a missing annotation, and the evidence by which they stand out from the classes."""
+"""Codes that may mean a missing annotation, and the evidence by which they differ from classes."""
 
 import re
 from collections.abc import Sequence
@@ -28,21 +28,21 @@ _TWO_DIGITS = 10
 
 
 def codes_of(names: Sequence[str], counts: np.ndarray, *, of_sets: bool = False) -> dict[str, int]:
-    """Annotations that may stand for a missing one, and how often each occurs.
+    """Return annotations that may mean a missing one, and how often each occurs.
 
-    Words for a missing annotation stand out from any class. ``None`` stands out from numbers, and as Python spells it
-    from words that make no scale with it. A number stands out among words, and among numbers by its distance: above or
-    below all others, more than twice as far away as these are from each other and, of two digits or more, at least
-    twice as large; or below 0 where no other is.
+    Words for a missing annotation differ from any class. ``None`` differs from numbers, and in Python's spelling from
+    words that make no scale with it. A number differs from words, and from numbers by its distance: above or below all
+    others, more than twice as far away as these are from each other and, with two digits or more, at least twice as
+    large; or below 0 if no other is.
 
     Parameters
     ----------
     names : sequence of str
-        Distinct annotations as they stand in the file.
+        Distinct annotations as in the file.
     counts : ndarray of int, shape (len(names),)
-        How often each occurs.
+        Number of times that each occurs.
     of_sets : bool
-        Names are labels of sets, where numbers and ``None`` are labels.
+        True if names are labels of sets, where numbers and ``None`` are labels.
     """
     lower = pc.utf8_lower(of_texts(list(names)))
     spelled = pc.match_substring_regex(lower, f"^(?:{_SPELLED.pattern})$")
@@ -75,9 +75,9 @@ def _numbers_that_stand_out(numbers: dict[str, float], n_words: int) -> set[str]
 
 
 def _far_end(values: list[float], codes: frozenset[int]) -> set[float]:
-    """The codes at the upper end of ascending values that are far from all others.
+    """Return the codes at the upper end of ascending values that are far from all others.
 
-    Values below 0 of which none but codes are above 0 are as far as they need be: a sign that no other has.
+    Values below 0 need no distance if only codes are above 0: no other value has their sign.
     """
     first = len(values)
     while first and values[first - 1] in codes:
@@ -92,6 +92,6 @@ def _far_end(values: list[float], codes: frozenset[int]) -> set[float]:
 
 
 def looks_like_code(name: str) -> bool:
-    """Whether a name is spelled like a code for a missing annotation, whatever stands beside it."""
+    """Return whether a name is spelled like a code for a missing annotation, whatever the other names are."""
     word = " ".join(name.casefold().split())
     return word in _WORDS or _SPELLED.fullmatch(word) is not None

@@ -1,4 +1,4 @@
-"""Opening files in one call: bytes to dataset, with everything guessed that is not given."""
+"""Read files in one call: from bytes to a dataset, with guesses for everything that is not given."""
 
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -30,26 +30,26 @@ from .guess_mapping import likeliest_mapping, mapping_as
 from .machine_columns import told_machines
 from .row_in_words import readings_of
 
-_OPENING = 0.6  # of the time, the rest is building
+_OPENING = 0.6  # share of the time for opening; the rest is building
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Reading(Result):
-    """A dataset, the account of how it came from its file, and what is known of its cases.
+    """Dataset, the account of how it came from its file, and the facts on its cases.
 
     Attributes
     ----------
     dataset : Dataset
     report : ImportReport or None
-        None where a dataset was not read from a file just now.
+        Report on the rows; None if the dataset was not read from a file just now.
     facts : CaseFacts or None
-        Texts and pictures; they do not count for the digest.
+        Texts and pictures; they are not part of the digest.
     machines : tuple of (str, str, str)
-        Raters that a column of the file says are machines, each with family and version, empty where none is told.
+        AI raters by a column of the file, each with family and version, empty if unknown.
     earlier : tuple of str
         Digests that the dataset had by the rules of earlier versions, see `core.ingest.earlier_reading`.
     doubt : str
-        The readings that the file may have and the options that choose them; empty if there is only one.
+        Possible readings of the file and the options that choose them; empty if there is only one.
     """
 
     dataset: Dataset
@@ -100,23 +100,23 @@ def read(
         Several files may be in one zip; a folder is one Parquet table. A frame is understood as the file it would be.
     name : str, optional
     case, rater, answer, rank : str, optional
-        Columns; guessed from their names where not given. ``rater="none"`` says that annotations are anonymous.
+        Names of columns; guessed if omitted. ``rater="none"`` means that annotations are anonymous.
     layout, format : str, optional
         One of `core.ingest.column_mapping.LAYOUTS`, and of `core.ingest.formats.detect.formats`; detected if not given.
     question : str, optional
-        Which question or sheet, where the file holds several.
+        Name of the question or sheet, if the file has several.
     separators : (str, str), optional
-        Of whole rankings in a cell: the sign between places, and that between tied classes.
+        Signs of whole rankings in a cell: between positions, and between tied classes.
     kind, ordinal, repeats, treatment, has_header, empty, most_columns, progress
         See `core.ingest.build_dataset.build_dataset`, `core.ingest.formats.detect.open_source` and, of sets of labels,
         `core.ingest.column_mapping.Mapping`.
     classes : sequence of str or Path, optional
-        The closed list, or a file: a name a line, or a class table. See `core.ingest.build_dataset.build_dataset`.
+        Closed list, or a file: one name per line, or a class table. See `core.ingest.build_dataset.build_dataset`.
 
     Raises
     ------
     InputError
-        With line or column, what was found, and what to do.
+        The file cannot be read; states line or column, the cause and what to do.
     """
     found, title, layout = _opened(source, name, has_header, format, layout, most_columns, progress)
     if isinstance(classes, Path):
@@ -133,26 +133,26 @@ def read(
 
 
 def dataset_of_frame(frame: Any, **reading) -> Dataset:
-    """A dataset from a frame, see `Dataset.from_frame`; ``reading`` as of `read`."""
+    """Return a dataset from a DataFrame, see `Dataset.from_frame`; for ``reading`` see `read`."""
     if not is_frame(frame):
-        raise InputError(f"{type(frame).__name__} is no frame.", "Give a DataFrame; core.read opens files.")
+        raise InputError(f"{type(frame).__name__} is not a DataFrame.", "Use a DataFrame; core.read opens files.")
     return read(frame, **reading).dataset
 
 
 def choose_question(source: Source, name: str | None, *, columns_given: bool = False) -> Question:
-    """The question of that name, or the only one. Given columns choose among the questions of one table.
+    """Return the question with that name, or the only one. Given columns choose among the questions of one table.
 
     Parameters
     ----------
     source : Source
     name : str, optional
     columns_given : bool
-        Whether the columns of the annotations are given.
+        True if the columns of the annotations are given.
 
     Raises
     ------
     InputError
-        There is none of that name, or there are several and none was named.
+        No question has that name, or there are several and no name is given.
     """
     names = ", ".join(repr(question.name) for question in source.questions[:12])
     for question in source.questions:
@@ -162,10 +162,10 @@ def choose_question(source: Source, name: str | None, *, columns_given: bool = F
         return source.questions[0]
     if name is None:
         raise InputError(
-            f"There are {len(source.questions):,} questions in this {source.title}: {names}.",
+            f"This {source.title} has {len(source.questions):,} questions: {names}.",
             "Choose one (--question NAME).",
         )
-    raise InputError(f"There is no question {name!r}.", f"There is {names}.")
+    raise InputError(f"Unknown question {name!r}.", f"Questions: {names}.")
 
 
 def build_question(
@@ -180,19 +180,19 @@ def build_question(
     treatment: Treatment | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Reading:
-    """The dataset of one question with its side files; what is not given is as the format says.
+    """Return the dataset of one question with its side files; omitted options are as the format defines them.
 
     Parameters
     ----------
     source : Source
     question : Question
-        One of the source's.
+        One of the source's questions.
     name : str
-        Of the dataset.
+        Name of the dataset.
     kind, classes, ordinal, repeats, treatment
         See `core.ingest.build_dataset.build_dataset`.
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Raises
     ------
@@ -232,7 +232,7 @@ def _digests_before(
     how: dict[str, Any],
     now: str,
 ) -> tuple[str, ...]:
-    """Digests of a plain table with the columns that earlier versions took for cases, raters and annotations."""
+    """Return digests of a plain table with the roles of columns that earlier versions guessed."""
     if question.mapping.before is None:
         return ()
     asked = replace(question, mapping=question.mapping.before)
@@ -252,7 +252,7 @@ def _built(
     how: dict[str, Any],
     progress: Callable[[float], None] | None,
 ) -> tuple[Dataset, ImportReport, SideFiles, Sequence[str]]:
-    """The dataset of a question with its side files, the account, the side files, and remarks on these."""
+    """Return the dataset of a question with its side files, the account, the side files, and notes on these."""
     dataset, report = build_dataset(
         question.raw,
         question.mapping,
@@ -271,7 +271,7 @@ def _built(
 
 
 def _in_doubt(question: Question) -> str:
-    """The readings of a table in words with their options, if there are several and nobody has chosen one."""
+    """Return the readings of a table in words with their options, if there are several and the user chose none."""
     if not question.mapping.instead:
         return ""
     found = [f"{one.words} ({one.options})" for one in readings_of(question.raw, question.mapping)]
@@ -279,7 +279,7 @@ def _in_doubt(question: Question) -> str:
 
 
 def _gold_as_classes(side: SideFiles, dataset: Dataset, report: ImportReport, treatment: Treatment | None) -> SideFiles:
-    """Side files whose gold was renamed, or read as places in the list of classes, where the annotations were."""
+    """Return side files with gold renamed, or read as positions in the list of classes, like the annotations."""
     if side.gold and treatment is not None:
         gold = {case: treatment.renamed.get(known, known) for case, known in side.gold.items()}
         side = replace(side, gold=gold)
@@ -300,19 +300,19 @@ def complete_mapping(
     separators: tuple[str, str] | None = None,
     guess: Mapping | None = None,
 ) -> Mapping:
-    """The guessed mapping with what the user said put in its place.
+    """Return the guessed mapping with the user's choices in place of guesses.
 
     Parameters
     ----------
     raw : RawTable
     case, rater, answer, rank : str, optional
-        Columns; ``rater="none"`` says that annotations are anonymous.
+        Names of columns; ``rater="none"`` means that annotations are anonymous.
     layout : str, optional
         One of `core.ingest.column_mapping.LAYOUTS`.
     separators : (str, str), optional
-        The signs between places of a ranking and between tied classes.
+        Signs between positions of a ranking and between tied classes.
     guess : Mapping, optional
-        Made where not given.
+        Guess; made if omitted.
     """
     guess = guess or likeliest_mapping(raw)
     asked: dict[str, str | None] = {"case": case, "answer": answer, "rank": rank}
@@ -345,21 +345,21 @@ def complete_mapping(
 
 
 def _layout(name: str) -> Layout:
-    """The layout of that name."""
+    """Return the layout with that name."""
     for layout in LAYOUTS:
         if layout == name:
             return layout
-    raise InputError(f"There is no layout {name!r}.", f"Use one of {', '.join(LAYOUTS)}.")
+    raise InputError(f"Unknown layout {name!r}.", f"Use one of {', '.join(LAYOUTS)}.")
 
 
 def _with_class_list(source: Source, path: Path) -> tuple[Source, tuple[str, ...]]:
-    """The source with the class table of a file beside it, and the names of the classes."""
+    """Return the source with the class table of a file, and the names of the classes."""
     table = read_class_list(*_named(path))
     return replace(source, side=source.side.joined(SideFiles(classes=table))), table.names
 
 
 def _format_and_layout(format: str | None, layout: str | None) -> tuple[str | None, str | None]:
-    """Either from the other, where only one is given: a layout is that of a plain table."""
+    """Return format and layout, either from the other if only one is given: a layout is that of a plain table."""
     if format is None and layout is not None:
         format = _layout(layout)
     elif format in LAYOUTS:
@@ -374,7 +374,7 @@ def _with_given(
     layout: str | None,
     separators: tuple[str, str] | None,
 ) -> Question:
-    """The question of that name with the columns of cases, raters, annotations and ranks that the user gave."""
+    """Return the question with that name, with the columns of cases, raters, annotations and ranks that were given."""
     question = choose_question(source, name, columns_given=layout is not None or any(columns))
     if layout is None and separators is None and all(column is None for column in columns):
         return question
@@ -392,7 +392,7 @@ def _opened(
     most_columns: int,
     progress: Callable[[float], None] | None,
 ) -> tuple[Source, str, str | None]:
-    """What the files or a frame hold, what they are called, and the layout of a plain table; no bytes are kept."""
+    """Return the content of files or a DataFrame, its name, and the layout of a plain table; keep no bytes."""
     format, layout = _format_and_layout(format, layout)
     opening = (lambda share: progress(_OPENING * share)) if progress else None
     if not isinstance(source, str | bytes | Path | list | tuple) and is_frame(source):
@@ -416,7 +416,7 @@ def _files_of(source: str | Path | bytes | Sequence[str | Path], name: str | Non
         paths = [Path(path) for path in ([source] if isinstance(source, str | Path) else source)]
     except TypeError:
         raise InputError(
-            f"{type(source).__name__} is no file and no table.", "Give a path, several paths, bytes, or a DataFrame."
+            f"{type(source).__name__} is not a file or a table.", "Use a path, several paths, bytes, or a DataFrame."
         ) from None
     return [_named(path) for path in paths], name or (paths[0].stem if paths else "data")
 
@@ -425,4 +425,4 @@ def _named(path: Path) -> tuple[str, bytes]:
     try:
         return path.name, path.read_bytes()
     except OSError as error:
-        raise InputError(f"{path} cannot be opened ({error.strerror}).", "Look at the path.") from None
+        raise InputError(f"Could not open {path}: {error.strerror}.", "Check the path.") from None

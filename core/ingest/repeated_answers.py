@@ -1,4 +1,4 @@
-"""Which rows make one annotation, and annotations of a rater who had annotated the same case before."""
+"""Rows that make one annotation, and repeated annotations of a case by a rater."""
 
 import numpy as np
 
@@ -18,22 +18,22 @@ def treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray
     Parameters
     ----------
     rows : Rows
-        Changed in place where repeats are dropped.
+        Rows, changed in place if repeats are dropped.
     raw : RawTable
     repeats : {"keep", "first", "refuse"}
     first : ndarray of int64, shape (n_rows,), optional
-        First row of the annotation of each row; without it each row is an annotation.
+        First row of the annotation of each row; without it, each row is an annotation.
 
     Returns
     -------
     n_repeats, n_same : int
-        Annotations beyond the first of a rater on a case, whether they were dropped or not; and, where they are kept
-        and each row is an annotation, how many of them name a class that the rater named on the case before.
+        Number of annotations beyond the first of a rater on a case, dropped or not; and, if they are kept and each row
+        is an annotation, how many of them equal an earlier one of the rater on the case.
 
     Raises
     ------
     InputError
-        There are some, and they are refused.
+        There are repeated annotations, and they are refused.
     """
     heads = slice(None) if first is None else np.flatnonzero(first == np.arange(first.size))
     case = np.ascontiguousarray(rows.case_code[heads], np.int32)
@@ -61,14 +61,14 @@ def treat_repeats(rows: Rows, raw: RawTable, repeats: Repeats, first: np.ndarray
 
 
 def _said_again(rows: Rows, several: np.ndarray) -> int:
-    """Count the rows whose rater named the same class on the same case in a row before, among ``several``."""
+    """Count the rows whose rater gave the same class to the same case in an earlier row, among ``several``."""
     pair = rows.case_code[several].astype(np.int64) * len(rows.rater.values) + rows.rater_code[several]
     said = np.sort(pair * len(rows.answer.values) + rows.answer_code[several])
     return int((said[1:] == said[:-1]).sum())
 
 
 def entries_of_rankings(rows: Rows, raw: RawTable) -> tuple[np.ndarray, np.ndarray]:
-    """Sort rows by annotation (case, rater, time); the first row and the entry range of each annotation."""
+    """Sort rows by annotation (case, rater, time); return the first row and the entry range of each annotation."""
     import pandas as pd
 
     keys: dict[str, np.ndarray]

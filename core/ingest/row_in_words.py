@@ -1,4 +1,4 @@
-"""What one row of a plain table means under a mapping, in a sentence: a wrong layout is seen at once."""
+"""Meaning of one row of a plain table under a mapping, in a sentence, so that a wrong layout is noticed at once."""
 
 from dataclasses import dataclass
 from itertools import chain
@@ -17,13 +17,13 @@ _BEYOND = 1e15
 
 @dataclass(frozen=True, slots=True)
 class TableReading:
-    """One of the readings that a table may have.
+    """One of the possible readings of a table.
 
     Attributes
     ----------
     mapping : Mapping
     words : str
-        Its counts and its first row.
+        Counts and first row of the reading.
     options : str
         Options of the command line that choose it.
     """
@@ -34,7 +34,7 @@ class TableReading:
 
 
 def readings_of(raw: RawTable, mapping: Mapping) -> tuple[TableReading, ...]:
-    """The readings that a table may have, the likeliest first."""
+    """Return the possible readings of a table, the most probable first."""
     mappings = (mapping.clear(), *mapping.instead)
     same_layout = len({one.layout for one in mappings}) < len(mappings)
     return tuple(
@@ -44,7 +44,7 @@ def readings_of(raw: RawTable, mapping: Mapping) -> tuple[TableReading, ...]:
 
 
 def _size(raw: RawTable, mapping: Mapping) -> str:
-    """Counts of raters and cases of a long table; empty for other layouts, whose first row says enough."""
+    """Return counts of raters and cases of a long table; empty for other layouts, whose first row is enough."""
     if mapping.layout != "long" or mapping.case is None or mapping.rater is None:
         return ""
     n_cases, n_raters = (len(encode(raw.table[name]).values) for name in (mapping.case, mapping.rater))
@@ -59,7 +59,7 @@ def _options(mapping: Mapping, *, by_columns: bool) -> str:
 
 
 def row_in_words(raw: RawTable, mapping: Mapping) -> str:
-    """A sentence on the first row that says something; empty where the mapping lacks a column or no row does.
+    """Return a sentence on the first informative row; empty if the mapping lacks a column or no row is informative.
 
     Parameters
     ----------
@@ -76,13 +76,13 @@ def row_in_words(raw: RawTable, mapping: Mapping) -> str:
         "labels": _labels,
     }[mapping.layout]
     rows = [_Row(raw, row) for row in range(min(raw.table.num_rows, _LOOKED_AT))]
-    # Of sets of labels, a row with an empty cell may be left out: the first without one, where there is one.
+    # For sets of labels, a row with an empty cell may be left out, so the first row without one is used, if any.
     whole = (row for row in rows if mapping.layout == "labels" and all(row[column] for column in mapping.across))
     return next((said for row in chain(whole, rows) if (said := say(row, mapping))), "")
 
 
 class _Row:
-    """The cells of a row, by column."""
+    """Cells of a row, by column."""
 
     def __init__(self, raw: RawTable, row: int):
         self.raw, self.row = raw, row
@@ -92,11 +92,11 @@ class _Row:
         return "" if is_missing(cell) else cell
 
     def named(self, column: str | None, what: str) -> str:
-        """``case “c1”``, or by its number where no column names it."""
+        """Return ``case “c1”``, or its number if no column names it."""
         return f"{what} {_quoted(self[column])}" if column is not None else f"{what} {self.row + 1:,}"
 
     def filled(self, columns: tuple[str, ...]) -> list[tuple[str, str]]:
-        """Columns with something in this row, and what it is."""
+        """Return columns with content in this row, and the content."""
         return [(column, cell) for column in columns if (cell := self[column])]
 
 
@@ -170,7 +170,7 @@ def _labels(row: _Row, mapping: Mapping) -> str:
 
 
 def _begin(text: str) -> str:
-    """With a capital letter first."""
+    """Return text with a capital letter first."""
     return text[:1].upper() + text[1:]
 
 

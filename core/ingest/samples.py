@@ -1,4 +1,4 @@
-"""The sample datasets that come with the project, with what each of them shows."""
+"""Sample datasets that come with the project, with the purpose of each."""
 
 import csv
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ from ..errors import NotFoundError
 from .read_files import Reading, read
 
 _PACKAGE = Path(__file__).resolve().parents[1]
-# Inside the package where it is installed, beside it in a checkout.
+# Inside the package if it is installed, next to it in a checkout.
 SAMPLE_FOLDER = next(
     (folder for folder in (_PACKAGE / "sample_data", _PACKAGE.parent / "sample_data") if folder.is_dir()),
     _PACKAGE / "sample_data",
@@ -21,13 +21,13 @@ SAMPLE_FOLDER = next(
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """A card: what a sample is, how large, what kind its annotations are, and what it shows.
+    """Card of a sample: its name, size, kind of annotations, and purpose.
 
     Attributes
     ----------
     name, title, size, answers, shows : str
     ordinal : bool
-        Its table of classes has them in an order that means something, lowest first.
+        True if the order of its classes has a meaning, lowest first.
     """
 
     name: str
@@ -104,21 +104,21 @@ SAMPLES = (
 
 
 def load_sample(name: str) -> Dataset:
-    """A sample by its name, with the side tables that stand beside it.
+    """Return a sample by its name, with its side tables.
 
     Raises
     ------
     NotFoundError
-        There is no sample of that name.
+        No sample has that name.
     """
     return read_sample(name).dataset
 
 
 def read_sample(name: str) -> Reading:
-    """A sample with the account of its file."""
+    """Return a sample with the account of its file."""
     sample = next((sample for sample in SAMPLES if sample.name == name), None)
     if sample is None:
-        raise NotFoundError(f"There is no sample {name!r}; there are {', '.join(s.name for s in SAMPLES)}.")
+        raise NotFoundError(f"Unknown sample {name!r}. Samples: {', '.join(s.name for s in SAMPLES)}.")
     folder = SAMPLE_FOLDER / name
     classes = _pairs(folder / "classes.csv")
     reading = read(folder / "annotations.csv", name=sample.title, classes=list(classes) or None, ordinal=sample.ordinal)
@@ -133,13 +133,13 @@ def read_sample(name: str) -> Reading:
 
 
 def sample_predictions(name: str) -> bytes | None:
-    """The file of predictions that stands beside a sample; None where there is none."""
+    """Return the file of predictions of a sample; None if there is none."""
     path = SAMPLE_FOLDER / name / "predictions.csv"
     return path.read_bytes() if path.exists() else None
 
 
 def _pairs(path: Path) -> dict[str, str]:
-    """First column to second column ("" where there is none) of a small table; empty where there is no such file."""
+    """Return first to second column ("" if there is none) of a small table; empty if the file does not exist."""
     if not path.exists():
         return {}
     with path.open(encoding="utf-8", newline="") as file:

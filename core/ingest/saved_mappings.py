@@ -1,4 +1,4 @@
-"""What the user said of a file, kept under the home folder and offered again for files of the same shape."""
+"""Choices of the user on a file, stored under the home folder and offered again for files of the same shape."""
 
 import hashlib
 import json
@@ -20,7 +20,7 @@ _VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the user said on top of what was guessed; the same words as `core.ingest.build_dataset.build_dataset`."""
+    """Choices of the user beyond the guesses; the same names as in `core.ingest.build_dataset.build_dataset`."""
 
     mapping: Mapping
     kind: Kind | None = None
@@ -31,16 +31,16 @@ class Choices:
 
 
 def remember(source: Source, question: Question, choices: Choices, whose: str = "") -> None:
-    """Keep the choices for files of this shape: of the same format and columns.
+    """Save the choices for files of this shape: of the same format and columns.
 
     Parameters
     ----------
     source : Source
     question : Question
-        One of the source's; its columns are the shape.
+        One of the source's questions; its columns are the shape.
     choices : Choices
     whose : str
-        Who chose, where people sign in.
+        Person who chose, if people sign in.
 
     Raises
     ------
@@ -67,21 +67,21 @@ def remember(source: Source, question: Question, choices: Choices, whose: str = 
         write_whole(path, json.dumps(content, ensure_ascii=True).encode())
     except OSError as error:
         raise InputError(
-            f"The folder {path.parent} cannot be written ({error.strerror}).",
-            "Free some space, or set PLURALITY_HOME to a folder that can.",
+            f"Could not write to the folder {path.parent}: {error.strerror}.",
+            "Free some space, or set PLURALITY_HOME to a writable folder.",
         ) from None
 
 
 def recall(source: Source, question: Question, whose: str = "") -> Choices | None:
-    """What the user said of the last file of this shape; None where there was none, or its record is damaged.
+    """Return the choices on the last file of this shape; None if there are none, or the record is damaged.
 
     Parameters
     ----------
     source : Source
     question : Question
-        One of the source's.
+        One of the source's questions.
     whose : str
-        As of `remember`.
+        See `remember`.
     """
     try:
         content = json.loads(_path(source, question, whose).read_text(encoding="utf-8"))
@@ -108,7 +108,7 @@ def recall(source: Source, question: Question, whose: str = "") -> Choices | Non
 
 
 def _path(source: Source, question: Question, whose: str) -> Path:
-    """The file of this shape. Tables are known by their columns, annotations of a tool also by the question."""
+    """Return the file of this shape. Tables are identified by columns, annotations of a tool also by the question."""
     asked = "" if source.format == "table" else question.name
     shape = json.dumps([source.format, asked, question.raw.columns, *([whose] if whose else [])])
     name = hashlib.sha256(shape.encode("utf-8", "replace")).hexdigest()[:32]

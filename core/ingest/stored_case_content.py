@@ -1,4 +1,4 @@
-"""Facts of cases in the folder of a kept dataset: a table of texts and addresses, and the images as files."""
+"""Facts on cases in the folder of a saved dataset: a table of texts and addresses, and the images as files."""
 
 import json
 import shutil
@@ -14,7 +14,7 @@ _FOLDER, _TABLE, _INDEX = "facts", "cases.parquet", "images.json"
 
 
 def write(facts: CaseFacts, folder: Path) -> None:
-    """Put the facts in the folder, whole or not at all, in the place of those that are there."""
+    """Write the facts into the folder, whole or not at all, in place of earlier ones."""
     draft = folder / draft_name("writing")
     draft.mkdir()
     try:
@@ -52,7 +52,7 @@ def _copy(image: bytes | Path, path: Path) -> None:
 
 
 def read(folder: Path) -> CaseFacts | None:
-    """The facts in the folder, images as their files; None where there are none or they are damaged."""
+    """Return the facts in the folder, images as files; None if there are none or they are damaged."""
     place = folder / _FOLDER
     try:
         table = parquet.read_table(place / _TABLE)

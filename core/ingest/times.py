@@ -1,4 +1,4 @@
-"""Dates of annotations: ISO, seconds since 1970, or local forms where the day may come first."""
+"""Dates of annotations: ISO, seconds since 1970, or local forms with the day or the month first."""
 
 import warnings
 from contextlib import suppress
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def to_seconds(column: pa.ChunkedArray) -> np.ndarray:
-    """Seconds since 1970-01-01 UTC of every entry, int64; `MISSING_TIME` where a date cannot be understood."""
+    """Return seconds since 1970-01-01 UTC of every entry, int64; `MISSING_TIME` if a date cannot be interpreted."""
     coded = one_dictionary(column)  # not in natural order: most annotations have a time of their own
     texts = pc.utf8_trim(coded.dictionary, characters=BLANKS)
     is_missing = as_numpy(pc.is_in(pc.utf8_lower(texts), of_texts(sorted(MISSING_TOKENS))))
@@ -28,7 +28,7 @@ def to_seconds(column: pa.ChunkedArray) -> np.ndarray:
 
 
 def _distinct_to_seconds(texts: pa.StringArray) -> np.ndarray:
-    """Seconds of trimmed texts none of which is missing; see `to_seconds`."""
+    """Return seconds of trimmed texts of which none is missing; see `to_seconds`."""
     with suppress(pa.ArrowInvalid):
         numbers = as_numpy(pc.ascii_ltrim(texts, characters="+").cast(pa.float64()))
         if ((numbers >= 1e8) & (numbers < 1e14)).all():  # seconds or milliseconds since 1970
@@ -49,7 +49,7 @@ def _distinct_to_seconds(texts: pa.StringArray) -> np.ndarray:
 
 
 def _by_locale(text: "pd.Series") -> "pd.Series":
-    """Dates like 31/12/2021: the day comes first where points are used or where some first number is above 12."""
+    """Return dates like 31/12/2021: the day comes first if points are used or some first number is above 12."""
     import pandas as pd
 
     numbers = text.str.extract(r"^(\d{1,2})([./-])(\d{1,2})[./-]\d{2,4}")

@@ -1,4 +1,4 @@
-"""Functions that read uploaded files, for a process of `core.runtime.workers` in which they can harm nothing else."""
+"""Functions that read uploaded files, for a process of `core.runtime.workers` where they can harm nothing else."""
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -22,7 +22,7 @@ _SAMPLE = b"case,rater,class\n1,a,x\n1,b,y\n"
 
 
 def prepare() -> None:
-    """Load what reading takes, so that the first file does not wait for it."""
+    """Load what reading needs, so that the first file does not wait for it."""
     import openpyxl  # noqa: F401 - loaded for what follows
     import pandas  # noqa: F401
 
@@ -39,18 +39,18 @@ def open_files(
     token: CancelToken,
     progress: Callable[..., None],
 ) -> Source:
-    """Open files that somebody uploaded; see `core.ingest.formats.detect.open_source`.
+    """Open uploaded files; see `core.ingest.formats.detect.open_source`.
 
     Parameters
     ----------
     paths, names : sequence of str
-        Where each file is, and what it was called.
+        Path of each file, and its name.
     has_header, format, most_columns
-        As of `open_source`.
+        See `open_source`.
     token : CancelToken
-        Raised, the reading ends where it next says how far it is.
+        Cancel token; if it is set, the reading ends at its next report of progress.
     progress : callable
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
     """
 
     def tell(share: float) -> None:
@@ -62,32 +62,32 @@ def open_files(
 
 
 def open_side_file(paths: Sequence[str], names: Sequence[str], kind: SideKind | None, **_: Any) -> SideFiles:
-    """Open a side file that somebody uploaded: see `core.ingest.formats.side_tables`.
+    """Open an uploaded side file; see `core.ingest.formats.side_tables`.
 
     Parameters
     ----------
     paths, names : sequence of str
-        Of the one file, on disk and as it was called.
+        Path and name of the file.
     kind : SideKind, optional
-        Pictures where there is none.
+        Kind of side file; None for pictures.
     **_
-        Not used.
+        Ignored.
     """
     [(name, content)] = _contents(paths, names)
     return read_pictures(name, content) if kind is None else read_side_file(name, content, kind)
 
 
 def try_predictions(paths: Sequence[str], names: Sequence[str], **_: Any) -> bool:
-    """Read a file of predictions as `core.evaluation.predictions` does, to see that it takes no more than it may.
+    """Read a file of predictions as `core.evaluation.predictions` does, to check that it stays within limits.
 
-    What else is wrong with it is said where it is matched to the data.
+    Other errors in it are reported when it is matched to the data.
 
     Parameters
     ----------
     paths, names : sequence of str
-        Of the one file, on disk and as it was called.
+        Path and name of the file.
     **_
-        Not used.
+        Ignored.
     """
     [(name, content)] = _contents(paths, names)
     with suppress(InputError), reading(len(content)):

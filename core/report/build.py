@@ -1,4 +1,4 @@
-"""A report of a dataset: its sections worked out and put into one HTML file."""
+"""Report of a dataset: its sections are computed and written to one HTML file."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -45,48 +45,50 @@ SECTIONS = {key: title for key, (title, _) in _SECTIONS.items()}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportRequest:
-    """What a report is made of.
+    """Data and settings of a report.
 
     Attributes
     ----------
     dataset : Dataset
-        With only the annotations that count.
+        Dataset with only the selected annotations.
     source : str
-        File or sample, as it stands on the command line.
+        File or sample, as on the command line.
     report : ImportReport or None
-        What became of the rows of the file.
+        Report on the rows of the file.
     selection : Selection
-        What counts; ``dataset`` holds only that.
+        Selection of annotations; ``dataset`` contains only these.
     selected : str
-        The same in words; empty where everything counts.
+        Selection in words; empty if everything is selected.
     threshold : float, str or None
-        That scores become classes by, none where they stay scores; the label that sets become classes by.
+        Threshold that turns scores into classes, None if they stay scores; the label that turns sets into classes.
     settings : AnalysisSettings
-        The plausibility model, γ of the section on cases, and the model that weighs raters.
+        Settings: the plausibility model, γ of the section on cases, and the model that weights raters.
     reliabilities : tuple of float
-        Of the section on classifiers.
+        Reliabilities γ of the section on classifiers.
     classifiers : tuple of Predictions, or of ScorePredictions
-        Matched to what the model takes: see `core.methods.as_taken`.
+        Predictions matched to what the model takes: see `core.methods.as_taken`.
     reviews : mapping of str to CaseReview
-        Of the cases that have been reviewed (`core.review.store.ReviewStore.cases`).
+        Reviews of the cases that have been reviewed (`core.review.store.ReviewStore.cases`).
     n_kept_back : int
-        Cases of whose reviews something is not in ``reviews``, because who asks can still read them blind.
+        Number of cases with reviews that are partly left out of ``reviews``, because the user can still review them
+        blind.
     n_draws, seed : int
     record : Head or None
-        Where the record of the reviews of the whole dataset ends.
+        End of the record of the reviews of the whole dataset.
     machines : tuple of str
-        Raters of ``with_machines`` who are machines.
+        Raters of ``with_machines`` that are AI raters.
     with_machines : Dataset or None
-        ``dataset`` with their annotations.
+        Dataset ``dataset`` with the annotations of the AI raters.
     marks : tuple of Machine
-        What is known of them, such as their family; by their names where nothing is.
+        Known facts about them, such as their family; by name only if nothing is known.
     part : callable or None
-        Reduced draws at a reliability (`core.evaluation.sweep_table.sweep_part`, sets of up to three classes), from its
-        value, a token and what is told how far it is; where others have them already. None draws them.
+        Function that returns reduced draws at a reliability (`core.evaluation.sweep_table.sweep_part`, sets of up to
+        three classes), from its value, a token and a function that takes the progress; for draws that exist already.
+        None to draw them.
     assigned : DataFrame or None
-        Cases that were given to people, see `core.review.assignments.assignment_table`.
+        Cases that were assigned to people, see `core.review.assignments.assignment_table`.
     reviewed : ReviewedBy or None
-        How the cases of ``reviews`` came to be reviewed.
+        Origin of the reviewed cases in ``reviews``.
     """
 
     dataset: Dataset
@@ -112,17 +114,17 @@ class ReportRequest:
 
     @property
     def model(self) -> PlausibilityModel:
-        """The plausibility model of the settings."""
+        """Plausibility model of the settings."""
         return self.settings.plausibility
 
     @property
     def reliability(self) -> float:
-        """γ of the settings."""
+        """Reliability γ of the settings."""
         return self.settings.reliability
 
     @property
     def no_classes(self) -> bool:
-        """Whether these are scores that nobody split in classes: sections of classes are then not there."""
+        """True for scores without a threshold: sections on classes are then left out."""
         return self.dataset.kind == "score" and self.threshold is None
 
 
@@ -134,7 +136,7 @@ def build_report(
     progress: Callable[[float], None] | None = None,
     answered: Callable[[str, str], None] | None = None,
 ) -> bytes:
-    """One self-contained HTML file, a summary first; a section that has nothing to say is not there.
+    """Return one self-contained HTML file, a summary first; sections without content are left out.
 
     Parameters
     ----------
@@ -144,17 +146,17 @@ def build_report(
     token, progress
         See `core.runtime.chunks.map_chunks`.
     answered : callable, optional
-        Told the title of a section and its first sentence, as soon as they are known.
+        Called with the title of a section and its first sentence, as soon as they are known.
 
     Raises
     ------
     InputError
-        There is no such section, or none is asked for.
+        A section does not exist, or there is none.
     """
     unknown = [key for key in sections if key not in _SECTIONS]
     if unknown or not sections:
-        asked = f"There is no section {unknown[0]!r}." if unknown else "No section is asked for."
-        raise InputError(asked, f"The sections are {', '.join(SECTIONS)}.")
+        asked = f"Unknown section {unknown[0]!r}." if unknown else "Could not write the report: no section is chosen."
+        raise InputError(asked, f"Sections: {', '.join(SECTIONS)}.")
     token, built = token or CancelToken(), []
     todo: list[Words] = []
     sections = _possible(request, sections)
@@ -186,12 +188,12 @@ def build_report(
 
 
 def _raters(dataset: Dataset) -> str:
-    """How many raters, where annotations say whose they are."""
+    """Return how many raters there are, if annotations identify raters."""
     return plural(dataset.n_raters, "rater") if dataset.raters_identified else "raters without names"
 
 
 def _possible(request: ReportRequest, sections: Sequence[str]) -> tuple[str, ...]:
-    """Sections whose question these data can be asked; predictors of scores stand beside the scores."""
+    """Return the sections that apply to these data; predictors of scores are in the section on scores."""
     of_scores = any(isinstance(one, ScorePredictions) for one in request.classifiers)
     absent = set(_OF_CLASSES) if request.no_classes else {"classifiers", "sets"} if of_scores else set()
     return tuple(key for key in sections if key not in absent)
@@ -202,16 +204,16 @@ def _is_todo(block: Block) -> bool:
 
 
 def _answer(section: Section) -> tuple[str, str] | None:
-    """What a section asks, and its most important sentence."""
+    """Return the question of a section and its most important sentence."""
     leads = [block.plain for block in printed(section.blocks) if isinstance(block, Words) and block.kind == "lead"]
     return (section.title, leads[0]) if leads else None
 
 
 def _summary(request: ReportRequest, built: Sequence[Section], todo: Sequence[Words]) -> Section:
-    """What was asked, what each section answers first, and what to do; one page of print."""
+    """Return the summary: the data, the first answer of each section, and what to do; one printed page."""
     dataset = request.dataset
     size = f"{plural(dataset.n_cases, 'case')}, {_raters(dataset)}, {plural(dataset.n_annotations, 'annotation')}"
-    asked = f"Of {size}: {request.selected or 'all annotations'}, at reliability γ = {exact(request.reliability)}."
+    asked = f"{size}; {request.selected or 'all annotations'}; reliability γ = {exact(request.reliability)}."
     answers = [answer for section in built if (answer := _answer(section))]
     blocks: list[Block] = [Words(asked)]
     if isinstance(request.threshold, str) and dataset.kind == "set":

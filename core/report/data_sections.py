@@ -1,4 +1,4 @@
-"""Sections on the data themselves: agreement, raters, and where all came from."""
+"""Sections on the data themselves: agreement, raters, and origin of the data."""
 
 import json
 from shlex import quote
@@ -26,7 +26,7 @@ _OPTIONS = ("alpha", "ties", "epsilon")
 
 
 def agreement(request, sections, token, progress) -> list:
-    """Coefficients with intervals, and agreement case by case.
+    """Return coefficients with intervals, and agreement case by case.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def agreement(request, sections, token, progress) -> list:
 
 
 def guideline(request, sections, token, progress) -> list:
-    """Pairs of classes that raters confuse; nothing if there are none to merge.
+    """Return pairs of classes that raters confuse; nothing if there are none to merge.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def guideline(request, sections, token, progress) -> list:
 
 
 def raters(request, sections, token, progress) -> list:
-    """Raters against what is acceptable, as the Raters page has them, and what weighing them changes of the vote.
+    """Return raters against the acceptable accuracy, as on the Raters page, and the effect of weighting on the vote.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def raters(request, sections, token, progress) -> list:
 
 
 def _weighed(request, view: Dataset, token, own_classes: bool) -> list:
-    """What weighing raters changes of the vote, by the rater model of the settings; the vote where that is all."""
+    """Return the effect of weighting raters on the vote, by the settings' rater model; only the vote without one."""
     model = request.settings.rater_model
     fit = request.settings.weigh(view, token) if own_classes and model is not None and model.way != "vote" else None
     if fit is None:
@@ -116,19 +116,19 @@ def _weighed(request, view: Dataset, token, own_classes: bool) -> list:
 
 
 def _votes_alone(view: Dataset) -> list:
-    """Classes by the share of cases that they win, where no model can say more."""
+    """Return classes by the share of cases that they win, if no model can add to it."""
     part = MODELS.part("vote")
     return list(printed(part.blocks(part.answer(view), view)))
 
 
 def provenance(request, sections, token, progress) -> list:
-    """Rows used and left out, digest, versions, and commands that give the numbers again.
+    """Return rows used and left out, digest, versions, and commands that reproduce the numbers.
 
     Parameters
     ----------
     request : ReportRequest
     sections : sequence of str
-        Keys of the sections that were chosen, which stand among the settings.
+        Keys of the sections that were chosen, which are among the settings.
     token, progress
         See `core.runtime.chunks.map_chunks`; not used here.
     """
@@ -175,12 +175,12 @@ def provenance(request, sections, token, progress) -> list:
 
 
 def _left_out(report) -> list:
-    """What the file warns of, and its rows that are not used."""
+    """Return the warnings on the file, and its rows that were left out."""
     blocks: list = [Words(warning, "note") for warning in report.warnings]
     if report.dropped:
         left_out = pd.DataFrame(report.dropped, columns=["line", "reason"])
         blocks.append(Grid(left_out, "Rows left out, with their reasons."))
-        blocks.append(Words(f"Look at {plural(len(left_out), 'row')} of the file that were left out.", "todo"))
+        blocks.append(Words(f"Check {plural(len(left_out), 'row')} of the file that were left out.", "todo"))
     return blocks
 
 
@@ -211,14 +211,14 @@ def _commands(request) -> list[str]:
 
 
 def of_label(label: str) -> str:
-    """What is counted, of sets of labels.
+    """Return a sentence on the label that is counted, for sets of labels.
 
     Parameters
     ----------
     label : str
-        That sets are with, or without.
+        Label that sets have, or do not have.
     """
-    return f"Of the sets of labels one label is looked at, {label}: an annotation is with it, or without it."
+    return f"For sets of labels, this report uses one label, {label}: an annotation has it or does not have it."
 
 
 def _classes(request) -> tuple[Dataset, list]:

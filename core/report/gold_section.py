@@ -1,4 +1,4 @@
-"""The section on gold: the rater model judged by gold classes, and how sure it was against how often right."""
+"""Section on gold: the rater model compared with gold classes, and its probabilities with its accuracy."""
 
 import numpy as np
 import pandas as pd
@@ -13,12 +13,12 @@ from ..text import plotly, plural, with_interval
 
 
 def gold(request, sections, token, progress) -> list:
-    """Accuracy, log loss, Brier, ECE and share right at 0.99 or more of the rater model, and raters by gold.
+    """Return accuracy, log loss, Brier, ECE and share correct at 0.99 or more of the rater model, and raters by gold.
 
     Parameters
     ----------
     request, sections, token, progress
-        As of every section, see `core.report.build`.
+        See `core.report.build`; the same for every section.
     """
     view = request.dataset.as_classes(request.threshold)[0]
     n = len(gold_cases(view))

@@ -1,4 +1,4 @@
-"""The section on machines: whether each may stand in for a rater, and what it is worth in readers."""
+"""Section on AI raters: whether each can replace a rater, and how many raters it is equivalent to."""
 
 from collections.abc import Sequence
 
@@ -22,12 +22,12 @@ MOST_RATES = 12  # classes
 
 
 def machines(request, sections, token, progress) -> list:
-    """The alternative annotator test of marked machines and of classifiers, with readers that each is worth.
+    """Return the alternative annotator test of AI raters and classifiers, and how many raters each is worth.
 
     Parameters
     ----------
     request, sections, token, progress
-        As of every section, see `core.report.build`.
+        See `core.report.build`; the same for every section.
     """
     dataset, names, left_out = _compared(request)
     people = tuple(name for name in dataset.raters if name not in set(names))
@@ -52,7 +52,7 @@ def machines(request, sections, token, progress) -> list:
 
 
 def _panel(dataset: Dataset, machines: Sequence[str], request) -> list:
-    """What several machines are worth together; nothing of one."""
+    """Return how much several AI raters are worth together; nothing for one."""
     (part,) = PANEL.parts
     if len(machines) < 2 or not part.applicable(dataset).possible:
         return []
@@ -65,7 +65,7 @@ def _panel(dataset: Dataset, machines: Sequence[str], request) -> list:
 
 
 def _rates(dataset: Dataset, machines: Sequence[str], people: Sequence[str]) -> list:
-    """Rates of classes among all cases, of machines that labelled cases that nobody else did; else there is no need."""
+    """Return rates of classes among all cases, if AI raters labelled cases that no rater did; else nothing."""
     if dataset.kind != "class":
         return []
     if dataset.n_classes > MOST_RATES:
@@ -103,7 +103,7 @@ _CAPTION = "Alternative annotator test, and the readers that each machine is wor
 
 
 def _compared(request) -> tuple[Dataset, tuple[str, ...], list[str]]:
-    """The data with all machines as raters, their names, and which classifiers cannot be compared with why."""
+    """Return the data with AI raters as raters, their names, and classifiers that cannot be compared, with reasons."""
     dataset = request.dataset if request.with_machines is None else request.with_machines
     names, left_out = request.machines, list[str]()
     view = request.dataset

@@ -1,4 +1,4 @@
-"""What was done, in sentences for the methods section of a paper, each with its source."""
+"""Description of the analysis in sentences for the methods section of a paper, each with its source."""
 
 from ..agreement.coefficient_methods import GWET, SPA_SOURCE
 from ..agreement.krippendorff import METHOD as KRIPPENDORFF
@@ -76,7 +76,7 @@ SENTENCES = {
 
 
 def methods_text(parts: list[str]) -> str:
-    """The sentences of the parts used, with their sources and the version.
+    """Return the sentences of the parts used, with their sources and the version.
 
     Parameters
     ----------

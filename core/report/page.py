@@ -1,8 +1,8 @@
-"""Sections to one HTML file that needs no network: figures and their engine inside, light and dark, printable.
+"""Write sections as one HTML file that needs no network: figures and their engine included, light and dark, printable.
 
-The markup, the style and the script stand in ``templates``. Whatever a template prints is escaped there by jinja2; only
-the style and the scripts are marked as safe. A Content-Security-Policy in the file forbids every request and every
-script but those that were put in, so that a name that slipped through could do nothing.
+The markup, the style and the script are in ``templates``. jinja2 escapes everything that a template prints; only the
+style and the scripts are marked as safe. A Content-Security-Policy in the file forbids every request and every script
+except those included, so that a name that was not escaped could do nothing.
 """
 
 import base64
@@ -49,14 +49,14 @@ _HEIGHT = 320
 
 @dataclass(frozen=True, slots=True)
 class _Cell:
-    """A cell of a table, with the class of its element: a number, or short."""
+    """Cell of a table, with the class of its element: a number, or short."""
 
     text: str
     mark: str = ""
 
 
 def to_html(title: str, sections: list[Section], footer: str, kind: str = "report") -> bytes:
-    """The whole file.
+    """Return the whole file.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def to_html(title: str, sections: list[Section], footer: str, kind: str = "repor
         Plain text.
     sections : list of Section
     kind : {"report", "card"}
-        A report, whose summary is printed on a page of its own, or a card for one rater.
+        Kind of file: a report, whose summary is printed on a page of its own, or a card for one rater.
     """
     figures: list[dict] = []
     shown = [
@@ -92,7 +92,7 @@ def _text(name: str) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    """Templates that escape all they print, and fail on a name that they are not given."""
+    """Return templates that escape everything they print, and fail on an undefined name."""
     found = jinja2.Environment(
         loader=jinja2.FunctionLoader(_text),
         autoescape=True,
@@ -106,10 +106,10 @@ def _environment() -> jinja2.Environment:
 
 
 def _policy(scripts: Iterable[str]) -> str:
-    """The Content-Security-Policy of a file with these scripts.
+    """Return the Content-Security-Policy of a file with these scripts.
 
-    Styles are not held by hashes: the engine of the figures sets its own. They cannot fetch anything either.
-    ``blob:`` is where it draws a figure that is saved as a picture.
+    Styles have no hashes, because the engine of the figures sets its own. They cannot fetch anything either. ``blob:``
+    is needed to save a figure as a picture.
     """
     hashes = [base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() for script in scripts]
     rules = {
@@ -124,7 +124,7 @@ def _policy(scripts: Iterable[str]) -> str:
 
 
 def printed(blocks: Iterable[Block]) -> Iterator[Words | Figure | Grid]:
-    """Blocks as paper has them: one below the other, without what is folded away and what a page alone can do."""
+    """Yield blocks as on paper: one below the other, without folded parts and parts that only a page can show."""
     for block in blocks:
         match block:
             case Row():
@@ -148,7 +148,7 @@ def printed(blocks: Iterable[Block]) -> Iterator[Words | Figure | Grid]:
 
 
 def _block(block: Words | Figure | Grid, figures: list[dict]) -> dict:
-    """What the template of a block prints; a figure's data are added to the list."""
+    """Return what the template of a block prints; add a figure's data to the list."""
     if isinstance(block, Words):
         return {"template": "words.html", "kind": block.kind, "text": block.plain}
     if isinstance(block, Figure):

@@ -1,4 +1,4 @@
-"""One rater's report as an HTML file to hand to them; the others stay without names."""
+"""Report on one rater as an HTML file for that rater; the others are not named."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ _NOT_OWN = "The classes of the model are not those of the raters"
 
 
 def rater_report(card: ReportCard, dataset_name: str) -> bytes:
-    """The file."""
+    """Return the file."""
     sections = [
         Section("summary", "In short", tuple(_summary(card))),
         Section("differences", "Cases to look at again", tuple(_differences(card))),

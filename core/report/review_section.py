@@ -1,4 +1,4 @@
-"""The section on reviews: what they show, as the Review page has it, and the decisions themselves."""
+"""Section on reviews: results as on the Review page, and the decisions themselves."""
 
 import pandas as pd
 
@@ -12,18 +12,18 @@ _LISTED = 60
 
 
 def reviews(request, sections, token, progress) -> list:
-    """Cases by state, blind reads against the panel and each other, minds changed, and every decision that stands.
+    """Return cases by state, blind opinions against panel and each other, changed opinions, and every current decision.
 
     Parameters
     ----------
     request, sections, token, progress
-        As of every section, see `core.report.build`.
+        See `core.report.build`; the same for every section.
     """
     here = {case: request.reviews[case] for case in request.dataset.cases if case in request.reviews}
     left = []
     if request.n_kept_back:
         what = plural(request.n_kept_back, "case")
-        left = [Words(f"Of {what} reviews of others are left out: who made this report can still read them blind.")]
+        left = [Words(f"Reviews by others of {what} are left out: the report's author can still review them blind.")]
     left = [*_assigned(request.assigned), *left]
     if not here:
         return left
@@ -43,12 +43,12 @@ def reviews(request, sections, token, progress) -> list:
 
 
 def _assigned(table: pd.DataFrame | None) -> list:
-    """Cases that were given to people: to whom, until when, and how many are done."""
+    """Return assigned cases: to whom, due when, and how many are done."""
     if table is None:
         return []
     standing = table[~table["withdrawn"]].drop(columns=["withdrawn", "number"])
     late = int(standing["overdue"].sum())
     said = f"{plural(len(standing), 'assignment')} of cases{f', {late:,} overdue' if late else ''}."
     if standing["group"].any():
-        said += " Of a group each member reads all cases, and a case is done when every member has done it."
+        said += " In a group, each member reviews all cases, and a case is done when every member has done it."
     return [Grid(standing, said, _LISTED)] if len(standing) else []

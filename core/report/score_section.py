@@ -1,4 +1,4 @@
-"""The section on scores: who scores higher or lower, and how well the score of each case is known."""
+"""Section on scores: which raters score higher or lower, and how certain the score of each case is."""
 
 from ..analyses.blocks import Words
 from ..analyses.cases import CASES
@@ -18,7 +18,7 @@ _MOST = 20
 
 
 def scores(request, sections, token, part) -> list:
-    """Severity and spread of raters, and plausible scores at the trust of the report; nothing where there are none.
+    """Return severity and spread of raters, and plausible scores at the report's γ; nothing without scores.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def scores(request, sections, token, part) -> list:
         Keys of all sections of the report.
     token : CancelToken
     part : callable
-        Told the share done.
+        Called with the share done.
     """
     if request.dataset.kind != "score":
         return []
@@ -35,7 +35,7 @@ def scores(request, sections, token, part) -> list:
 
 
 def _raters(dataset, token) -> list:
-    """What `core.analyses.raters` has of scores, the parts that these data allow."""
+    """Return the parts of `core.analyses.raters` on scores that these data allow."""
     first, *more = (RATERS.part(name) for name in ("scores", "score-gold", "score-time"))
     verdict = first.applicable(dataset)
     if not verdict.possible:
@@ -72,7 +72,7 @@ def _cases(request, token) -> list:
 
 
 def _predictors(request, model: GaussianScores, reliability: float) -> list:
-    """How far predicted scores are off, over plausible truths at the trust of the report."""
+    """Return how far predicted scores are off, over plausible truths at the report's γ."""
     found = [one for one in request.classifiers if isinstance(one, ScorePredictions)]
     if not found:
         return []

@@ -33,7 +33,7 @@ _FIRST, _TOP = 6, 3
 
 
 def certainty(request, sections, token, progress) -> list:
-    """Certainty of all cases at one reliability, sorted, with the least certain ones listed.
+    """Return the certainty of all cases at one reliability, sorted, with the least certain ones listed.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def certainty(request, sections, token, progress) -> list:
 
 
 def _ask_about(view: Dataset, cases: list[str], below: int) -> list[Words]:
-    """Whom to ask about, where some cases are not certain; or what comes before asking."""
+    """Return which cases to review, if some are uncertain; or what to do before a review."""
     if not below:
         return []
     if any_of("coefficient", view).possible and (first := before_opinions(coefficients_for(view).quoted)):
@@ -68,7 +68,7 @@ def _ask_about(view: Dataset, cases: list[str], below: int) -> list[Words]:
 
 
 def classifiers(request, sections, token, progress) -> list:
-    """Whether a choice of classifier survives the uncertainty about the truth, as the Reliability page has it.
+    """Return whether the best classifier depends on γ, as on the Reliability page.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def classifiers(request, sections, token, progress) -> list:
 
 
 def sets(request, sections, token, progress) -> list:
-    """What prediction sets promise at the report's reliability, how long they are and what they hold.
+    """Return coverage, size and content of prediction sets at the report's reliability.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def sets(request, sections, token, progress) -> list:
         return []
     usable = scored(request.classifiers)
     if not usable:
-        return [Words("The predictions hold no scores of classes, which prediction sets need.")]
+        return [Words("Prediction sets are not available: the predictions have no scores of classes.")]
     view = as_taken(method_named("plausibility", request.model.name), request.dataset, request.threshold)[0]
     if request.part is not None:
         kept = plausibilities_of(request.part(request.reliability, token, progress))
@@ -117,7 +117,7 @@ def sets(request, sections, token, progress) -> list:
 
 
 def methods(request, sections, token, progress) -> list:
-    """What was done, for a paper.
+    """Return a description of the analysis, for a paper.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def methods(request, sections, token, progress) -> list:
 
 
 def drawn_once(request) -> Callable | None:
-    """What gives the reduced draws at a reliability to all sections, drawn once for each; None where too large to keep.
+    """Return a function for reduced draws at a reliability, drawn once for all sections; None if too large to store.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Results of reviews as annotations of one further rater, which makes a new dataset; the old one stays as it is."""
+"""Results of reviews as annotations of one further rater, in a new dataset; the old one does not change."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,15 +17,16 @@ RATER = "Adjudication"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WithReviews:
-    """A dataset with what was decided.
+    """Dataset with decisions of reviewers as annotations.
 
     Attributes
     ----------
     dataset : Dataset
-        Has another digest than the one that was reviewed, so reviews of that one do not belong to it.
+        Dataset with the decisions. Its digest differs from that of the reviewed one, so reviews of that one do not
+        belong to it.
     n_added : int
     left_out : tuple of str
-        Cases whose result is no annotation: it cannot be determined, is a distribution, or is a tie or a ranking where
+        Cases whose result is not an annotation: it cannot be determined, is a distribution, or is a tie or a ranking if
         the data have one class per annotation.
     """
 
@@ -35,14 +36,14 @@ class WithReviews:
 
 
 def results(reviews: Mapping[str, CaseReview], *, closed: bool = False) -> dict[str, tuple[Opinion, int]]:
-    """What was decided on each case, and when (microseconds since 1970-01-01 UTC).
+    """Return the decision on each case and its time (microseconds since 1970-01-01 UTC).
 
     Parameters
     ----------
     reviews : mapping of str to CaseReview
-        By case, as `ReviewStore.cases` gives them.
+        Reviews by case, as `ReviewStore.cases` returns them.
     closed : bool
-        Whether to take cases that were closed by agreeing with the panel, too, with the last opinion there.
+        True to include cases closed by agreement with the panel, with the last opinion there.
     """
     found: dict[str, tuple[Opinion, int]] = {}
     for case_id, review in reviews.items():
@@ -56,26 +57,26 @@ def results(reviews: Mapping[str, CaseReview], *, closed: bool = False) -> dict[
 def with_reviews(
     dataset: Dataset, reviews: Mapping[str, CaseReview], *, rater: str = RATER, closed: bool = False
 ) -> WithReviews:
-    """The dataset with adjudications as one further rater.
+    """Return the dataset with adjudications as one further rater.
 
     Parameters
     ----------
     dataset : Dataset
     reviews : mapping of str to CaseReview
-        By case, as `ReviewStore.cases` gives them.
+        Reviews by case, as `ReviewStore.cases` returns them.
     rater : str
         Name of the further rater.
     closed : bool
-        As of `results`.
+        See `results`.
 
     Raises
     ------
     InputError
-        A rater of that name is there, or nothing can be added.
+        A rater with that name exists, or nothing can be added.
     """
     check_name(rater, "further rater")
     if rater in dataset.raters:
-        raise InputError(f"There is a rater {rater!r} already.", "Give the adjudications another name.")
+        raise InputError(f"Could not add adjudications: a rater {rater!r} exists already.", "Use another name.")
     added: list[tuple[int, Opinion, int]] = []
     left_out = []
     for case_id, (opinion, at) in results(reviews, closed=closed).items():
@@ -84,20 +85,22 @@ def with_reviews(
         else:
             left_out.append(case_id)
     if not added:
-        raise InputError("No adjudication can be added as an annotation.", "Adjudicate cases with a class first.")
+        raise InputError(
+            "Could not add adjudications: none is an annotation of these data.", "Adjudicate cases with a class first."
+        )
     return WithReviews(_with_rater(dataset, rater, added), len(added), tuple(left_out))
 
 
 def with_opinions(dataset: Dataset, found: Iterable[Decision]) -> Dataset:
-    """The dataset with what stands of every reviewer as annotations of one further rater each.
+    """Return the dataset with the current opinions of every reviewer as annotations of one further rater each.
 
-    Opinions that are no annotation of these data are left out, as of `WithReviews`.
+    Opinions that are not annotations of these data are left out, as in `WithReviews`.
 
     Parameters
     ----------
     dataset : Dataset
     found : iterable of Decision
-        As `core.review.decisions.decisions` gives them.
+        Decisions, as `core.review.decisions.decisions` returns them.
     """
     by_person: dict[str, list[tuple[int, Opinion, int]]] = {}
     for one in found:
@@ -112,7 +115,7 @@ def with_opinions(dataset: Dataset, found: Iterable[Decision]) -> Dataset:
 
 
 def _with_rater(dataset: Dataset, rater: str, added: list[tuple[int, Opinion, int]]) -> Dataset:
-    """The dataset with a further rater, of whom ``added`` has case, opinion and time (seconds since 1970-01-01 UTC)."""
+    """Return the dataset with a further rater; ``added`` has case, opinion and time (seconds since 1970-01-01 UTC)."""
     cases, opinions, seconds = zip(*added, strict=True)
     whose = (
         np.append(dataset.case_of_annotation, cases),

@@ -1,7 +1,7 @@
-"""Cases that a manager gives to a person or a group, with a day by which they are due.
+"""Assignments: cases that a manager gives to a person or a group, with a due date.
 
 Assignments are steps of the record: each is an event of its dataset, without a case, in the same chain of hashes as the
-reviews. They are never changed; one that is taken back is followed by its withdrawal.
+reviews. They are never changed; a withdrawal is an event that follows.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -21,30 +21,31 @@ LONGEST_TITLE, MOST_CASES = 200, 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Assignment:
-    """Cases for somebody to review.
+    """Cases for a person or a group to review.
 
     Attributes
     ----------
     dataset : str
-        Digest.
+        Digest of the dataset.
     by : str
-        Who gives them.
+        Person who assigns them.
     whom : str
-        The person, or the group whose members each read all of them.
+        Person, or group whose members each review all of them.
     group : bool
-        Whether ``whom`` is a group.
+        True if ``whom`` is a group.
     title : str
-        Of the sessions in which they are read. "Arbitration" (`core.review.sessions`) where they are to be decided.
+        Title of the sessions in which they are reviewed: "Arbitration" (`core.review.sessions`) if they are to be
+        decided.
     cases : tuple of Queued
-        In their order, each with why it stands there.
+        Cases in their order, each with the reason why it is there.
     due : date or None
-        The last day (UTC) on which they are in time.
+        Last day (UTC) on which they are in time.
     at : int
-        When, microseconds since 1970-01-01 UTC; 0 until it is recorded.
+        Time, in microseconds since 1970-01-01 UTC; 0 until it is recorded.
     number : int
-        Of its event in the chain of the dataset; 0 until it is recorded.
+        Number of its event in the chain of the dataset; 0 until it is recorded.
     withdrawn : bool
-        Whether it was taken back.
+        True if it was withdrawn.
     """
 
     dataset: str
@@ -59,49 +60,55 @@ class Assignment:
     withdrawn: bool = False
 
     def check(self) -> None:
-        """Raise `InputError` where something is missing or out of its range."""
+        """Raise `InputError` if a value is missing or out of its range."""
         check_name(self.by, "person who assigns")
         check_name(self.whom, "group" if self.group else "person to whom cases are assigned")
         if not self.title.strip() or len(self.title) > LONGEST_TITLE:
-            raise InputError("The assignment has no title, or too long a one.", f"Give up to {LONGEST_TITLE} letters.")
+            raise InputError(
+                "The title of the assignment is missing or too long.", f"Use 1 to {LONGEST_TITLE} letters."
+            )
         if not self.cases or len({case.case_id for case in self.cases}) < len(self.cases):
-            raise InputError("An assignment needs cases, each once.", "Choose another queue or fewer filters.")
+            raise InputError(
+                "An assignment needs at least one case, and each only once.", "Choose another queue or fewer filters."
+            )
         if len(self.cases) > MOST_CASES:
-            raise InputError(f"{len(self.cases):,} cases were assigned at once.", f"Assign up to {MOST_CASES:,}.")
+            raise InputError(
+                f"Cases of one assignment must be at most {MOST_CASES:,}; got {len(self.cases):,}.", "Assign fewer."
+            )
         for text in (self.title, *(case.case_id for case in self.cases), *(case.why for case in self.cases)):
             check_text(text)
 
     def is_for(self, person: str, groups: Collection[str] = ()) -> bool:
-        """Whether a person with these groups is to read the cases."""
+        """Return whether a person with these groups is asked to review the cases."""
         return self.whom in groups if self.group else self.whom == person
 
     def progress(self, person: str, trail: Iterable[Event]) -> tuple[SessionProgress, tuple[Queued, ...]]:
-        """How far a person is, and the cases that are left to them; what others settled is done.
+        """Return a person's progress and the cases left to them; cases settled by others count as done.
 
         Parameters
         ----------
         person : str
         trail : iterable of Event
-            Of the dataset (`ReviewStore.trail`).
+            Events of the dataset (`ReviewStore.trail`).
         """
         lines = self.lines(person, trail)
         left = set(_left(lines))
         return progress_of(lines), tuple(case for case in self.cases if case.case_id in left)
 
     def lines(self, person: str, trail: Iterable[Event]) -> tuple[SessionLine, ...]:
-        """Each case, and how it stands for a person.
+        """Return each case with its state for a person.
 
         Parameters
         ----------
         person, trail
-            As of `progress`.
+            See `progress`.
         """
         named = {case.case_id for case in self.cases}
         session = Session("", self.dataset, person, self.title, self.at, self.cases)
         return lines_of(session, [event for event in trail if event.case_id in named])
 
     def to_settings(self) -> dict[str, Any]:
-        """What the event holds of it beside who gives it to whom."""
+        """Return the settings of the event: everything but who assigns it to whom."""
         return {
             "title": self.title,
             "group": self.group,
@@ -111,7 +118,7 @@ class Assignment:
 
 
 def assignments_of(events: Iterable[Event]) -> list[Assignment]:
-    """Assignments from the events of a dataset that are of no case, the latest first; those taken back are marked."""
+    """Return assignments from the events of a dataset without a case, the latest first; withdrawn ones are marked."""
     found: dict[int, Assignment] = {}
     withdrawn = set()
     for event in events:
@@ -134,18 +141,18 @@ def assignments_of(events: Iterable[Event]) -> list[Assignment]:
 
 
 def divided(cases: Sequence[Queued], n_parts: int) -> list[tuple[Queued, ...]]:
-    """Cases dealt out in turn, so that each part has as many of the first as of the last; parts may be empty."""
+    """Deal cases out in turn, so that each part has as many of the first as of the last; parts may be empty."""
     return [tuple(cases[part::n_parts]) for part in range(n_parts)]
 
 
 def due_words(due: date | None, today: date | None = None) -> str:
-    """When it is due, in words: "due today", "overdue since 3 Dec 2026"; empty without a day.
+    """Return when it is due, in words: "due today", "overdue since 3 Dec 2026"; empty without a day.
 
     Parameters
     ----------
     due : date or None
     today : date, optional
-        In UTC.
+        Today in UTC.
     """
     if due is None:
         return ""
@@ -157,7 +164,7 @@ def due_words(due: date | None, today: date | None = None) -> str:
 
 
 def is_overdue(due: date | None, today: date | None = None) -> bool:
-    """Whether the day on which it was due is over (UTC)."""
+    """Return whether the due day is over (UTC)."""
     return due is not None and due < (datetime.now(UTC).date() if today is None else today)
 
 
@@ -183,19 +190,19 @@ def assignment_table(
     trail: Sequence[Event],
     members: Callable[[str], Collection[str] | None] = lambda group: None,
 ) -> pd.DataFrame:
-    """One row per assignment: who gave how many cases to whom until when, how many are done, and by whom.
+    """Return one row per assignment: who assigned how many cases to whom, due when, how many are done, and by whom.
 
-    ``n_done`` counts cases that everybody who was asked has done, or that others settled: of a group, each member reads
-    all cases. Where nobody knows who is in it, ``n_done`` is missing. ``done_by`` names how many each
-    member has done, without those that others settled; of a group whose members are not known, each who has begun.
+    ``n_done`` counts cases that everybody who was asked has done, or that others settled: in a group, each member
+    reviews all cases. If the members of a group are unknown, ``n_done`` is missing. ``done_by`` names how many each
+    member has done, without those that others settled; for a group with unknown members, each who has started.
 
     Parameters
     ----------
     assignments : iterable of Assignment
     trail : sequence of Event
-        Of the dataset.
+        Events of the dataset.
     members : callable, optional
-        Of a group; None where they are not known.
+        Returns the members of a group, or None if they are unknown.
     """
     rows = []
     for one in assignments:
@@ -216,15 +223,15 @@ def assignment_table(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overdue:
-    """An assignment whose day is over and which is not done.
+    """Assignment that is not done although its day is over.
 
     Attributes
     ----------
     assignment : Assignment
     left : dict of str to int
-        Cases that are left to each person who was asked and has some, who has most first.
+        Cases left to each person who was asked and has some, the person with most first.
     members_known : bool
-        False for a group of which nobody knows who is in it: ``left`` has those who have begun.
+        False for a group with unknown members: ``left`` has those who have started.
     """
 
     assignment: Assignment
@@ -237,12 +244,12 @@ def overdue_among(
     trail: Sequence[Event],
     members: Callable[[str], Collection[str] | None] = lambda group: None,
 ) -> list[Overdue]:
-    """What is overdue, by whom, and how many cases of it; as ``overdue`` of `assignment_table`.
+    """List overdue assignments with the cases left to each person; as ``overdue`` of `assignment_table`.
 
     Parameters
     ----------
     assignments, trail, members
-        As there.
+        See `assignment_table`.
     """
     found = []
     for one in assignments:
@@ -259,7 +266,7 @@ def overdue_among(
 def _asked(
     one: Assignment, trail: Sequence[Event], members: Callable[[str], Collection[str] | None]
 ) -> tuple[Collection[str] | None, dict[str, tuple[SessionLine, ...]]]:
-    """Who was asked, where that is known, and how each case stands for each of them, else for those who have begun."""
+    """Return who was asked, if known, and the state of each case for each of them, else for those who have started."""
     known = members(one.whom) if one.group else (one.whom,)
     return known, {person: one.lines(person, trail) for person in (_begun(one, trail) if known is None else known)}
 
@@ -269,12 +276,12 @@ def _left(lines: Iterable[SessionLine]) -> list[str]:
 
 
 def _begun(one: Assignment, trail: Iterable[Event]) -> list[str]:
-    """Who has begun with the cases since they were given."""
+    """List those who have started with the cases since they were assigned."""
     named = {case.case_id for case in one.cases}
     return list(dict.fromkeys(event.reviewer for event in trail if event.case_id in named and event.at >= one.at))
 
 
 def _done_by(lines: Mapping[str, Sequence[SessionLine]]) -> str:
-    """How many cases each has done by themselves, who has done most first."""
+    """Return how many cases each has done themselves, those with most first."""
     done = {person: sum(line.standing == "done" for line in each) for person, each in lines.items()}
     return ", ".join(f"{person} {n:,}" for person, n in sorted(done.items(), key=lambda entry: -entry[1]))

@@ -1,8 +1,8 @@
-"""Steps of a dataset that was read anew, copied into the record of what it is now. No database here.
+"""Steps of a dataset that was read again, copied to the record of the new dataset. This module has no database.
 
-Nothing is taken out of the record: the steps stay where they were recorded, which ends with an event that says where
-they go on. Their copies have the names, times and opinions of the originals, and hashes of the new chain, in which an
-event of the kind `BROUGHT` says where they are from and which they are.
+Nothing is removed from the record: the steps stay where they were recorded, which ends with an event that states where
+they continue. Their copies have the names, times and opinions of the originals, and hashes of the new chain, in which
+an event of the kind `BROUGHT` states the origin of the copies.
 """
 
 import json
@@ -15,21 +15,21 @@ from .chain import Head, event_hash, personal_half
 from .events import ASSIGNED, BROUGHT, CONTINUED, ERASED, NO_STEPS, WITHDRAWN
 from .opinions import Opinion
 
-_STAY = (ERASED, BROUGHT, CONTINUED, *NO_STEPS)  # the queues that are copied are put into the chain anew
+_STAY = (ERASED, BROUGHT, CONTINUED, *NO_STEPS)  # copied queues get new events in the chain
 
 
 @dataclass(frozen=True, slots=True)
 class Copies:
-    """Steps as they stand in the other chain.
+    """Copied steps, as they are in the other chain.
 
     Attributes
     ----------
     rows : list of dict
         Columns of the events.
     head : Head
-        Where the chain ends with them.
+        End of the chain with them.
     n_left : int
-        Steps that stay behind: of other cases.
+        Number of steps that are not copied: those of other cases.
     """
 
     rows: list[dict[str, Any]]
@@ -45,22 +45,22 @@ def copies(
     cases: Collection[str],
     sessions: Mapping[str, str],
 ) -> Copies:
-    """Steps of one dataset as steps of another.
+    """Return steps of one dataset as steps of another.
 
     Parameters
     ----------
     rows : iterable of mappings
         Columns of the events, by number.
     dataset : str
-        Digest of the other one.
+        Digest of the other dataset.
     head : Head
-        Where its chain ends.
+        End of its chain.
     n_of_dataset : int
-        Version of its last event of no case.
+        Version of its last event without a case.
     cases : collection of str
-        Its cases that take steps.
+        Cases of it that accept steps.
     sessions : mapping of str to str
-        Ids of its sessions by those of the sessions that they were copied from.
+        Ids of its sessions by the ids of the sessions that they were copied from.
     """
     made: list[dict[str, Any]] = []
     number_of: dict[int, int] = {}
@@ -92,7 +92,7 @@ def copies(
 
 
 def named_otherwise(rows: Iterable[Mapping[str, Any]], classes: Collection[str]) -> set[str]:
-    """Cases on which an opinion names a class that is none of these.
+    """Return the cases with an opinion that names an unknown class.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def named_otherwise(rows: Iterable[Mapping[str, Any]], classes: Collection[str])
 
 
 def _settings(row: Mapping[str, Any], number_of: Mapping[int, int], cases: Collection[str]) -> dict[str, Any] | None:
-    """Settings of an event of no case in the other chain; None where nothing of it is left there."""
+    """Return settings of an event without a case for the other chain; None if nothing of it is left there."""
     settings = dict(json.loads(row["settings"]))
     if row["kind"] == WITHDRAWN:
         return settings | {"of": number_of[settings["of"]]} if settings["of"] in number_of else None

@@ -1,16 +1,16 @@
-"""The record of reviews as a chain: each event of a dataset holds the hash of the one before it.
+"""Record of reviews as a chain: each event of a dataset contains the hash of the one before it.
 
 The hash of an event is H(H(content) || H(personal || token)), where H is SHA-256 of JSON and `CONTENT` and `PERSONAL`
-name the columns of each half. An erasure on request replaces the personal half only, whose hash stays in the column
-``personal``. So the content of every event can be recomputed for ever, and nothing in it can be changed, removed or put
-in another place without every later hash being another. Queues are in the chain by the digest of what they hold.
+name the columns of each half. An erasure on request replaces only the personal half, whose hash stays in the column
+``personal``. So the content of every event can always be recomputed, and any change, removal or move in it changes
+every later hash. Queues are in the chain by the digest of their content.
 
-Events that were recorded before the hash had two halves keep theirs (`former_hash`). One event of the kind `MIGRATED`
-follows them and holds a digest of both of their halves. A hash of the form of now begins with `FORM`, so nobody can
-pass an event of now off as a former one.
+Events that were recorded before the hash had two halves keep their hash (`former_hash`). One event of the kind
+`MIGRATED` follows them and contains a digest of both of their halves. A hash of the present form starts with `FORM`, so
+a present event cannot be presented as a former one.
 
-What the chain alone cannot show is an end that was cut off, or a chain that was made anew as a whole: for these, keep
-the last hash elsewhere. Exports and reports hold it, and `core.review.signed_heads` signs it.
+The chain cannot show that its end was cut off, or that the whole chain was made again: for these, store the last hash
+elsewhere. Exports and reports contain it, and `core.review.signed_heads` signs it.
 """
 
 import hashlib
@@ -37,12 +37,12 @@ _Row = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The end of the chain of a dataset.
+    """End of the chain of a dataset.
 
     Attributes
     ----------
     number : int
-        Of its last event, erased ones counted; 0 where there was none.
+        Number of its last event, erased ones counted; 0 if there was none.
     hash : str
     """
 
@@ -52,16 +52,16 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing that is wrong with the record.
+    """One fault in the record.
 
     Attributes
     ----------
     dataset : str
-        Digest; empty where it is no dataset's.
+        Digest of the dataset; empty if it belongs to none.
     number : int or None
-        Of the event in the chain of its dataset.
+        Number of the event in the chain of its dataset.
     what : str
-        In words. Not escaped.
+        Description in words. Not escaped.
     """
 
     dataset: str
@@ -71,20 +71,20 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Erasure:
-    """What was erased on request, once.
+    """One erasure on request.
 
     Attributes
     ----------
     dataset : str
-        Digest.
+        Digest of the dataset.
     what : {"person", "dataset"}
-        The names, notes and times of a person, or all events of the dataset.
+        Kind of erasure: the names, notes and times of a person, or all events of the dataset.
     by : str
-        Who erased; empty for a dataset, where the record of changes has it.
+        Person who erased; empty for a dataset, for which the record of changes has it.
     at : int
-        Microseconds since 1970-01-01 UTC.
+        Time in microseconds since 1970-01-01 UTC.
     n_events : int
-        Events that were erased, or from which something of the person was.
+        Number of events that were erased, or that had something of the person.
     """
 
     dataset: str
@@ -96,7 +96,7 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class RecordCheck:
-    """What a check of the whole record found.
+    """Result of a check of the whole record.
 
     Attributes
     ----------
@@ -105,17 +105,17 @@ class RecordCheck:
         Last hash by digest of the dataset.
     faults : tuple of Fault
     backwards : tuple of Fault
-        Events that say that they were recorded before the one in front of them. No fault of the chain: a clock was set.
+        Events with an earlier time than the event before them. Not a fault of the chain: a clock was set.
     erased : mapping of str to int
-        How many events of a dataset were erased on request, with all others of it.
+        Number of events erased on request with their whole dataset, by digest.
     without_person : mapping of str to int
-        Of how many events of a dataset the name, the note or the times of a person were erased on request.
+        Number of events of each dataset from which the name, the note or the times of a person were erased on request.
     owns_tables : bool
-        Whether who checks owns the tables and so could take the guards away; always on SQLite.
+        True if the role that checks owns the tables and so could remove the guards; always on SQLite.
     erasures : tuple of Erasure
-        Each erasure that the record names, by dataset.
+        Erasures that the record names, by dataset.
     looked_by : str
-        By which means the database itself was looked at; empty where it has none.
+        Means by which the database itself was checked; empty if it has none.
     """
 
     n_events: int
@@ -130,17 +130,17 @@ class RecordCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is wrong."""
+        """True if there is no fault."""
         return not self.faults
 
 
 def not_held(head: str) -> Fault:
-    """That the record does not hold a hash that was kept elsewhere."""
-    return Fault("", None, f"the record does not hold {head}: its end was cut off, it was made anew, or it was erased")
+    """Return the fault that the record does not contain a hash that was stored elsewhere."""
+    return Fault("", None, f"the record does not contain {head}: its end was cut off, or it was replaced or erased")
 
 
 def event_hash(row: _Row) -> str:
-    """Return the hash of an event from the columns of its row, of which ``personal`` is the hash of that half."""
+    """Return the hash of an event from the columns of its row, where ``personal`` is the hash of that half."""
     return FORM + _digest_of_text(content_half(row) + str(row["personal"]))
 
 
@@ -150,7 +150,7 @@ def content_half(row: _Row) -> str:
 
 
 def personal_half(row: _Row) -> str:
-    """Return the hash of the half of an event that goes with a person; the token is what nobody can guess in it."""
+    """Return the hash of the personal half of an event; the random token in it cannot be guessed."""
     return _digest([_value(row, name) for name in PERSONAL])
 
 
@@ -179,7 +179,7 @@ def queue_digest(dataset: str, title: str, at: int, cases: Iterable[tuple[str, s
 
 
 def _value(row: _Row, name: str) -> object:
-    value = row[name]  # as a database gives it back, that writes 1 for 1.0 or 0 for -0.0
+    value = row[name]  # as a database returns it, which may write 1 for 1.0 or 0 for -0.0
     return float(value) + 0.0 if name in _FLOATS and isinstance(value, int | float) else value
 
 
@@ -192,10 +192,10 @@ def _digest_of_text(text: str) -> str:
 
 
 def erased_of_people(rows: Iterable[_Row]) -> dict[int, str]:
-    """Return what is left of events since something of a person was erased from them, by number.
+    """Return the hashes of events after something of a person was erased from them, by number.
 
-    An erasure is an event of the chain itself and holds what each event is afterwards: the hash of its personal half,
-    and before hashes had halves its whole hash. So nothing else of it can be changed unseen.
+    An erasure is itself an event of the chain and contains what each event is afterwards: the hash of its personal
+    half, or for events before hashes had halves the whole hash. So no other part of it can be changed without notice.
     """
     found: dict[int, str] = {}
     for row in rows:
@@ -207,7 +207,7 @@ def erased_of_people(rows: Iterable[_Row]) -> dict[int, str]:
 
 
 def is_of_now(row: _Row) -> bool:
-    """Whether the hash of an event has two halves."""
+    """Return whether the hash of an event has two halves."""
     return str(row["hash"]).startswith(FORM)
 
 
@@ -222,7 +222,7 @@ def erasures_of(rows: Iterable[_Row]) -> list[Erasure]:
 
 
 def _copied(rows: Iterable[_Row]) -> frozenset[int]:
-    """Numbers of events that were brought over from another chain, and bear the times that they have there."""
+    """Return the numbers of events copied from another chain, which have the times that they have there."""
     found: set[int] = set()
     for row in rows:
         if row["kind"] == BROUGHT:
@@ -234,35 +234,35 @@ def _copied(rows: Iterable[_Row]) -> frozenset[int]:
 def check_chain(
     dataset: str, rows: Sequence[_Row], erased: Sequence[Head], queues: Mapping[str, tuple[str, str]] | None = None
 ) -> tuple[Head, list[Fault], list[Fault]]:
-    """Go along the chain of one dataset.
+    """Check the chain of one dataset.
 
     Parameters
     ----------
     dataset : str
-        Digest.
+        Digest of the dataset.
     rows : sequence of mappings
         Columns of its events, by number.
     erased : sequence of Head
-        Where the chain stood when the events until then were erased, by number.
+        Ends of the chain when the events up to then were erased, by number.
     queues : mapping of str to tuple of str
-        Of each queue of the dataset, by id, whose it is and its digest; not compared where not given.
+        Reviewer and digest of each queue of the dataset, by id; not compared if omitted.
 
     Returns
     -------
     tuple of Head, list of Fault, list of Fault
-        Its end, what is wrong, and events whose time is before that of the one in front of them.
+        End of the chain, its faults, and events whose time is before that of the event before them.
     """
     head = erased[-1] if erased else Head()
     faults, backwards, latest = [], [], None
     try:
         now, copied = erased_of_people(rows), _copied(rows)
-    except (ValueError, TypeError, LookupError):  # the event that says so was changed, and is named below
+    except (ValueError, TypeError, LookupError):  # the event of the erasure was changed, and is named below
         now, copied = {}, frozenset[int]()
     for row in rows:
         number, said, at = int(str(row["number"])), str(row["hash"]), int(str(row["at"]))
         where = _named(row)
         if number <= head.number:
-            faults.append(Fault(dataset, number, f"{where} was to be erased and is there, or stands there twice"))
+            faults.append(Fault(dataset, number, f"{where} should be erased but is there, or is there twice"))
             continue
         if number > head.number + 1:
             gone = (
@@ -274,7 +274,7 @@ def check_chain(
         if not _is_as_recorded(row, now.get(number)):
             faults.append(Fault(dataset, number, f"{where} was changed"))
         if latest is not None and at < latest and number not in copied:
-            backwards.append(Fault(dataset, number, f"{where} bears an earlier time than the event before it"))
+            backwards.append(Fault(dataset, number, f"{where} has an earlier time than the event before it"))
         head, latest = Head(number, said), at
     faults += _faults_of_former(dataset, rows)
     if queues is not None:
@@ -288,7 +288,7 @@ def _named(row: _Row) -> str:
 
 
 def _is_as_recorded(row: _Row, left: str | None) -> bool:
-    """Whether an event is as its hash says, and where a person was erased from it, as the erasure says."""
+    """Return whether an event matches its hash, and after an erasure of a person, the hash in the erasure."""
     personal, erased = personal_half(row), left is not None and left.startswith(FORM)
     if erased and not (FORM + personal == left and _is_without_person(row)):
         return False
@@ -296,35 +296,35 @@ def _is_as_recorded(row: _Row, left: str | None) -> bool:
         return False
     if is_of_now(row):
         return (left is None or erased) and row["hash"] == event_hash(row)
-    return erased or former_hash(row) == (left or row["hash"])  # of what is erased now, `MIGRATED` says the content
+    return erased or former_hash(row) == (left or row["hash"])  # for events erased since, `MIGRATED` binds the content
 
 
 def _is_without_person(row: _Row) -> bool:
-    """Whether an event has the form that an erasure leaves: it names nobody in the place of who was erased."""
+    """Return whether an event has the form that an erasure leaves, with no name of the person who was erased."""
     gone = [str(row[name]).startswith(f"{PSEUDONYM} ") for name in ("reviewer", "whom")]
     names = any(gone) if row["kind"] in TWO_PEOPLE else gone[0] and not row["whom"]
     return names and row["note"] == "" and row["seconds"] is None and str(row["token"]).startswith(f"{ERASED_TOKEN} ")
 
 
 def _faults_of_former(dataset: str, rows: Sequence[_Row]) -> list[Fault]:
-    """What is wrong with events of the former form: each must stand before the one that binds them, as it says."""
+    """List faults of events of the former form: each must be before the event that binds them, unchanged."""
     former = [row for row in rows if not is_of_now(row)]
     first = next((row for row in rows if is_of_now(row)), None)
     if not former:
         return []
     if first is None or first["kind"] != MIGRATED or former[-1]["number"] > first["number"]:  # type: ignore[operator]
-        what = f"{_named(former[-1])} has a hash of the form of before, and no upgrade of the record follows it"
+        what = f"{_named(former[-1])} has a hash of the former form, and no upgrade of the record follows it"
         return [Fault(dataset, int(str(former[-1]["number"])), what)]
     try:
         same = json.loads(str(first["settings"]))["former"] == former_digest(former)
     except (ValueError, TypeError, LookupError):
         same = False
-    what = f"an event up to {former[-1]['number']} is not as it was when the record was upgraded"
+    what = f"an event up to {former[-1]['number']} has changed since the record was upgraded"
     return [] if same else [Fault(dataset, None, what)]
 
 
 def _faults_of_queues(dataset: str, rows: Sequence[_Row], queues: Mapping[str, tuple[str, str]]) -> list[Fault]:
-    """What is wrong with the queues of a dataset: changed, removed, or put in behind the record."""
+    """List faults in the queues of a dataset: changed, removed, or added outside the record."""
     told: dict[str, tuple[str | None, str]] = {}
     try:
         for row in rows:

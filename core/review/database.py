@@ -1,7 +1,7 @@
-"""The database behind the reviews: a SQLite file or Postgres, brought to the newest schema at first use.
+"""Database of the reviews: a SQLite file or Postgres, upgraded to the newest schema at first use.
 
-SQLite: write-ahead log, foreign keys on, every commit synced to the disk before it is acknowledged, and a write takes
-its lock at the beginning, so that two writers wait for each other and none fails halfway.
+SQLite: write-ahead log, foreign keys on, every commit synced to the disk before it is acknowledged. A write takes its
+lock at the start, so that two writers wait for each other and neither fails halfway.
 """
 
 import os
@@ -26,25 +26,25 @@ from .schema import metadata
 
 PATIENCE = 5.0  # seconds that a write waits for another
 _MIGRATIONS = Path(__file__).parent / "migrations"
-_GUARDS = ("0003", "0004", "0005")  # the revisions that say what the triggers are, the later for the earlier
+_GUARDS = ("0003", "0004", "0005")  # the revisions that define the triggers; later ones replace earlier ones
 _RIGHTS = (
     "SELECT ON review_event, review_erasure, review_session, review_session_case, alembic_version",
     "INSERT ON review_event, review_erasure, review_session, review_session_case",
-    "DELETE ON review_event, review_session, review_session_case",  # of events only what was erased: see the triggers
+    "DELETE ON review_event, review_session, review_session_case",  # the triggers allow deletion of erased events only
     "SELECT, USAGE ON SEQUENCE review_event_id_seq",
 )
-_LOCK = 0x506C7572  # of the migration, in Postgres
-_MOST_FAULTS = 20  # of the file that are named
-_opened: WeakKeyDictionary[sa.Engine, tuple] = WeakKeyDictionary()  # which file or database each engine was opened on
+_LOCK = 0x506C7572  # advisory lock of the migration, in Postgres
+_MOST_FAULTS = 20  # number of faults of the file that are listed
+_opened: WeakKeyDictionary[sa.Engine, tuple] = WeakKeyDictionary()  # the file or database of each engine
 
 
 def store_url() -> sa.URL:
-    """Where reviews are kept: ``PLURALITY_DATABASE_URL``, else a file in the home folder.
+    """Return the address of the reviews: ``PLURALITY_DATABASE_URL``, else a file in the home folder.
 
     Raises
     ------
     InputError
-        The variable holds no address of a SQLite file or of Postgres.
+        The variable is not the address of a SQLite file or of Postgres.
     """
     settings = current_settings()
     if not settings.database_url:
@@ -53,32 +53,32 @@ def store_url() -> sa.URL:
 
 
 def owner_url() -> sa.URL:
-    """The address by which the tables are made: ``PLURALITY_DATABASE_OWNER_URL``, else that of `store_url`."""
+    """Return the address of the tables' owner: ``PLURALITY_DATABASE_OWNER_URL``, else that of `store_url`."""
     settings = current_settings()
     return parse_url(settings.database_owner_url) if settings.database_owner_url else store_url()
 
 
 def parse_url(text: str) -> sa.URL:
-    """The address of a SQLite file or of Postgres; see `store_url`."""
+    """Return a text as the address of a SQLite file or of Postgres; see `store_url`."""
     remedy = "Set PLURALITY_DATABASE_URL to postgresql://user:password@host/name or to sqlite:///file."
     try:
         url = sa.make_url(text)
     except (sa.exc.ArgumentError, ValueError):
-        raise InputError("The address of the database of reviews cannot be read.", remedy) from None
+        raise InputError("Could not read the address of the database of reviews.", remedy) from None
     if url.get_backend_name() in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:"):
         return url.set(drivername="sqlite")
-    raise InputError(f"Reviews cannot be kept in {url.get_backend_name()} as given.", remedy)
+    raise InputError(f"Could not use {url.get_backend_name()} as given for reviews.", remedy)
 
 
 def open_database(url: sa.URL, patience: float = PATIENCE) -> sa.Engine:
-    """An engine on the newest schema; makes the folder, the file and the tables where they are not there.
+    """Return an engine on the newest schema; make the folder, the file and the tables if missing.
 
     Raises
     ------
     StoreError
-        It cannot be reached, written or brought to the newest schema.
+        The database cannot be reached, written or upgraded to the newest schema.
     """
     engine = connect(url, patience)
     try:
@@ -90,12 +90,12 @@ def open_database(url: sa.URL, patience: float = PATIENCE) -> sa.Engine:
 
 
 def has_record(url: sa.URL, patience: float = PATIENCE) -> bool:
-    """Whether there is a database of reviews at that address; makes none.
+    """Return whether there is a database of reviews at that address; make none.
 
     Raises
     ------
     StoreError
-        It cannot be reached or read.
+        The database cannot be reached or read.
     """
     if url.get_backend_name() == "sqlite" and not Path(url.database or "").is_file():
         return False
@@ -108,7 +108,7 @@ def has_record(url: sa.URL, patience: float = PATIENCE) -> bool:
 
 
 def upgrade(engine: sa.Engine, to: str = "head") -> None:
-    """Bring the schema to a revision, the newest by default, in one transaction; what is recorded stays."""
+    """Upgrade the schema to a revision, the newest by default, in one transaction; records do not change."""
     script = ScriptDirectory(str(_MIGRATIONS))
     with transaction(engine) as connection:
         if MigrationContext.configure(connection).get_current_revision() == script.get_current_head():
@@ -120,8 +120,8 @@ def upgrade(engine: sa.Engine, to: str = "head") -> None:
             raise
         raise StoreError(
             "older",
-            "The database of reviews has no tables of this version, and its role may not make them. Give the address "
-            "of their owner as PLURALITY_DATABASE_OWNER_URL to the command upgrade.",
+            "The database of reviews does not have the tables of this version, and its role may not make them. Set "
+            "PLURALITY_DATABASE_OWNER_URL to the address of their owner, and run the command upgrade.",
         ) from None
 
 
@@ -145,7 +145,7 @@ def _upgrade(engine: sa.Engine, script: ScriptDirectory, to: str) -> None:
 
 
 def grant(engine: sa.Engine, role: str) -> None:
-    """Let a role of Postgres that does not own the tables record, read and erase, and no more."""
+    """Let a role of Postgres that does not own the tables record, read and erase, but nothing else."""
     with transaction(engine, writes=True) as connection:
         quoted = engine.dialect.identifier_preparer.quote_identifier(role)
         for rights in _RIGHTS:
@@ -153,7 +153,7 @@ def grant(engine: sa.Engine, role: str) -> None:
 
 
 def owns_tables(connection: sa.Connection) -> bool:
-    """Whether who is connected owns the tables, and so could change their guards; always on SQLite."""
+    """Return whether the connected role owns the tables, and so could change their guards; always true on SQLite."""
     if connection.dialect.name == "sqlite":
         return True
     query = """SELECT pg_has_role(current_user, relowner, 'MEMBER') FROM pg_class
@@ -162,7 +162,7 @@ def owns_tables(connection: sa.Connection) -> bool:
 
 
 def guards(connection: sa.Connection) -> dict[str, str]:
-    """What each guard of the record should be, by name: the trigger's text on SQLite, its function's on Postgres."""
+    """Return each guard of the record as it should be, by name: the trigger on SQLite, its function on Postgres."""
     script = ScriptDirectory(str(_MIGRATIONS))
     found: dict[str, str] = {}
     for revision in _GUARDS:
@@ -171,7 +171,7 @@ def guards(connection: sa.Connection) -> dict[str, str]:
 
 
 def broken_guards(connection: sa.Connection) -> list[str]:
-    """What is missing of the triggers by which the database refuses to change the record, in words."""
+    """List missing or changed triggers by which the database refuses to change the record, in words."""
     wanted = guards(connection)
     if connection.dialect.name == "sqlite":
         query = "SELECT name, sql, 1 FROM sqlite_master WHERE type = 'trigger'"
@@ -181,7 +181,7 @@ def broken_guards(connection: sa.Connection) -> list[str]:
         WHERE tgrelid IN ('review_event'::regclass, 'review_erasure'::regclass) AND NOT tgisinternal"""
     there = {name: (text.strip(), on) for name, text, on in connection.exec_driver_sql(query)}
     return [
-        f"the guard {name} of the database is missing, off or another: whatever it guards may have been changed"
+        f"the guard {name} of the database is missing, off or changed: what it protects may have been changed"
         for name, text in wanted.items()
         if there.get(name) != (text.strip(), 1)
     ]
@@ -189,19 +189,19 @@ def broken_guards(connection: sa.Connection) -> list[str]:
 
 @contextmanager
 def transaction(engine: sa.Engine, *, writes: bool = False) -> Iterator[sa.Connection]:
-    """One transaction, committed at the end of the block; a broken rule of the tables is the caller's to explain.
+    """Run one transaction, committed at the end of the block; the caller has to explain violated rules of the tables.
 
     Raises
     ------
     StoreError
-        The database failed, and nothing of the block is kept; or its file was moved or replaced since it was opened.
+        The database failed, and nothing of the block is saved; or its file was moved or replaced since it was opened.
     """
     try:
         with engine.connect().execution_options(writes=writes) as connection, connection.begin():
             _check_same_file(engine)
             yield connection
         if writes:
-            _check_same_file(engine)  # what was written to a file that was moved meanwhile is not acknowledged
+            _check_same_file(engine)  # a write to a file that was moved meanwhile is not acknowledged
     except sa.exc.IntegrityError:
         raise
     except (sa.exc.SQLAlchemyError, sqlite3.Error) as error:
@@ -209,7 +209,7 @@ def transaction(engine: sa.Engine, *, writes: bool = False) -> Iterator[sa.Conne
 
 
 def _check_same_file(engine: sa.Engine) -> None:
-    """Refuse to go on where the address leads to another file than when it was opened; SQLite writes on to the old."""
+    """Refuse to continue if the address leads to another file than at the opening; SQLite keeps writing to the old."""
     if engine.dialect.name == "sqlite" and _file_identity(engine.url) != _opened.get(engine):
         raise _moved(engine.url)
 
@@ -223,11 +223,11 @@ def _file_identity(url: sa.URL) -> tuple[int, int] | None:
 
 
 def _check_same_server(engine: sa.Engine, connection) -> None:
-    """Refuse a new connection that leads to another Postgres, or to another database of it, than the first one did."""
+    """Refuse a new connection to another Postgres, or to another database of it, than the first connection."""
     try:
         query = "SELECT system_identifier FROM pg_control_system()"
         found: tuple = (connection.execute(query).fetchone()[0],)
-    except Exception:  # a role may not ask, as with some providers
+    except Exception:  # some providers do not allow this query
         found = ()
     finally:
         connection.rollback()
@@ -242,20 +242,22 @@ def _moved(url: sa.URL) -> StoreError:
 
 
 def database_faults(connection: sa.Connection) -> tuple[list[str], str]:
-    """Look at the database itself, beneath the record.
+    """Check the database itself, below the record.
 
     Returns
     -------
     list of str
-        What is wrong, in words.
+        Faults, in words.
     str
-        By which means it was looked at; empty where Postgres has none.
+        Means of the check; empty if Postgres has none.
     """
     if connection.dialect.name == "sqlite":
         found = connection.exec_driver_sql(f"PRAGMA integrity_check({_MOST_FAULTS})").scalars().all()
         faults = [f"the file of the database is damaged: {' '.join(words.split())}" for words in found if words != "ok"]
         rows = connection.exec_driver_sql("PRAGMA foreign_key_check").all()
-        faults += [f"row {row[1]} of the table {row[0]} names a row of {row[2]} that is not there" for row in rows]
+        faults += [
+            f"row {row[1]} of the table {row[0]} refers to a row of {row[2]} that does not exist" for row in rows
+        ]
         return faults, "integrity_check, foreign_key_check"
     query = "SELECT quote_ident(extnamespace::regnamespace::text) FROM pg_extension WHERE extname = 'amcheck'"
     schema = connection.exec_driver_sql(query).scalar()
@@ -276,7 +278,7 @@ def _amcheck(connection: sa.Connection, schema: str) -> tuple[list[str], str]:
                 found = [words for words in connection.exec_driver_sql(statement).scalars() if words]
         except sa.exc.DBAPIError as error:
             if getattr(error.orig, "sqlstate", "") == "42501":
-                return [], ""  # this role may not look
+                return [], ""  # this role may not check
             found = [str(error.orig)]
         faults += [f"{name} is damaged: {' '.join(words.split())}" for words in found]
     return faults[:_MOST_FAULTS], "amcheck"
@@ -287,7 +289,7 @@ def _shown(url: sa.URL) -> str:
 
 
 def store_error(error: Exception, url: sa.URL) -> StoreError:
-    """What went wrong, in words, without the password."""
+    """Return a database error in words, without the password."""
     cause = getattr(error, "orig", None) or error
     sqlite_code = getattr(cause, "sqlite_errorcode", None)
     state = getattr(cause, "sqlstate", None)
@@ -329,14 +331,14 @@ _POSTGRES_TROUBLE: dict[str, Trouble] = {
     "58": "full",
     "XX": "damaged",
 }
-_NOTHING_LOST = "Nothing was acknowledged; sending once more records nothing twice."
+_NOTHING_LOST = "Your last action was not saved. It is safe to send it again."
 _WORDS = {
     "locked": "The database of reviews ({where}) is locked by another program.",
-    "full": "The database of reviews ({where}) could not be written: the disk is full, or it fails. Free some space.",
-    "read-only": "The database of reviews ({where}) may not be written. Give the right to write to it.",
-    "unreachable": "The database of reviews ({where}) cannot be reached. See that it is there and running, "
-    "or tell who looks after the server.",
-    "damaged": "The database of reviews ({where}) is damaged or is no database. Put back a copy of it.",
+    "full": "The database of reviews ({where}) could not be written: the disk is full or failing. Free some space.",
+    "read-only": "The database of reviews ({where}) is read-only. Make it writable for the user that runs Plurality.",
+    "unreachable": "The database of reviews ({where}) could not be reached. Check that it exists and is running, "
+    "or contact the administrator of the server.",
+    "damaged": "The database of reviews ({where}) is damaged or not a database. Restore a backup.",
     "moved": "The database of reviews ({where}) was moved or replaced since it was opened. Move it back, or start "
     "Plurality again.",
     "other": "The database of reviews ({where}) failed",
@@ -344,28 +346,31 @@ _WORDS = {
 
 
 def empty_log(engine: sa.Engine) -> None:
-    """Write the pages of SQLite's log to the file and cut it, so that what was erased is gone from the disk."""
+    """Write the pages of SQLite's log to the file and truncate the log, so that erased data are gone from the disk."""
     if engine.dialect.name == "sqlite":
-        with engine.connect() as connection, suppress(sqlite3.Error):  # a reader holds it: emptied at the next occasion
+        with (
+            engine.connect() as connection,
+            suppress(sqlite3.Error),
+        ):  # a connection still reads the log, so it is emptied next time
             driver = connection.connection.driver_connection
             if driver is not None:
                 driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 def connect(url: sa.URL, patience: float = PATIENCE) -> sa.Engine:
-    """An engine as it is needed here, on whatever schema is there."""
+    """Return an engine for this store, on the schema that is there."""
     if url.get_backend_name() == "sqlite" and url.database is not None:
         try:
             Path(url.database).parent.mkdir(parents=True, exist_ok=True)
             if not Path(url.database).exists():
-                open(url.database, "ab", opener=private).close()  # its log and its index take the mode of the file
+                open(url.database, "ab", opener=private).close()  # its log and its index get the mode of the file
         except OSError as error:
             raise StoreError(
                 "unreachable",
-                f"The folder {Path(url.database).parent} cannot be made ({error.strerror}). "
+                f"Could not make the folder {Path(url.database).parent}: {error.strerror}. "
                 "Set PLURALITY_HOME to a folder that can be written.",
             ) from None
-        # Without a level, transactions begin where `_begin_sqlite` says and not where the driver guesses.
+        # Without an isolation level, `_begin_sqlite` starts transactions instead of the driver.
         engine = sa.create_engine(
             url, connect_args={"timeout": patience, "isolation_level": None}, pool_timeout=patience
         )
@@ -385,7 +390,8 @@ def connect(url: sa.URL, patience: float = PATIENCE) -> sa.Engine:
         return engine
     except ModuleNotFoundError:
         raise StoreError(
-            "unreachable", "Postgres needs one more package: pip install 'psycopg[binary]'. Then start again."
+            "unreachable",
+            "Could not open Postgres: a package is missing. Run pip install 'psycopg[binary]', then start again.",
         ) from None
 
 
@@ -396,7 +402,7 @@ def _prepare_sqlite(connection, record) -> None:
         try:
             connection.execute("PRAGMA journal_mode=WAL")
         except sqlite3.OperationalError as error:
-            # Another process is just making the switch, or it cannot be made: commits are as safe without, only slower.
+            # Another process is just switching, or the switch is not possible: without it, commits are safe but slower.
             if error.sqlite_errorcode & 0xFF not in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_READONLY):
                 raise
 

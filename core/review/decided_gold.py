@@ -1,4 +1,4 @@
-"""What was decided in arbitration, as gold: the same as a column of gold classes or sets, where that is asked for."""
+"""Decisions of arbitration as gold, equivalent to a column of gold classes or sets; used only on request."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -13,18 +13,18 @@ from .states import CaseReview
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DecidedGold:
-    """A dataset whose gold holds what was decided.
+    """Dataset whose gold includes decisions of arbitration.
 
     Attributes
     ----------
     dataset : Dataset
-        With a content digest of its own.
+        Dataset with a content digest of its own.
     n_decided : int
-        Cases of the dataset whose gold is a decision.
+        Number of cases of the dataset whose gold is a decision.
     n_differ : int
-        Cases with gold of another class or set than the decision; their gold stays.
+        Number of cases whose gold is another class or set than the decision; their gold stays.
     n_no_class : int
-        Cases whose decision is no single first class; of sets, no set of labels of the data.
+        Number of cases whose decision is not a single first class; for sets, not a set of labels of the data.
     """
 
     dataset: Dataset
@@ -34,7 +34,7 @@ class DecidedGold:
 
     @property
     def words(self) -> str:
-        """What gold now rests on, in a sentence."""
+        """Origin of the gold, in a sentence."""
         what = "gold sets" if self.dataset.kind == "set" else "gold classes"
         n_known = int((_gold_of(self.dataset)[:, 0] >= 0).sum())
         words = f"{self.n_decided:,} of {n_known:,} {what} come from arbitration, by people who saw the annotations"
@@ -45,14 +45,14 @@ class DecidedGold:
 
 
 def decided_gold(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> DecidedGold:
-    """The dataset with arbitrated classes, or sets of labels, as gold where it has none.
+    """Return the dataset with arbitrated classes, or sets of labels, as gold for cases without gold.
 
     Parameters
     ----------
     dataset : Dataset
-        What was reviewed, or a selection of it; not of scores.
+        Reviewed dataset, or a selection of it; not of scores.
     reviews : mapping of str to CaseReview
-        By case. Only finished arbitrations count: agreement with the panel is no gold.
+        Reviews by case. Only finished arbitrations count: agreement with the panel is not gold.
     """
     gold = _gold_of(dataset)
     place = {case_id: number for number, case_id in enumerate(dataset.cases)}
@@ -75,7 +75,7 @@ def decided_gold(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Decided
 
 
 def _gold_of(dataset: Dataset) -> np.ndarray:
-    """A copy of the gold, a row for each case: the code of its class, or of sets what applies; -1 unknown."""
+    """Return a copy of the gold, one row per case: the code of its class, or for sets the labels; -1 unknown."""
     if dataset.kind == "set":
         shape = (dataset.n_cases, dataset.n_classes)
         return np.full(shape, -1, np.int8) if dataset.gold_sets is None else np.array(dataset.gold_sets, np.int8)
@@ -84,7 +84,7 @@ def _gold_of(dataset: Dataset) -> np.ndarray:
 
 
 def _said(dataset: Dataset, opinion: Opinion) -> np.ndarray | int | None:
-    """What a decision says, as a row of the gold; None where it names no single first class, or no set."""
+    """Return a decision as a row of the gold; None if it is not a single first class, or not a set."""
     first = opinion.blocks[0] if opinion.blocks else ()
     if opinion.is_set != (dataset.kind == "set") or not first or not set(first) <= set(dataset.classes):
         return None

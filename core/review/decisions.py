@@ -1,4 +1,4 @@
-"""What people have decided, to be found again: by person, by state of the case, by date."""
+"""Decisions of reviewers, to search by person, by state of the case and by date."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -11,29 +11,29 @@ from .events import Event
 from .opinions import REASONS, Opinion
 from .states import STATES, CaseReview, State, effective
 
-QUICK = 2.0  # seconds on a case: in less nobody has read it
+QUICK = 2.0  # seconds on a case: nobody can review it in less
 _GIVEN = ("opinion", "change", "adjudication")
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What stands of one reviewer on one case in its present round.
+    """Current opinion of one reviewer on one case in its present round.
 
     Attributes
     ----------
     case_id, reviewer : str
     opinion : Opinion
-        As it stands now; the end of the arbitration where this reviewer ended it.
+        Opinion as it is now; the end of the arbitration if this reviewer ended it.
     ended : bool
-        Whether it is the end of an arbitration.
+        True if it is the end of an arbitration.
     visible : {"blind", "open"}
         What the reviewer could see when giving it.
     state : str
-        Of the case, one of `core.review.states.STATES`.
+        State of the case, one of `core.review.states.STATES`.
     at : int
-        When it was given or changed last, microseconds since 1970-01-01 UTC.
+        Time when it was given or last changed, microseconds since 1970-01-01 UTC.
     reason, note : str
-        As given with it; the note also as given when it was kept.
+        Reason and note given with it; the note also from when the opinion was kept.
     seconds : float or None
         Time of this reviewer on the case until it was given; None if not measured.
     """
@@ -51,7 +51,7 @@ class Decision:
 
     @property
     def is_quick(self) -> bool:
-        """Whether it was given in less than `QUICK` seconds."""
+        """True if it was given in less than `QUICK` seconds."""
         return self.seconds is not None and self.seconds < QUICK
 
 
@@ -63,18 +63,18 @@ def decisions(
     since: int | None = None,
     until: int | None = None,
 ) -> list[Decision]:
-    """Decisions that stand, the latest first.
+    """List current decisions, the latest first.
 
     Parameters
     ----------
     reviews : mapping
-        The review of each case that has one (`ReviewStore.cases`).
+        Review of each case that has one (`ReviewStore.cases`).
     reviewer : str, optional
-        Only of this person.
+        Only decisions of this person.
     states : collection of str
-        Only of cases in these states; all where empty.
+        Only decisions on cases in these states; all if empty.
     since, until : int, optional
-        Given from ``since`` (inclusive) to ``until`` (exclusive), microseconds since 1970-01-01 UTC.
+        Only decisions from ``since`` (inclusive) to ``until`` (exclusive), microseconds since 1970-01-01 UTC.
     """
     found = []
     for review in reviews.values():
@@ -90,7 +90,7 @@ def decisions(
 
 
 def decisions_on(review: CaseReview) -> list[Decision]:
-    """What stands of each reviewer on one case."""
+    """List the current decisions of all reviewers on one case."""
     standing = effective(review.events)
     since = max((place for place, event in enumerate(standing) if event.kind == "reopen"), default=-1)
     of_round = standing[since + 1 :]
@@ -100,13 +100,13 @@ def decisions_on(review: CaseReview) -> list[Decision]:
 
 
 def n_quick(found: Iterable[Decision]) -> tuple[int, int]:
-    """How many decisions were given in less than `QUICK` seconds, and how many were timed."""
+    """Return how many decisions were given in less than `QUICK` seconds, and how many were timed."""
     timed = [one for one in found if one.seconds is not None]
     return sum(one.is_quick for one in timed), len(timed)
 
 
 def quick_words(found: Iterable[Decision]) -> str:
-    """How many decisions were quick, in a sentence; empty if none was timed."""
+    """Return how many decisions were quick, in a sentence; empty if none was timed."""
     quick, timed = n_quick(found)
     if not timed:
         return ""
@@ -115,7 +115,7 @@ def quick_words(found: Iterable[Decision]) -> str:
 
 
 def decision_table(dataset: Dataset, found: Collection[Decision]) -> pd.DataFrame:
-    """One row for each decision, with words for codes and times in UTC."""
+    """Return one row per decision, with words for codes and times in UTC."""
     return pd.DataFrame(
         {
             "case": [one.case_id for one in found],
@@ -133,7 +133,7 @@ def decision_table(dataset: Dataset, found: Collection[Decision]) -> pd.DataFram
 
 
 def _decision(review: CaseReview, event: Event, of_round: Collection[Event], reopened: int) -> Decision:
-    """The decision of an event; time on the case counts in all events of the round, also those that were undone."""
+    """Return the decision of an event; the time on the case includes all events of the round, also undone ones."""
     who, upto = event.reviewer, event.version
     kept = [one for one in of_round if one.kind == "keep" and one.reviewer == who and one.version > upto]
     notes = dict.fromkeys(one.note.strip() for one in (event, *kept) if one.note.strip())

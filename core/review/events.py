@@ -1,4 +1,4 @@
-"""The events of a review. They are only ever added; what is true of a case now is worked out from them."""
+"""Events of a review. Events are only added; the state of a case is computed from them."""
 
 import math
 from collections.abc import Mapping
@@ -21,52 +21,53 @@ Kind = Literal[
     "reopen",
 ]
 Visible = Literal["blind", "open"]
-# Kinds of events of no case.
+# Kinds of events without a case.
 ASSIGNED, WITHDRAWN, ERASED, BROUGHT, CONTINUED, QUEUED, MIGRATED = OF_DATASETS = (
     *("assignment", "withdrawal", "erasure"),
-    *("brought_over", "continued"),  # of data that were read anew: at the end of what was copied, and of where it was
-    *("queue", "migration"),  # a session was begun; events until here have hashes of a former form
+    *("brought_over", "continued"),  # for data read again: the end of the copies, and of the chain they are from
+    *("queue", "migration"),  # a session was started; events up to here have hashes of a former form
 )
-NO_STEPS = (QUEUED, MIGRATED)  # nobody said anything on a case by them
-TWO_PEOPLE = ("second_opinion", ASSIGNED)  # kinds of events that name somebody beside who made them
+NO_STEPS = (QUEUED, MIGRATED)  # events that are not an opinion on a case
+TWO_PEOPLE = ("second_opinion", ASSIGNED)  # kinds of events that name a second person
 LONGEST_NAME, LONGEST_NOTE = 200, 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Draft:
-    """What a reviewer sends.
+    """Submission of a reviewer.
 
     Attributes
     ----------
     dataset, case_id : str
-        Digest of the dataset, and the case.
+        Digest of the dataset, and id of the case.
     kind : str
-        "opinion": one's own opinion. "reveal": the panel's opinions are shown. "keep", "change": one's opinion after
-        that. "skip". "second_opinion": somebody else is asked. "arbitration": the case is put before arbitration.
-        "adjudication": the end of arbitration. "undo": takes back one's last event. "reopen": the case starts afresh.
+        Kind of event. "opinion": the reviewer's own opinion. "reveal": the panel's opinions are shown. "keep",
+        "change": the opinion after that. "skip". "second_opinion": another reviewer is asked. "arbitration": the case
+        is sent to arbitration. "adjudication": the end of arbitration. "undo": withdraws the reviewer's last event.
+        "reopen": the case starts again.
     reviewer : str
     opinion : Opinion or None
-        For "opinion", "change" and "adjudication".
+        Opinion for "opinion", "change" and "adjudication".
     confidence : float or None
-        Of the reviewer, 0 to 1.
+        Confidence of the reviewer, 0 to 1.
     note : str
     reason : str
-        "" or one of `core.review.opinions.REASONS`.
+        Empty, or one of `core.review.opinions.REASONS`.
     visible : {"blind", "open"}
-        Whether the panel's opinions were shown before. A reviewer to whom they were ever revealed cannot be blind: the
-        store then says "open" whatever was sent.
+        What the reviewer had seen: "open" if the panel's opinions were shown before. A reviewer to whom they were ever
+        revealed cannot be blind: the store then writes "open" whatever was sent.
     model : str
     settings : mapping
-        Which model's plausibilities were shown, and with which settings (reliability, seed, ...).
+        Model of the plausibilities that were shown, and its settings (reliability, seed, ...).
     panel : Opinion or None
-        For "reveal": what was shown as the panel's class; agreeing with it closes the case.
+        For "reveal": the class shown as the panel's; agreement with it closes the case.
     whom : str
     whom_visible : {"blind", "open", ""}
-        For "second_opinion": who is asked, and whether to read blind.
+        For "second_opinion": who is asked, and whether they review blind.
     seconds : float or None
         Time on the case until this was sent.
     session : str or None
-        The session that it belongs to.
+        Session that it belongs to.
     """
 
     dataset: str
@@ -87,46 +88,46 @@ class Draft:
     session: str | None = None
 
     def check(self) -> None:
-        """Raise `InputError` where a value is out of its range, whatever the state of the case."""
+        """Raise `InputError` if a value is out of its range, whatever the state of the case."""
         if self.kind not in get_args(Kind):
-            raise InputError(f"{self.kind!r} is no kind of event.", f"It is one of {', '.join(get_args(Kind))}.")
+            raise InputError(f"{self.kind!r} is not a kind of event.", f"Use one of {', '.join(get_args(Kind))}.")
         if self.visible not in get_args(Visible):
-            raise InputError(f"What was visible is {self.visible!r}.", "It is blind or open.")
+            raise InputError(f"The visibility is {self.visible!r}.", "Use blind or open.")
         check_name(self.reviewer, "reviewer")
         if self.kind == "second_opinion":
             check_name(self.whom, "reviewer who is asked")
             if self.whom_visible not in get_args(Visible):
-                raise InputError("It is not said how the second opinion is to be given.", "Choose blind or open.")
+                raise InputError("The second opinion has no way of review.", "Choose blind or open.")
         if self.confidence is not None and not 0 <= self.confidence <= 1:
-            raise InputError(f"The confidence is {self.confidence}.", "It must be from 0 to 1.")
+            raise InputError(f"The confidence must be 0 to 1; got {self.confidence}.", "Choose another one.")
         if self.reason and self.reason not in REASONS:
-            raise InputError(f"{self.reason!r} is no reason.", f"It is one of {', '.join(REASONS)}.")
+            raise InputError(f"{self.reason!r} is not a reason.", f"Use one of {', '.join(REASONS)}.")
         if self.seconds is not None and not (math.isfinite(self.seconds) and self.seconds >= 0):
-            raise InputError(f"The time on the case is {self.seconds} seconds.", "It must be 0 or more.")
+            raise InputError(f"The time on the case must be 0 seconds or more; got {self.seconds}.", "Send it again.")
         if len(self.note) > LONGEST_NOTE:
-            raise InputError(f"The note has {len(self.note):,} characters.", f"It may have {LONGEST_NOTE:,}.")
+            raise InputError(f"The note has {len(self.note):,} characters.", f"Use at most {LONGEST_NOTE:,}.")
         for text in (self.case_id, self.note):
             check_text(text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event(Draft):
-    """A recorded event: the draft, and what the store adds.
+    """Recorded event: the draft, and the fields that the store adds.
 
     Attributes
     ----------
     version : int
-        Place among the events of the case, from 1.
+        Number among the events of the case, from 1.
     at : int
-        Microseconds since 1970-01-01 UTC.
+        Time in microseconds since 1970-01-01 UTC.
     old : Opinion or None
-        The reviewer's opinion before the event; ``opinion`` is the one after it.
+        Opinion of the reviewer before the event; ``opinion`` is the one after it.
     undoes : int or None
-        For "undo": the version of the event that is taken back.
+        For "undo": the version of the event that is withdrawn.
     number : int
-        Place among all events of the dataset, from 1; 0 until it is recorded.
+        Number among all events of the dataset, from 1; 0 until it is recorded.
     hash : str
-        Its hash in the chain of the dataset (`core.review.chain`); empty until it is recorded.
+        Hash in the chain of the dataset (`core.review.chain`); empty until it is recorded.
     """
 
     version: int
@@ -140,11 +141,13 @@ class Event(Draft):
 def check_name(name: str, what: str) -> None:
     """Raise `InputError` unless it is a name in one line, without blanks at its ends."""
     if not name or name != " ".join(name.split()) or len(name) > LONGEST_NAME:
-        raise InputError(f"The name of the {what} is {name[:40]!r}.", "Give a name in one line, without outer blanks.")
+        raise InputError(
+            f"The name of the {what} is {name[:40]!r}.", "Use a name in one line, without blanks at its ends."
+        )
     check_text(name)
 
 
 def check_text(text: str) -> None:
-    """Raise `InputError` where a database could not keep the text letter for letter."""
+    """Raise `InputError` if a database could not store the text exactly."""
     if "\x00" in text or any("\ud800" <= letter <= "\udfff" for letter in text):
-        raise InputError("A text holds a character that cannot be kept.", "Type it again.")
+        raise InputError("A text contains a character that cannot be saved.", "Type it again.")

@@ -34,15 +34,15 @@ _RESULT = (
 
 
 def time_of(microseconds: int) -> str:
-    """ISO 8601 in UTC."""
+    """Return a time as ISO 8601 in UTC."""
     return utc(microseconds // 1_000_000).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def result_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.DataFrame:
-    """One row per case that has a review, in the order of the dataset.
+    """Return one row per case that has a review, in the order of the dataset.
 
-    ``seconds`` is the time on the case until the decision was given. ``outside_plausible_set`` marks cases that one
-    reviewer closed alone with an opinion outside the panel's plausible set.
+    ``seconds`` is the time on the case until the decision. ``outside_plausible_set`` marks cases that only one reviewer
+    closed, with an opinion outside the panel's plausible set.
     """
     rows = []
     for case_id in dataset.cases:
@@ -75,7 +75,7 @@ def result_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.Data
 
 
 def trail_table(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> pd.DataFrame:
-    """One row per event, undone ones included, by case and version."""
+    """Return one row per event, undone ones included, by case and version."""
     rows, early = [], _earlier(reviews)
     for case_id in dataset.cases:
         if case_id in reviews:
@@ -93,15 +93,15 @@ def trail_json(
     head: Head | None = None,
     assignments: Iterable[Assignment] = (),
 ) -> bytes:
-    """The whole trail with the state of each case, for machines.
+    """Return the whole trail with the state of each case as JSON.
 
     Parameters
     ----------
     dataset : Dataset
     reviews : mapping of str to CaseReview
-        By case.
+        Reviews by case.
     head : Head, optional
-        Where the chain of the record ends (`core.review.chain`).
+        End of the chain of the record (`core.review.chain`).
     assignments : iterable of Assignment
     """
     early = _earlier(reviews)
@@ -132,7 +132,7 @@ def trail_json(
 
 
 def _earlier(reviews: Mapping[str, CaseReview]) -> set[int]:
-    """Numbers of the events whose time is before that of the event in front of them: a clock was set back."""
+    """Return the numbers of events whose time is before that of the event before them, because a clock was set back."""
     events = sorted((event for review in reviews.values() for event in review.events), key=lambda event: event.number)
     return {event.number for before, event in pairwise(events) if event.at < before.at}
 
@@ -142,7 +142,7 @@ def _words(opinion: Opinion | None) -> str:
 
 
 def _plausible(panel: Opinion | None) -> str:
-    """The plausible set of an undecided panel as JSON; empty if it has none."""
+    """Return the plausible set of an undecided panel as JSON; empty if it has none."""
     return "" if panel is None or panel.plausible is None else json.dumps(panel.plausible, ensure_ascii=False)
 
 

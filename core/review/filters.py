@@ -1,4 +1,4 @@
-"""Own filters of a queue: by class, rater, pair of raters who disagree, date and state. Masks of cases."""
+"""Filters of a queue: by class, rater, pair of raters who disagree, date and state. Results are masks of cases."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -12,20 +12,20 @@ from .states import SETTLED, STATES, CaseReview
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """What a case must have to be in a session; what is not given does not matter.
+    """Conditions for a case to be in a session; omitted ones do not matter.
 
     Attributes
     ----------
     named : str, optional
-        A class that a rater named on the case, in any place.
+        Class that a rater named on the case, at any position.
     rater : str, optional
-        Who has annotated the case.
+        Rater who has annotated the case.
     pair : (str, str), optional
-        Two raters whose first choices on the case differ, as from a cell of the agreement matrix.
+        Two raters whose first choices on the case differ, as in a cell of the agreement matrix.
     since, until : int, optional
-        An annotation from ``since`` (inclusive) to ``until`` (exclusive), seconds since 1970-01-01 UTC.
+        Times with an annotation from ``since`` (inclusive) to ``until`` (exclusive), seconds since 1970-01-01 UTC.
     states : collection of str, optional
-        States of the review (`core.review.states.STATES`); not given: all but closed and adjudicated.
+        States of the review (`core.review.states.STATES`); if omitted, all but closed and adjudicated.
     """
 
     named: str | None = None
@@ -37,21 +37,21 @@ class Filter:
 
 
 def matching(dataset: Dataset, wanted: Filter, reviews: Mapping[str, CaseReview]) -> np.ndarray:
-    """Cases that a filter lets through, bool, shape (n_cases,).
+    """Return the cases that pass a filter, bool, shape (n_cases,).
 
     Parameters
     ----------
     dataset : Dataset
     wanted : Filter
     reviews : mapping
-        The review of each case that has one (`ReviewStore.cases`).
+        Review of each case that has one (`ReviewStore.cases`).
 
     Raises
     ------
     NotFoundError
         A class or a rater that the data do not have.
     InputError
-        Dates or raters are asked for and the data have none, or a state does not exist.
+        Dates or raters are given and the data have none, or a state does not exist.
     """
     kept = _by_state(dataset, wanted.states, reviews)
     annotation = np.ones(dataset.n_annotations, bool)
@@ -78,7 +78,7 @@ def _by_state(dataset: Dataset, states: Collection[str] | None, reviews: Mapping
     if states is None:
         states = STATES.keys() - SETTLED
     if unknown := [state for state in states if state not in STATES]:
-        raise InputError(f"There is no state {unknown[0]!r}.", f"There are {', '.join(STATES)}.")
+        raise InputError(f"Unknown state {unknown[0]!r}.", f"Use one of {', '.join(STATES)}.")
     kept = np.full(dataset.n_cases, "open" in states)
     for case, case_id in enumerate(dataset.cases):
         if case_id in reviews:
@@ -92,12 +92,12 @@ def _rater(dataset: Dataset, name: str) -> int:
     try:
         return dataset.raters.index(name)
     except ValueError:
-        raise NotFoundError(f"There is no rater {name!r} in {dataset.name}.") from None
+        raise NotFoundError(f"Could not find rater {name!r} in {dataset.name}.") from None
 
 
 def _names(dataset: Dataset, name: str) -> np.ndarray:
     if name not in dataset.classes:
-        raise NotFoundError(f"There is no class {name!r} in {dataset.name}.")
+        raise NotFoundError(f"Could not find class {name!r} in {dataset.name}.")
     code = dataset.classes.index(name)
     if dataset.kind == "class":
         cases = dataset.case_of_annotation[dataset.answer == code]
@@ -107,7 +107,7 @@ def _names(dataset: Dataset, name: str) -> np.ndarray:
 
 
 def _disagree(dataset: Dataset, a: int, b: int) -> np.ndarray:
-    """Cases that both annotated, with no first choice, or no score, in common."""
+    """Return the cases that both annotated, with no first choice, or no score, in common."""
     firsts: list[dict[int, set[float]]] = [{}, {}]
     for place, rater in enumerate((a, b)):
         for annotation in np.flatnonzero(dataset.rater == rater).tolist():

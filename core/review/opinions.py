@@ -1,4 +1,4 @@
-"""What a reviewer says of a case: a class, a ranking, a set of labels, a distribution, a score, or undetermined."""
+"""Opinions of a reviewer on a case: a class, a ranking, a set of labels, a distribution, a score, or undetermined."""
 
 import json
 import math
@@ -21,24 +21,24 @@ _SUM_TOLERANCE = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class Opinion:
-    """One opinion: `of_class`, `of_ranking`, `of_labels`, `of_distribution` or `of_score`; or it is `UNDETERMINED`.
+    """Opinion: `of_class`, `of_ranking`, `of_labels`, `of_distribution` or `of_score`, or `UNDETERMINED`.
 
     Equal opinions are equal objects: the order within a tie, or of the classes of a distribution, does not matter.
 
     Attributes
     ----------
     blocks : tuple of tuples of str
-        Classes, first choice first; tied classes stand in one block. A single class is one block of one.
+        Classes, first choice first; tied classes are in one block. A single class is one block with one class.
     distribution : tuple of (str, float)
-        Class and probability; classes without any are left out.
+        Class and probability; classes with probability 0 are left out.
     score : float or None
-        Where annotations are scores.
+        Score, if annotations are scores.
     within : tuple of float, or None
-        Of the panel: between which scores a colleague's agrees with it.
+        For the panel: the interval in which a reviewer's score agrees with it.
     is_set : bool
-        The one block is a set of labels that all apply, and no tie.
+        True if the one block is a set of labels that all apply, not a tie.
     plausible : tuple of str, or tuple of float, or None
-        Of an undecided panel: its plausible set (`core.thresholds.PLAUSIBLE_SET`), classes or labels by name, of
+        For an undecided panel: its plausible set (`core.thresholds.PLAUSIBLE_SET`), classes or labels by name, for
         scores the lowest and the highest. None if unknown, as in records of earlier versions. Equal opinions may differ
         in it.
     """
@@ -51,68 +51,70 @@ class Opinion:
     plausible: tuple[str, ...] | tuple[float, float] | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
-        """Raise `InputError` where it is of two kinds at once."""
+        """Raise `InputError` if the opinion is of two kinds at once."""
         said = bool(self.blocks) + bool(self.distribution) + (self.score is not None)
         if said > 1 or (self.is_set and len(self.blocks) != 1) or (self.within is not None and self.score is None):
-            raise InputError("The opinion is of two kinds at once.", "Give a class, a set, a ranking or a score.")
+            raise InputError("The opinion is of two kinds at once.", "Use one of class, set, ranking or score.")
 
     @classmethod
     def of_class(cls, name: str) -> "Opinion":
-        """One class."""
+        """Return an opinion of one class."""
         return cls(blocks=((name,),))
 
     @classmethod
     def of_ranking(cls, blocks: Iterable[Iterable[str]]) -> "Opinion":
-        """Classes in order, tied ones together.
+        """Return an opinion of classes in order, with ties.
 
         Raises
         ------
         InputError
-            A block is empty, a class stands twice, or there is none.
+            A block is empty, a class is repeated, or there is none.
         """
         ordered = tuple(tuple(sorted(block)) for block in blocks)
         named = [name for block in ordered for name in block]
         if not named or not all(ordered):
-            raise InputError("The ranking has a place without a class.", "Name at least one class in each place.")
+            raise InputError(
+                "The ranking has a position without a class.", "Choose at least one class for each position."
+            )
         if len(set(named)) < len(named):
-            raise InputError("The ranking names a class twice.", "Name each class once.")
+            raise InputError("The ranking repeats a class.", "Use each class once.")
         return cls(blocks=ordered)
 
     @classmethod
     def of_labels(cls, labels: Iterable[str]) -> "Opinion":
-        """A set of labels, one or several.
+        """Return an opinion that is a set of labels, one or several.
 
         Raises
         ------
         InputError
-            A label stands twice, or there is none.
+            A label is repeated, or there is none.
         """
         named = tuple(sorted(labels))
         if not named:
-            raise InputError("The set has no label.", "Name one, or say that it cannot be determined.")
+            raise InputError("The set has no label.", "Choose one, or select that it cannot be determined.")
         if len(set(named)) < len(named):
-            raise InputError("The set names a label twice.", "Name each label once.")
+            raise InputError("The set repeats a label.", "Use each label once.")
         return cls(blocks=(named,), is_set=True)
 
     @classmethod
     def of_distribution(cls, shares: Mapping[str, float]) -> "Opinion":
-        """Probabilities of classes.
+        """Return an opinion of probabilities of classes.
 
         Raises
         ------
         InputError
-            One is negative or not a number, or they do not sum to one.
+            A probability is negative or not a number, or they do not sum to one.
         """
         if any(not math.isfinite(share) or share < 0 for share in shares.values()):
-            raise InputError("A probability is negative or not a number.", "Give each class 0 to 1.")
+            raise InputError("A probability is negative or not a number.", "Use 0 to 1 for each class.")
         total = math.fsum(shares.values())
         if abs(total - 1) > _SUM_TOLERANCE:
-            raise InputError(f"The probabilities sum to {significant(total, 4)}.", "They must sum to 1.")
+            raise InputError(f"The probabilities must sum to 1; they sum to {significant(total, 4)}.", "Change them.")
         return cls(distribution=tuple(sorted((name, float(share)) for name, share in shares.items() if share > 0)))
 
     @classmethod
     def of_score(cls, score: float, within: tuple[float, float] | None = None) -> "Opinion":
-        """A score; of the panel with the interval in which a colleague's score agrees with it.
+        """Return an opinion of a score; for the panel with the interval in which a reviewer's score agrees with it.
 
         Parameters
         ----------
@@ -122,17 +124,17 @@ class Opinion:
         Raises
         ------
         InputError
-            One is no finite number, or the score lies outside of the interval.
+            A value is not a finite number, or the score is outside the interval.
         """
         if not all(math.isfinite(value) for value in (score, *(within or ()))):
-            raise InputError("A score is not a finite number.", "Give a number.")
+            raise InputError("A score is not a finite number.", "Enter a number.")
         if within is not None and not within[0] <= score <= within[1]:
-            raise InputError("The score lies outside of its interval.", "Give an interval that holds it.")
+            raise InputError("The score is outside its interval.", "Use an interval that contains it.")
         return cls(score=float(score), within=None if within is None else (float(within[0]), float(within[1])))
 
     @property
     def kind(self) -> str:
-        """Which: "class", "ranking", "set", "distribution", "score" or "undetermined"."""
+        """Kind of opinion: "class", "ranking", "set", "distribution", "score" or "undetermined"."""
         if self.score is not None:
             return "score"
         if self.distribution:
@@ -145,7 +147,7 @@ class Opinion:
 
     @property
     def first(self) -> tuple[str, ...]:
-        """First choice, more than one class where they are tied or a set; a score as text; none if undetermined."""
+        """First choice, more than one class if they are tied or a set; a score as text; empty if undetermined."""
         if self.score is not None:
             return (typed(self.score),)
         if self.distribution:
@@ -155,35 +157,37 @@ class Opinion:
 
     @property
     def classes(self) -> tuple[str, ...]:
-        """Every class that it names."""
+        """Every class that the opinion names."""
         return tuple(name for block in self.blocks for name in block) + tuple(name for name, _ in self.distribution)
 
     @property
     def decided(self) -> bool:
-        """Whether one class, or one set, is the answer: a tie, or that it cannot be determined, decides nothing."""
+        """True if the opinion is one class or one set; a tie and "undetermined" decide nothing."""
         return self.is_set or len(self.first) == 1
 
     def check_classes(self, classes: Sequence[str], kind: str) -> None:
-        """Raise `InputError` where it names a class that is not in the list, or is no opinion on such data.
+        """Raise `InputError` if the opinion names an unknown class, or does not fit data of this kind.
 
         Parameters
         ----------
         classes : sequence of str
         kind : str
-            Of the annotations, `Dataset.kind`: "class", "ranking", "set" or "score".
+            Kind of the annotations, `Dataset.kind`: "class", "ranking", "set" or "score".
         """
         if self != UNDETERMINED and self.kind not in _FITS[kind]:
-            raise InputError(f"A {self.kind} was given, and these annotations are {_MANY[kind]}.", f"Give a {kind}.")
+            raise InputError(
+                f"The opinion is a {self.kind}, but these annotations are {_MANY[kind]}.", f"Use a {kind}."
+            )
         plausible = [name for name in self.plausible or () if isinstance(name, str)]
         unknown = [name for name in (*self.classes, *plausible) if name not in classes]
         if unknown:
             raise InputError(f"Class {unknown[0]!r} is not in the list of classes.", "Choose from the list.")
 
     def agrees_with(self, panel: "Opinion") -> bool:
-        """Whether both have the same first choice, or the same set of labels.
+        """Return whether both have the same first choice, or the same set of labels.
 
-        A tie that only holds the other's class does not settle a case, so it does not agree; nor does an opinion that
-        it cannot be determined, unless both say so. A score agrees with a panel's where it lies within its interval.
+        A tie that contains the other's class does not settle a case, so it does not agree; nor does "undetermined",
+        unless both are. A score agrees with a panel's score if it is in its interval.
         """
         if self.score is not None and panel.within is not None:
             return panel.within[0] <= self.score <= panel.within[1]
@@ -191,13 +195,13 @@ class Opinion:
 
     @property
     def plausible_set(self) -> tuple[str, ...] | tuple[float, float] | None:
-        """The plausible set of an undecided panel; the classes of its tie if only these are known."""
+        """Plausible set of an undecided panel; the classes of its tie if only these are known."""
         return (self.first or None) if self.plausible is None else self.plausible
 
     def is_outside(self, panel: "Opinion") -> bool:
-        """Whether it is outside the plausible set of an undecided panel; False if that set is unknown.
+        """Return whether the opinion is outside the plausible set of an undecided panel; False if that set is unknown.
 
-        A ranking counts by its first choice. A tie or a set is outside as soon as one of its classes is.
+        A ranking counts by its first choice. A tie or a set is outside if any of its classes is.
         """
         known = panel.plausible_set
         if panel.decided or known is None:
@@ -207,7 +211,7 @@ class Opinion:
         return not set(self.first) <= set(known)
 
     def words(self) -> str:
-        """As a line of text: ``A = B › C``, or ``A + B`` of a set. Not escaped."""
+        """Return the opinion as a line of text: ``A = B › C``, or ``A + B`` for a set. Not escaped."""
         if self.score is not None:
             ends = " to ".join(significant(end) for end in self.within or ())
             return f"{exact(self.score)} ({ends})" if ends else exact(self.score)
@@ -219,7 +223,7 @@ class Opinion:
         return " › ".join(" = ".join(block) for block in self.blocks) or "cannot be determined"
 
     def to_json(self) -> str:
-        """Text for the database and for export."""
+        """Return the opinion as JSON for the database and for export."""
         if self.score is not None:
             value: dict[str, Any] = {"score": self.score} | ({"within": self.within} if self.within else {})
         elif self.distribution:
@@ -233,7 +237,7 @@ class Opinion:
 
     @classmethod
     def from_json(cls, text: str) -> "Opinion":
-        """What `to_json` wrote."""
+        """Return the opinion that `to_json` wrote."""
         value = json.loads(text)
         if "score" in value:
             return cls.of_score(value["score"], value.get("within"))

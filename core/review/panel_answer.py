@@ -1,14 +1,13 @@
-"""What the panel says of a case, for a reviewer to be compared with: no more than its annotations can tell.
+"""Panel's answer for a case, to compare with a reviewer's opinion, only as definite as its annotations allow.
 
-A class is the panel's class only where it is the most plausible one with a certainty of `PANEL_DECIDED` at the
-reliability shown, and two readers or more have annotated. That is exact for Dirichlet counts and PrIRN; otherwise draws
-are added until two Monte Carlo standard errors do not reach `PANEL_DECIDED`, and where that is not to be had the panel
-is undecided.
+A class is the panel's class only if it is the leading class with a certainty of `PANEL_DECIDED` at the reliability
+shown, and at least two raters have annotated. That is exact for Dirichlet counts and PrIRN; otherwise draws are added
+until two Monte Carlo standard errors do not reach `PANEL_DECIDED`. If that is not possible, the panel is undecided.
 
-An undecided panel has a plausible set: the fewest of the named classes that are together first with probability
-`PLAUSIBLE_SET`, classes that are equally probable together, and all named classes if these do not reach it. A class
-that nobody named is never in it: its probability is that of the prior. Of labels these are the named labels that apply
-with more than 1 − `PLAUSIBLE_SET`, of scores it is the interval of a colleague's score.
+An undecided panel has a plausible set: the smallest set of named classes that together are first with probability
+`PLAUSIBLE_SET`, including classes with the same probability, and all named classes if these do not reach it. A class
+that nobody named is never in it: its probability is that of the prior. For labels these are the named labels that apply
+with more than 1 − `PLAUSIBLE_SET`, for scores it is the interval of another rater's score.
 """
 
 from dataclasses import dataclass, replace
@@ -31,27 +30,27 @@ FEWEST_READERS = 2
 STANDARD_ERRORS = 2.0
 MOST_DRAWS = 64_000
 _MORE = 4
-_EQUAL = 1e-9  # of a probability
+_EQUAL = 1e-9  # difference below which two probabilities count as equal
 
 
 @dataclass(frozen=True, slots=True)
 class PanelWord:
-    """What the panel says of one case.
+    """Panel's answer for one case.
 
     Attributes
     ----------
     opinion : Opinion
-        One class where the panel is decided. Else the classes that are together most plausible with a certainty of
-        ``level``, as a tie, or `UNDETERMINED` where those are not two or more that were named, with the plausible set.
+        One class if the panel is decided. Else the classes that together lead with a certainty of ``level``, as a tie,
+        or `UNDETERMINED` if fewer than two of them were named, with the plausible set.
     certainty, se : float
-        P(the most plausible of the named classes is the most plausible of all), and its Monte Carlo standard error, 0
-        where exact; 0 and 0 where nobody has annotated.
+        Probability that the leading one of the named classes leads among all classes, and its Monte Carlo standard
+        error, 0 if exact; 0 and 0 if nobody has annotated.
     n_readers : int
-        Readers who have annotated, or annotations where readers are not told apart.
+        Number of raters who have annotated, or of annotations if raters are not identified.
     level : float
-        The certainty from which the panel is decided.
+        Certainty from which the panel is decided.
     why : str
-        Why it is undecided; empty where it is decided.
+        Reason why it is undecided; empty if it is decided.
     """
 
     opinion: Opinion
@@ -63,7 +62,7 @@ class PanelWord:
 
     @property
     def decided(self) -> bool:
-        """Whether one class is the panel's class."""
+        """True if one class is the panel's class."""
         return not self.why
 
 
@@ -77,19 +76,19 @@ def panel_word(
     seed: int = 0,
     level: float = PANEL_DECIDED,
 ) -> PanelWord:
-    """What the panel says of a case under a plausibility model.
+    """Return the panel's answer for a case under a plausibility model.
 
     Parameters
     ----------
     model : PlausibilityModel
     dataset : Dataset
-        Of a kind that the model takes.
+        Dataset of a kind that the model takes.
     case : int
-        Position.
+        Position of the case.
     reliability : float
-        γ, the trust in the raters, > 0.
+        Reliability γ: how much each annotation counts, > 0.
     n_draws : int
-        At first; up to `MOST_DRAWS` where these do not tell.
+        Initial number of draws; up to `MOST_DRAWS` if these are not conclusive.
     seed : int
     level : float
         Certainty from which the panel is decided, ½ to 1.
@@ -100,7 +99,9 @@ def panel_word(
         A number is out of its range.
     """
     if not 0.5 <= level < 1:
-        raise InputError(f"The panel is to be decided at a certainty of {level}.", "Give 0.5 or more, below 1.")
+        raise InputError(
+            f"The certainty of a decided panel must be 0.5 or more and below 1; got {level}.", "Change it."
+        )
     check_sampling(reliability, n_draws)
     rows = dataset.annotations_of(case)
     n_readers = len(np.unique(dataset.rater[rows])) if dataset.raters_identified else len(rows)
@@ -114,11 +115,11 @@ def panel_word(
     error = _error(certainty, ess, level)
     why = ""
     if n_readers < FEWEST_READERS:
-        why = "one reader has annotated"
+        why = "only one rater has annotated"
     elif certainty < level:
-        why = f"no class is the most plausible with a certainty of {percent(level)}"
+        why = f"no class leads with a certainty of {percent(level)}"
     elif not sure:
-        why = f"the draws do not tell whether the certainty is {percent(level)}"
+        why = f"it is inconclusive from the draws if the certainty is {percent(level)}"
     names = [getattr(model, "classes", dataset.classes)[code] for code in classes]
     opinion = Opinion.of_class(names[best])
     if why:
@@ -128,20 +129,20 @@ def panel_word(
 
 
 def panel_score(model: GaussianScores, dataset: Dataset, case: int, *, reliability: float) -> Opinion:
-    """What the panel says of a case's score: its plausible score, and where a colleague's would lie with 95%.
+    """Return the panel's score for a case, and the 95% interval of another rater's score.
 
-    A colleague's score beyond that is no disagreement by chance. `UNDETERMINED` with fewer than two readers; of one
-    reader that interval is the plausible set.
+    A score outside that interval is not due to chance. `UNDETERMINED` with fewer than two raters; with one rater the
+    interval is the plausible set.
 
     Parameters
     ----------
     model : GaussianScores
     dataset : Dataset
-        Of scores.
+        Dataset of scores.
     case : int
-        Position.
+        Position of the case.
     reliability : float
-        γ, the trust in the raters, > 0.
+        Reliability γ: how much each annotation counts, > 0.
     """
     rows = dataset.annotations_of(case)
     n_readers = len(np.unique(dataset.rater[rows])) if dataset.raters_identified else len(rows)
@@ -162,16 +163,16 @@ def panel_set(
     model: DirichletCounts | None = None,
     level: float = PANEL_DECIDED,
 ) -> PanelWord:
-    """What the panel says of a case whose annotations are sets of labels: the likeliest set, where all is certain.
+    """Return the panel's answer for sets of labels: the most probable set, if every label of it is certain.
 
     Parameters
     ----------
     dataset : Dataset
-        Of sets.
+        Dataset of sets.
     case : int
-        Position.
+        Position of the case.
     reliability : float
-        γ, the trust in the raters, > 0.
+        Reliability γ: how much each annotation counts, > 0.
     model : DirichletCounts, optional
     level : float
         Certainty of the whole set from which the panel is decided, ½ to 1.
@@ -182,7 +183,9 @@ def panel_set(
         A number is out of its range.
     """
     if not 0.5 <= level < 1:
-        raise InputError(f"The panel is to be decided at a certainty of {level}.", "Give 0.5 or more, below 1.")
+        raise InputError(
+            f"The certainty of a decided panel must be 0.5 or more and below 1; got {level}.", "Change it."
+        )
     rows = dataset.annotations_of(case)
     n_readers = len(np.unique(dataset.rater[rows])) if dataset.raters_identified else len(rows)
     if not n_readers:
@@ -191,7 +194,7 @@ def panel_set(
     certainty, applies = float(found.whole[0]), np.flatnonzero(found.applies[0])
     why = ""
     if n_readers < FEWEST_READERS:
-        why = "one reader has annotated"
+        why = "only one rater has annotated"
     elif certainty < level:
         why = f"no set of labels has a certainty of {percent(level)}"
     elif not applies.size:
@@ -205,9 +208,9 @@ def panel_set(
 def _first_places(
     model: PlausibilityModel, dataset: Dataset, case: int, reliability: float, n_draws: int, seed: int, level: float
 ) -> tuple[np.ndarray, np.ndarray, float, bool]:
-    """Named classes, P(each is first) with all others last, draws that count (inf if exact), and whether these tell."""
+    """Return named classes, P(each is first) with others last, the effective number of draws, and if they suffice."""
     part = dataset.select(cases=[dataset.cases[case]])
-    # Raters' severity is known from all cases; counts need no more than their own.
+    # Raters' severity is estimated from all cases; counts need only those of their own case.
     of_all = isinstance(model, OrdinalTruth)
     exact = exact_first_place(model, dataset if of_all else part, case if of_all else 0, reliability)
     if exact is not None:
@@ -224,14 +227,14 @@ def _first_places(
 
 
 def _error(chance: float, ess: float, level: float) -> float:
-    """Standard error of a probability, at least that of ``level``: of few draws all may be alike."""
+    """Return the standard error of a probability, at least that of ``level``, because few draws may all be alike."""
     return float(np.sqrt(max(chance * (1 - chance), level * (1 - level)) / ess))
 
 
 def _plausible(named: np.ndarray, ess: float) -> list[int]:
-    """Places of the fewest classes that are together first with `PLAUSIBLE_SET`; all if they do not reach it.
+    """List the fewest classes that together are first with `PLAUSIBLE_SET`; all if they do not reach it.
 
-    Classes that only simulation error sets apart from the last of them come along.
+    Classes that differ from the last of them only by simulation error are included.
     """
     order = np.argsort(-named, kind="stable")
     n = int(np.searchsorted(np.cumsum(named[order]), PLAUSIBLE_SET - _EQUAL)) + 1
@@ -243,7 +246,7 @@ def _plausible(named: np.ndarray, ess: float) -> list[int]:
 def _plausible_labels(
     dataset: Dataset, case: int, found: LabelSetCertainty, reliability: float, model: DirichletCounts | None
 ) -> tuple[str, ...]:
-    """Labels that somebody named on the case and that may apply; of labels that exclude each other as of classes."""
+    """List named labels that may apply; for labels that exclude each other as for classes."""
     if found.exclusive:
         view, _ = dataset.select(cases=[dataset.cases[case]]).as_classes()
         codes, chance = exact_first_place(model or DirichletCounts(), view, 0, reliability) or ((), np.ones(1))
@@ -255,7 +258,7 @@ def _plausible_labels(
 
 
 def _undecided(chance: np.ndarray, names: list[str], level: float) -> Opinion:
-    """The fewest classes that together are first with a certainty of ``level``, as a tie."""
+    """Return the fewest classes that together are first with a certainty of ``level``, as a tie."""
     order = np.argsort(-chance, kind="stable")
     n = int(np.searchsorted(np.cumsum(chance[order]), level - 1e-12)) + 1
     tied = [names[place] for place in order[:n] if place < len(names)]

@@ -1,7 +1,7 @@
-"""A random sample of cases to review, whose chances are kept, and whether reviewed cases are a sample's or a queue's.
+"""Random sample of cases to review, with recorded probabilities, and the origin of reviewed cases: sample or queue.
 
-A queue of the least certain cases says nothing of all cases: rates over what it brought are rates of hard cases. A case
-of a sample has its chance of being drawn in the record, so that rates can be computed from it.
+A queue of the least certain cases does not represent all cases: rates over its cases are rates of hard cases. The
+record has the probability with which each case of a sample was drawn, so that rates can be computed from it.
 """
 
 import re
@@ -21,15 +21,15 @@ from .worklist import Queue
 
 SAMPLE = "Random sample"
 _CHANCE = re.compile(r"drawn with probability ([-+.e\d]+)(?: by seed (\d+))?")
-_UNIFORM = 0.2  # of the budget, spread over all cases whatever their certainty
+_UNIFORM = 0.2  # share of the budget that is spread over all cases whatever their certainty
 
 
 def random_sample(
     dataset: Dataset, budget: int, seed: int = 0, likely: np.ndarray | None = None, what: str = ""
 ) -> Queue:
-    """Cases drawn at random, each by itself, so that their number is near the budget and not always it.
+    """Draw cases at random and independently, so that their number is close to the budget but not always equal to it.
 
-    The same seed with a larger budget draws the same cases and more.
+    The same seed with a larger budget draws the same cases and further ones.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ def random_sample(
         Expected number of cases.
     seed : int
     likely : ndarray, shape (n_cases,), optional
-        How likely each case counts towards what is to be estimated (see `core.machines.rates.likely_named`), or how
-        certain its most plausible class is: cases are drawn more often where ``likely × (1 − likely)`` is large, which
-        estimates that rate best. All have the same chance where it is not given; NaN counts as full doubt.
+        Probability that each case counts towards the estimated rate (see `core.machines.rates.likely_named`), or
+        certainty of its leading class: cases are drawn more often if ``likely × (1 − likely)`` is large, which
+        estimates that rate best. If omitted, all have the same probability; NaN counts as 0.5.
     what : str
-        What is to be estimated, for the title.
+        Name of the estimated rate, for the title.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def random_sample(
         The budget is below 1 or above the number of cases.
     """
     if budget < 1:
-        raise InputError(f"A sample of {budget:,} cases was asked for.", "Ask for at least one.")
+        raise InputError(f"The sample must have at least 1 case; got {budget:,}.", "Use a larger number.")
     p = np.full(dataset.n_cases, 0.5) if likely is None else np.nan_to_num(likely, nan=0.5)
     chance = best_probabilities(p * (1 - p), budget, _UNIFORM)
     drawn = np.flatnonzero(case_seeds(seed, dataset.cases, "random sample") / 2.0**32 < chance)
@@ -62,26 +62,26 @@ def random_sample(
 
 
 def chance_of(queued: Queued) -> float | None:
-    """The probability with which a case of a session was drawn; None for a case of a queue."""
+    """Return the probability with which a case of a session was drawn; None for a case of a queue."""
     found = _CHANCE.fullmatch(queued.why)
     return float(found[1]) if found else None
 
 
 @dataclass(frozen=True, slots=True)
 class ReviewedBy:
-    """How the reviewed cases came to be reviewed.
+    """Origin of the reviewed cases.
 
     Attributes
     ----------
     chance : dict of str to float
-        Reviewed cases of the sample, each with its probability of being drawn. Of samples with different seeds it is
-        the one of which most is read: with which chance its cases were in the other is not known.
+        Probability of being drawn for each reviewed case of the sample. If samples have different seeds, the one with
+        most reviewed cases is used: the probability of its cases in the other is unknown.
     n_queue : int
-        Reviewed cases that it did not draw.
+        Number of reviewed cases that the sample did not draw.
     n_unread : int
-        Cases that it drew and nobody has read yet.
+        Number of cases in the sample that nobody has reviewed yet.
     n_apart : int
-        How many of ``n_queue`` came by a sample with another seed.
+        Number of cases in ``n_queue`` that are from a sample with another seed.
     """
 
     chance: dict[str, float]
@@ -90,60 +90,60 @@ class ReviewedBy:
     n_apart: int = 0
 
     def words(self) -> str:
-        """Whose rates those over the reviewed cases are, in a sentence."""
+        """Return which cases the rates over reviewed cases represent, in a sentence."""
         if not self.chance:
             return (
-                f"The {plural(self.n_queue, 'reviewed case')} came from queues and not by chance: what is said here is "
-                "said of these cases and is no rate of all cases. Draw a random sample for that."
+                f"The {plural(self.n_queue, 'reviewed case')} came from queues, not from a random sample. "
+                "These results apply to these cases only. To estimate rates for all cases, draw a random sample."
             )
         if not self.n_queue:
             which = plural(len(self.chance), "reviewed case is", "reviewed cases are")
-            return f"The {which} of a random sample, with the chances in the record.{self._left()}"
+            return f"The {which} of a random sample, with recorded probabilities.{self._left()}"
         return (
-            f"Of the reviewed cases {len(self.chance):,} came by a random sample and {self._others()}: "
-            f"what is said here is said of these cases together and is no rate of all cases.{self._left()}"
+            f"{len(self.chance):,} of the reviewed cases came from a random sample and {self._others()}. "
+            f"These results apply to these cases only, not to all cases.{self._left()}"
         )
 
     def of_rates(self) -> str:
-        """Which reviewed cases rates among all cases can be had from, in sentences: those of the sample alone."""
+        """Return which reviewed cases can be used for rates among all cases, in sentences: only those of the sample."""
         if not self.chance:
             return (
-                f"The {plural(self.n_queue, 'reviewed case')} came from queues and not by chance, so that no rate "
-                "among all cases can be had from them, and none here is."
+                f"The {plural(self.n_queue, 'reviewed case')} came from queues, not from a random sample, "
+                "so they are not used to estimate rates among all cases."
             )
         if not self.n_queue:
             return self.words()
         return (
-            f"Of the reviewed cases {len(self.chance):,} came by a random sample, which rates by it count, and "
-            f"{self._others()}, which they do not.{self._left()}"
+            f"{len(self.chance):,} of the reviewed cases came from a random sample and count for its rates; "
+            f"{self._others()} and do not count.{self._left()}"
         )
 
     def _left(self) -> str:
         if not self.n_unread:
             return ""
         return (
-            f" {plural(self.n_unread, 'case')} of it still to be read; the order is by chance, so that those read "
-            "stand for all of it, unless some were skipped for what they are."
+            f" {plural(self.n_unread, 'case')} of it not yet reviewed. The order is random, so the reviewed ones "
+            "represent all of it, unless some were skipped because of their content."
         )
 
     def _others(self) -> str:
         if not self.n_apart:
             return f"{self.n_queue:,} from queues"
-        others = f"{self.n_apart:,} by one with another seed, which cannot be counted with it"
+        others = f"{self.n_apart:,} from one with another seed, which cannot be combined with it"
         return f"{others}, and {self.n_queue - self.n_apart:,} from queues" if self.n_queue > self.n_apart else others
 
 
 def reviewed_by(reviews: Mapping[str, CaseReview], sessions: Iterable[Session]) -> ReviewedBy:
-    """Which reviewed cases a sample drew.
+    """Return which reviewed cases a sample drew.
 
     Parameters
     ----------
     reviews : mapping of str to CaseReview
-        Of the dataset (`ReviewStore.cases`).
+        Reviews of the dataset (`ReviewStore.cases`).
     sessions : iterable of Session
-        Of all reviewers.
+        Sessions of all reviewers.
     """
-    drawn: dict[str, dict[str, float]] = {}  # by seed: of two samples with one seed the larger chance is that of both
+    drawn: dict[str, dict[str, float]] = {}  # by seed: of two samples with one seed, the larger probability is valid
     for session in sessions:
         for queued in session.cases:
             if found := _CHANCE.fullmatch(queued.why):

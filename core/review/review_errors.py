@@ -1,4 +1,4 @@
-"""What can go wrong when a review is recorded. Whatever it is, nothing that was acknowledged is lost."""
+"""Errors when a review is recorded. Nothing that was acknowledged is ever lost."""
 
 from typing import Literal
 
@@ -8,13 +8,13 @@ Trouble = Literal["locked", "full", "unreachable", "read-only", "damaged", "newe
 
 
 class StoreError(PluralityError):
-    """The database of reviews did not do what was asked; nothing was acknowledged.
+    """The database of reviews failed; nothing was acknowledged.
 
     Attributes
     ----------
     trouble : str
-        "locked", "full", "unreachable", "read-only", "damaged", "newer" (written by a later version),
-        "older" (its owner must upgrade it), "lost" (it was there once), "moved" (another file or database is there) or
+        Kind of failure: "locked", "full", "unreachable", "read-only", "damaged", "newer" (written by a later version),
+        "older" (its owner must upgrade it), "lost" (it existed before), "moved" (another file or database is there) or
         "other".
     """
 
@@ -29,9 +29,9 @@ class ConflictError(PluralityError):
     Attributes
     ----------
     version : int
-        The version of the case now.
+        Present version of the case.
     own : bool
-        Whether all that was done since is the reviewer's own, as in another window.
+        True if everything since then was done by the same reviewer, as in another window.
     """
 
     def __init__(self, case_id: str, version: int, *, own: bool = False):
@@ -41,8 +41,8 @@ class ConflictError(PluralityError):
             if own
             else f"Somebody else has worked on case {case_id!r} since it was shown to you."
         )
-        super().__init__(f"{since} Nothing was recorded. Look at the case again and send once more.")
+        super().__init__(f"{since} Nothing was recorded. Check the case and send it again.")
 
 
 class NotAllowedError(PluralityError):
-    """The case is not in a state in which this can be done; the message says why and what can."""
+    """The state of the case does not allow this; the message states why and what is possible."""

@@ -1,4 +1,4 @@
-"""What may be done with a case in its present state, and what follows from it. No database here."""
+"""Rules of which steps a case allows in its present state, and their effects. This module has no database."""
 
 from dataclasses import fields, replace
 
@@ -10,20 +10,20 @@ from .states import SETTLED, CaseReview, ReviewerOpinion, effective, review_of
 
 
 def admit(review: CaseReview, draft: Draft, at: int) -> Event:
-    """The event that a draft becomes, if the rules allow it now.
+    """Return the event of a draft, if the rules allow it now.
 
     Parameters
     ----------
     review : CaseReview
-        The case as it stands.
+        Present state of the case.
     draft : Draft
     at : int
-        Microseconds since 1970-01-01 UTC.
+        Time in microseconds since 1970-01-01 UTC.
 
     Raises
     ------
     InputError
-        Something is missing or out of its range.
+        A value is missing or out of its range.
     NotAllowedError
         The state of the case does not allow it.
     """
@@ -46,41 +46,41 @@ def admit(review: CaseReview, draft: Draft, at: int) -> Event:
 
 
 def what_follows(review: CaseReview, draft: Draft) -> str:
-    """What sending a draft would lead to, in words, to be said before it is sent.
+    """Return the effect of sending a draft, in words, to show before it is sent.
 
-    What a blind reader is told does not depend on anybody else's opinion.
+    The words for a blind reviewer do not depend on anybody else's opinion.
 
     Raises
     ------
     InputError, NotAllowedError
-        As `admit`.
+        See `admit`.
     """
     event = admit(review, draft, at=0)
     after = review_of(review.case_id, [*review.events, event])
     if draft.kind == "opinion" and draft.reviewer not in review.revealed:
-        return "Your opinion is recorded; then the panel's opinions are shown beside it."
+        return "Your opinion is recorded. Then the panel's opinions are shown next to it."
     if draft.kind == "skip":
         return "The case comes back at the end of the session."
     if draft.kind == "second_opinion":
-        return f"{draft.whom} is asked for a second opinion, {_HOW[draft.whom_visible]}."
+        return f"{draft.whom} will be asked for a second opinion, {_HOW[draft.whom_visible]}."
     if draft.kind == "reveal":
-        return "The panel's opinions are shown; what you say after that is no longer blind."
+        return "The panel's opinions are shown. Any opinion after that is no longer blind."
     read = after.read_by(draft.reviewer)
     if after.closed_unsupported:
-        return "The case is closed on your opinion alone, outside the panel's plausible set."
+        return "The case is closed with only your opinion, outside the panel's plausible set."
     if after.state == "closed" and read is not None and read.panel is not None and not read.panel.decided:
-        return "The panel is undecided: your opinion stands, and the case is closed."
+        return "The panel is undecided, so the case is closed with your opinion."
     ends = _STAYS if after.state == review.state and after.state in _STAYS else _ENDS
     return ends[after.state]
 
 
 _GIVES_OPINION = ("opinion", "change", "adjudication")
 _SETTLES_ALONE = ("opinion", "keep", "change")
-_HOW = {"blind": "without seeing the others'", "open": "with all opinions before their eyes"}
+_HOW = {"blind": "without seeing the others'", "open": "with all opinions visible"}
 _ENDS = {
     "open": "The case is open again.",
     "skipped": "The case is open again.",
-    "read": "The case waits for the opinion of a reader to be compared with the panel's.",
+    "read": "The case waits for a reviewer to compare their opinion with the panel's.",
     "second_opinion": "The case waits for the second opinion.",
     "arbitration": "The case goes to arbitration.",
     "closed": "You agree with the panel: the case is closed.",
@@ -96,22 +96,20 @@ def _opinion(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> N
     _needs_class_or_ranking(draft)
     _not_adjudicated(review)
     if own:
-        raise NotAllowedError(
-            "Your opinion on this case is recorded already. Take it back, or change it after the reveal."
-        )
+        raise NotAllowedError("Your opinion on this case is already recorded. Undo it, or change it after the reveal.")
 
 
 def _reveal(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     if draft.panel is None:
-        raise InputError("It is not said what the panel's class is.", "Record what is about to be shown.")
+        raise InputError("The panel's class is missing.", "Record the class that will be shown.")
     asked_open = (draft.reviewer, "open") in review.asked
     if not (own or asked_open or review.disputed or review.state in SETTLED):
-        raise NotAllowedError("Give your own opinion first; then the others' are shown.")
+        raise NotAllowedError("Submit your own opinion first. Then the other opinions are shown.")
 
 
 def _keep(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     if _revealed(review, draft, own).settled:
-        raise NotAllowedError("You have kept or changed your opinion already.")
+        raise NotAllowedError("You have already kept or changed your opinion.")
 
 
 def _change(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
@@ -119,21 +117,21 @@ def _change(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> No
     before = _revealed(review, draft, own)
     _needs_class_or_ranking(draft)
     if draft.opinion == before.opinion:
-        raise NotAllowedError("That is the opinion that you have. Keep it, or choose another.")
+        raise NotAllowedError("This is your present opinion. Keep it, or choose another.")
     _needs_reason(draft, "a change")
 
 
 def _skip(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     if own and own.settled:
-        raise NotAllowedError("You are through with this case.")
+        raise NotAllowedError("You have finished this case.")
 
 
 def _second_opinion(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     _not_adjudicated(review)
     if not own:
-        raise NotAllowedError("Give your own opinion before you ask for another.")
+        raise NotAllowedError("Submit your own opinion before you ask for another.")
     if draft.whom == draft.reviewer or review.read_by(draft.whom) or draft.whom in dict(review.asked):
-        raise NotAllowedError(f"{draft.whom} has an opinion on this case, or is asked already. Ask somebody else.")
+        raise NotAllowedError(f"{draft.whom} has an opinion on this case or was already asked. Ask somebody else.")
     if draft.whom_visible == "blind" and draft.whom in review.unblinded:
         raise NotAllowedError(f"{draft.whom} has seen the opinions on this case. Ask for an open second opinion.")
 
@@ -141,29 +139,31 @@ def _second_opinion(review: CaseReview, draft: Draft, own: ReviewerOpinion | Non
 def _arbitration(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     _not_adjudicated(review)
     if not own:
-        raise NotAllowedError("Give your own opinion before you put the case before arbitration.")
+        raise NotAllowedError("Submit your own opinion before you send the case to arbitration.")
     if review.disputed:
-        raise NotAllowedError("The case is for arbitration already.")
+        raise NotAllowedError("The case is already in arbitration.")
 
 
 def _adjudication(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> None:
     _needs_opinion(draft)
     _not_adjudicated(review)
     if not review.disputed:
-        raise NotAllowedError("The case is not for arbitration.")
+        raise NotAllowedError("The case is not in arbitration.")
     if draft.reviewer not in review.revealed:
-        raise NotAllowedError("Look at the opinions before you end the arbitration.")
+        raise NotAllowedError("Open the opinions before you end the arbitration.")
 
 
 def _undo(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> int:
     standing = [e for e in effective(review.events) if e.kind != "skip" or e.reviewer == draft.reviewer]
     if not standing:
-        raise NotAllowedError("There is nothing to take back.")
+        raise NotAllowedError("There is nothing to undo.")
     last = standing[-1]
     if last.reviewer != draft.reviewer:
         raise NotAllowedError("Somebody else has worked on the case since. Reveal and change, or have it reopened.")
     if last.kind == "reveal":
-        raise NotAllowedError("What was seen cannot be unseen. Keep your opinion, or change it with a reason.")
+        raise NotAllowedError(
+            "You have seen the other opinions, so this cannot be undone. Keep your opinion, or change it with a reason."
+        )
     return last.version
 
 
@@ -189,33 +189,33 @@ _RULES = {
 
 def _needs_opinion(draft: Draft) -> Opinion:
     if draft.opinion is None:
-        raise InputError("There is no opinion.", "Say what it is, or that it cannot be determined.")
+        raise InputError("The opinion is missing.", 'Choose one, or choose "cannot be determined".')
     return draft.opinion
 
 
 def _needs_class_or_ranking(draft: Draft) -> None:
     if _needs_opinion(draft).kind == "distribution":
-        raise InputError("An opinion is a class or a ranking.", "A distribution is for arbitration.")
+        raise InputError("An opinion must be a class or a ranking.", "Distributions are only for arbitration.")
 
 
 def _needs_reason(draft: Draft, what: str) -> None:
     if not draft.reason and not draft.note.strip():
-        raise InputError(f"There is no reason for {what}.", "Choose a reason or write a note.")
+        raise InputError(f"A reason for {what} is missing.", "Choose a reason or write a note.")
 
 
 def _needs_support(after: CaseReview, draft: Draft) -> None:
-    """Ask for a note where an opinion would stand alone, outside the panel's plausible set."""
+    """Require a note if an opinion would be the only one, and outside the panel's plausible set."""
     read = after.read_by(draft.reviewer)
     if read is not None and read.settled and after.is_unsupported(read) and not draft.note.strip():
         raise InputError(
-            "Your opinion is outside the panel's plausible set, and nobody else shares it.",
-            "Ask for a second opinion, or write a note that says why you decide alone.",
+            "Your opinion is outside the panel's plausible set, and no other reviewer shares it.",
+            "Ask for a second opinion, or write a note that explains your decision.",
         )
 
 
 def _not_adjudicated(review: CaseReview) -> None:
     if review.state == "adjudicated":
-        raise NotAllowedError("The case is adjudicated. It must be reopened first.")
+        raise NotAllowedError("The case is adjudicated. Reopen it first.")
 
 
 def _revealed(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> ReviewerOpinion:
@@ -223,5 +223,5 @@ def _revealed(review: CaseReview, draft: Draft, own: ReviewerOpinion | None) -> 
     if not own:
         raise NotAllowedError("You have no opinion on this case yet.")
     if draft.reviewer not in review.revealed:
-        raise NotAllowedError("The others' opinions are not shown yet.")
+        raise NotAllowedError("The other opinions are not shown yet.")
     return own

@@ -16,7 +16,9 @@ from sqlalchemy import (
 )
 
 metadata = MetaData()
-_HASH = String(80).with_variant(String(64), "sqlite")  # which counts no letters: as its columns were made
+_HASH = String(80).with_variant(
+    String(64), "sqlite"
+)  # SQLite has no length of texts, so these are its columns as they were made
 
 sessions = Table(
     "review_session",

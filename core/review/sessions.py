@@ -1,4 +1,4 @@
-"""A session: a finite batch of cases with an order, progress, and a list at the end to go back to."""
+"""Session: a finite batch of cases with an order, progress, and a list at the end for corrections."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _FINISHES = ("keep", "change", "second_opinion", "arbitration", "adjudication", 
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """A case of a session, and why it is there, in words. Not escaped."""
+    """Case of a session, with the reason why it is there, in words. Not escaped."""
 
     case_id: str
     why: str = ""
@@ -30,13 +30,13 @@ class Queued:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A batch of cases for one reviewer.
+    """Batch of cases for one reviewer.
 
     Attributes
     ----------
     id, dataset, reviewer, title : str
     at : int
-        When it was started, microseconds since 1970-01-01 UTC.
+        Start time, in microseconds since 1970-01-01 UTC.
     cases : tuple of Queued
     """
 
@@ -49,12 +49,12 @@ class Session:
 
     @property
     def arbitrates(self) -> bool:
-        """Whether its cases are there to be decided: one is done when its arbitration has ended."""
+        """True if its cases are to be decided: a case is done when its arbitration has ended."""
         return self.title in (ARBITRATION, BLIND_FIRST)
 
     @property
     def opens_on_opinions(self) -> bool:
-        """Whether the arbiter begins with what the others said."""
+        """True if the arbitrator starts with the opinions of the others."""
         return self.title == ARBITRATION
 
 
@@ -66,9 +66,9 @@ class SessionLine:
     ----------
     case_id, why : str
     standing : str
-        One of `STANDINGS`: "elsewhere" where others settled it before the reviewer began.
+        State, one of `STANDINGS`: "elsewhere" if others settled it before the reviewer started.
     review : CaseReview
-        What the reviewer may know of it.
+        Review as far as the reviewer may know it.
     """
 
     case_id: str
@@ -79,7 +79,7 @@ class SessionLine:
 
 @dataclass(frozen=True, slots=True)
 class SessionProgress:
-    """How far a session is. ``done`` counts what others settled; ``current`` is None at the end."""
+    """Progress of a session. ``done`` includes cases settled by others; ``current`` is None at the end."""
 
     done: int
     skipped: int
@@ -93,13 +93,13 @@ class SessionProgress:
 
 
 def lines_of(session: Session, trail: Iterable[Event]) -> tuple[SessionLine, ...]:
-    """Cases in the order in which they come: first those in their order, then the skipped as they were skipped.
+    """List cases in the order in which they come: first in their given order, then skipped ones as they were skipped.
 
     Parameters
     ----------
     session : Session
     trail : iterable of Event
-        All events of its cases, of any session, in their order.
+        All events of its cases, from any session, in their order.
     """
     trails: dict[str, list[tuple[int, Event]]] = {}
     for place, event in enumerate(trail):
@@ -119,7 +119,7 @@ def lines_of(session: Session, trail: Iterable[Event]) -> tuple[SessionLine, ...
 
 
 def progress_of(lines: tuple[SessionLine, ...]) -> SessionProgress:
-    """Progress from the lines of a session."""
+    """Return the progress from the lines of a session."""
     over = [line for line in lines if line.standing in ("done", "elsewhere")]
     skipped = sum(line.standing == "skipped" for line in lines)
     current = next((line.case_id for line in lines if line not in over), None)
@@ -127,10 +127,10 @@ def progress_of(lines: tuple[SessionLine, ...]) -> SessionProgress:
 
 
 def still_to_read(sessions: Iterable[Session], reviews: Mapping[str, CaseReview]) -> list[str]:
-    """Cases of these sessions that their reviewers have not read, what each of them comes to last before the rest.
+    """List cases of these sessions that their reviewers have not reviewed, starting from the end of each session.
 
-    Who starts the same queue takes these after all others and in this order, so that two reviewers meet in the middle
-    and read the same case first only where it is the last.
+    A reviewer who starts the same queue takes these after all others and in this order, so that two reviewers meet in
+    the middle and review the same case only if it is the last.
     """
     found: dict[str, None] = {}
     for session in sessions:

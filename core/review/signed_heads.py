@@ -1,7 +1,8 @@
-"""Ends of the record, signed by a key that is kept outside of the database: who owns the tables cannot sign.
+"""Ends of the record, signed with a key outside the database, so that the owner of the tables cannot sign.
 
-Each line of ``signed_heads.jsonl`` in the home folder holds where the chains of all datasets ended at a moment, and an
-Ed25519 signature of that. The private key is needed to sign, and by nothing that serves pages; the public key checks.
+Each line of ``signed_heads.jsonl`` in the home folder contains the ends of the chains of all datasets at one time, and
+an Ed25519 signature of them. The private key is needed only to sign, not by processes that serve pages; the public key
+checks.
 """
 
 import json
@@ -19,22 +20,22 @@ from .chain import Fault, Head
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
-MOST_HOURS = 48  # without a new signature, of which one is made every night
+MOST_HOURS = 48  # longest time without a new signature; one is made every night
 _FILE = "signed_heads.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
 class SignedHeads:
-    """What was signed at one moment.
+    """Ends of chains that were signed at one time.
 
     Attributes
     ----------
     at : str
-        ISO 8601 in UTC.
+        Time as ISO 8601 in UTC.
     heads : dict of str to Head
-        By digest of the dataset.
+        Ends of chains by digest of the dataset.
     signature : str
-        Hexadecimal, of `content`.
+        Hexadecimal signature of `content`.
     """
 
     at: str
@@ -42,17 +43,17 @@ class SignedHeads:
     signature: str = ""
 
     def content(self) -> bytes:
-        """Return what is signed."""
+        """Return the signed bytes."""
         return json.dumps([self.at, _plain(self.heads)], sort_keys=True, separators=(",", ":")).encode()
 
 
 def make_key(file: Path) -> None:
-    """Write a new private key, which its owner alone may read, and beside it the public one with the ending ``.pub``.
+    """Write a new private key that only its owner may read, and next to it the public key with the ending ``.pub``.
 
     Raises
     ------
     InputError
-        There is such a file, it cannot be written, or the package cryptography is not installed.
+        The file exists, it cannot be written, or the package cryptography is not installed.
     """
     serialization, key = _cryptography().hazmat.primitives.serialization, _ed25519().Ed25519PrivateKey.generate()
     pem, raw = serialization.Encoding.PEM, serialization.NoEncryption()
@@ -63,25 +64,25 @@ def make_key(file: Path) -> None:
             with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as target:
                 target.write(content)
     except OSError as error:
-        raise InputError(f"The key {file} cannot be written ({error.strerror}).", "Choose another place.") from None
+        raise InputError(f"Could not write the key {file}: {error.strerror}.", "Choose another place.") from None
 
 
 def sign_heads(key_file: Path, heads: Mapping[str, Head], now: datetime | None = None) -> SignedHeads:
-    """Sign where the chains end, and add it to the file of the home folder.
+    """Sign the ends of the chains, and add the signature to the file of the home folder.
 
     Parameters
     ----------
     key_file : Path
         Private key, as `make_key` writes it.
     heads : mapping of str to Head
-        By digest of the dataset.
+        Ends of the chains by digest of the dataset.
     now : datetime, optional
-        In UTC.
+        Time in UTC.
 
     Raises
     ------
     InputError
-        The key cannot be read, or the home folder not be written.
+        The key cannot be read, or the home folder cannot be written.
     """
     private = _key(key_file, "load_pem_private_key", _ed25519().Ed25519PrivateKey)
     now = datetime.now(UTC) if now is None else now
@@ -96,19 +97,19 @@ def sign_heads(key_file: Path, heads: Mapping[str, Head], now: datetime | None =
             target.flush()
             os.fsync(target.fileno())
     except OSError as error:
-        raise InputError(f"{path} cannot be written ({error.strerror}).", "Give the right to write to it.") from None
+        raise InputError(f"Could not write {path}: {error.strerror}.", "Make it writable for this user.") from None
     return told
 
 
 def signed_heads(public_key: Path, now: datetime | None = None) -> tuple[list[SignedHeads], list[Fault]]:
-    """Return what was signed, the oldest first, and what is wrong with it.
+    """Return the signed ends, the oldest first, and the faults in them.
 
     Parameters
     ----------
     public_key : Path
-        As `make_key` writes it.
+        Public key, as `make_key` writes it.
     now : datetime, optional
-        In UTC.
+        Time in UTC.
 
     Raises
     ------
@@ -137,22 +138,22 @@ def signed_heads(public_key: Path, now: datetime | None = None) -> tuple[list[Si
 
 
 def missing_heads(signed: Iterable[SignedHeads], held: Iterable[str], erased: Mapping[str, int]) -> list[Fault]:
-    """Return what was signed and is not in the record any more.
+    """Return faults for signed ends that are no longer in the record.
 
     Parameters
     ----------
     signed : iterable of SignedHeads
     held : iterable of str
-        All hashes that the record holds.
+        All hashes that the record contains.
     erased : mapping of str to int
-        Number of the last event that was erased with its whole dataset, by digest; heads until then are gone rightly.
+        Number of the last event erased with its whole dataset, by digest; missing heads up to it are not faults.
     """
     known = set(held)
     faults = []
     for one in signed:
         for dataset, head in one.heads.items():
             if head.hash not in known and head.number > erased.get(dataset, 0):
-                what = f"the record does not hold event {head.number} as it was signed on {one.at}"
+                what = f"the record does not contain event {head.number} as it was signed on {one.at}"
                 faults.append(Fault(dataset, head.number, what))
     return faults
 
@@ -168,10 +169,10 @@ def _key(file: Path, loader: str, kind: type) -> Any:
         more = {"password": None} if "private" in loader else {}
         key: Ed25519PrivateKey | Ed25519PublicKey = getattr(serialization, loader)(content, **more)
     except (OSError, ValueError, TypeError) as error:
-        said = getattr(error, "strerror", None) or "it is no such key"
-        raise InputError(f"The key {file} cannot be read ({said}).", "Make one: sign --key FILE --new.") from None
+        said = getattr(error, "strerror", None) or "it is not such a key"
+        raise InputError(f"Could not read the key {file}: {said}.", "Make one: sign --key FILE --new.") from None
     if not isinstance(key, kind):
-        raise InputError(f"{file} holds a key of another kind.", "Make one: sign --key FILE --new.")
+        raise InputError(f"{file} contains a key of another kind.", "Make one: sign --key FILE --new.")
     return key
 
 
@@ -179,7 +180,9 @@ def _cryptography():
     try:
         import cryptography.hazmat.primitives.serialization
     except ModuleNotFoundError:
-        raise InputError("Signing needs the package cryptography.", "Install it: pip install cryptography.") from None
+        raise InputError(
+            "Could not sign: the package cryptography is not installed.", "Install it: pip install cryptography."
+        ) from None
     return cryptography
 
 

@@ -1,4 +1,4 @@
-"""The state of a case, worked out from its events. No database here."""
+"""State of a case, computed from its events. This module has no database."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,23 +22,23 @@ SETTLED: frozenset[State] = frozenset({"closed", "adjudicated"})
 
 @dataclass(frozen=True, slots=True)
 class ReviewerOpinion:
-    """One reviewer's opinion in the present round of a case.
+    """Opinion of one reviewer in the present round of a case.
 
     Attributes
     ----------
     reviewer : str
     first : Opinion
-        As it was given, before anything was revealed unless ``visible`` says "open".
+        Opinion as first given; nothing was revealed before, unless ``visible`` is "open".
     opinion : Opinion
-        As it is now.
+        Opinion as it is now.
     visible : {"blind", "open"}
         What the reviewer could see when giving ``first``.
     panel : Opinion or None
-        What was revealed to the reviewer, or, to one who never looked, to the next who did.
+        Panel's answer that was revealed to the reviewer, or, if they never opened it, to the next who did.
     settled : bool
-        Whether the reviewer is through with the case.
+        True if the reviewer has finished the case.
     looked : bool
-        Whether the opinions were revealed to the reviewer in this round.
+        True if the opinions were revealed to the reviewer in this round.
     """
 
     reviewer: str
@@ -51,14 +51,14 @@ class ReviewerOpinion:
 
     @property
     def disagrees(self) -> bool:
-        """Whether it is settled, and against what a decided panel says."""
+        """True if it is settled and disagrees with a decided panel."""
         if not self.settled or self.panel is None or not self.panel.decided:
             return False
         return not self.opinion.agrees_with(self.panel)
 
     @property
     def outside(self) -> bool:
-        """Whether it is outside the plausible set of an undecided panel."""
+        """True if it is outside the plausible set of an undecided panel."""
         return self.panel is not None and self.opinion.is_outside(self.panel)
 
 
@@ -70,23 +70,23 @@ class CaseReview:
     ----------
     case_id : str
     version : int
-        Number of events, undone ones included; a new event must name it.
+        Number of events, undone ones included; a new event must state it.
     state : str
-        One of `STATES`.
+        State, one of `STATES`.
     reads : tuple of ReviewerOpinion
-        Of the present round (since the case was last reopened), in order.
+        Opinions of the present round (since the case was last reopened), in order.
     asked : tuple of (str, str)
-        Who is asked for a second opinion and has not annotated, and whether blind or open.
+        Reviewers who are asked for a second opinion and have not given it, and whether blind or open.
     disputed : bool
-        Whether it is for arbitration, even while a second opinion is awaited: it was referred, somebody disagrees with
-        a decided panel, or, where the panel is undecided, readers disagree with each other.
+        True if the case is for arbitration, even while a second opinion is awaited: it was referred, somebody disagrees
+        with a decided panel, or, if the panel is undecided, reviewers disagree with each other.
     adjudication : Event or None
     revealed : tuple of str
-        To whom the opinions were revealed in this round.
+        Reviewers to whom the opinions were revealed in this round.
     unblinded : frozenset of str
-        To whom they were ever revealed: what was seen is not unseen by undoing or reopening.
+        Reviewers to whom they were ever revealed; undoing or reopening does not change this.
     events : tuple of Event
-        The trail, with what was undone.
+        Trail of events, with undone ones.
     """
 
     case_id: str
@@ -101,23 +101,23 @@ class CaseReview:
     events: tuple[Event, ...] = ()
 
     def read_by(self, reviewer: str) -> ReviewerOpinion | None:
-        """The reviewer's opinion in this round."""
+        """Return the reviewer's opinion in this round."""
         return next((read for read in self.reads if read.reviewer == reviewer), None)
 
     def is_unsupported(self, read: ReviewerOpinion) -> bool:
-        """Whether an opinion is outside the panel's plausible set, and nobody else is through with the same."""
+        """Return whether an opinion is outside the panel's plausible set and no other settled opinion agrees."""
         others = (other for other in self.reads if other.settled and other.reviewer != read.reviewer)
         return read.outside and not any(other.opinion.agrees_with(read.opinion) for other in others)
 
     @property
     def closed_unsupported(self) -> bool:
-        """Whether it was closed by one reviewer alone, outside the panel's plausible set."""
+        """True if it was closed by only one reviewer, outside the panel's plausible set."""
         return self.state == "closed" and any(self.is_unsupported(read) for read in self.reads)
 
     def seen_by(self, reviewer: str) -> "CaseReview":
-        """What the reviewer may know: all of it once revealed, before that only what is their own.
+        """Return what the reviewer may know: everything once revealed, before that only their own steps.
 
-        A page that shows only this cannot tell a blind reader anything, not even that somebody disagrees.
+        A page that shows only this cannot reveal anything to a blind reviewer, not even that somebody disagrees.
         """
         if reviewer in self.revealed:
             return self
@@ -136,9 +136,9 @@ class CaseReview:
 
 
 def open_to(reviews: Mapping[str, CaseReview], reviewer: str) -> tuple[dict[str, CaseReview], int]:
-    """What a reviewer may be shown of the reviews of a dataset, and of how many cases something is kept back.
+    """Return what a reviewer may see of the reviews of a dataset, and the number of cases with parts withheld.
 
-    A case whose opinions the reviewer has never seen can still be read blind: of it only their own steps are left.
+    A case whose opinions the reviewer has never seen can still be reviewed blind, so only their own steps are included.
 
     Parameters
     ----------
@@ -158,14 +158,14 @@ def open_to(reviews: Mapping[str, CaseReview], reviewer: str) -> tuple[dict[str,
 
 
 def effective(events: Iterable[Event]) -> list[Event]:
-    """Events without those that were undone, and without the undoing."""
+    """List events without those that were undone, and without the undo events."""
     events = list(events)
     undone = {event.undoes for event in events if event.kind == "undo"}
     return [event for event in events if event.kind != "undo" and event.version not in undone]
 
 
 def review_of(case_id: str, events: Sequence[Event]) -> CaseReview:
-    """The review of a case from its events, in their order."""
+    """Return the review of a case from its events, in their order."""
     standing = effective(events)
     since = max((place for place, event in enumerate(standing) if event.kind == "reopen"), default=-1)
     reads: dict[str, ReviewerOpinion] = {}
@@ -212,7 +212,7 @@ def review_of(case_id: str, events: Sequence[Event]) -> CaseReview:
 
 
 def _differ(reads: Iterable[ReviewerOpinion]) -> bool:
-    """Whether readers who are through differ on their first choice, having been shown an undecided panel."""
+    """Return whether finished reviewers differ on their first choice after they were shown an undecided panel."""
     through = [read for read in reads if read.settled]
     shown = any(read.panel is not None and not read.panel.decided for read in through)
     return shown and any(not read.opinion.agrees_with(through[0].opinion) for read in through[1:])

@@ -1,4 +1,4 @@
-"""The store of reviews: events are added, never changed, and an event that is returned is on the disk."""
+"""Store of reviews: events are added and never changed, and an event that is returned is on the disk."""
 
 import json
 import os
@@ -70,21 +70,21 @@ from .states import CaseReview, review_of
 
 LONGEST_TOKEN = 64
 _OPINIONS = ("panel", "old", "opinion")
-_UNDECODABLE = "Could not decode to UTF-8"  # of SQLite's driver
+_UNDECODABLE = "Could not decode to UTF-8"  # message of SQLite's driver
 _NAMES = tuple(entry.name for entry in fields(Event))
 
 
 class ReviewStore:
-    """Reviews in one database. May be used by many threads at once.
+    """Reviews in one database; many threads can use it at once.
 
     Parameters
     ----------
     url : str or sqlalchemy.URL, optional
-        Where not given: ``PLURALITY_DATABASE_URL``, else a SQLite file in the home folder.
+        Address; if omitted, ``PLURALITY_DATABASE_URL``, else a SQLite file in the home folder.
     patience : float
         Seconds to wait for another writer.
     clock : callable
-        Microseconds since 1970-01-01 UTC.
+        Clock that returns microseconds since 1970-01-01 UTC.
     """
 
     def __init__(
@@ -111,17 +111,17 @@ class ReviewStore:
         seen : int
             Version of the case that the reviewer saw (`CaseReview.version`).
         token : str
-            Made once by the page for one submission, kept until it is acknowledged. Sending the same token again
-            gives the same event and records nothing, so a double click or a retry after an error is safe.
+            Token made once by the page for one submission, and kept until it is acknowledged. Sending the same token
+            again returns the same event and records nothing, so a double click or a retry after an error is safe.
 
         Raises
         ------
         ConflictError
-            The case has another version by now.
+            The case has a newer version.
         NotAllowedError, InputError
             The rules do not allow it, or the token was used for something else.
         NotFoundError
-            The session is not there any more: the dataset was forgotten.
+            The session does not exist any more: the dataset was deleted.
         StoreError
             The database failed. Nothing was acknowledged.
         """
@@ -147,7 +147,7 @@ class ReviewStore:
             return self._lost_race(draft, seen, token)
 
     def _lost_race(self, draft: Draft, seen: int, token: str) -> Event:
-        """What another writer has done between our look and our write; its transaction is finished now."""
+        """Return what another writer did between our check and our write; its transaction is finished now."""
         with transaction(self.engine) as connection:
             if known := _of_token(connection, token):
                 return _same(known, draft)
@@ -155,18 +155,18 @@ class ReviewStore:
             raise _conflict(draft, seen, _trail(connection, draft.dataset, draft.case_id))
 
     def assign(self, assignment: Assignment, *, token: str) -> Assignment:
-        """Give cases to a person or a group; when this returns, it is in the record.
+        """Assign cases to a person or a group; when this returns, the assignment is in the record.
 
         Parameters
         ----------
         assignment : Assignment
         token : str
-            As of `record`.
+            See `record`.
 
         Raises
         ------
         InputError
-            Something is missing or out of its range, or the token was used for something else.
+            A value is missing or out of its range, or the token was used for something else.
         StoreError
             The database failed; nothing was assigned.
         """
@@ -176,51 +176,51 @@ class ReviewStore:
         return assignments_of([event])[0]
 
     def withdraw(self, dataset: str, number: int, by: str, *, token: str) -> None:
-        """Take an assignment back; what was read of it stays.
+        """Withdraw an assignment; opinions on its cases are not affected.
 
         Parameters
         ----------
         dataset : str
-            Digest.
+            Digest of the dataset.
         number : int
-            Of the assignment.
+            Number of the assignment.
         by : str
-            Who takes it back.
+            Person who withdraws it.
         token : str
-            As of `record`.
+            See `record`.
 
         Raises
         ------
         NotFoundError
-            There is no such assignment, or it was taken back.
+            The assignment does not exist, or was already withdrawn.
         StoreError
             The database failed.
         """
         check_name(by, "person who takes it back")
         if number not in [one.number for one in self.assignments(dataset) if not one.withdrawn]:
-            raise NotFoundError("There is no such assignment any more.")
+            raise NotFoundError("This assignment does not exist any more.")
         self._add_to_dataset(dataset, token, {"kind": WITHDRAWN, "reviewer": by, "whom": ""}, {"of": number})
 
     def assignments(self, dataset: str) -> list[Assignment]:
-        """Assignments of a dataset, the latest first; those that were taken back are marked."""
+        """List the assignments of a dataset, the latest first; withdrawn ones are marked."""
         with transaction(self.engine) as connection:
             query = sa.select(events).where(events.c.dataset == dataset, events.c.kind.in_((ASSIGNED, WITHDRAWN)))
             return assignments_of(_events(connection, dataset, query.order_by(events.c.number)))
 
     def datasets_that_wait(self, person: str, groups: Collection[str] = ()) -> list[str]:
-        """Digests of data in which a person, or one of their groups, was ever asked for something; sorted."""
+        """List digests of data in which a person, or one of their groups, was ever asked for something; sorted."""
         mine = (events.c.whom == person) | (events.c.kind == ASSIGNED) & events.c.whom.in_(sorted(groups))
         with transaction(self.engine) as connection:
             return _in_force(connection, mine)
 
     def datasets_assigned_by(self, person: str) -> list[str]:
-        """Digests of data in which a person ever gave cases to others; sorted."""
+        """List digests of data in which a person ever assigned cases to others; sorted."""
         theirs = (events.c.kind == ASSIGNED) & (events.c.reviewer == person)
         with transaction(self.engine) as connection:
             return _in_force(connection, theirs)
 
     def _add_to_dataset(self, dataset: str, token: str, said: dict[str, str], settings: Mapping[str, Any]) -> Event:
-        """Add an event that is of no case."""
+        """Add an event without a case."""
         check_text(token)
         with transaction(self.engine, writes=True) as connection:
             _in_turn(connection, dataset)
@@ -240,40 +240,40 @@ class ReviewStore:
         return _insert(connection, event, token, head)
 
     def trail(self, dataset: str, case_id: str | None = None) -> list[Event]:
-        """Events of a dataset, or of one case, in the order in which they were recorded."""
+        """List the events of a dataset, or of one case, in the order in which they were recorded."""
         with transaction(self.engine) as connection:
             return _trail(connection, dataset, case_id)
 
     def case(self, dataset: str, case_id: str) -> CaseReview:
-        """The review of one case; of version 0 where nobody has begun."""
+        """Return the review of one case; with version 0 if nobody has started."""
         return review_of(case_id, self.trail(dataset, case_id))
 
     def cases(self, dataset: str) -> dict[str, CaseReview]:
-        """The reviews of all cases that have an event."""
+        """Return the reviews of all cases that have an event."""
         trails: dict[str, list[Event]] = {}
         for event in self.trail(dataset):
             trails.setdefault(event.case_id, []).append(event)
         return {case_id: review_of(case_id, trail) for case_id, trail in trails.items()}
 
     def count(self, dataset: str) -> int:
-        """Number of steps of a dataset: what forgetting it would erase, but for the queues."""
+        """Return the number of steps of a dataset that deleting it would erase, not counting queues."""
         with transaction(self.engine) as connection:
             return _count(connection, dataset)
 
     def head(self, dataset: str) -> Head:
-        """Where the chain of a dataset ends: to be kept elsewhere, and found again by `check`."""
+        """Return the end of the chain of a dataset, to store elsewhere and to verify later by `check`."""
         with transaction(self.engine) as connection:
             return _head(connection, dataset)
 
     def check(self, heads: Iterable[str] = (), signed: Iterable[SignedHeads] = ()) -> RecordCheck:
-        """Look at the database itself, then go along the chain of every dataset.
+        """Check the database itself, then the chain of every dataset.
 
         Parameters
         ----------
         heads : iterable of str
-            Hashes that were kept elsewhere, of any dataset: the record must still hold each.
+            Hashes that were stored elsewhere, of any dataset: the record must still contain each.
         signed : iterable of SignedHeads
-            Heads that were signed: the record must still hold each, but of data that were erased.
+            Ends that were signed: the record must still contain each, except of data that were erased.
 
         Raises
         ------
@@ -332,35 +332,36 @@ class ReviewStore:
         )
 
     def heads(self) -> dict[str, Head]:
-        """Where the chain of each dataset ends, by digest."""
+        """Return the end of the chain of each dataset, by digest."""
         with transaction(self.engine) as connection:
             known = {*_datasets(connection), *connection.scalars(sa.select(erasures.c.dataset))}
             return {dataset: _head(connection, dataset) for dataset in sorted(known)}
 
     def look(self) -> None:
-        """Raise `StoreError` where the database cannot be read, or is not the one that was opened."""
+        """Raise `StoreError` if the database cannot be read, or is not the one that was opened."""
         with transaction(self.engine) as connection:
             connection.execute(sa.select(events.c.id).limit(1))
 
     def last_events(self) -> dict[str, int]:
-        """When the last event of each dataset was recorded, microseconds since 1970-01-01 UTC, by digest."""
+        """Return the time of the last event of each dataset, microseconds since 1970-01-01 UTC, by digest."""
         with transaction(self.engine) as connection:
             query = sa.select(events.c.dataset, sa.func.max(events.c.at).label("last"))
             query = query.where(events.c.kind != MIGRATED).group_by(events.c.dataset)
             return {row.dataset: row.last for row in connection.execute(query)}
 
     def erase_person(self, name: str, by: str) -> dict[str, int]:
-        """Erase a person's name, notes, times and tokens from every event; how many of each dataset.
+        """Erase a person's name, notes, times and tokens from every event; return how many events of each dataset.
 
-        The opinions stay under a pseudonym. The token goes because it is what nobody can guess in the hash that stays:
-        without it nobody can try names on it. Events and sessions keep their number, hash and place in the chain, in
-        which the erasure itself is an event that says what the personal half of each of them is now.
+        The opinions stay under a pseudonym. The token is erased because it is the part of the remaining hash that
+        nobody can guess: without it nobody can test names against the hash. Events and sessions keep their number, hash
+        and place in the chain, in which the erasure itself is an event that contains the new hash of the personal half
+        of each of them.
 
         Parameters
         ----------
         name : str
         by : str
-            Who erases.
+            Person who erases.
 
         Raises
         ------
@@ -402,25 +403,25 @@ class ReviewStore:
     def bring_over(
         self, before: str, after: str, by: str, cases: Collection[str], classes: Collection[str]
     ) -> tuple[int, int]:
-        """Copy the steps of a dataset that was read anew to what it is now; how many, and how many stay behind.
+        """Copy the steps of a dataset that was read again to the new one; return how many were copied and how many not.
 
-        A second call copies nothing. The steps stay in the chain in which they were recorded, too. Both chains hold
+        A second call copies nothing. The steps also stay in the chain in which they were recorded. Both chains contain
         what was done, when and by whom.
 
         Parameters
         ----------
         before, after : str
-            Digests of the dataset as it was read then, and as it is now.
+            Digests of the dataset as it was read before, and as it is now.
         by : str
-            Who brings them over.
+            Person who copies them.
         cases, classes : collection of str
-            Of the dataset as it is now. Steps of other cases stay behind, and so do those of cases on which another
-            class was named, or that have steps of their own by now.
+            Cases and classes of the dataset as it is now. Steps of other cases are not copied, nor are those of cases
+            on which another class was named, or that already have steps of their own.
 
         Raises
         ------
         StoreError
-            The database failed; nothing was brought over.
+            The database failed; nothing was copied.
         """
         check_name(by, "person who brings reviews over")
         with transaction(self.engine, writes=True) as connection:
@@ -435,7 +436,7 @@ class ReviewStore:
             head, n_of_dataset = _head(connection, after), _last_of_no_case(connection, after)
             copied = self._copy_sessions(connection, before, after, set(cases))
             found = copies(rows, after, head, n_of_dataset, set(cases) - stay, copied)
-            for row in found.rows:  # one by one: the guard of the chain asks for the one before
+            for row in found.rows:  # one by one, because the guard of the chain checks the row before
                 connection.execute(events.insert().values(row))
             for session in _sessions(connection, sessions.c.id.in_(copied.values())):
                 self._append_queue(connection, session)
@@ -447,16 +448,16 @@ class ReviewStore:
         return len(found.rows), found.n_left
 
     def n_to_bring_over(self, dataset: str) -> int:
-        """Number of events of a dataset that was read anew; 0 where they were brought over."""
+        """Return the number of events of a dataset that was read again; 0 if they were copied."""
         with transaction(self.engine) as connection:
             return 0 if _is_continued(connection, dataset) else _count(connection, dataset)
 
     def _copy_sessions(
         self, connection: sa.Connection, before: str, after: str, cases: Collection[str]
     ) -> dict[str, str]:
-        """Copy sessions to the dataset as it is now, without cases that it does not have; new ids by the old ones.
+        """Copy sessions to the new dataset, without cases that it does not have; return new ids by old ones.
 
-        The sessions themselves stay: the role of a server may not change them, and the events of before name them.
+        The old sessions are kept: the role of a server may not change them, and earlier events name them.
         """
         found: dict[str, str] = {}
         theirs = sa.select(sessions).where(sessions.c.dataset == before).order_by(sessions.c.id)
@@ -478,13 +479,13 @@ class ReviewStore:
         return found
 
     def forget(self, dataset: str) -> int:
-        """Erase all events and sessions of a dataset, also as it was read before; how many events it had.
+        """Erase all events and sessions of a dataset, also of its earlier readings; return how many events it had.
 
-        How many there were, and the last hash, stay.
+        The number of events and the last hash stay.
         """
         with transaction(self.engine, writes=True) as connection:
             all_of_it = [dataset]
-            for one in all_of_it:  # grows by the ones that were brought over to it
+            for one in all_of_it:  # the list grows by datasets whose steps were copied to it
                 query = sa.select(events.c.settings).where(events.c.dataset == one, events.c.kind == BROUGHT)
                 all_of_it += [str(json.loads(settings)["of"]) for settings in connection.scalars(query)]
             n_events = {one: _count(connection, one) for one in all_of_it}
@@ -500,26 +501,28 @@ class ReviewStore:
         return n_events[dataset]
 
     def start_session(self, dataset: str, reviewer: str, title: str, cases: Sequence[Queued]) -> Session:
-        """A finite batch of cases for one reviewer, in their order.
+        """Start a finite batch of cases for one reviewer, in their order.
 
         Parameters
         ----------
         dataset : str
-            Digest.
+            Digest of the dataset.
         reviewer, title : str
         cases : sequence of Queued
-            Each once, with why it stands there.
+            Cases, each once, with the reason why it is there.
 
         Raises
         ------
         InputError
-            There is no case, or one stands there twice.
+            There is no case, or one is repeated.
         StoreError
-            The database failed; there is no session.
+            The database failed; no session was made.
         """
         check_name(reviewer, "reviewer")
         if not cases or len({case.case_id for case in cases}) < len(cases):
-            raise InputError("A session needs cases, each once.", "Choose another queue or fewer filters.")
+            raise InputError(
+                "A session needs at least one case, and each only once.", "Choose another queue or fewer filters."
+            )
         for text in (title, *(case.case_id for case in cases), *(case.why for case in cases)):
             check_text(text)
         session = Session(uuid.uuid4().hex, dataset, reviewer, title, self._clock(), tuple(cases))
@@ -537,34 +540,34 @@ class ReviewStore:
         return session
 
     def _append_queue(self, connection: sa.Connection, session: Session) -> None:
-        """Put a queue into the chain of its dataset, by the digest of what it holds."""
+        """Add a queue to the chain of its dataset, by the digest of its content."""
         digest = queue_digest(session.dataset, session.title, session.at, _pairs(session.cases))
         said = {"kind": QUEUED, "reviewer": session.reviewer, "whom": "", "session": session.id}
         settings = {"n_cases": len(session.cases), "queue": digest}
         self._append(connection, session.dataset, uuid.uuid4().hex, said, settings)
 
     def session(self, session_id: str) -> Session:
-        """A session by its id. Raises `NotFoundError` where there is none."""
+        """Return a session by its id; raise `NotFoundError` if there is none."""
         found = self._sessions(sessions.c.id == session_id)
         if not found:
-            raise NotFoundError("There is no such session. Its dataset may have been forgotten.")
+            raise NotFoundError("Could not find the session. Its dataset may have been deleted.")
         return found[0]
 
     def sessions(self, dataset: str, reviewer: str) -> list[Session]:
-        """The sessions of a reviewer on a dataset, the latest first."""
+        """List the sessions of a reviewer on a dataset, the latest first."""
         return self._sessions((sessions.c.dataset == dataset) & (sessions.c.reviewer == reviewer))
 
     def sessions_of_others(self, dataset: str, reviewer: str, since: int = 0) -> list[Session]:
-        """Sessions of everybody else on a dataset, the latest first.
+        """List sessions of all other reviewers on a dataset, the latest first.
 
         Parameters
         ----------
         dataset : str
-            Digest.
+            Digest of the dataset.
         reviewer : str
-            Whose own are left out.
+            Reviewer whose own sessions are left out.
         since : int
-            Begun at this moment or later, in microseconds.
+            Earliest start time, in microseconds since 1970-01-01 UTC.
         """
         others = (sessions.c.dataset == dataset) & (sessions.c.reviewer != reviewer)
         return self._sessions(others & (sessions.c.at >= since))
@@ -574,7 +577,7 @@ class ReviewStore:
             return _sessions(connection, condition)
 
     def lines(self, session: Session) -> tuple[SessionLine, ...]:
-        """How each case of a session stands, in the order in which they come."""
+        """List the cases of a session with their state, in the order in which they come."""
         with transaction(self.engine) as connection:
             chosen = sa.select(session_cases.c.case_id).where(session_cases.c.session == session.id)
             trail = _trail(connection, session.dataset, chosen)
@@ -586,12 +589,12 @@ _opening = threading.Lock()
 
 
 def open_store() -> ReviewStore:
-    """The store of this installation; one for each address in a process.
+    """Return the store of this installation; one per address in a process.
 
     Raises
     ------
     StoreError
-        It was made before and is not there any more, or the database failed.
+        The store was made before and does not exist any more, or the database failed.
     """
     url = store_url()
     key = (url.render_as_string(hide_password=False), os.getpid())
@@ -600,8 +603,8 @@ def open_store() -> ReviewStore:
             if _was_made(url) and not has_record(url):
                 raise StoreError(
                     "lost",
-                    f"The reviews that were kept in {_shown(url)} are not there any more. Put back a backup. To begin "
-                    f"anew without them, remove the file {_made()}.",
+                    f"Could not find the reviews that were saved in {_shown(url)}. Restore a backup. To start "
+                    f"without them, remove the file {_made()}.",
                 )
             _open[key] = ReviewStore(url)
             _remember(url)
@@ -616,34 +619,34 @@ def close_stores() -> None:
 
 
 def n_reviews(dataset: str) -> int:
-    """Events that forgetting a dataset would erase; makes no database where there is none."""
+    """Return how many events deleting a dataset would erase; make no database if there is none."""
     return open_store().count(dataset) if there_is_a_store() else 0
 
 
 def reviews_of(dataset: str) -> dict[str, CaseReview]:
-    """The reviews of all cases of a dataset that have one; makes no database where there is none."""
+    """Return the reviews of all cases of a dataset that have one; make no database if there is none."""
     return open_store().cases(dataset) if there_is_a_store() else {}
 
 
 def forget_reviews(dataset: str) -> int:
-    """Erase the reviews of a dataset; how many events there were. Makes no database where there is none."""
+    """Erase the reviews of a dataset; return how many events there were. Make no database if there is none."""
     return open_store().forget(dataset) if there_is_a_store() else 0
 
 
 def head_of_reviews(dataset: str) -> Head | None:
-    """Where the chain of a dataset ends; None where nothing was recorded. Makes no database where there is none."""
+    """Return the end of the chain of a dataset; None if nothing was recorded. Make no database if there is none."""
     head = open_store().head(dataset) if there_is_a_store() else Head()
     return head if head.number else None
 
 
 def there_is_a_store() -> bool:
-    """Whether the installation has a database of reviews, or had one."""
+    """Return whether the installation has a database of reviews, or had one."""
     url = store_url()
     return url.get_backend_name() != "sqlite" or Path(url.database or "").exists() or _was_made(url)
 
 
 def _made() -> Path:
-    """The file that says which databases were made, so that one that is lost is not taken for one that never was."""
+    """Return the file that lists databases that were made, so that a lost one is recognised as lost."""
     return current_settings().home / "reviews_kept_in.json"
 
 
@@ -669,7 +672,7 @@ def _remember(url: sa.URL) -> None:
         known = json.loads(_made().read_text(encoding="utf-8"))
     except (OSError, ValueError):
         known = []
-    with suppress(OSError):  # the reviews may be elsewhere than this folder, which then cannot be written
+    with suppress(OSError):  # the reviews may be outside this folder, which may then not be writable
         _made().parent.mkdir(parents=True, exist_ok=True)
         write_whole(_made(), json.dumps([*known, _shown(url)]).encode())
 
@@ -702,13 +705,13 @@ def _trail(
 
 
 def _last_of_no_case(connection: sa.Connection, dataset: str) -> int:
-    """Version of the last event of a dataset that is of no case; 0 where there is none."""
+    """Return the version of the last event of a dataset without a case; 0 if there is none."""
     query = sa.select(sa.func.max(events.c.version)).where(events.c.dataset == dataset, events.c.case_id == "")
     return connection.scalar(query) or 0
 
 
 def _insert(connection: sa.Connection, event: Event, token: str, head: Head) -> Event:
-    """Put an event at the end of its chain; return it with its hash."""
+    """Add an event to the end of its chain; return it with its hash."""
     row = _hashed(_to_row(event, token) | {"previous": head.hash})
     connection.execute(events.insert().values(row))
     return replace(event, hash=row["hash"])
@@ -730,7 +733,7 @@ def _events(connection: sa.Connection, dataset: str, query: sa.Select) -> list[E
 
 
 def _readable(connection: sa.Connection, dataset: str) -> tuple[list[Mapping[str, Any]], list[Fault]]:
-    """Rows of a dataset, and those whose bytes are no text, which SQLite can give only one by one."""
+    """Return the rows of a dataset, and faults for rows with invalid text, for which SQLite needs single queries."""
     query = sa.select(events).where(events.c.dataset == dataset).order_by(events.c.number)
     try:
         return [dict(row) for row in connection.execute(query).mappings()], []
@@ -748,13 +751,13 @@ def _readable(connection: sa.Connection, dataset: str) -> tuple[list[Mapping[str
 
 
 def _datasets(connection: sa.Connection) -> list[str]:
-    """Digests of all data with an event or a queue; sorted."""
+    """List the digests of all data with an event or a queue; sorted."""
     both = sa.union(sa.select(events.c.dataset), sa.select(sessions.c.dataset))
     return sorted(connection.scalars(both))
 
 
 def _queues(connection: sa.Connection, dataset: str) -> dict[str, tuple[str, str]]:
-    """Of each queue of a dataset, by id, whose it is and its digest."""
+    """Return the reviewer and the digest of each queue of a dataset, by id."""
     found = _sessions(connection, sessions.c.dataset == dataset)
     return {one.id: (one.reviewer, queue_digest(dataset, one.title, one.at, _pairs(one.cases))) for one in found}
 
@@ -767,7 +770,7 @@ def _erased_of(rows: Sequence[Mapping[str, Any]]) -> tuple[Mapping[int, str], li
 
 
 def _in_turn(connection: sa.Connection, dataset: str) -> None:
-    """Wait for whoever else writes to the chain of a dataset; SQLite lets only one write at a time."""
+    """Wait for other writers to the chain of a dataset; SQLite allows only one write at a time."""
     if connection.dialect.name == "postgresql":
         connection.execute(sa.text("SELECT pg_advisory_xact_lock(hashtextextended(:dataset, 0))"), {"dataset": dataset})
 
@@ -792,11 +795,11 @@ def _check_session(connection: sa.Connection, draft: Draft) -> None:
         return
     dataset = connection.scalar(sa.select(sessions.c.dataset).where(sessions.c.id == draft.session))
     if dataset != draft.dataset:
-        raise NotFoundError("The session is not there any more: its dataset was forgotten. Nothing was recorded.")
+        raise NotFoundError("Could not find the session: its dataset was deleted. Nothing was recorded.")
 
 
 def _conflict(draft: Draft, seen: int, trail: Sequence[Event]) -> ConflictError:
-    """What is said to who has not seen the end of a case's trail: not who was there, unless they were themselves."""
+    """Return the error for a reviewer who has not seen the end of a case's trail; it names no other reviewer."""
     since = trail[seen:]
     return ConflictError(draft.case_id, len(trail), own=all(event.reviewer == draft.reviewer for event in since))
 
@@ -809,7 +812,7 @@ def _same(known: Event, draft: Draft) -> Event:
 
 
 def _is_continued(connection: sa.Connection, dataset: str) -> bool:
-    """Whether the reviews of a dataset go on with what it is since it was read anew."""
+    """Return whether the reviews of a dataset continue in another one since it was read again."""
     query = sa.select(events.c.number).where(events.c.dataset == dataset, events.c.kind == CONTINUED)
     return connection.execute(query.limit(1)).first() is not None
 
@@ -820,7 +823,7 @@ def _check_not_continued(connection: sa.Connection, dataset: str) -> None:
 
 
 def _in_force(connection: sa.Connection, condition: sa.ColumnElement[bool]) -> list[str]:
-    """Digests of data with such events, but for those whose reviews continue elsewhere."""
+    """List the digests of data with such events, except those whose reviews continue elsewhere."""
     gone = sa.select(events.c.dataset).where(events.c.kind == CONTINUED)
     query = sa.select(events.c.dataset).distinct().where(condition, events.c.dataset.not_in(gone))
     return list(connection.scalars(query.order_by("dataset")))
@@ -832,19 +835,19 @@ def _count(connection: sa.Connection, dataset: str) -> int:
 
 
 def _to_row(event: Event, token: str) -> dict[str, object]:
-    """Values of the columns."""
+    """Return the values of the columns."""
     row = {name: getattr(event, name) for name in _NAMES}
     row |= {name: None if row[name] is None else row[name].to_json() for name in _OPINIONS}
     return row | {"settings": json.dumps(dict(event.settings), ensure_ascii=False, sort_keys=True), "token": token}
 
 
 def _from_row(row) -> Event:
-    """The event of a row.
+    """Return the event of a row.
 
     Raises
     ------
     StoreError
-        It cannot be read.
+        The row cannot be read.
     """
     values = {name: getattr(row, name) for name in _NAMES}
     try:
@@ -858,6 +861,6 @@ def _from_row(row) -> Event:
 def _unreadable(dataset: str, which: str) -> StoreError:
     return StoreError(
         "damaged",
-        f"In the reviews of dataset {dataset[:8]} {which} cannot be read. Nothing was changed. "
-        "The command verify checks the whole record; put back a backup of it.",
+        f"Could not read {which} in the reviews of dataset {dataset[:8]}. Nothing was changed. "
+        "Check the whole record with the command verify, and restore a backup.",
     )

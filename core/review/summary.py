@@ -1,4 +1,4 @@
-"""Figures for the manager: what the reviews have done so far, from their events."""
+"""Statistics for the manager on the progress of the reviews, from their events."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -22,24 +22,24 @@ DIRECTIONS = {
     "to_panel": "to the panel's class",
     "from_panel": "away from the panel's class",
     "elsewhere": "from one class that is not the panel's to another",
-    "within": "without changing the first choice",
-    "undecided": "to another class where the panel was undecided",
+    "within": "without a change of the first choice",
+    "undecided": "to another class while the panel was undecided",
 }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Minds:
-    """How often the reveal changed a mind.
+    """How often the reveal changed a reviewer's opinion.
 
     Attributes
     ----------
     n : int
-        Readers who had given an opinion blind and were through after the reveal.
+        Number of reviewers who gave an opinion blind and finished after the reveal.
     n_changed : int
     share : Coefficient
-        ``n_changed / n`` with an interval over cases.
+        Share ``n_changed / n`` with an interval over cases.
     directions : dict
-        How many changes went each way; the keys are those of `DIRECTIONS`.
+        Number of changes in each direction; the keys are those of `DIRECTIONS`.
     """
 
     n: int
@@ -50,17 +50,17 @@ class Minds:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """How many settled cases rest on what.
+    """Number of settled cases by how they were settled.
 
     Attributes
     ----------
     one : int
-        Closed by one reviewer.
+        Number closed by one reviewer.
     several : int
-        Closed by two reviewers or more who agree.
+        Number closed by two or more reviewers who agree.
     arbitration : int
     unsupported : int
-        How many of ``one`` were closed with an opinion outside the panel's plausible set.
+        Number in ``one`` that were closed with an opinion outside the panel's plausible set.
     """
 
     one: int
@@ -69,7 +69,7 @@ class Settled:
     unsupported: int
 
     def words(self) -> str:
-        """What settled cases rest on, in sentences; empty if there are none."""
+        """Return how cases were settled, in sentences; empty if there are none."""
         ways = {"by one reviewer": self.one, "by reviewers who agree": self.several, "by arbitration": self.arbitration}
         n = sum(ways.values())
         if not n:
@@ -86,32 +86,32 @@ class Settled:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Summary:
-    """Figures of one dataset's reviews.
+    """Statistics of one dataset's reviews.
 
     Attributes
     ----------
     n_cases : int
-        Cases of the dataset.
+        Number of cases of the dataset.
     states : dict
-        Cases in each state; those without an event are open.
+        Number of cases in each state; those without an event are open.
     n_reviewed : int
-        Cases with somebody's opinion.
+        Number of cases with an opinion.
     with_panel : Coefficient
-        Share of blind first opinions that agree with what was then revealed as a decided panel's, interval over cases;
-        ``n_annotations`` and ``n_cases`` are those that were compared.
+        Share of blind first opinions that agree with the decided panel revealed afterwards, interval over cases;
+        ``n_annotations`` and ``n_cases`` are the numbers compared.
     with_each_other, alpha : Coefficient
-        Percent agreement and Krippendorff's alpha of blind first opinions: of those that name one class first, or of
-        sets of labels, which agree where they are equal.
+        Percent agreement and Krippendorff's alpha of blind first opinions: of those with a single first class, or of
+        sets of labels, which agree if they are equal.
     minds : Minds
     reasons : dict
-        How often each reason was given, in events that stand.
+        Number of times each reason was given, in current events.
     seconds : tuple of float, or None
-        Quartiles of the time that a reviewer spent on a case; None where none was measured.
+        Quartiles of the time that a reviewer spent on a case; None if none was measured.
     n_timed : int
-        Reviewer and case pairs behind ``seconds``.
+        Number of pairs of reviewer and case behind ``seconds``.
     settled : Settled
     decided : tuple of Decision
-        Decisions that stand; `core.review.decisions.quick_words` says how many were given too quickly.
+        Current decisions; `core.review.decisions.quick_words` states how many were given too quickly.
     """
 
     n_cases: int
@@ -130,13 +130,13 @@ class Summary:
 
 _NOT_COMPARED = {
     "set": "no two blind sets of labels on a case",
-    "score": "two scores are seldom equal, so how often they are says nothing",
+    "score": "two scores are seldom equal, so the share of equal ones is not informative",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class WithOpinions:
-    """Mean certainty over the reviewed cases without and with the reviewers' opinions, and how many cases these are."""
+    """Mean certainty over the reviewed cases without and with the reviewers' opinions, and their number."""
 
     before: float
     after: float
@@ -144,7 +144,7 @@ class WithOpinions:
 
 
 def summarise_reviews(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Summary:
-    """Figures from the reviews of a dataset (`ReviewStore.cases`). All rounds of a reopened case count."""
+    """Return statistics of the reviews of a dataset (`ReviewStore.cases`), including all rounds of a reopened case."""
     here = [reviews[case_id] for case_id in dataset.cases if case_id in reviews]
     states = Counter(review.state for review in here)
     states["open"] += dataset.n_cases - len(here)
@@ -153,7 +153,7 @@ def summarise_reviews(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> Su
     standing = [event for review in here for event in effective(review.events)]
     times = times_of(event for review in here for event in review.events)
     among = _as_dataset(dataset, blind)
-    why = _NOT_COMPARED.get(dataset.kind, "no two blind opinions on a case that name one class first")
+    why = _NOT_COMPARED.get(dataset.kind, "no case has two blind opinions with a single first class")
     each_other, alpha = (undefined(name, "identity", why) for name in (PERCENT, KRIPPENDORFF_ALPHA))
     if among is not None:
         each_other, alpha = percent_agreement(among), krippendorff_alpha(among)
@@ -183,21 +183,21 @@ def _settled(reviews: Iterable[CaseReview]) -> Settled:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reviewer:
-    """One reviewer's reads of a dataset.
+    """Opinions of one reviewer on a dataset.
 
     Attributes
     ----------
     name : str
     n_reads : int
-        Opinions, one for each round of a case.
+        Number of opinions, one for each round of a case.
     n_blind : int
-        Those that were given before anything was seen.
+        Number of them that were given blind.
     with_panel : Coefficient
-        Share of the blind first opinions that agree with what was then revealed as a decided panel's; Wilson's interval
-        over cases. ``n_annotations`` is how many were compared.
+        Share of the blind first opinions that agree with the decided panel revealed afterwards; Wilson's interval over
+        cases. ``n_annotations`` is the number compared.
     minds : Minds
     decided : tuple of Decision
-        Those that stand.
+        Current decisions.
     """
 
     name: str
@@ -209,7 +209,7 @@ class Reviewer:
 
 
 def by_reviewer(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> list[Reviewer]:
-    """Every reviewer with an opinion on a dataset, those with most blind reads first."""
+    """List every reviewer with an opinion on a dataset, those with most blind opinions first."""
     given: dict[str, dict[str, list[ReviewerOpinion]]] = {}
     decided = decisions({case_id: reviews[case_id] for case_id in dataset.cases if case_id in reviews})
     for case_id in dataset.cases:
@@ -228,15 +228,15 @@ def by_reviewer(dataset: Dataset, reviews: Mapping[str, CaseReview]) -> list[Rev
 def mean_certainty(
     model: PlausibilityModel, before: Dataset, after: Dataset, *, reliability: float, n_draws: int = 1000, seed: int = 0
 ) -> WithOpinions | None:
-    """Mean certainty over the cases that reviewers have an opinion on, with and without it; None if there are none.
+    """Return mean certainty over cases with an opinion of a reviewer, with and without it; None if there are none.
 
     Parameters
     ----------
     model : PlausibilityModel
     before, after : Dataset
-        As read, and with the opinions as further annotations (`core.review.adjudicated.with_opinions`).
+        Dataset as read, and with the opinions as further annotations (`core.review.adjudicated.with_opinions`).
     reliability : float
-        γ, the trust in the raters, > 0.
+        Reliability γ: how much each annotation counts, > 0.
     n_draws, seed : int
     """
     added = np.flatnonzero(np.diff(after.case_ptr) > np.diff(before.case_ptr))
@@ -252,14 +252,14 @@ def mean_certainty(
 
 
 def _rounds(review: CaseReview) -> list[ReviewerOpinion]:
-    """Reads of every round of a case."""
+    """List the opinions of every round of a case."""
     standing = effective(review.events)
     ends = [place for place, event in enumerate(standing) if event.kind == "reopen"]
     return [read for end in (*ends, len(standing)) for read in review_of(review.case_id, standing[:end]).reads]
 
 
 def _compared(blind: Mapping[str, list[ReviewerOpinion]]) -> dict[str, list[bool]]:
-    """Whether each blind first opinion agrees with the panel's class, as far as a decided one was revealed."""
+    """Return whether each blind first opinion agrees with the panel, for cases with a decided panel revealed."""
     return {
         case_id: [read.first.agrees_with(read.panel) for read in given if read.panel is not None and read.panel.decided]
         for case_id, given in blind.items()
@@ -267,7 +267,7 @@ def _compared(blind: Mapping[str, list[ReviewerOpinion]]) -> dict[str, list[bool
 
 
 def _share(name: str, by_case: Mapping[str, list[bool]], why: str) -> Coefficient:
-    """Share of true among all, each case weighing as many as it has, with Wilson's interval over cases."""
+    """Return the share of true values, weighted by their number per case, with Wilson's interval over cases."""
     told = [values for values in by_case.values() if values]
     if not told:
         return undefined(name, "annotations", why)
@@ -286,7 +286,7 @@ def _minds(blind: Mapping[str, list[ReviewerOpinion]]) -> Minds:
             if read.opinion != read.first:
                 directions[_direction(read)] += 1
     n, n_changed = sum(map(len, changed.values())), sum(map(sum, changed.values()))
-    share = _share("changed", changed, "no blind reader has been through after a reveal")
+    share = _share("changed", changed, "no blind reviewer has finished a case after a reveal")
     return Minds(n, n_changed, share, directions)
 
 
@@ -308,7 +308,7 @@ def _direction(read: ReviewerOpinion) -> str:
 
 
 def times_of(events: Iterable[Event]) -> list[float]:
-    """Seconds of each reviewer on each case."""
+    """List the seconds of each reviewer on each case."""
     spent: dict[tuple[str, str], float] = {}
     for event in events:
         if event.seconds is not None:
@@ -318,7 +318,7 @@ def times_of(events: Iterable[Event]) -> list[float]:
 
 
 def _as_dataset(dataset: Dataset, blind: Mapping[str, list[ReviewerOpinion]]) -> Dataset | None:
-    """Blind first opinions that name one class first, or whole sets, as annotations; None where no case has two."""
+    """Return blind first opinions with a single first class, or whole sets, as annotations; None if no case has two."""
     is_set = dataset.kind == "set"
     rows = [
         (case_id, read.reviewer, tuple(sorted(read.first.first)))
@@ -326,7 +326,7 @@ def _as_dataset(dataset: Dataset, blind: Mapping[str, list[ReviewerOpinion]]) ->
         for read in given
         if len(read.first.first) == 1 or (is_set and read.first.first)
     ]
-    # Two scores are seldom exactly equal: percent agreement says nothing of them.
+    # Two scores are seldom exactly equal, so percent agreement is not informative.
     if dataset.kind == "score" or max(Counter(case_id for case_id, _, _ in rows).values(), default=0) < 2:
         return None
     cases, raters = list(dict.fromkeys(row[0] for row in rows)), list(dict.fromkeys(row[1] for row in rows))

@@ -1,4 +1,4 @@
-"""What waits for one person over all data, and what of it that they assigned is overdue with others."""
+"""Cases that wait for one person in all data, and overdue cases that this person assigned to others."""
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
@@ -16,24 +16,24 @@ SECOND_OPINIONS = "Second opinions"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Waiting:
-    """Cases of one dataset that somebody gave to a person, and which are not done.
+    """Cases of one dataset that were given to a person and are not done.
 
     Attributes
     ----------
     dataset : str
-        Digest.
+        Digest of the dataset.
     kind : {"assignment", "second_opinion"}
     title : str
-        Of the session in which they are read. Not escaped.
+        Title of the session in which they are reviewed. Not escaped.
     by : str
-        Who asks; several names joined by commas. Not escaped.
+        Person who asks; several names joined by commas. Not escaped.
     due : date or None
     left : tuple of Queued
-        Not done, in their order.
+        Cases that are not done, in their order.
     total : int
-        With those that are done.
+        Number of cases, including those that are done.
     at : int
-        When it was asked, microseconds since 1970-01-01 UTC.
+        Time of the request, microseconds since 1970-01-01 UTC.
     """
 
     dataset: str
@@ -47,16 +47,16 @@ class Waiting:
 
 
 def waiting_in(store: ReviewStore, dataset: str, person: str, groups: Collection[str] = ()) -> list[Waiting]:
-    """What waits for a person in one dataset: what is due first comes first, then what was asked first.
+    """List what waits for a person in one dataset: by due date, then by the time of the request.
 
     Parameters
     ----------
     store : ReviewStore
     dataset : str
-        Digest.
+        Digest of the dataset.
     person : str
     groups : collection of str
-        Of the person.
+        Groups of the person.
     """
     mine = [one for one in store.assignments(dataset) if not one.withdrawn and one.is_for(person, groups)]
     trail = store.trail(dataset)
@@ -85,14 +85,14 @@ def waiting_in(store: ReviewStore, dataset: str, person: str, groups: Collection
 
 
 def waiting_for(store: ReviewStore, person: str, groups: Collection[str] = ()) -> list[Waiting]:
-    """What waits for a person in all data; see `waiting_in`.
+    """List what waits for a person in all data; see `waiting_in`.
 
     Parameters
     ----------
     store : ReviewStore
     person : str
     groups : collection of str
-        Of the person.
+        Groups of the person.
     """
     datasets = store.datasets_that_wait(person, groups)
     return sorted((one for dataset in datasets for one in waiting_in(store, dataset, person, groups)), key=_order)
@@ -101,15 +101,15 @@ def waiting_for(store: ReviewStore, person: str, groups: Collection[str] = ()) -
 def overdue_of(
     store: ReviewStore, person: str, members: Callable[[str], Callable[[str], Collection[str] | None]]
 ) -> list[Overdue]:
-    """What a person assigned, in all data, that others have not done in time: what was due first comes first.
+    """List overdue assignments of a person to others in all data, by due date.
 
     Parameters
     ----------
     store : ReviewStore
     person : str
-        Who assigned it.
+        Person who assigned the cases.
     members : callable
-        Of a dataset: what tells the members of a group, None where they are not known.
+        Returns for a dataset a function from a group to its members, None if they are unknown.
     """
     found: list[Overdue] = []
     for dataset in store.datasets_assigned_by(person):

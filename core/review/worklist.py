@@ -1,4 +1,4 @@
-"""Queues: which cases come first and why, from numbers that other parts have worked out. Pure functions on arrays."""
+"""Queues: which cases come first and why, from results of other parts. Pure functions on arrays."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,16 +22,16 @@ MOST_RISK = len(RISK_LEVELS) - 1
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Queue:
-    """Cases in their order, the first first.
+    """Cases in their order, the first one first.
 
     Attributes
     ----------
     name : str
-        In words, for the title of a session.
+        Name in words, for the title of a session.
     case : ndarray of int64, shape (n_listed,)
-        Positions of the cases in the dataset. Cases to which the queue does not apply are not in it.
+        Positions of the cases in the dataset. Cases to which the queue does not apply are left out.
     why : tuple of str, length n_listed
-        Why each case is here. Not escaped.
+        Reason why each case is here. Not escaped.
     """
 
     name: str
@@ -41,19 +41,19 @@ class Queue:
     def batch(
         self, dataset: Dataset, size: int, among: np.ndarray | None = None, last: Sequence[str] = ()
     ) -> list[Queued]:
-        """The first cases, at most ``size``, for a session.
+        """Return the first cases, at most ``size``, for a session.
 
         Parameters
         ----------
         dataset : Dataset
         size : int
         among : ndarray of bool, shape (n_cases,), optional
-            Only these cases, as from `core.review.filters`.
+            Cases to choose from, as from `core.review.filters`.
         last : sequence of str
             Cases that come after all others, in this order, as from `core.review.sessions.still_to_read`.
         """
         if size < 1:
-            raise InputError(f"A session of {size} cases was asked for.", "Ask for at least one.")
+            raise InputError(f"A session must have at least 1 case; got {size}.", "Use a larger number.")
         listed = zip(self.case.tolist(), self.why, strict=True)
         place = {case_id: at for at, case_id in enumerate(last)}
         chosen = [Queued(dataset.cases[case], why) for case, why in listed if among is None or among[case]]
@@ -61,13 +61,13 @@ class Queue:
 
 
 def among_all(queue: Queue, part: Dataset, whole: Dataset) -> Queue:
-    """A queue that was made of a part of the data, such as without machines, for the whole dataset.
+    """Return a queue made from a part of the data, such as without AI raters, for the whole dataset.
 
     Parameters
     ----------
     queue : Queue
     part, whole : Dataset
-        Cases of the first are cases of the second.
+        Datasets; cases of the first are cases of the second.
     """
     if part is whole:
         return queue
@@ -76,38 +76,38 @@ def among_all(queue: Queue, part: Dataset, whole: Dataset) -> Queue:
 
 
 def at_reliability(queue: Queue, reliability: float) -> Queue:
-    """A queue whose reasons say at which γ their numbers are: a session keeps them, and γ may be moved later.
+    """Return a queue whose reasons state the γ of their numbers: a session stores them, and γ may change later.
 
     Parameters
     ----------
     queue : Queue
-        Whose reasons hold numbers that depend on γ.
+        Queue whose reasons contain numbers that depend on γ.
     reliability : float
-        γ at which they were computed.
+        Reliability γ at which they were computed.
     """
-    at = f"at trust γ = {exact(reliability)}"
+    at = f"at γ = {exact(reliability)}"
     why = tuple(f"{said} A{at[1:]}." if said.endswith(".") else f"{said} {at}" for said in queue.why)
     return replace(queue, why=why)
 
 
 def lowest_certainty(certainty: np.ndarray) -> Queue:
-    """Cases whose top-1 class is least certain.
+    """Queue cases by certainty of the leading class, lowest first.
 
     Parameters
     ----------
     certainty : ndarray, shape (n_cases,)
-        Annotation certainty of the top-1 class. Cases of NaN are left out.
+        Annotation certainty of the leading class. Cases with NaN are left out.
     """
     return _ordered("lowest certainty", certainty, lambda case: f"certainty {percent(float(certainty[case]))}")
 
 
 def least_known(trust: ScoreTrust) -> Queue:
-    """Cases of scores: the side of the threshold least certain first; without a threshold the widest interval first.
+    """Queue cases of scores: the least certain side of the threshold first, or without one the widest interval.
 
     Parameters
     ----------
     trust : ScoreTrust
-        At one γ.
+        Results at one γ.
     """
     if trust.above is not None:
         certainty, t = trust.certainty[0], exact(trust.threshold)
@@ -122,13 +122,13 @@ def least_known(trust: ScoreTrust) -> Queue:
 
 
 def risk_times_uncertainty(certainty: np.ndarray, expected_risk: np.ndarray) -> Queue:
-    """Cases by expected risk times what certainty lacks; where risk is high and the class is in doubt.
+    """Queue cases by expected risk times uncertainty: those with high risk and an uncertain class come first.
 
     Parameters
     ----------
     certainty : ndarray, shape (n_cases,)
     expected_risk : ndarray, shape (n_cases,)
-        0 low to 2 high (`core.certainty.risk.RiskResult.expected`).
+        Expected risk, 0 low to 2 high (`core.certainty.risk.RiskResult.expected`).
     """
     score = expected_risk * (1 - certainty)
 
@@ -141,12 +141,12 @@ def risk_times_uncertainty(certainty: np.ndarray, expected_risk: np.ndarray) -> 
 
 
 def split_panel(counts: ClassCounts, classes: Sequence[str]) -> Queue:
-    """Cases whose first two classes have nearly equal votes; more votes first where the shares are equal.
+    """Queue cases whose first two classes have nearly equal counts; of equal shares, more annotations first.
 
     Parameters
     ----------
     counts : ClassCounts
-        Of cases with two annotations or more; others are left out.
+        Counts of cases with two annotations or more; others are left out.
     classes : sequence of str
         Names, in the order of the codes.
     """
@@ -175,21 +175,22 @@ def classifier_against_panel(
     certain: float = UNCERTAIN_BELOW,
     n_readers: np.ndarray | None = None,
 ) -> Queue:
-    """Cases where a classifier's first class is not the panel's, though the panel is certain; the most certain first.
+    """Queue cases where a classifier's first class differs from a confident panel's; the most certain first.
 
     Parameters
     ----------
     certainty : ndarray, shape (n_cases,)
     top_class : ndarray of int, shape (n_cases,)
-        The panel's most probable class (`core.certainty.top_sets.CertaintyResult.top_class`).
+        Panel's leading class (`core.certainty.top_sets.CertaintyResult.top_class`).
     predictions : Predictions
-        Matched to the dataset. A tie of scores for the first place that holds the panel's class is no disagreement.
+        Predictions matched to the dataset. A tie for the first place that includes the panel's class is not a
+        disagreement.
     classes : sequence of str
         Names of the classes of the dataset.
     certain : float
-        What counts as certain.
+        Certainty from which a panel counts as certain.
     n_readers : ndarray of int, shape (n_cases,), optional
-        Who has annotated; a panel of fewer than two is never certain.
+        Number of raters who have annotated; a panel of fewer than two is never certain.
     """
     enough = np.ones(len(certainty), bool) if n_readers is None else n_readers >= FEWEST_READERS
     against = np.zeros(len(certainty), bool)
@@ -208,7 +209,7 @@ def classifier_against_panel(
 
 
 def single_rater(dataset: Dataset, certainty: np.ndarray | None = None) -> Queue:
-    """Cases that only one rater has annotated; the least certain first where certainty is given."""
+    """Queue cases that only one rater has annotated; the least certain first if certainty is given."""
     n_raters = raters_per_case(dataset) if dataset.raters_identified else np.diff(dataset.case_ptr)
     order = np.zeros(dataset.n_cases) if certainty is None else certainty
 
@@ -221,9 +222,9 @@ def single_rater(dataset: Dataset, certainty: np.ndarray | None = None) -> Queue
 
 
 def largest_gain(found: NextOpinion) -> Queue:
-    """Cases where one more opinion would help the choice most, with all three numbers; equal gains by certainty.
+    """Queue cases by how much one more opinion would help the choice, with all three numbers; equal gains by certainty.
 
-    Gains are told apart to four places: many are 0, as where the vote is 2 to 1, and only integration blurs them.
+    Gains are compared to four decimals: many are 0, as for a vote of 2 to 1, and differ only by integration error.
     """
     gain = -np.round(found.gain, 4)
     return _ordered("largest gain from one more opinion", gain, found.words, then=found.now)
@@ -232,7 +233,7 @@ def largest_gain(found: NextOpinion) -> Queue:
 def _ordered(
     name: str, score: np.ndarray, why, among: np.ndarray | None = None, then: np.ndarray | None = None
 ) -> Queue:
-    """Lowest score first; scores that are equal or differ by rounding by ``then``, lowest first, and as they stand."""
+    """Queue cases by score, lowest first; scores that are equal up to rounding by ``then``, then in their order."""
     usable = ~np.isnan(score) if among is None else among & ~np.isnan(score)
     listed = np.flatnonzero(usable)
     case = listed[lowest_first(score[listed], None if then is None else then[listed])]

@@ -1,1 +1,1 @@
-"""How work is run and its results are kept: threads, child processes, other computers, jobs, caches, kernels."""
+"""Run work and keep its results: threads, child processes, other computers, jobs, caches and kernels."""

@@ -1,4 +1,4 @@
-"""A worker of `core.runtime.workers`: it reads calls as JSON lines, and says how far each is and how it ended."""
+"""Worker process of `core.runtime.workers`: reads calls as JSON lines, and reports their progress and results."""
 
 import json
 import os
@@ -23,24 +23,24 @@ _BEAT = 0.2
 
 
 class _Calls:
-    """What is in hand."""
+    """Calls that this worker is computing."""
 
     def __init__(self) -> None:
         self.lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
-        os.dup2(2, 1)  # libraries may print: their words go with the errors
+        os.dup2(2, 1)  # libraries may print, so their output goes to the errors
         self.tokens: dict[str, CancelToken] = {}
         self.told: dict[str, list] = {}
         self.saying, self.reading = threading.RLock(), threading.Lock()
         self.data: OrderedDict[str, Dataset] = OrderedDict()
 
     def say(self, **message: Any) -> None:
-        """One line to the parent; where it is gone, the end of the input ends this process."""
+        """Write one line to the parent; ignore a missing parent, because the end of the input ends this process."""
         with self.saying:
             self.lines.write(json.dumps(message, default=str) + "\n")
             self.lines.flush()
 
     def beat(self) -> None:
-        """Say again and again that this process is alive, and how far the calls are."""
+        """Report regularly that this process is alive, and the progress of its calls."""
         while True:
             time.sleep(_BEAT)
             with self.saying:
@@ -51,9 +51,9 @@ class _Calls:
                     self.say()
 
     def do(self, call: str, data: str, asked: str, given: str, most: int | None = None) -> None:
-        """One call, to its end; with ``most`` the process may take so many bytes more than it has."""
+        """Compute one call to its end; with ``most`` the process may take that many bytes more than it has."""
         token = self.tokens[call]
-        failed = PluralityError if most is None else InputError  # the same file again fails the same
+        failed = PluralityError if most is None else InputError  # the same file would fail in the same way
 
         def tell(*words: Any) -> None:
             self.told[call] = [word if isinstance(word, str) else float(word) for word in words]
@@ -74,7 +74,7 @@ class _Calls:
             if most is not None:
                 words = "Could not read the file: it needs more memory than there is for it. Open a part of it."
             answer = {"error": error_as(failed(words))}
-        except BaseException as error:  # a panic of a compiled library is no Exception; who asked waits for a word
+        except BaseException as error:  # a panic of a compiled library is no Exception, and the caller waits
             traceback.print_exc()
             words = f"The work failed with {type(error).__name__}: {error}. Please report it."
             if most is not None:
@@ -96,14 +96,14 @@ class _Calls:
 
 
 def _load(parts: list[str]) -> None:
-    """Load kernels, so that the first call need not."""
+    """Load kernels, so that the first call does not have to."""
     from ..warmup import warm_up
 
     warm_up(parts)
 
 
 def _prepare(calls: _Calls, name: str) -> None:
-    """Have a function load what the calls take, and say when it has."""
+    """Have a function load what the calls need, and report when it is done."""
     try:
         kind_of(name)()
     finally:
@@ -111,7 +111,7 @@ def _prepare(calls: _Calls, name: str) -> None:
 
 
 def main(*, near: bool) -> None:
-    """Take calls until the input ends, which it does with the parent; do not stand back if somebody waits ``near``."""
+    """Take calls until the input ends, as it does with the parent; keep normal priority if somebody waits ``near``."""
     if not near:
         stand_back()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in a terminal reaches the parent, which then ends the input

@@ -1,4 +1,4 @@
-"""The child process ``python -m core.runtime._worker FOLDER``. It writes JSON lines to standard output."""
+"""Child process ``python -m core.runtime._worker FOLDER``, which writes JSON lines to standard output."""
 
 import contextlib
 import json
@@ -23,7 +23,7 @@ _LAST_CHANCE = 2.0
 
 
 class Watch:
-    """What the work looks at and writes on: whether to stop, and how many steps are done."""
+    """Cancel flag and progress of the work in this child process."""
 
     def __init__(self) -> None:
         self.done = 0
@@ -31,17 +31,17 @@ class Watch:
 
     @property
     def cancelled(self) -> bool:
-        """True once the parent asked to stop or is gone."""
+        """True once the parent asked to stop or has ended."""
         return self._stop.is_set()
 
     def stop(self, *_) -> None:
-        """Ask the work to stop; also the handler of a signal."""
+        """Ask the work to stop; also used as the handler of a signal."""
         self._stop.set()
 
 
 def main(folder: Path) -> None:
     """Do the job in ``folder`` and leave its result there."""
-    # Libraries may print: their words go with the errors, the lines of the protocol alone to the parent.
+    # Libraries may print, so their output goes to the errors, and only lines of the protocol to the parent.
     lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     watch, lock = Watch(), threading.Lock()
@@ -88,7 +88,7 @@ def main(folder: Path) -> None:
         with contextlib.suppress(OSError):
             traceback.print_exc()
             sys.stderr.flush()
-    os._exit(code)  # no tidying up: a sampler's thread may still be about
+    os._exit(code)  # without cleanup, because a sampler's thread may still run
 
 
 def _work(folder: Path, watch: Watch) -> None:

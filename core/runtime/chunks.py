@@ -1,4 +1,4 @@
-"""Chunks of cases: the unit of work. One shared thread pool, light work first; a cancel token, and progress.
+"""Chunks of cases, the unit of work: one shared thread pool that does light work first, a cancel token, and progress.
 
 Kernels release the GIL, so threads over chunks use all cores; numba's own parallel loops would abort the process when
 two sessions enter at once.
@@ -25,13 +25,13 @@ _N_CORES = os.cpu_count() or 1
 
 
 class CancelToken:
-    """A flag that the user raises and the work looks at between chunks.
+    """Flag that the user sets and that the work checks between chunks.
 
     Attributes
     ----------
     priority : float
-        Seconds by which the work's chunks stand back behind those of others: heavy work lets light work go first, and
-        still goes on beside it.
+        Seconds by which the work's chunks are queued behind those of others, so that light work goes before heavy work,
+        which still makes progress.
     """
 
     def __init__(self, priority: float = 0.0) -> None:
@@ -64,16 +64,16 @@ def _pool() -> ThreadPoolExecutor:
 
 
 def rest() -> None:
-    """End the threads of the pool, where nothing is under way; they begin again with the next work.
+    """End the threads of the pool if nothing is running; the next work starts them again.
 
-    A process that forks has to: its child would wait for threads that it does not have.
+    A process must do so before it forks: its child would wait for threads that it does not have.
     """
     _pool().shutdown()
     _pool.cache_clear()
 
 
 class _Line:
-    """What waits for a thread of the pool, in the order of when it came and of how far it stands back."""
+    """Queue entry for the pool, ordered by the time when it was added plus its delay."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -81,7 +81,7 @@ class _Line:
         self._number = itertools.count()
 
     def submit(self, priority: float, work: Callable[[], Any]) -> Future[Any]:
-        """Queue a piece of work; each thread that becomes free takes the first, whichever was queued for it."""
+        """Queue a piece of work; each thread that becomes free takes the first one, whoever queued it."""
         future: Future[Any] = Future()
         with self._lock:
             heapq.heappush(self._waiting, (time.monotonic() + priority, next(self._number), future, work))
@@ -104,7 +104,7 @@ _line = _Line()
 
 @contextmanager
 def in_line() -> Iterator[None]:
-    """Within it, chunks are done in this thread alone: its own is one of many that work."""
+    """Do chunks in this thread only for the duration of a block, because it is one of many threads that work."""
     before = getattr(_inside, "chunk", False)
     _inside.chunk = True
     try:
@@ -120,7 +120,7 @@ def map_chunks(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[Result]:
-    """Results of ``work`` over ``chunks`` in their order, computed by all cores.
+    """Yield the results of ``work`` over ``chunks`` in their order, computed by all cores.
 
     At most two chunks per core are under way or waiting to be taken, so memory does not grow with the number of chunks.
     Inside a chunk's own work the call runs in line: a pool that waits for itself would stand still.
@@ -132,9 +132,9 @@ def map_chunks(
     chunks : list
         What to work on, in the order of the results.
     token : CancelToken, optional
-        Looked at before each chunk; raises `Cancelled`.
+        Checked before each chunk; if it is set, `Cancelled` is raised.
     progress : callable, optional
-        Told the share done, 0 to 1, in the caller's thread.
+        Called with the share done, 0 to 1, in the caller's thread.
     """
     if getattr(_inside, "chunk", False) or len(chunks) < 2:
         for done, chunk in enumerate(chunks, 1):
@@ -173,13 +173,13 @@ def map_chunks(
 
 
 def beside(work: Callable[..., Result], *arguments: Any) -> "Future[Result]":
-    """What one thread of its own works out while the caller goes on; it is for what is one piece and short.
+    """Compute one short piece of work in a thread of its own while the caller continues.
 
     Parameters
     ----------
     work : callable
     *arguments
-        What it is called with; where it may be cancelled, a token is among them.
+        Arguments of ``work``; if it can be cancelled, a token is among them.
 
     Returns
     -------

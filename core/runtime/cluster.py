@@ -1,10 +1,10 @@
-"""The same work on many processes or computers, by `dask.distributed`: see `core.runtime.executors`.
+"""Run the same work on many processes or computers with `dask.distributed`; see `core.runtime.executors`.
 
-What a task gets and gives crosses sockets as pickles, and who can send a pickle runs code: addresses are those of this
-computer, or TLS with the certificates of Dask's own settings (``DASK_DISTRIBUTED__COMM__TLS__…``). Tasks read
-partitions from disk, so the folder in which they are (TMPDIR) must be one that every worker sees. Nothing is changed in
-place, and sums are added in the order of `reduction_steps`: the result is the same whoever does what, and whoever dies
-meanwhile.
+What a task receives and returns crosses sockets as pickles, and whoever can send a pickle can run code, so addresses
+are those of this computer, or TLS with the certificates of Dask's own settings (``DASK_DISTRIBUTED__COMM__TLS__…``).
+Tasks read partitions from disk, so their folder (TMPDIR) must be visible to every worker. Nothing is changed in place,
+and sums are added in the order of `reduction_steps`, so the result does not depend on which worker does what, or on
+workers that die meanwhile.
 """
 
 import asyncio
@@ -41,15 +41,15 @@ _QUIET = {
     "distributed.admin.tick.limit": "60s",
     "distributed.admin.large-graph-warning-threshold": "1TB",
 }
-# Within one computer nobody is far away: who does not answer is dead, and asked for half a minute otherwise.
+# On one computer a process that does not answer is dead; by default Dask would wait half a minute for it.
 _NEAR = {"distributed.comm.timeouts.connect": "5s"}
 
 
 def _joined(make: Any, address: str) -> Any:
-    """A client of a scheduler. One that finds none is closed at once.
+    """Return a client of a scheduler; close at once a client that finds none.
 
-    Left to the collector of garbage, it would be closed in the middle of whatever runs then; in the start of another
-    client that is a wait for a lock that its own thread holds.
+    If it were left to the garbage collector, it would be closed in the middle of whatever runs then. During the start
+    of another client, that is a wait for a lock that its own thread has.
     """
     client = make.__new__(make)
     try:
@@ -61,7 +61,7 @@ def _joined(make: Any, address: str) -> Any:
 
 
 class Cluster(Executor):
-    """A scheduler and its workers, as a runner.
+    """Scheduler and its workers, as a runner.
 
     Parameters
     ----------
@@ -69,12 +69,12 @@ class Cluster(Executor):
         ``local:N`` for N processes of this computer, which end with the cluster; else the address of a scheduler:
         ``tcp://127.0.0.1:8786`` or ``tls://host:8786``.
     memory : str
-        Of each process of ``local:N``, as Dask writes it: "2GB"; "0" for no limit.
+        Limit for each process of ``local:N``, as Dask writes it: "2GB"; "0" for no limit.
 
     Raises
     ------
     InputError
-        There is no such address, nobody answers, or Dask is not installed.
+        The address is not valid, nobody answers, or Dask is not installed.
     """
 
     def __init__(self, address: str, memory: str = "0") -> None:
@@ -83,7 +83,10 @@ class Cluster(Executor):
             import dask
             from distributed import Client
         except ImportError:
-            raise InputError("Clusters need dask.distributed.", "Install it: pip install distributed.") from None
+            raise InputError(
+                "Could not start the cluster: dask.distributed is not installed.",
+                "Install it: pip install distributed.",
+            ) from None
         logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what went wrong is raised
         dask.config.set(_QUIET | (_NEAR if n_local else {}))
         self._client: Any = None
@@ -94,19 +97,21 @@ class Cluster(Executor):
         except (OSError, TypeError, ValueError, RuntimeError) as error:  # a missing certificate is a TypeError
             self.close()
             words = f"No cluster answers at {address} ({type(error).__name__}: {error})."
-            raise InputError(words, "Look whether its scheduler runs, and what TLS files Dask is told of.") from None
+            raise InputError(
+                words, "Check that the scheduler is running and that Dask's TLS settings point to the right files."
+            ) from None
         except PluralityError:
             self.close()
             raise
 
     @property
     def n_threads(self) -> int:
-        """Tasks that can be done at once."""
+        """Number of tasks that can run at once."""
         return sum(self._client.nthreads().values())
 
     @property
     def alive(self) -> bool:
-        """Whether its scheduler still answers."""
+        """True while the scheduler answers."""
         return self._client is not None and self._client.status == "running"
 
     def processes(self) -> list[int]:
@@ -114,7 +119,7 @@ class Cluster(Executor):
         return [] if self._own is None else [process.pid for process in self._own.processes]
 
     def close(self) -> None:
-        """Leave the cluster; processes that it started end. What was left before stays so."""
+        """Leave the cluster; processes that it started end. Calling it again has no effect."""
         client, self._client = self._client, None
         own, self._own = self._own, None
         if client is not None:
@@ -123,7 +128,7 @@ class Cluster(Executor):
             own.end()
 
     def _each(self, work, items, shared, token, progress) -> Iterator[Any]:
-        """Twice as many items are under way as there are threads."""
+        """Yield results in order, with twice as many items under way as there are threads."""
         hand = _Hand(self._client, work, shared)
         waiting, running = iter(items), deque[Any]()
         try:
@@ -147,12 +152,12 @@ class Cluster(Executor):
         shared: tuple[Any, ...] = (),
         token: CancelToken | None = None,
     ) -> tuple:
-        """See `Executor.total`; workers add what they have, neighbours within a task, and only the sum comes here.
+        """Add the results as `Executor.total` does; workers add their own results, so only their sums come here.
 
         Parameters
         ----------
         work, items, shared, token
-            As there.
+            See `Executor.total`.
         """
         hand = _Hand(self._client, partial(_added_up, work), shared)
         try:
@@ -165,12 +170,12 @@ class Cluster(Executor):
             hand.drop()
 
     def _result(self, future: Any, token: CancelToken) -> Any:
-        """The result of a task, while the token is looked at and dead processes of our own are started again."""
+        """Return the result of a task; check the token meanwhile and restart dead processes of our own."""
         from concurrent.futures import CancelledError
 
         from distributed.scheduler import KilledWorker
 
-        # Asked for once: to ask again after each look would begin with a large result anew each time.
+        # Requested once, because requesting it after each check would restart the transfer of a large result.
         coming = asyncio.run_coroutine_threadsafe(
             self._client.gather(future, asynchronous=True), self._client.loop.asyncio_loop
         )
@@ -185,7 +190,7 @@ class Cluster(Executor):
                     if coming.done():  # it is the work's own, or came this moment
                         return coming.result()
         except CancelledError:
-            raise WorkerError("The cluster's scheduler is gone. Look at its log, then start again.") from None
+            raise WorkerError("The cluster's scheduler is gone. Check its log, then start again.") from None
         except KilledWorker as error:
             raise WorkerError(
                 f"{error.allowed_failures + 1} workers of the cluster died one after the other over the same part of "
@@ -193,11 +198,12 @@ class Cluster(Executor):
             ) from None
         except ModuleNotFoundError as error:
             raise InputError(
-                f"A worker of the cluster has no {error.name}.", "Install this version of Plurality on each of them."
+                f"A worker of the cluster could not import {error.name}.",
+                "Install this version of Plurality on each of them.",
             ) from None
         except FileNotFoundError as error:
             raise InputError(
-                f"A worker of the cluster finds no {error.filename}.",
+                f"A worker of the cluster could not find {error.filename}.",
                 "Set TMPDIR to a folder that all computers of the cluster see under the same name.",
             ) from None
         except MemoryError:
@@ -217,10 +223,11 @@ class Cluster(Executor):
 
 
 class _Hand:
-    """Work that was handed out, and what it shares; held here as long as it is needed.
+    """Work that was handed out, and the inputs that it shares; kept here as long as they are needed.
 
-    What is shared is the result of a task, so that it is there again after the worker that had it died; what is put on
-    workers without one (``scatter``) is not, and waits half a minute for one that has just died.
+    The shared inputs are the result of a task, so they are restored if the worker that had them dies. Data that are put
+    on workers without a task (``scatter``) are not restored, and Dask waits half a minute for a worker that has just
+    died.
     """
 
     def __init__(self, client: Any, work: Callable[..., Any], shared: tuple[Any, ...]) -> None:
@@ -229,7 +236,7 @@ class _Hand:
         self._out.append(self._shared)
 
     def submit(self, item: Any) -> Any:
-        """Have the work done on an item."""
+        """Have one item computed."""
         return self._given(_done, self._work, item, self._shared, code_digest())
 
     def add(self, one: Any, other: Any) -> Any:
@@ -237,7 +244,7 @@ class _Hand:
         return self._given(_sum, one, other)
 
     def drop(self) -> None:
-        """Let all of it go; what is not done is not begun."""
+        """Release all of it; work that has not started never does."""
         with suppress(Exception):  # the cluster is gone
             self._client.cancel([one for one in self._out if not one.done()], force=True)
         self._out.clear()
@@ -253,7 +260,7 @@ def _itself(shared: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _done(work: Callable[..., Any], item: Any, shared: tuple[Any, ...], code: str) -> Any:
-    """One item, by a worker: in one thread, as it has a task for each of its threads."""
+    """Compute one item on a worker, in one thread, because each thread of the worker has a task of its own."""
     if code != code_digest():
         raise InputError(
             "A worker of the cluster has another version of Plurality, whose results may differ.",
@@ -264,17 +271,17 @@ def _done(work: Callable[..., Any], item: Any, shared: tuple[Any, ...], code: st
 
 
 def _added_up(work: Callable[..., tuple], items: Sequence[Any], *shared: Any) -> tuple:
-    """Several items that are neighbours in the tree, and their sum."""
+    """Compute several neighbouring items of the tree, and add their results."""
     return LocalExecutor().total(work, items, shared)
 
 
 def _sum(one: tuple, other: tuple) -> tuple:
-    """As `add_results`, and nothing is overwritten: where a worker dies, its input is taken again."""
+    """Add two results as `add_results` does but overwrite nothing: if a worker dies, its input is used again."""
     return tuple(left + right for left, right in zip(one, other, strict=True))
 
 
 class _Processes:
-    """A scheduler in this process, on loopback, and workers of one thread each, which are started again if they die."""
+    """Scheduler in this process, on loopback, and workers of one thread each, which are restarted if they die."""
 
     def __init__(self, n: int, memory: str) -> None:
         from distributed import LocalCluster
@@ -293,7 +300,7 @@ class _Processes:
         self.processes = [self._started(number) for number in range(n)]
 
     def _started(self, number: int) -> subprocess.Popen:
-        """A worker; the end of the scheduler is its end."""
+        """Start a worker, which ends when the scheduler ends."""
         command = [sys.executable, "-P", "-m", "distributed.cli.dask_worker", self.address, "--no-nanny"]
         command += ["--nthreads", "1", "--no-dashboard", "--host", "127.0.0.1", "--death-timeout", "30"]
         command += ["--memory-limit", self._memory, "--local-directory", str(self._folder)]
@@ -312,20 +319,20 @@ class _Processes:
                 raise WorkerError(f"No process could be started for the work: {error}. Close other programs.") from None
 
     def check(self) -> None:
-        """Raise where a worker ended while it was started."""
+        """Raise an error if a worker ended while it was started."""
         for number, process in enumerate(self.processes):
             if process.poll() is not None:
                 lines = (self._folder / f"{number}.errors").read_text("utf-8", "replace").strip().splitlines()
                 raise WorkerError(f"A worker ended with code {process.poll()}: {lines[-1][:300] if lines else ''}")
 
     def revive(self) -> None:
-        """Start those again that died."""
+        """Restart the workers that died."""
         for number, process in enumerate(self.processes):
             if process.poll() is not None:
                 self.processes[number] = self._started(number)
 
     def end(self) -> None:
-        """End all of it."""
+        """End the scheduler and its workers."""
         for process in self.processes:
             process.kill()
             process.wait()
@@ -334,31 +341,35 @@ class _Processes:
 
 
 def elsewhere(address: str) -> bool:
-    """Whether workers of an address may be other computers: those that talk by TLS."""
+    """Return whether the workers of an address may be on other computers, which is so if they use TLS."""
     return address.startswith("tls://")
 
 
 def _checked(address: str) -> int:
-    """How many processes ``local:N`` is; 0 for the address of a scheduler."""
+    """Return how many processes ``local:N`` has; 0 for the address of a scheduler."""
     if address.startswith(LOCAL):
         number = address.removeprefix(LOCAL)
         if not number.isdecimal() or not 1 <= int(number) <= _MOST_LOCAL:
-            raise InputError(f"{address!r} is no cluster.", f"Ask for 1 to {_MOST_LOCAL} processes: local:2.")
+            raise InputError(
+                f"{address!r} is not a valid cluster.", f"Use 1 to {_MOST_LOCAL} processes, such as local:2."
+            )
         return int(number)
     parts = urlsplit(address)
     if parts.scheme not in ("tcp", "tls") or not parts.hostname:
-        raise InputError(f"{address!r} is no cluster.", "Say local:2, or a scheduler's address: tls://host:8786.")
+        raise InputError(
+            f"{address!r} is not a valid cluster.", "Use local:2, or a scheduler's address: tls://host:8786."
+        )
     if parts.scheme == "tcp" and parts.hostname not in _LOOPBACK:
         raise InputError(
-            f"{address} is another computer without TLS, where anybody on the way could run code.",
-            "Start its scheduler with TLS and say tls://…",
+            f"{address} is another computer without TLS, so anybody on the network path could run code.",
+            "Start its scheduler with TLS and use tls://…",
         )
     return 0
 
 
 @contextmanager
 def opened_cluster(address: str, memory: str = "0") -> Iterator[Cluster]:
-    """A cluster as long as it is needed.
+    """Open a cluster for the duration of a block.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Results as bytes and back, without pickles: a zip file of arrays (.npy) and one JSON that says how they belong.
+"""Write results as bytes and read them back, without pickles: a zip of arrays (.npy) and one JSON of the structure.
 
-Written are texts, numbers, arrays, Arrow tables, tuples, lists, dicts, sets, dataclasses of this package, and methods
-by name.
-What a result shares with the data that it is of (case ids, classes, arrays) is taken from the data when it is read.
+Supported are texts, numbers, arrays, Arrow tables, tuples, lists, dicts, sets, dataclasses of this package, and methods
+by name. What a result shares with its data (case ids, classes, arrays) is not written; it is taken from the data when
+the result is read.
 """
 
 import base64
@@ -39,24 +39,24 @@ DAMAGED = (OSError, ArithmeticError, AttributeError, LookupError, TypeError, Val
 
 
 class NotStorableError(PluralityError):
-    """A result holds something that is not written."""
+    """A result has a part of a kind that cannot be written."""
 
 
 def to_bytes(result: Any, dataset: Dataset, *, compress: bool = True) -> bytes:
-    """A result of the dataset, written.
+    """Return a result of the dataset as bytes.
 
     Parameters
     ----------
     result : object
-        Of dataclasses, arrays, numbers and text.
+        Dataclasses, arrays, numbers and text.
     dataset : Dataset
     compress : bool
-        For what is kept.
+        True for results that are saved.
 
     Raises
     ------
     NotStorableError
-        It holds an object of another kind, such as a function.
+        The result has an object of another kind, such as a function.
     """
     writing = _Writing(dataset)
     tree = writing.tree(result)
@@ -80,7 +80,7 @@ def to_bytes(result: Any, dataset: Dataset, *, compress: bool = True) -> bytes:
 
 
 def _is_smaller_compressed(array: np.ndarray) -> bool:
-    """Whether it is worth the time, by some of it from the middle where it is large: shares hardly become smaller."""
+    """Return whether compression is worth the time; of a large array, a part from the middle is tried."""
     found = np.ascontiguousarray(array)
     if found.nbytes < 2 * _TRIED_BYTES:
         return True
@@ -89,12 +89,12 @@ def _is_smaller_compressed(array: np.ndarray) -> bool:
 
 
 def from_bytes(content: bytes, dataset: Dataset) -> Any:
-    """The result that `to_bytes` wrote, for data of the same content; arrays are read-only.
+    """Return the result that `to_bytes` wrote, for data of the same content; arrays are read-only.
 
     Raises
     ------
     one of `DAMAGED`
-        It is not whole, or was written by another version.
+        The bytes are incomplete, or were written by another version.
     """
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         return _Reading(archive, dataset).value(json.loads(archive.read(_TREE)))
@@ -111,7 +111,7 @@ class _Writing:
                 self._of_data.setdefault(id(value), name)
 
     def tree(self, value: Any) -> Any:
-        """What JSON can hold of a value; its arrays are put aside."""
+        """Return a value as JSON can hold it; its arrays are put aside."""
         if type(value) in _PLAIN:
             return value
         if id(value) in self._of_data:
@@ -158,12 +158,12 @@ class _Writing:
 
 
 def name_of(kind: Any) -> str:
-    """A class or a function of this package by its module and name.
+    """Return a class or a function of this package by its module and name.
 
     Raises
     ------
     NotStorableError
-        It is of another package.
+        It belongs to another package.
     """
     if not kind.__module__.startswith(f"{_PACKAGE}."):
         raise NotStorableError(f"{kind.__name__} of {kind.__module__} is not written.")
@@ -171,7 +171,7 @@ def name_of(kind: Any) -> str:
 
 
 def kind_of(name: str) -> Any:
-    """The class or function of that name."""
+    """Return the class or function of that name."""
     module, _, path = name.partition(":")
     kind: Any = import_module(module, _PACKAGE)
     for part in path.split("."):
@@ -180,7 +180,7 @@ def kind_of(name: str) -> Any:
 
 
 def _table_of(rows: tuple) -> pa.Table | None:
-    """Named tuples of one kind, whose fields are all whole numbers or all texts, as a table; None for other tuples."""
+    """Return named tuples of one kind whose fields are all integers or all texts as a table; None for other tuples."""
     kind = type(rows[0])
     if not hasattr(kind, "_fields") or any(type(row) is not kind for row in rows):
         return None
@@ -196,7 +196,7 @@ def _table_of(rows: tuple) -> pa.Table | None:
 def _named_tuple(name: str) -> type:
     kind = kind_of(name)
     if not (isinstance(kind, type) and issubclass(kind, tuple) and hasattr(kind, "_fields")):
-        raise TypeError(f"{kind} is no named tuple")
+        raise TypeError(f"{kind} is not a named tuple")
     return kind
 
 
@@ -206,7 +206,7 @@ class _Reading:
         self._arrays: dict[int, np.ndarray] = {}
 
     def value(self, tree: Any) -> Any:
-        """The value of which this is the tree."""
+        """Return the value that a tree stands for."""
         if not isinstance(tree, dict):
             return tree
         if "is" in tree:
@@ -237,7 +237,7 @@ class _Reading:
         return self._content(kind, inner)
 
     def _content(self, kind: str, inner: Any) -> Any:
-        """A table or bytes."""
+        """Return a table or bytes."""
         if kind == "table":
             with self._archive.open(f"{inner}.arrow") as place, pa.ipc.open_stream(place) as stream:
                 return stream.read_all()
@@ -252,7 +252,7 @@ class _Reading:
     def _instance(self, tree: dict[str, Any]) -> Any:
         kind = kind_of(tree["is"])
         if not is_dataclass(kind) or not isinstance(kind, type):
-            raise TypeError(f"{kind} is no dataclass")
+            raise TypeError(f"{kind} is not a dataclass")
         if {one.name for one in fields(kind)} != tree["has"].keys():
             raise TypeError(f"{kind} has other fields now")
         found = object.__new__(kind)

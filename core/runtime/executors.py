@@ -1,4 +1,4 @@
-"""Who does the same work on many items, and how results are added: the same to the bit whoever does it."""
+"""Run the same work on many items and add the results; they are the same to the bit on every runner."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -13,7 +13,7 @@ Joined = TypeVar("Joined")
 
 
 class Executor(ABC):
-    """Does the same work on several items: in this process, or on a cluster (`core.runtime.cluster`)."""
+    """Runner of the same work on several items: in this process, or on a cluster (`core.runtime.cluster`)."""
 
     def each(
         self,
@@ -23,15 +23,15 @@ class Executor(ABC):
         token: CancelToken | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Iterator[Any]:
-        """Results of ``work(item, *shared)`` in the order of items, few of them held at a time.
+        """Yield the results of ``work(item, *shared)`` in the order of items, with few of them in memory at a time.
 
         Parameters
         ----------
         work : callable
-            A function of a module, so that others can load it.
+            Function of a module, so that other processes can load it.
         items : sequence
         shared : tuple
-            What every call is given besides.
+            Further arguments of every call.
         token, progress
             See `core.runtime.chunks.map_chunks`.
         """
@@ -47,18 +47,18 @@ class Executor(ABC):
         shared: tuple[Any, ...] = (),
         token: CancelToken | None = None,
     ) -> tuple:
-        """Add the results, tuples of numbers and arrays, in the order of `reduction_steps`, holding few of them.
+        """Add the results, tuples of numbers and arrays, in the order of `reduction_steps`, with few of them in memory.
 
         Parameters
         ----------
         work, items, shared, token
-            As of `each`.
+            See `each`.
         """
         return ordered_reduce(self.each(work, items, shared, token), add_results)
 
 
 class LocalExecutor(Executor):
-    """The threads of this process."""
+    """Threads of this process, as a runner."""
 
     def _each(self, work, items, shared, token, progress) -> Iterator[Any]:
         return map_chunks(partial(_called, work, shared), items, token=token, progress=progress)
@@ -69,16 +69,16 @@ def _called(work: Callable[..., Any], shared: tuple[Any, ...], item: Any) -> Any
 
 
 def ordered_reduce(results: Iterable[Joined], join: Callable[[Joined, Joined], Joined]) -> Joined:
-    """Results joined with their neighbours as `reduction_steps` says; at most one for each of its levels is held.
+    """Join results with their neighbours as `reduction_steps` says; keep at most one for each of its levels.
 
     Each takes part in as many joins as the tree has levels, so that joining results that grow costs n ln n, not n².
 
     Parameters
     ----------
     results : iterable
-        At least one.
+        Results to join, at least one.
     join : callable
-        Of two neighbours in their order.
+        Function of two neighbours in their order.
     """
     waiting: list[tuple[int, Joined]] = []  # results by their level, as the digits of a binary number
     for result in results:
@@ -94,7 +94,7 @@ def ordered_reduce(results: Iterable[Joined], join: Callable[[Joined, Joined], J
 
 
 def add_results(one: tuple, other: tuple) -> tuple:
-    """The sum of two results, place by place; arrays of the first are overwritten where they can be."""
+    """Return the sum of two results, element by element; arrays of the first are overwritten if possible."""
     found = []
     for left, right in zip(one, other, strict=True):
         if isinstance(left, np.ndarray) and left.flags.writeable:
@@ -106,7 +106,7 @@ def add_results(one: tuple, other: tuple) -> tuple:
 
 
 def reduction_steps(n_items: int) -> list[tuple[int, int]]:
-    """Which results are added, in an order that works: the second to the first, until the first is the sum of all.
+    """List which results are added, in a valid order: the second to the first, until the first is the sum of all.
 
     Neighbours first, then neighbours of those: the order of `Executor.total` of every runner.
     """
@@ -124,10 +124,10 @@ def reduction_steps(n_items: int) -> list[tuple[int, int]]:
 
 
 def branches_of(n_items: int, least: int) -> list[slice]:
-    """Neighbours that are added to each other first, in at least ``least`` parts where there are as many items.
+    """Group neighbours that are added first, in at least ``least`` groups if there are as many items.
 
-    Sums of the parts, added in the order of `reduction_steps`, are the sum of all in that order: each part but the last
-    is a branch of the tree.
+    Sums of the groups, added in the order of `reduction_steps`, equal the sum of all items in that order: each group
+    but the last is a branch of the tree.
     """
     size = 1
     while 2 * size * least <= n_items:

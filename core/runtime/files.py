@@ -1,4 +1,4 @@
-"""Files that are there whole or not at all, drafts that are swept when their process is gone, and arrays of NumPy.
+"""Write files whole or not at all, sweep drafts whose process is gone, and read arrays of NumPy.
 
 The header of a file of NumPy is a Python literal, and CPython before 3.13 may fail to parse two at once with
 ``SystemError: AST constructor recursion depth mismatch``: if finalisers run on the way, the thread changes within the
@@ -22,10 +22,10 @@ import numpy as np
 from ..settings import current_settings
 
 _DRAFT = re.compile(r"\.(?:writing|keeping|erasing|running)-(?P<host>.+)-(?P<process>\d+)-(?P<run>[^-]+)-[^-]+")
-_RUN = secrets.token_hex(4)  # tells this process from an earlier one of the same number
+_RUN = secrets.token_hex(4)  # distinguishes this process from an earlier one with the same number
 TRIES, PAUSE = 25, 0.02  # seconds
 LOCK, _UNKEPT = ".lock", ".unkept"
-# Seconds after which what was begun on another computer that shares the folder, or by who knows whom, is nobody's.
+# Seconds after which a draft from another computer with the same folder, or of unknown origin, is removed.
 _OLD = {"writing": 3_600.0, "keeping": 3_600.0, "erasing": 3_600.0, "running": 604_800.0}
 _ONE_AT_A_TIME = threading.Lock()
 _HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
@@ -39,8 +39,8 @@ def write_whole(path: Path, content: bytes, *, lasting: bool = True) -> None:
     path : Path
     content : bytes
     lasting : bool
-        Also if the machine stops; that waits for the disk. Not needed of what says itself that it is damaged, and can
-        be made again.
+        Also survive a stop of the machine, which waits for the disk. Not needed for files that show that they are
+        damaged and can be made again.
     """
     draft = path.parent / draft_name("writing")
     try:
@@ -58,7 +58,7 @@ def write_whole(path: Path, content: bytes, *, lasting: bool = True) -> None:
 
 
 def private(path: str, flags: int) -> int:
-    """Open a file that only its owner may read or write, as the ``opener`` of `open`.
+    """Open a file that only its owner may read or write; for use as the ``opener`` of `open`.
 
     Parameters
     ----------
@@ -69,10 +69,10 @@ def private(path: str, flags: int) -> int:
 
 
 def put_in_place(draft: Path, place: Path) -> None:
-    """Move a draft, a file or a folder, to its place; a file that is there is replaced.
+    """Move a draft, a file or a folder, to its place; replace a file that is there.
 
-    Windows refuses while another program has a file open, as one that looks for viruses does for a moment: it is tried
-    again there.
+    Windows refuses while another program has the file open, as a virus scanner does for a moment, so it is tried again
+    there.
 
     Raises
     ------
@@ -88,7 +88,7 @@ def put_in_place(draft: Path, place: Path) -> None:
 
 
 def erase_whole(folder: Path) -> None:
-    """Remove a folder, whole or not at all: it leaves its place before the first of its files goes.
+    """Remove a folder, whole or not at all: it is moved from its place before its first file is removed.
 
     Raises
     ------
@@ -100,7 +100,7 @@ def erase_whole(folder: Path) -> None:
 
 
 def discard(path: Path) -> bool:
-    """Remove a file; False where it cannot be, as on Windows while it is open elsewhere."""
+    """Remove a file; return False if that is not possible, as on Windows while it is open elsewhere."""
     try:
         path.unlink(missing_ok=True)
     except OSError:
@@ -109,7 +109,7 @@ def discard(path: Path) -> bool:
 
 
 def draft_name(what: str) -> str:
-    """A name for what is being written or removed, "writing", "keeping" or "erasing", that says by which process."""
+    """Return a name for a file that is being written or removed, with its state and this process in it."""
     return f".{what}-{socket.gethostname()}-{os.getpid()}-{_RUN}-{secrets.token_hex(6)}"
 
 
@@ -119,9 +119,9 @@ def sweep_drafts(folder: Path, *, named_whole: bool = False) -> None:
     Parameters
     ----------
     folder : Path
-        It need not exist.
+        Folder to sweep, which need not exist.
     named_whole : bool
-        Only what has the whole name of a draft, see `draft_name`.
+        Remove only files whose whole name is that of a draft, see `draft_name`.
     """
     with suppress(OSError):  # another process may have removed the folder
         paths = [path for what in _OLD for path in folder.glob(f".{what}-*")]
@@ -138,7 +138,7 @@ def _sweep(drafts: list[Path]) -> None:
 
 
 def is_draft(path: Path) -> bool:
-    """Whether a path is of what some process is just writing, or needs only while it runs."""
+    """Return whether a path is a draft of some process, or needed only while a process runs."""
     return path.name == _UNKEPT or path.suffix == LOCK or _DRAFT.fullmatch(path.name) is not None
 
 
@@ -155,7 +155,7 @@ def _in_use(draft: Path) -> bool:
 
 
 def _is_alive(process: int) -> bool:
-    """Whether a process of that number runs on this computer."""
+    """Return whether a process of that number runs on this computer."""
     try:
         os.kill(process, 0)
     except ProcessLookupError:
@@ -169,12 +169,12 @@ _RUNNING = draft_name("running")
 
 
 def running_folder() -> Path:
-    """What this process needs only while it runs."""
+    """Return the folder of files that this process needs only while it runs."""
     return current_settings().home / _RUNNING
 
 
 def unkept_folder() -> Path:
-    """Data that are not kept, and what was computed from them: of this process, or of all processes of one server."""
+    """Return the folder of data that are not saved, and of their results: of this process or of all of a server."""
     settings = current_settings()
     return settings.home / _UNKEPT if settings.several_processes else running_folder()
 
@@ -189,32 +189,32 @@ def _sync_folder(folder: Path) -> None:
 
 
 def read_array(file: IO[bytes]) -> np.ndarray:
-    """The array of an open .npy file that is read to its end; read-only.
+    """Return the array of an open .npy file that is read to its end; read-only.
 
     Raises
     ------
     ValueError
-        It is not such a file, not whole, or holds objects.
+        The file is not a .npy file, is incomplete, or contains objects.
     """
     shape, by_columns, dtype = _header(file)
     return _array(shape, dtype, file.read(), by_columns)
 
 
 def load_array(path: Path) -> np.ndarray:
-    """The array of a .npy file on disk; writable. See `read_array`."""
+    """Return the array of a .npy file on disk; writable. See `read_array`."""
     with path.open("rb") as file:
         shape, by_columns, dtype = _header(file)
         return _array(shape, dtype, np.fromfile(file, np.uint8), by_columns)
 
 
 def load_arrays(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of a .npz file, by name."""
+    """Return the arrays of a .npz file, by name."""
     with _ONE_AT_A_TIME, np.load(path, allow_pickle=False) as archive:
         return dict(archive)
 
 
 def load_any(file: IO[bytes]) -> np.ndarray:
-    """What `numpy.load` makes of a file that somebody gave, without pickles."""
+    """Return what `numpy.load` reads from a file that a user provided, without pickles."""
     with _ONE_AT_A_TIME:
         return np.load(file, allow_pickle=False)
 
@@ -222,15 +222,15 @@ def load_any(file: IO[bytes]) -> np.ndarray:
 def _header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, np.dtype]:
     version = np.lib.format.read_magic(file)
     if version not in _HEADERS:
-        raise ValueError(f"Files of version {version} are not read")
+        raise ValueError(f"Could not read the array: version {version} of .npy files is not supported")
     with _ONE_AT_A_TIME:
         shape, by_columns, dtype = _HEADERS[version](file)
     if dtype.hasobject:
-        raise ValueError("Objects are not read")
+        raise ValueError("Could not read the array: it contains objects")
     return shape, by_columns, dtype
 
 
 def _array(shape: tuple[int, ...], dtype: np.dtype, content: bytes | np.ndarray, by_columns: bool) -> np.ndarray:
     if len(content) != math.prod(shape) * dtype.itemsize:
-        raise ValueError(f"An array of shape {shape} and type {dtype} is not of {len(content)} bytes")
+        raise ValueError(f"An array of shape {shape} and type {dtype} does not have {len(content)} bytes")
     return np.ndarray(shape, dtype, content, order="F" if by_columns else "C")

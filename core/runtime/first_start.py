@@ -1,4 +1,4 @@
-"""The first start on a computer: kernels are compiled in child processes, part by part, while the server answers."""
+"""First start on a computer: kernels are compiled in child processes, part by part, while the server answers."""
 
 import hashlib
 import importlib.metadata
@@ -24,17 +24,17 @@ CHILDREN = (
 # The pages of single cases, to which the first visit leads: what opens them, and what stands below.
 AT_FIRST = ("draws", "summaries", "points", "others")
 PARTS = tuple(dict.fromkeys((*AT_FIRST, *CHILDREN[0], *CHILDREN[1])))
-# What a server has loaded before it is asked for; the others it loads with the first data of their kinds.
+# Parts that a server loads at its start; the others are loaded with the first data of their kinds.
 EARLY = tuple(part for part in PARTS if part not in ("kinds", "openings"))
 
 
 def compiled() -> bool:
-    """Whether all kernels of this version are in the folder of kernels."""
+    """Return whether all kernels of this version are in the folder of kernels."""
     return mark().exists()
 
 
 def mark() -> Path:
-    """A file whose name says what was compiled: the kernels as they stand now, for this Python and processor."""
+    """Return the path of a file whose name is a digest of the kernels, this Python and this processor."""
     root = Path(__file__).parents[1]
     files = sorted(root.rglob("_*kernels.py"))
     stamps = [(str(file.relative_to(root)), file.stat().st_mtime_ns, file.stat().st_size) for file in files]
@@ -44,9 +44,9 @@ def mark() -> Path:
 
 
 class Preparation:
-    """The compiling of a first start, in child processes; nothing to do where all is compiled already.
+    """Compilation of kernels at a first start, in child processes; does nothing if all kernels are compiled.
 
-    A child that fails leaves its parts to whoever calls them first, as they would be without it.
+    If a child fails, its parts are compiled by the first call that needs them, as without a preparation.
     """
 
     def __init__(self) -> None:
@@ -57,17 +57,17 @@ class Preparation:
             return
         self._ready = set()
         InterpretedWork.most = (
-            SMALL_UNCOMPILED  # else this process would compile, beside its children, to read the first file
+            SMALL_UNCOMPILED  # else this process would compile as well as its children, to read the first file
         )
         for parts in CHILDREN:
             threading.Thread(target=self._run, args=(parts,), name="compiling", daemon=True).start()
 
     def missing(self, parts: Sequence[str] = PARTS) -> list[str]:
-        """Which of these parts are still being compiled."""
+        """List those of these parts that are still being compiled."""
         return [part for part in parts if part not in self._ready]
 
     def wait(self, parts: Sequence[str] = PARTS, timeout: float | None = None) -> bool:
-        """Block until these parts are ready; False if ``timeout`` seconds passed first."""
+        """Block until these parts are ready; return False if ``timeout`` seconds passed first."""
         with self._changed:
             return self._changed.wait_for(lambda: not self.missing(parts), timeout)
 
@@ -102,5 +102,5 @@ class Preparation:
 
 @cache
 def begin() -> Preparation:
-    """That of this process, which is begun where it was not: a server does so before it loads what it serves."""
+    """Return the preparation of this process, started if needed; a server calls this before it loads what it serves."""
     return Preparation()

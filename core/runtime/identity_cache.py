@@ -1,4 +1,4 @@
-"""What is computed once for objects that never change, and discarded with them."""
+"""Cache of values that are computed once for objects that never change, and discarded with them."""
 
 from collections.abc import Callable
 from functools import wraps
@@ -10,21 +10,21 @@ Found = TypeVar("Found")
 
 
 def cache_by_identity(work: Callable[[*Objects], Found]) -> Callable[[*Objects], Found]:
-    """Compute once for each object, or each combination of objects, as every run of a page asks again.
+    """Compute once for each object, or combination of objects, because every run of a page asks again.
 
-    They are told apart as themselves, not by what they hold: frozen dataclasses with ``eq=False`` that can be referred
-    to weakly. What the function gives is shared, so its arrays should be read-only, and must not hold the first object;
-    one that it holds of the others lives as long as the first.
+    Objects are compared by identity, not by content: frozen dataclasses with ``eq=False`` that allow weak references.
+    The result is shared, so its arrays should be read-only, and it must not refer to the first object; if it refers to
+    one of the others, that one lives as long as the first.
 
     Parameters
     ----------
     work : callable
-        Of one or more positional arguments.
+        Function of one or more positional arguments.
 
     Returns
     -------
     callable
-        The same; two threads that ask at once may both work.
+        Cached function; two threads that call it at the same time may both compute.
     """
     known: WeakKeyDictionary[Any, Any] = WeakKeyDictionary()
 

@@ -1,8 +1,8 @@
-"""Long work that a page starts, watches, and may cancel. Jobs touch nothing of the screen; pages poll them.
+"""Jobs: long work that a page starts, watches, and may cancel. They do not touch the screen; pages poll them.
 
-One board for the server: whoever asks for what is under way joins it. A few jobs run at once (each uses all cores
-through `core.runtime.chunks`), sessions take turns, light work goes before heavy and always finds a place, and every
-job says how many stand before it. What nobody looks at any more gives its place away and keeps what it has done.
+A server has one board, so requests for the same work join one job. A few jobs run at once (each uses all cores through
+`core.runtime.chunks`), sessions take turns, light work goes before heavy work and always finds a place, and every job
+shows how many are before it. A job that nobody watches any more gives up its place and keeps what it has done.
 """
 
 import math
@@ -23,11 +23,11 @@ UNSEEN = 4.0  # seconds without a connection after which a job gives its place a
 GIVEN_UP = 600.0  # and after which it ends
 PRIORITY_STEP = 2.0  # seconds by which chunks of work wait longer than those of work that is lighter by one
 _BEAT = 0.5
-_REDRAWN = 1.5  # seconds within which a page is drawn anew when what it waited for has ended
+_REDRAWN = 1.5  # seconds within which a page is redrawn after the job that it waited for has ended
 
 
 class JobToken(CancelToken):
-    """A cancel token at which a job that nobody looks at waits, where it looks at it, until somebody does again."""
+    """Cancel token that also pauses a job while nobody watches it: each check waits until somebody does again."""
 
     def __init__(self, priority: float = 0.0) -> None:
         super().__init__(priority)
@@ -42,31 +42,31 @@ class JobToken(CancelToken):
         self.stopped()
 
     def check(self) -> None:
-        """Raise `Cancelled` if somebody asked to stop; in the job's own thread wait while nobody looks at it."""
+        """Raise `Cancelled` if somebody asked to stop; in the job's own thread, wait while nobody watches it."""
         if self.paused and threading.get_ident() == self.thread:
             self.wait_while_paused()
         super().check()
 
 
 class Job:
-    """One piece of long work: its state, its progress, and in the end its result or its error.
+    """Long piece of work: its state, its progress, and finally its result or its error.
 
     Attributes
     ----------
     cost : int
-        Expected, as a rank: of what waits, the light goes first.
+        Expected cost, as a rank: light jobs go first.
     state : {"waiting", "running", "paused", "done", "failed", "cancelled"}
-        "paused" is what nobody looks at: it does not run, and goes on from where it was when somebody asks again.
+        "paused": nobody watches the job; it does not run, and continues when somebody asks again.
     progress : float
         Share done, 0 to 1.
     message : str
-        What is being done now, in words.
+        Current step, in words.
     partial : object
-        What the work has of its result so far, where it says so.
+        Part of the result that the work has so far, if it reports one.
     result : object
-        What the work returned; None until the state is "done".
+        Return value of the work; None until the state is "done".
     error : BaseException or None
-        What the work raised.
+        Error that the work raised.
     """
 
     def __init__(self, title: str, key: Hashable = None, cost: int = 1):
@@ -76,7 +76,7 @@ class Job:
         self.token = JobToken(PRIORITY_STEP * max(0, cost - 1))
         self.sessions: set[str] = set()  # that asked for it
         self.watchers: set[str] = set()  # sessions, or parts of them, that look at it now
-        self.session = ""  # in whose turn it runs
+        self.session = ""  # session in whose turn it runs
         self.background = False  # nobody waits for it
         self.refused: dict[str, Job] = {}  # by session, what it cancelled under this key
         self.unseen_since: float | None = None
@@ -88,8 +88,8 @@ class Job:
         self.error: BaseException | None = None
         self.started: float | None = None
         self.seconds = 0.0
-        self.remembered: Any = None  # the result as it reads under the names that were asked for
-        # Where several processes serve: whether another one does this work now; what says to others how far it is, and
+        self.remembered: Any = None  # the result with the names of the dataset that it was requested for
+        # If several processes serve: whether another one does this work now; what reports the progress to others, and
         # whether any of them waits for it.
         self.is_elsewhere: Callable[[], bool] = lambda: False
         self.tells: list[Callable[[], None]] = []
@@ -99,18 +99,18 @@ class Job:
         self._ended = threading.Event()
 
     def report(self, share: float, message: str = "") -> None:
-        """Called by the work: how far it is."""
+        """Report how far the work is; the work calls this."""
         self.progress = min(max(float(share), 0.0), 1.0)
         if message:
             self.message = message
 
     @property
     def soon_again(self) -> bool:
-        """Whether its result is read from disk, or computed, in a moment."""
+        """True if the result can be read from disk, or computed, in a moment."""
         return self.remembered is not None and self.remembered.soon_again()
 
     def is_awaited(self) -> bool:
-        """Whether another process of the server waits for its result."""
+        """Return whether another process of the server waits for the result."""
         return any(waits() for waits in tuple(self.awaited))
 
     def cancel(self) -> None:
@@ -123,14 +123,14 @@ class Job:
         return self._ended.is_set()
 
     def seconds_left(self) -> float | None:
-        """Estimate from the share done so far; None while there is nothing to estimate from."""
+        """Estimated seconds left, from the share done so far; None while there is nothing to estimate from."""
         if self.state != "running" or self.started is None or self.progress < 0.02:
             return None
         elapsed = time.monotonic() - self.started
         return elapsed * (1 - self.progress) / self.progress
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Block until the job has ended; False if ``timeout`` seconds passed first."""
+        """Block until the job has ended; return False if ``timeout`` seconds passed first."""
         return self._ended.wait(timeout)
 
     def _run(self, work: Callable[["Job"], Any]) -> None:
@@ -149,7 +149,7 @@ class Job:
 
 
 def _cancelled(job: Job) -> Job:
-    """How a job looks to a session that cancelled it while it goes on for others."""
+    """Return a job as a session sees it that cancelled it while it continues for others."""
     found = Job(job.title, job.key, job.cost)
     found.token.cancel()
     found.error, found.state = Cancelled("Cancelled. Nothing was changed."), "cancelled"
@@ -158,16 +158,16 @@ def _cancelled(job: Job) -> Job:
 
 
 class JobBoard:
-    """Runs jobs in background threads and remembers the last ones.
+    """Board that runs jobs in background threads and remembers the last ones.
 
     Parameters
     ----------
     workers : int
-        Jobs at once; of more than one, the last place is for light ones.
+        Number of jobs at once; if more than one, the last place is for light jobs.
     kept : int
-        Finished jobs whose results are kept; of more, those that nobody looked at for longest are forgotten.
+        Number of finished jobs whose results are kept; beyond it, the ones unwatched for longest are forgotten.
     is_connected : callable
-        Whether somebody is at the other end of a session.
+        Function that returns whether a session is still connected.
     unseen, given_up : float
         Seconds without a connected session after which a job is held, and after which it ends.
     """
@@ -203,27 +203,29 @@ class JobBoard:
         background: bool = False,
         elsewhere: Callable[[], bool] | None = None,
     ) -> Job:
-        """The job of that key, whatever has become of it; where there is none, ``work`` is queued.
+        """Return the job of that key in any state; if there is none, queue ``work``.
 
-        What a session cancelled stays cancelled for that session, until the same is done; others who look at it
-        keep it, and for who asks later it is queued anew.
+        A job that a session cancelled stays cancelled for that session until it calls `again`. Others who watch the job
+        keep it, and for later requests it is queued again.
 
         Parameters
         ----------
         key : hashable
-            What is asked for: equal keys are one job.
+            Identity of the request: equal keys are one job.
         title : str
-            What people read beside its progress.
+            Title that people read next to its progress.
         work : callable
-            Called with its `Job` to report progress and to look at the cancel token.
+            Called with its `Job`, to report progress and to check the cancel token.
         session : str
-            Who asks.
+            Session that asks.
         cost : int
-            Which lane it waits in; lighter ones go first.
+            Queue that it waits in; lighter jobs go first.
         background : bool
-            Nobody waits for it: it begins once the session has drawn its page and has the light work that it asked for.
+            True if nobody waits for it: it starts once the session has drawn its page and has the light work of that
+            page.
         elsewhere : callable, optional
-            Whether another process does the work now: it then begins at once, to see how far that is, and has no place.
+            Function that returns whether another process does the work now: the job then starts at once, to follow the
+            progress there, and takes no place.
         """
         with self._lock:
             job = self._look(key)
@@ -247,7 +249,7 @@ class JobBoard:
             return job
 
     def drawing(self, session: str, still: bool) -> None:
-        """Say that a session draws a page, and asks for more as it comes to it; or that it has asked for all of it."""
+        """Note that a session is drawing a page and may ask for more, or that it has asked for everything."""
         with self._lock:
             self._drawing.pop(session, None)
             if still:
@@ -255,24 +257,24 @@ class JobBoard:
             self._dispatch()
 
     def submit(self, title: str, work: Callable[[Job], Any], *, session: str = "", cost: int = 1) -> Job:
-        """Queue work that nobody else can ask for.
+        """Queue work that no other request can join.
 
         Parameters
         ----------
         title, work, session, cost
-            As of `join`.
+            See `join`.
         """
         return self.join(uuid.uuid4().hex, title, work, session=session, cost=cost)
 
     def ended(self, key: Hashable, title: str, remembered: Any) -> Job:
-        """A job that is done already, with a result that was remembered.
+        """Return a finished job with a result that was remembered.
 
         Parameters
         ----------
         key, title
-            As of `join`.
+            See `join`.
         remembered
-            The result.
+            Remembered result.
         """
         with self._lock:
             job = self._look(key)
@@ -285,12 +287,12 @@ class JobBoard:
             return job
 
     def get(self, key: Hashable) -> Job | None:
-        """The job of that key, or None where it was forgotten; looking at it keeps it."""
+        """Return the job of that key, or None if it was forgotten; this counts as a use of the job."""
         with self._lock:
             return self._look(key)
 
     def watch(self, key: Hashable, session: str) -> None:
-        """Say that a session, or a part of it (after a slash), looks at a job; one that was held goes on."""
+        """Record that a session, or a part of it (after a slash), watches a job; a paused job continues."""
         name = session.partition("/")[0]
         with self._lock:
             if (job := self._look(key)) is not None and name not in job.refused:
@@ -299,7 +301,7 @@ class JobBoard:
                 self._dispatch()
 
     def leave(self, key: Hashable, session: str) -> None:
-        """Say that a session does not need a job any more; with nobody left it is cancelled, so that none pile up."""
+        """Record that a session does not need a job any more; cancel a job that nobody needs."""
         with self._lock:
             job = self._jobs.get(key)
             if job is None:
@@ -328,7 +330,7 @@ class JobBoard:
         job.cancel()
 
     def again(self, key: Hashable, session: str) -> None:
-        """Let the next `join` of a session start what it cancelled, or what failed; what others compute goes on."""
+        """Let the next `join` of a session restart what it cancelled or what failed; jobs of others continue."""
         with self._lock:
             job = self._jobs.get(key)
             if job is None:
@@ -338,19 +340,19 @@ class JobBoard:
                 del self._jobs[key]
 
     def remove(self, key: Hashable) -> None:
-        """Cancel a job and discard its result, so that the next one of its key starts anew."""
+        """Cancel a job and discard its result, so that the next job of its key starts from the beginning."""
         with self._lock:
             job = self._jobs.pop(key, None)
         if job is not None and not job.finished:
             job.cancel()
 
     def discard(self, also: Callable[[Job], bool] = lambda job: False) -> None:
-        """Forget the finished jobs whose results are there again soon after somebody asks.
+        """Forget the finished jobs whose results can be read or computed again in a moment.
 
         Parameters
         ----------
         also : callable, optional
-            Which other finished jobs.
+            Function that selects further finished jobs to forget.
         """
         with self._lock:
             ended = [(key, job) for key, job in self._jobs.items() if job.finished]
@@ -358,26 +360,26 @@ class JobBoard:
                 del self._jobs[key]
 
     def all_keys(self) -> list[Hashable]:
-        """Of all jobs that are remembered."""
+        """List the keys of all jobs that are remembered."""
         with self._lock:
             return list(self._jobs)
 
     def unfinished(self) -> list[Job]:
-        """The jobs at work and those that wait."""
+        """List the jobs that are running or waiting."""
         with self._lock:
             return [job for job in self._jobs.values() if not job.finished]
 
     def position(self, job: Job) -> int:
-        """How many jobs are at work or wait before this one; 0 when it runs or has ended."""
+        """Return how many jobs are running or waiting before this one; 0 if it runs or has ended."""
         with self._lock:
             if job not in self._queue:
                 return 0
             return len(self._running) + sorted(self._queue, key=self._turn).index(job)
 
     def beat(self) -> None:
-        """Hold what nobody looks at, resume what somebody looks at again, end what was left alone for too long.
+        """Pause jobs that nobody watches, resume those that somebody watches again, and end those left for too long.
 
-        Other processes of the server are told how far their part is in what runs here, and count as looking.
+        Other processes of the server receive the progress of the work that they wait for here, and count as watching.
         """
         now = time.monotonic()
         given_up = []
@@ -415,7 +417,7 @@ class JobBoard:
             self._watching.start()
 
     def _beat_to_the_end(self) -> None:
-        """Until no job is at work and none waits; the next one asked for begins it anew."""
+        """Call `beat` until no job is running or waiting; the next request starts this loop again."""
         while True:
             time.sleep(_BEAT)
             self.beat()
@@ -434,7 +436,7 @@ class JobBoard:
         return job.state == "paused", running, self._served.get(job.session, 0), job.cost
 
     def _dispatch(self) -> None:
-        """Start what has its turn, and what another process does; called with the lock."""
+        """Start each job whose turn it is, or that another process does; the caller has the lock."""
         while (job := self._next()) is not None:
             self._running.append(job)
             self._start(job)
@@ -453,14 +455,14 @@ class JobBoard:
         return min(able, key=self._turn, default=None)
 
     def _is_busy(self, session: str) -> bool:
-        """Whether a session has something before it that it asked for."""
+        """Return whether a session still waits for work that it asked for."""
         asked = (job for job in (*self._running, *self._queue) if not job.background and job.state != "paused")
         if any(job.cost < HEAVY and session in job.sessions for job in asked):
             return True
         return self._drawing.get(session, 0.0) > time.monotonic()
 
     def _draw_anew(self, job: Job) -> None:
-        """Whoever waited for a job draws its page now, and asks for more there."""
+        """Have the pages that waited for a job redrawn, so that they can ask for more."""
         self._drawing = {session: until for session, until in self._drawing.items() if until > time.monotonic()}
         if not job.background:
             for session in job.sessions:
@@ -489,20 +491,20 @@ class JobBoard:
             self._dispatch()
 
     def _park(self, job: Job) -> None:
-        """Called in the job's thread: give the place away, and wait until it is its turn again."""
+        """Give up the place of a job until it is its turn again; called in the job's thread."""
         with self._lock:
             if job.token.paused and not job.token.cancelled:
                 self._queue_again(job, "paused")
 
     def _step_aside(self, job: Job) -> None:
-        """Called in the job's thread where another process does the work: its place is free meanwhile."""
+        """Free the place of a job while another process does its work; called in the job's thread."""
         with self._lock:
             if job in self._running:
                 self._running.remove(job)
                 self._dispatch()
 
     def _step_back(self, job: Job) -> None:
-        """Called in the job's thread: wait until it has a place again."""
+        """Wait until a job has a place again; called in the job's thread."""
         with self._lock:
             if job not in self._running and not job.token.cancelled:
                 self._queue_again(job, "waiting")
@@ -517,7 +519,7 @@ class JobBoard:
             self._lock.wait()
 
     def _stopped(self, job: Job) -> None:
-        """A job that has not begun ends at once when it is cancelled; one that is held wakes and ends."""
+        """End a cancelled job at once if it has not started; wake a paused one, so that it ends."""
         with self._lock:
             if job in self._queue:
                 self._queue.remove(job)

@@ -1,7 +1,7 @@
-"""What the processes of one server hold: the right to compute a result, and the word that they run.
+"""Locks of the processes of one server: the right to compute a result, and the sign that a process is running.
 
-There is no process in the middle that could fail: progress is in files, and what is held are locks of the system, which
-end with their process.
+No process in the middle could fail: progress is in files, and the locks are locks of the system, which end with their
+process.
 """
 
 import hashlib
@@ -23,35 +23,39 @@ except ModuleNotFoundError:  # Windows, where one process serves
     fcntl = None  # type: ignore[assignment]
 
 _TOLD_BYTES, _LONGEST_MESSAGE = 4_096, 300  # a letter has up to twelve bytes in JSON
-_held: list[int] = []  # the open file by which this process says that it serves, beside others
+_held: list[int] = []  # the open file by which this process shows that it serves, among others
 _serves: list[int] = []  # open files by which it says which home folders it uses
 
 
 def begin_running() -> None:
-    """Where several processes serve: say that this one does. The first of them finds nothing of those before.
+    """Mark this process as serving if several do; the first of them erases files that earlier servers left.
 
     Raises
     ------
     InputError
-        The system knows no locks of files (Windows), or the home folder cannot be written.
+        The system has no file locks (Windows), or the home folder cannot be written.
     """
     if not current_settings().several_processes or _held:
         return
     if fcntl is None:
-        raise InputError("Several processes need a system with locks of files.", "Unset PLURALITY_SEVERAL_PROCESSES.")
+        raise InputError(
+            "Could not start several processes: this system has no file locks.", "Unset PLURALITY_SEVERAL_PROCESSES."
+        )
     place = unkept_folder().with_suffix(LOCK)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
-        raise InputError(f"{place} cannot be written ({error.strerror}).", "Give the right to write to it.") from None
+        raise InputError(
+            f"Could not write {place}: {error.strerror}.", "Make the folder writable for this user."
+        ) from None
     _erase_alone(handle)
     fcntl.flock(handle, fcntl.LOCK_SH)
     _held.append(handle)
 
 
 def end_running() -> None:
-    """Remove what this process needed; the last of several removes what they shared."""
+    """Remove the files of this process; the last of several also removes what they shared."""
     shutil.rmtree(running_folder(), ignore_errors=True)
     while _held:
         handle = _held.pop()
@@ -60,14 +64,14 @@ def end_running() -> None:
 
 
 def _erase_alone(handle: int) -> None:
-    """Erase what the processes of a server share where none of them runs; the system tells, also of killed ones."""
+    """Erase what the processes of a server share if none is running; their locks show that, also after a kill."""
     with suppress(BlockingIOError):
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         shutil.rmtree(unkept_folder(), ignore_errors=True)
 
 
 def hold_home() -> None:
-    """Say that this process uses the home folder, also where another folder has come in its place; see `unheld_home`.
+    """Mark the home folder as in use by this process, also if another folder has taken its place; see `unheld_home`.
 
     Raises
     ------
@@ -93,12 +97,12 @@ def hold_home() -> None:
 
 @contextmanager
 def unheld_home() -> Iterator[None]:
-    """Hold servers out of the home folder, which is there, for a block.
+    """Keep servers out of an existing home folder for the duration of a block.
 
     Raises
     ------
     InputError
-        A process serves from it.
+        A process is serving from it.
     OSError
         The home folder cannot be written.
     """
@@ -127,12 +131,12 @@ def _serving() -> Path:
 
 @contextmanager
 def alone(name: str) -> Iterator[None]:
-    """Hold other processes of the server out of a block; threads of this one are the caller's to hold out.
+    """Keep other processes of the server out of a block; the caller has to keep out threads of this one.
 
     Parameters
     ----------
     name : str
-        Of what is changed, as the file of the lock is called.
+        Name of what is changed, used as the file name of the lock.
 
     Raises
     ------
@@ -153,17 +157,18 @@ def alone(name: str) -> Iterator[None]:
 
 
 class ComputeLock:
-    """The right to compute one result, among the processes of this server; always had where there is only one.
+    """Right of one process of this server to compute one result; always granted if there is only one process.
 
-    It is a lock of the system on a file that is named by the result. The system lets it go when its process dies,
-    however it dies, so a lease is never stale. Who has it tells how far it is; who waits says so, by a lock as well.
+    The lock is a system lock on a file named after the result. The system releases it when its process ends, however it
+    ends, so a lock is never stale. The process that has it publishes its progress; a process that waits shows this by a
+    lock as well.
 
     Parameters
     ----------
     content : str
         Digest of the content of the data.
     asked : tuple
-        What is computed of it: method, options, seed, version.
+        Identity of the result: method, options, seed, version.
     """
 
     def __init__(self, content: str, asked: tuple):
@@ -173,7 +178,7 @@ class ComputeLock:
         self._telling = threading.Lock()  # or words would go to a file that has taken the number of a closed one
 
     def acquire(self) -> bool:
-        """Take it, if no other process has it; whether it is had now."""
+        """Take the lock if no other process has it; return whether this process has it now."""
         if not _leases() or self._handle is not None:
             return True
         try:
@@ -185,7 +190,7 @@ class ComputeLock:
         return self._handle is not None
 
     def release(self) -> None:
-        """Let another process have it."""
+        """Release the lock."""
         with self._telling:
             if self._handle is not None:
                 discard(self._path())
@@ -193,38 +198,38 @@ class ComputeLock:
                 self._handle = None
 
     def publish_progress(self, share: float, message: str, since: float) -> None:
-        """Say how far the work is, for who waits for it elsewhere.
+        """Publish the progress of the work, for processes that wait for it.
 
         Parameters
         ----------
         share : float
-            Done, 0 to 1.
+            Share done, 0 to 1.
         message : str
-            What is being done now.
+            Current step.
         since : float
-            When it began, seconds since 1970-01-01 UTC.
+            Start of the work, in seconds since 1970-01-01 UTC.
         """
         told = json.dumps([round(share, 4), message[:_LONGEST_MESSAGE], since]).encode()
-        with self._telling, suppress(OSError):  # one write: who reads finds the old words or the new ones
+        with self._telling, suppress(OSError):  # a single write, so that a reader gets the old or the new text
             if self._handle is not None:
                 os.lseek(self._handle, 0, os.SEEK_SET)
                 os.write(self._handle, told.ljust(_TOLD_BYTES))
 
     def read_progress(self) -> tuple[float, str, float] | None:
-        """What `publish_progress` was given last by the process that has it; None where it has said nothing."""
+        """Return what the process with the lock published last by `publish_progress`; None if nothing."""
         with suppress(OSError, ValueError):
             share, message, since = json.loads(self._path().read_bytes())
             return float(share), str(message), float(since)
         return None
 
     def is_elsewhere(self) -> bool:
-        """Whether another process has it now."""
+        """Return whether another process has the lock now."""
         if not _leases() or self._handle is not None:
             return False
         return _is_locked(self._path(), fcntl.LOCK_SH)
 
     def wait(self) -> None:
-        """Say that this process waits for the result, until `wait_no_more`."""
+        """Mark this process as waiting for the result, until `wait_no_more`."""
         while _leases() and self._waiting is None:
             try:
                 self._waiting = _locked(self._waits(), fcntl.LOCK_SH)
@@ -232,7 +237,7 @@ class ComputeLock:
                 return
 
     def wait_no_more(self) -> None:
-        """Say that this process does not wait for it any more."""
+        """Remove the mark that this process waits."""
         if self._waiting is not None:
             with suppress(OSError):  # others wait
                 fcntl.flock(self._waiting, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -241,7 +246,7 @@ class ComputeLock:
             self._waiting = None
 
     def is_awaited(self) -> bool:
-        """Whether another process waits for the result."""
+        """Return whether another process waits for the result."""
         return _leases() and _is_locked(self._waits(), fcntl.LOCK_EX)
 
     def _path(self) -> Path:
@@ -252,12 +257,12 @@ class ComputeLock:
 
 
 def _leases() -> bool:
-    """Whether there are other processes, from which something is leased."""
+    """Return whether several processes serve, so that locks are needed."""
     return fcntl is not None and current_settings().several_processes
 
 
 def _locked(path: Path, how: int) -> int | None:
-    """An open file with a lock on it, made where it is not there; None where another one has it or removed it just now.
+    """Open a file with a lock on it, made if missing; return None if it is locked or was removed just now.
 
     Raises
     ------
@@ -277,7 +282,7 @@ def _locked(path: Path, how: int) -> int | None:
 
 
 def _is_locked(path: Path, how: int) -> bool:
-    """Whether a process holds a lock on a file that this kind of lock does not go with."""
+    """Return whether a process has a lock on a file that conflicts with this kind of lock."""
     try:
         handle = os.open(path, os.O_RDWR)
     except OSError:

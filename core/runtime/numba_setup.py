@@ -1,4 +1,4 @@
-"""numba as this package uses it: all types registered, kernels that load late, and the private part that is used."""
+"""Set up numba for this package: all types registered, kernels that load late, and the private parts that are used."""
 
 import ctypes
 import threading
@@ -18,8 +18,8 @@ STATE_WORDS = 628  # numba's generator of a thread: place, 624 words, a normal n
 def njit(**options: Any) -> Any:
     """Return ``numba.njit`` with these options, once numba has registered all types that it knows.
 
-    The last of them it registers as it compiles or loads for the first time, in a table that each first call of a
-    kernel walks: of two threads that call their first kernels at once, one could find the table grown under its feet.
+    numba registers the last types when it first compiles or loads, in a table that each first call of a kernel walks:
+    if two threads call their first kernels at once, one could find that the table changes while it walks.
     """
     import numba.experimental.function_type  # noqa: F401  registers
     from numba import njit as of_numba
@@ -28,12 +28,12 @@ def njit(**options: Any) -> Any:
 
 
 class LazyKernel:
-    """A kernel whose compiler is imported with its first call; it stands in for a numba dispatcher.
+    """Kernel whose compiler is imported at its first call; replaces a numba dispatcher.
 
     Attributes
     ----------
     py_func : callable
-        The kernel as Python. Kernels that it calls must be of its module.
+        Kernel as Python. Kernels that it calls must be in its module.
     """
 
     def __init__(self, py_func: Callable[..., Any], options: dict[str, Any]):
@@ -50,7 +50,7 @@ class LazyKernel:
         return [] if self._machine is None else self._machine.signatures
 
     def dispatcher(self) -> Any:
-        """What numba makes of it; the module's other late kernels are made with it, for it may call them."""
+        """Return the compiled kernel; also compile the module's other late kernels, because it may call them."""
         if self._machine is not None:
             return self._machine
         with _LOADING:
@@ -63,25 +63,25 @@ class LazyKernel:
 
 
 def lazy_njit(**options: Any) -> Callable[[Callable[..., Any]], LazyKernel]:
-    """``numba.njit`` for kernels that reading a file needs: the compiler is imported when one is first called.
+    """Return a decorator like ``numba.njit`` that imports the compiler at the first call; for kernels that read files.
 
     Parameters
     ----------
     **options
-        Of ``numba.njit``.
+        Options of ``numba.njit``.
     """
     return lambda py_func: LazyKernel(py_func, options)
 
 
 class InterpretedWork:
-    """What kernels have walked as Python in this process.
+    """Amount of work that kernels have done as Python in this process.
 
     Attributes
     ----------
     total : int
-        Entries and bytes.
+        Number of entries and bytes walked.
     most : int
-        As much as costs what machine code does: `SMALL` to load it, `SMALL_UNCOMPILED` to compile it.
+        Limit at which machine code would have cost the same: `SMALL` to load it, `SMALL_UNCOMPILED` to compile it.
     """
 
     total = 0
@@ -89,16 +89,16 @@ class InterpretedWork:
 
 
 def pick_backend(kernel: Any, size: int) -> Callable[..., Any]:
-    """The kernel for data of this size: as Python until its machine code would have cost no more.
+    """Return the kernel for data of this size: Python until loading machine code would have cost no more.
 
-    So a single small file needs no machine code, and whoever reads many, or one that is not small, has it.
-    Only for kernels that calculate with whole numbers, and at most compare others: their results do not depend on it.
+    So a single small file needs no machine code, and a process that reads many files, or a large one, gets it. Only for
+    kernels that calculate with integers, and at most compare others: their results are the same in both ways.
 
     Parameters
     ----------
     kernel : numba dispatcher
     size : int
-        How many entries or bytes it walks.
+        Number of entries or bytes that it walks.
     """
     python = getattr(kernel, "py_func", kernel)  # without numba's compiler a kernel is Python already
     if getattr(kernel, "signatures", ()):
@@ -108,7 +108,7 @@ def pick_backend(kernel: Any, size: int) -> Callable[..., Any]:
 
 
 def thread_generator() -> np.ndarray:
-    """View of the state of the generator that kernels use in this thread, so that a chain can go on where it stood."""
+    """View the state of the random generator that kernels use in this thread, so that a chain can continue from it."""
     from numba import (
         _helperlib,  # private: tests/core/runtime/test_numba_setup.py names the version it was checked with
     )

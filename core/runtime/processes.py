@@ -1,4 +1,4 @@
-"""Work in child processes: what would take the dashboard down with it runs in a process of its own.
+"""Run work in child processes, so that work that crashes does not end the dashboard.
 
 A child is ``python -m core.runtime._worker FOLDER``. The folder holds the job (``job.json``, ``arrays.npz``) and takes
 the result (``result.npz``). The child writes JSON lines to its standard output and stops when its standard input ends,
@@ -44,11 +44,11 @@ _ROOT = Path(__file__).resolve().parents[2]
 
 
 class WorkerError(PluralityError):
-    """A child process ended without a result; the message says what happened and what to do."""
+    """A child process ended without a result; the message states what happened and what to do."""
 
 
 class CancelFlag(Protocol):
-    """What tells that the user asked to stop; `core.runtime.chunks.CancelToken` is one."""
+    """Flag that shows that the user asked to stop; `core.runtime.chunks.CancelToken` is one."""
 
     @property
     def cancelled(self) -> bool:
@@ -57,15 +57,15 @@ class CancelFlag(Protocol):
 
 
 def stand_back(*, far: bool = False) -> None:
-    """Let this process, a child that was started as a session of its own, come after all else on the computer.
+    """Give this child process, started as a session of its own, the lowest priority on the computer.
 
-    Linux shares processors among sessions first; niceness alone counts only within one, and the browser is another.
-    Windows has none: there the parent says so when it starts the child.
+    Linux shares processors among sessions first; niceness counts only within one session, and the browser is in
+    another. Windows has no such call: there the parent sets the priority when it starts the child.
 
     Parameters
     ----------
     far : bool
-        After other children that stand back, too: nobody waits for this one.
+        Also yield to other children of low priority: nobody waits for this one.
     """
     if hasattr(os, "nice"):
         os.nice(_NICE)
@@ -74,9 +74,9 @@ def stand_back(*, far: bool = False) -> None:
 
 
 def limit_memory(most: int) -> None:
-    """Let this process take ``most`` bytes more than it has, on Linux: beyond, what asks for more is refused it.
+    """Limit this process to ``most`` bytes more than it has, on Linux; further requests for memory fail.
 
-    Reserved memory counts, even if nobody ever writes to it, as that of Arrow's heaps: there is some room for it.
+    Reserved memory counts even if it is never written, as in Arrow's heaps, so the limit leaves some room for it.
     """
     import psutil
 
@@ -103,15 +103,15 @@ def _come_after(niceness: int) -> None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Work:
-    """What one child has to do.
+    """Work of one child process.
 
     Attributes
     ----------
     settings : dict
-        All that JSON can hold.
+        Settings, of types that JSON can hold.
     arrays : dict of str to ndarray
     total : int
-        The count of steps at which the child's progress is whole.
+        Number of steps of the whole work.
     """
 
     settings: dict
@@ -125,22 +125,22 @@ def run_workers(
     token: CancelFlag | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[dict[str, np.ndarray]]:
-    """Results of all works, each done by a child of its own at the same time.
+    """Run all works at the same time, each in a child process, and return their results.
 
     Parameters
     ----------
     works : sequence of Work
     token : CancelFlag, optional
-        Looked at 20 times a second; children are gone within a second of its being raised.
+        Checked 20 times a second; children end within a second after it is set.
     progress : callable, optional
-        Told the steps done and the steps in all, in the caller's thread.
+        Called with the steps done and the total number of steps, in the caller's thread.
 
     Raises
     ------
     WorkerError
-        A child was killed, crashed, could not write its result, said nothing for two minutes, or failed.
+        A child was killed, crashed, could not write its result, was silent for two minutes, or failed.
     Cancelled
-        The token was raised.
+        The token was set.
     """
     children: list[_Child] = []
     total = sum(work.total for work in works)
@@ -166,7 +166,7 @@ def run_workers(
 
 
 def _held(children: list["_Child"], token: Any) -> None:
-    """Where nobody looks at the work, let its children sleep until somebody does."""
+    """Suspend the children while nobody watches the work."""
     if not getattr(token, "paused", False):
         return
     for child in children:
@@ -179,7 +179,7 @@ def _held(children: list["_Child"], token: Any) -> None:
 
 
 class _Child:
-    """One child process, its folder, and the thread that reads what it says."""
+    """Child process, its folder, and the thread that reads its messages."""
 
     def __init__(self, work: Work):
         self.done = 0
@@ -200,7 +200,7 @@ class _Child:
         except OSError as error:
             shutil.rmtree(self._folder, ignore_errors=True)
             raise WorkerError(
-                f"No process could be started for the work: {error}. Close other programs and start again."
+                f"Could not start a process for the work: {error}. Close other programs and start again."
             ) from error
         self._reader = threading.Thread(target=self._listen, name="worker-lines", daemon=True)
         self._reader.start()
@@ -220,19 +220,19 @@ class _Child:
             self._said.update(message)
 
     def has_ended(self) -> bool:
-        """Whether the child has ended well; raises where it ended otherwise or must be given up."""
+        """Return whether the child has ended without error; raise if it failed or was silent for too long."""
         code = self._process.poll()
         if code is not None:
             self._reader.join(1.0)
         if self._rubbish is not None:
             raise WorkerError(
-                f"The process that does the work answered “{self._rubbish}”, which is no message of it. Start again; "
-                "if it happens twice, look for a program that writes into its output."
+                f"The worker process wrote an unexpected line: “{self._rubbish}”. Start again; "
+                "if it happens twice, check for a program that writes to its output."
             )
         if code is None:
             if time.monotonic() - self._heard > SILENCE:
                 raise WorkerError(
-                    f"The process that does the work has said nothing for {number(SILENCE, 0)} seconds and was ended. "
+                    f"The worker process has not responded for {number(SILENCE, 0)} seconds and was ended. "
                     "Start "
                     "again when the computer is less busy."
                 )
@@ -242,25 +242,25 @@ class _Child:
         return True
 
     def signal(self, name: str) -> None:
-        """Stop it or let it go on, on systems that can."""
+        """Stop the child or let it continue, on systems that can."""
         self._heard = time.monotonic()
         if hasattr(signal, name) and self._process.poll() is None:
             self._process.send_signal(getattr(signal, name))
 
     def result(self) -> dict[str, np.ndarray]:
-        """The arrays that the child wrote."""
+        """Return the arrays that the child wrote."""
         try:
             return load_arrays(self._folder / "result.npz")
         except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile) as error:
-            raise WorkerError(f"The result of the work cannot be read: {error}. Start again.") from error
+            raise WorkerError(f"Could not read the result of the work: {error}. Start again.") from error
 
     def ask_to_stop(self) -> None:
-        """The end of its input tells the child to stop."""
+        """Ask the child to stop, by closing its input."""
         if self._process.stdin is not None:
             self._process.stdin.close()
 
     def close(self, deadline: float) -> None:
-        """Wait for the child until ``deadline``, end it by force after that, and clear its folder away."""
+        """Wait for the child until ``deadline``, then end it by force, and remove its folder."""
         try:
             self._process.wait(max(0.0, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
@@ -293,36 +293,36 @@ def _folder_with(work: Work) -> Path:
 
 
 def full_disk_words(what: str, error: OSError, folder: Path | None = None) -> str:
-    """What to tell when ``what`` could not be written to a folder.
+    """Return the message for an error that occurred when ``what`` was written to a folder.
 
     Parameters
     ----------
     what : str
-        As a sentence begins with it.
+        Subject of the sentence, such as "The result".
     error : OSError
     folder : Path, optional
-        The temporary one where not given.
+        Folder that was written to; the temporary folder if omitted.
     """
     full = error.errno in (errno.ENOSPC, errno.EFBIG, getattr(errno, "EDQUOT", errno.ENOSPC))
-    remedy = "Free some space there" if full else "Look whether it can be written to"
+    remedy = "Free some space there" if full else "Check that it can be written to"
     where, why = folder or tempfile.gettempdir(), error.strerror or error
     return f"{what} could not be written to {where}: {why}. {remedy} and start again."
 
 
 def environment(*, one_thread: bool = True) -> dict[str, str]:
-    """The environment of a child: this package first, and ``one_thread`` in each of its libraries."""
+    """Return the environment of a child: this package first, and ``one_thread`` for each of its libraries."""
     environment = dict(os.environ)
     paths = [str(_ROOT), *filter(None, [environment.get("PYTHONPATH")])]
     environment["PYTHONPATH"] = os.pathsep.join(paths)
     for library in ("OMP", "MKL", "OPENBLAS") if one_thread else ():
         environment[f"{library}_NUM_THREADS"] = "1"
-    environment["PYTHONIOENCODING"] = "utf-8"  # as what they say is read
+    environment["PYTHONIOENCODING"] = "utf-8"  # because their output is read as UTF-8
     environment["MPLBACKEND"] = "Agg"  # a library of the sampler imports matplotlib
     return environment
 
 
 def what_happened(code: int, last_words: str) -> str:
-    """What to tell of a child that ended with ``code`` where it should not have."""
+    """Return the message for a child that ended unexpectedly with ``code``."""
     if code == -9:
         return (
             "The process that does the work was killed before it had finished, most often because memory ran out. "

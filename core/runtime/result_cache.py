@@ -1,4 +1,4 @@
-"""Results by the content of the data they were computed from: in memory up to a size, behind it on disk.
+"""Cache of results by the content of their data: in memory up to a size, and on disk.
 
 On disk they are found again after a restart and by other processes, whole or not at all: a folder for each content (its
 digest), in it a file for each result and an empty file for each dataset that has this content. `ResultStore.erase` of
@@ -33,21 +33,21 @@ _OWNER = ".owner"
 
 
 class ResultStore:
-    """Results under a folder.
+    """Store of results in a folder.
 
     Parameters
     ----------
     folder : callable
-        Gives the folder; it need not exist.
+        Returns the folder, which need not exist.
     most_bytes : callable
-        Gives the largest size of all results together; the ones used longest ago go first.
+        Returns the largest total size of results; the ones used longest ago are removed first.
     """
 
     def __init__(self, folder: Callable[[], Path], most_bytes: Callable[[], int]):
         self._folder, self._most = folder, most_bytes
 
     def get(self, dataset: Dataset, asked: tuple) -> tuple[Any] | None:
-        """The result in a tuple, or None where there is none that can be read; one that is damaged is removed."""
+        """Return the result in a tuple, or None if none can be read; a damaged one is removed."""
         path = self._path(dataset.content_digest, asked)
         try:
             content = path.read_bytes()
@@ -63,17 +63,17 @@ class ResultStore:
         return (result,)
 
     def put(self, dataset: Dataset, asked: tuple, result: Any, owner: str) -> bool:
-        """Write a result; False where it is of a kind that is not written, or the folder cannot be.
+        """Write a result; return False if it is of a kind that cannot be written, or the folder is not writable.
 
         Parameters
         ----------
         dataset : Dataset
-            That it is of.
+            Dataset of the result.
         asked : tuple
-            What was computed, with options, seed and version, written by `repr`.
+            Identity of the result with options, seed and version, written by `repr`.
         result : Any
         owner : str
-            The address of the dataset in whose name it was computed; see `erase`.
+            Address of the dataset for which it was computed; see `erase`.
         """
         path = self._path(dataset.content_digest, asked)
         try:
@@ -85,7 +85,7 @@ class ResultStore:
         return True
 
     def _write_again(self, path: Path, content: bytes, owner: str) -> None:
-        """Write it, a few times where whoever forgets other data of this content takes the folder away meanwhile."""
+        """Write a result; try again a few times if the folder is removed meanwhile with other data of this content."""
         for _ in range(TRIES - 1):
             try:
                 return self._write(path, content, owner)
@@ -99,25 +99,25 @@ class ResultStore:
         write_whole(path, content, lasting=False)
 
     def owned(self, owner: str) -> list[str]:
-        """Digests of the contents that were computed upon for a dataset."""
+        """List the digests of the contents for which a dataset has results."""
         return sorted(path.parent.name for path in self._folder().glob(f"*/{_name(owner)}{_OWNER}"))
 
     def own(self, content: str, owner: str) -> None:
-        """Say that a dataset has that content, where there are results of it."""
+        """Register a dataset as an owner of that content, if there are results of it."""
         if self.has(content):
             with suppress(OSError):
                 (self._folder() / content / f"{_name(owner)}{_OWNER}").touch()
 
     def has(self, content: str) -> bool:
-        """Whether there are results of that content."""
+        """Return whether there are results of that content."""
         return (self._folder() / content).is_dir()
 
     def holds(self, content: str, asked: tuple) -> bool:
-        """Whether that result of a content is there now."""
+        """Return whether that result of a content is available now."""
         return self._path(content, asked).exists()
 
     def erase(self, owner: str) -> list[str]:
-        """Remove the results of a dataset save those that another one owns too; the digests of contents removed."""
+        """Remove the results that only this dataset owns; return the digests of the contents removed."""
         erased = []
         for content in self.owned(owner):
             place = self._folder() / content
@@ -128,7 +128,7 @@ class ResultStore:
         return erased
 
     def move(self, owner: str, other: "ResultStore") -> None:
-        """Take the results of a dataset to another store, as when data are kept that were not before."""
+        """Move the results of a dataset to another store, for example when the dataset is saved."""
         for content in self.owned(owner):
             place = other._folder() / content
             place.mkdir(parents=True, exist_ok=True)
@@ -139,7 +139,7 @@ class ResultStore:
         self.erase(owner)
 
     def size(self) -> int:
-        """Bytes of all results."""
+        """Return the size of all results in bytes."""
         return sum(size for _, size, _ in self._files())
 
     def trim(self) -> None:
@@ -153,7 +153,7 @@ class ResultStore:
                 total -= size
 
     def sweep(self) -> None:
-        """Remove what a process that was killed left half written."""
+        """Remove incomplete files that a killed process left."""
         for place in [*self._folder().glob("*")]:
             sweep_drafts(place)
 
@@ -172,12 +172,12 @@ class ResultStore:
 
 
 def kept_results() -> ResultStore:
-    """Results of data that are kept, for all processes and after a restart."""
+    """Return the store of results of saved data, which all processes share and which survives a restart."""
     return ResultStore(lambda: current_settings().results, _most_bytes)
 
 
 def fleeting_results() -> ResultStore:
-    """Results of data that are not kept, while the server runs."""
+    """Return the store of results of data that are not saved, which lasts as long as the server runs."""
     return ResultStore(lambda: unkept_folder() / "results", _most_bytes)
 
 
@@ -190,13 +190,13 @@ def _name(owner: str) -> str:
 
 
 class Remembered:
-    """One result, and how it reads under the names that were asked for.
+    """Result together with its versions under the names of several datasets.
 
     Parameters
     ----------
     result : Any
     soon_again : callable, optional
-        Whether it is read from disk, or computed, in a moment, as things stand; not where it is not given.
+        Function that returns whether it can now be read from disk, or computed, in a moment; False if omitted.
     """
 
     def __init__(self, result: Any, soon_again: Callable[[], bool] = lambda: False):
@@ -206,7 +206,7 @@ class Remembered:
         self._lock = threading.Lock()
 
     def named(self, dataset: Dataset) -> Any:
-        """The result with the names of a dataset of that content; the same object each time."""
+        """Return the result with the names of a dataset of that content; the same object each time."""
         with self._lock:
             if dataset.names_digest not in self._named:
                 self._named[dataset.names_digest] = with_names(self.result, dataset)
@@ -217,18 +217,19 @@ class Remembered:
 
 
 class Results:
-    """Everything that was computed, in memory and on disk.
+    """All results, in memory and on disk.
 
     Parameters
     ----------
     most_bytes : int
-        Of results in memory; of more, those go that were used longest ago, and are read from disk when asked for again.
+        Largest size of results in memory; beyond it, those used longest ago are removed, and read from disk when they
+        are needed again.
     kept : ResultStore
-        Of data that are kept.
+        Store for saved data.
     fleeting : ResultStore
-        Of data that are not; ends with the server.
+        Store for data that are not saved; it ends with the server.
     is_kept : callable
-        Whether the dataset of that address is kept.
+        Function that returns whether the dataset of an address is saved.
     """
 
     def __init__(self, most_bytes: int, kept: ResultStore, fleeting: ResultStore, is_kept: Callable[[str], bool]):
@@ -241,19 +242,20 @@ class Results:
         self.bytes = 0
 
     def of(self, dataset: Dataset, asked: tuple, work: Callable[[Dataset], Any], owner: str) -> Any:
-        """The result of ``work`` on the content of the dataset, with the names of this one.
+        """Return the result of ``work`` on the content of the dataset, with the names of this dataset.
 
-        What is asked for twice at once is computed once: the second waits for the first.
+        A result that is requested twice at once is computed once: the second request waits for the first.
 
         Parameters
         ----------
         dataset : Dataset
         asked : tuple
-            What is computed: method, options, seed, version.
+            Identity of the result: method, options, seed, version.
         work : callable
-            Called with ``dataset.coded``, which has no names. What it raises is raised, and tried again the next time.
+            Called with ``dataset.coded``, which has no names. Its errors are raised, and it is tried again the next
+            time.
         owner : str
-            Address of the dataset in whose name this is computed; `forget` goes by it.
+            Address of the dataset for which it is computed; used by `forget`.
         """
         key = (dataset.content_digest, asked)
         found = self._get(key, owner)
@@ -271,15 +273,15 @@ class Results:
         return found.named(dataset)
 
     def look(self, dataset: Dataset, asked: tuple, owner: str) -> Remembered | None:
-        """The result where it is known, in memory or on disk.
+        """Return the result if it is in memory or on disk.
 
         Parameters
         ----------
         dataset : Dataset
         asked : tuple
-            What was asked of it: method, options, seed.
+            Identity of the result: method, options, seed.
         owner : str
-            Address of the data that it is looked up for.
+            Address of the dataset for which it is looked up.
         """
         found = self._get((dataset.content_digest, asked), owner)
         if found is None:
@@ -292,16 +294,16 @@ class Results:
         return found
 
     def put(self, dataset: Dataset, asked: tuple, result: Any, owner: str, seconds: float) -> Remembered:
-        """Take in what was computed; on disk only what is worth it.
+        """Add a result; write it to disk only if it is worth it.
 
         Parameters
         ----------
         dataset, asked, owner
-            As of `look`.
+            See `look`.
         result
-            What was computed.
+            Computed result.
         seconds : float
-            What it took.
+            Time that it took.
         """
         quick = seconds < STORED_FROM
         if not quick:
@@ -309,19 +311,19 @@ class Results:
         return self._put(dataset, asked, result, owner, quick=quick)
 
     def discard(self) -> None:
-        """Hold in memory only what took long and is not on disk; the rest is there again soon after it is asked for."""
+        """Keep in memory only results that took long and are not on disk; the others can be restored in a moment."""
         with self._lock:
             for key in [key for key, found in self._found.items() if found.soon_again()]:
                 self.bytes -= self._found.pop(key).size
 
     def keep(self, owner: str) -> None:
-        """The dataset is kept from now on, and its results with it."""
+        """Move the results of a dataset to the store of saved data."""
         self._fleeting.move(owner, self._kept)
         for content in self.owned(owner):
             self._kept.own(content, owner)
 
     def forget(self, owner: str) -> set[str]:
-        """Erase all results of a dataset save those of a content that another one has; gives the contents erased."""
+        """Erase all results of a dataset except those of contents that another one has; return the contents erased."""
         erased = {*self._kept.erase(owner), *self._fleeting.erase(owner)}
         elsewhere = {content for content in erased if self._kept.has(content) or self._fleeting.has(content)}
         with self._lock:
@@ -336,7 +338,7 @@ class Results:
         return gone
 
     def owned(self, owner: str) -> set[str]:
-        """Digests of the contents that were computed upon for a dataset."""
+        """List the digests of the contents for which a dataset has results."""
         with self._lock:
             return {content for content, owners in self._owners.items() if owner in owners}
 
@@ -356,7 +358,7 @@ class Results:
     def _put(self, dataset: Dataset, asked: tuple, result: Any, owner: str, *, quick: bool = False) -> Remembered:
         content = dataset.content_digest
         key = content, asked
-        # Asked for when it is to be discarded: by then its file may have gone, for its size or with other data.
+        # Checked when it is to be discarded, because its file may have been removed for its size or with other data.
         found = Remembered(
             result, lambda: quick or any(store.holds(content, asked) for store in (self._kept, self._fleeting))
         )
@@ -371,7 +373,7 @@ class Results:
 
 
 def size_of(value: Any) -> int:
-    """About how many bytes an object holds: its arrays and texts, each counted once."""
+    """Return about how many bytes an object has: its arrays and texts, each counted once."""
     seen: set[int] = set()
 
     def walk(one: Any) -> int:

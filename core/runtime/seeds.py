@@ -1,4 +1,4 @@
-"""A seed for each case, so that a result does not depend on chunking, threads or which other cases are there."""
+"""Seeds per case, so that a result does not depend on chunks, threads or the presence of other cases."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ _MASK = 0xFFFFFFFFFFFFFFFF
 
 
 def case_seeds(seed: int, case_ids: Sequence[str], stream: str) -> np.ndarray:
-    """32-bit seeds from a hash of (seed, case id, stream).
+    """Return 32-bit seeds from a hash of (seed, case id, stream).
 
     Parameters
     ----------
@@ -19,7 +19,7 @@ def case_seeds(seed: int, case_ids: Sequence[str], stream: str) -> np.ndarray:
         The user's seed.
     case_ids : sequence of str, length n_cases
     stream : str
-        Names what the numbers are for, so that two methods on one case do not share randomness.
+        Name of the purpose of the numbers, so that two methods on one case do not share randomness.
 
     Returns
     -------
@@ -28,7 +28,7 @@ def case_seeds(seed: int, case_ids: Sequence[str], stream: str) -> np.ndarray:
     Raises
     ------
     InputError
-        The seed is no whole number.
+        The seed is not an integer.
     """
     check_whole(seed, "The seed")
     key = f"{int(seed) & _MASK}\x00{stream}".encode()
@@ -42,16 +42,16 @@ def case_seeds(seed: int, case_ids: Sequence[str], stream: str) -> np.ndarray:
 
 
 def stream_keys(seed: int, names: Iterable[tuple[str, ...]], stream: str) -> np.ndarray:
-    """64-bit keys from a hash of (seed, names, stream), for generators that are a function of key and number.
+    """Return 64-bit keys from a hash of (seed, names, stream), for generators that are a function of key and number.
 
     Parameters
     ----------
     seed : int
         The user's seed.
     names : iterable of tuples of str
-        What each key is for, such as (case id, rater id). Lengths are hashed too, so that no two tuples run together.
+        Names of each key, such as (case id, rater id). Lengths are hashed too, so that no two tuples run together.
     stream : str
-        Names what the numbers are for.
+        Name of the purpose of the numbers.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The process of a server: its memory, and a fork of it that serves and is started again when it is killed."""
+"""Parent process of a server: limits its memory, and forks a child that serves and is restarted if it is killed."""
 
 import ctypes
 import os
@@ -12,17 +12,17 @@ from contextlib import suppress
 from ..errors import NotApplicableError
 from ..logs import log_warning
 
-MOST, WITHIN = 10, 30.0  # children killed within so many seconds: whoever started this process is to look at it
+MOST, WITHIN = 10, 30.0  # killed children within so many seconds, after which the server stops trying
 _M_ARENA_MAX = -8  # of glibc's malloc.h
 _TO_END = (signal.SIGTERM, signal.SIGINT)
 _END_WITH_PARENT = 1  # PR_SET_PDEATHSIG of Linux
 
 
 def limit_arenas() -> None:
-    """Let all threads of a server share one heap, unless the environment says otherwise.
+    """Let all threads of a server share one heap, unless the environment sets another number.
 
-    What a thread has given back to a heap of its own serves no other, and of each heap some is held between what is in
-    use. That a heap is for one thread at a time was not to be seen in the time of pages and of draws.
+    Memory that a thread has returned to a heap of its own is not available to other threads, and each heap has unused
+    gaps. Having one heap per thread made no measurable difference to the time of pages and draws.
     """
     if sys.platform == "linux" and "MALLOC_ARENA_MAX" not in os.environ:
         with suppress(OSError, AttributeError):  # another C library
@@ -30,34 +30,34 @@ def limit_arenas() -> None:
 
 
 def trim() -> None:
-    """Return to the system what is free in the heaps, also between what is in use."""
+    """Return free memory of the heaps to the system, also gaps between blocks in use."""
     if sys.platform == "linux":
         with suppress(OSError, AttributeError):
             ctypes.CDLL(None).malloc_trim(0)
 
 
 def restart_on_exit(work: Callable[[], object]) -> int:
-    """Have a child do some work, and another one wherever a signal ended it that was not sent to this process.
+    """Run work in a child process, and restart it whenever a signal ends it that was not sent to this process.
 
-    SIGTERM and SIGINT are handed on to the child. On Linux the child is killed where this process is.
+    SIGTERM and SIGINT are passed on to the child. On Linux the child is killed if this process is killed.
 
     Parameters
     ----------
     work : callable
-        Called in the child, whose end it is where it returns. No thread may be under way in this process.
+        Function called in the child, which ends when it returns. No thread may be running in this process.
 
     Returns
     -------
     int
-        With which the last child ended: its exit code, or below zero the signal.
+        Exit code of the last child, or the negative number of the signal that ended it.
 
     Raises
     ------
     NotApplicableError
-        On a system that does not fork.
+        The system has no fork.
     """
     if not hasattr(os, "fork"):
-        raise NotApplicableError("This system does not fork processes. Start the dashboard by streamlit run app.py.")
+        raise NotApplicableError("This system cannot fork processes. Start the dashboard with: streamlit run app.py")
     told, tells = os.pipe()
     os.set_blocking(tells, False)
     signal.set_wakeup_fd(tells)
@@ -73,7 +73,7 @@ def restart_on_exit(work: Callable[[], object]) -> int:
 
 
 def _begun(work: Callable[[], object], told: int, tells: int) -> int:
-    """Process id of a child that works."""
+    """Start a child that does the work, and return its process id."""
     parent = os.getpid()
     child = os.fork()
     if child:
@@ -101,7 +101,7 @@ def _begun(work: Callable[[], object], told: int, tells: int) -> int:
 
 
 def _end_with(parent: int) -> None:
-    """Have this child killed with its parent, or what is begun in its place would find the port taken."""
+    """Have this child killed with its parent; otherwise the next server would find the port in use."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_END_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != parent:
@@ -109,7 +109,7 @@ def _end_with(parent: int) -> None:
 
 
 def _followed(child: int, told: int) -> tuple[bool, int]:
-    """Whether somebody asked that it ends, and with which code it did."""
+    """Return whether somebody asked the child to end, and its exit code."""
     asked = False
     while True:
         number = os.read(told, 1)[0]
@@ -121,7 +121,7 @@ def _followed(child: int, told: int) -> tuple[bool, int]:
 
 
 def _ended(child: int) -> int | None:
-    """With which code a child ended; waits for all that did: the first process of a container inherits some."""
+    """Return the exit code of a child, if it ended; wait for all that did, as a container's first process must."""
     code = None
     with suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:

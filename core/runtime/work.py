@@ -1,4 +1,4 @@
-"""One door to the work of a server and its results: equal work is joined, also across processes, and kept."""
+"""Access to the work of a server and its results: equal work is joined, also across processes, and kept."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -12,16 +12,16 @@ from .jobs import Job, JobBoard
 from .locks import ComputeLock
 from .result_cache import Remembered, Results
 
-_LOOK = 0.1  # seconds between looks at whether another process has ended what is asked for
+_LOOK = 0.1  # seconds between checks whether another process has finished the same work
 
 
 def job_name(key: tuple) -> tuple[str, str]:
-    """Key of a job on the board: digest of the content, then method, parameters, seed and version."""
+    """Return the key of a job on the board: digest of the content, then method, parameters, seed and version."""
     return str(key[0]), repr((*key[1:], code_digest()))
 
 
 class PartProgress:
-    """Progress of a part of a job; it has the attributes by which a job shows its own.
+    """Progress of a part of a job, with the same attributes as the progress of a job.
 
     Parameters
     ----------
@@ -34,20 +34,20 @@ class PartProgress:
         self.progress, self.message, self.started = 0.0, "", time.monotonic()
 
     def report(self, share: float, message: str = "") -> None:
-        """Called by the work."""
+        """Report the share done; the work calls this."""
         self.progress = share
         self._progress(share)
 
 
 class WorkService:
-    """The jobs of a server, and what they computed of the contents of datasets.
+    """Jobs of a server, and their results for the contents of datasets.
 
     Parameters
     ----------
     jobs : JobBoard
     results : Results
     owner : str
-        Address of the dataset in whose name results are computed; see `Results`.
+        Address of the dataset for which results are computed; see `Results`.
     """
 
     def __init__(self, jobs: JobBoard, results: Results, owner: str):
@@ -64,7 +64,7 @@ class WorkService:
         work : callable
             Called with its job.
         of : Dataset
-            Of whose content the result is.
+            Dataset of the result, identified by its content.
         **who
             ``session``, ``cost`` and ``background`` of `JobBoard.join`.
         """
@@ -80,12 +80,12 @@ class WorkService:
         return self._jobs.join(name, title, stored, elsewhere=elsewhere, **who)
 
     def find(self, key: tuple, title: str, of: Dataset) -> Job | None:
-        """Return the job of that key, or one that has ended with the result that is known; None starts nothing.
+        """Return the job of that key, or a finished one with the known result; start nothing and return None otherwise.
 
         Parameters
         ----------
         key, title, of
-            As of `submit`.
+            See `submit`.
         """
         name = job_name(key)
         if (job := self._jobs.get(name)) is not None:
@@ -101,18 +101,18 @@ class WorkService:
         work: Callable[[Callable[..., None]], Any],
         progress: Callable[[float], None],
     ) -> Any:
-        """Return a part of a job's result that is kept by itself, computed if it is not known.
+        """Return a part of a job's result that is stored separately, computed if it is not known.
 
         Parameters
         ----------
         job : Job
         of : Dataset
         asked : tuple
-            What the part is; the version is added here.
+            Identity of the part; the version is added here.
         work : callable
-            Called with what is to be told its progress.
+            Called with a function that takes its progress.
         progress : callable
-            Told the share done of the part.
+            Called with the share done of the part.
         """
         asked = (*asked, code_digest())
         if (known := self._results.look(of, asked, self._owner)) is not None:
@@ -123,18 +123,18 @@ class WorkService:
     def compute(
         self, job: Job, of: Dataset, asked: tuple, work: Callable[[], Any], far: Job | PartProgress
     ) -> Remembered:
-        """Return the result of the work, done by one process of the server alone, which keeps it for all.
+        """Return the result of the work, computed by only one process of the server, which stores it for all.
 
         Parameters
         ----------
         job : Job
-            That waits for it.
+            Job that waits for it.
         of : Dataset
         asked : tuple
-            With the version.
+            Identity of the result, with the version.
         work : callable
         far : Job or PartProgress
-            Its progress, which other processes read, and which shows theirs while they compute.
+            Object with the progress that other processes read, and that shows theirs while they compute.
         """
         with self._alone(job, of, asked, far) as known:
             if known is not None:
@@ -144,7 +144,7 @@ class WorkService:
 
     @contextmanager
     def _alone(self, job: Job, of: Dataset, asked: tuple, far: Job | PartProgress) -> Iterator[Remembered | None]:
-        """The result if another process of the server has computed it meanwhile; else None, and no other computes it.
+        """Yield the result if another process has computed it meanwhile, else None; no other process computes it then.
 
         A paused job releases the lock, so that nobody waits for it elsewhere.
         """
@@ -185,7 +185,7 @@ class WorkService:
 
 
 def _follow_elsewhere(job: Job, lock: ComputeLock, far: Job | PartProgress) -> None:
-    """While another process does the work: show its progress, hold no place here, and keep it going there."""
+    """Show the progress of another process that does the work; free the place here, and keep the work running there."""
 
     def let_go() -> None:
         lock.wait_no_more()

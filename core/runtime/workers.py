@@ -1,9 +1,8 @@
-"""Heavy work outside the interpreter that draws pages: a few processes that last, started when they are first needed.
+"""Workers: a few lasting processes for heavy work outside the interpreter that draws pages, started when needed.
 
-A worker is ``python -m core.runtime._lasting_worker``. It is handed functions of this package with their arguments, and
-data by files that are written as results are (`core.runtime.encoding`), no pickles; what it gives is the same to the
-bit. It takes several calls at once, those of lighter work first, and stands back behind whatever else the computer
-does.
+A worker is ``python -m core.runtime._lasting_worker``. It receives functions of this package with their arguments, and
+data by files that are written as results are (`core.runtime.encoding`), without pickles; its results are the same to
+the bit. It takes several calls at once, those of lighter work first, and has a lower priority than other programs.
 """
 
 import json
@@ -43,21 +42,21 @@ _SMALLER = "Open a part of the file, save it as CSV or Parquet, or set PLURALITY
 
 
 class WorkerPool:
-    """Workers and what they have in hand.
+    """Pool of workers and their calls.
 
     Parameters
     ----------
     most : int
-        Workers at once.
+        Number of workers at once.
     folder : callable
-        Gives the folder for what is handed over; it need not exist.
+        Returns the folder for the files that are passed to workers; it need not exist.
     idle : float
         Seconds after which a worker without work ends.
     wanted : callable, optional
-        Whether somebody is there who may ask for work at any time: then one worker stays, or is started in the place of
-        one whose work was given up.
+        Function that returns whether somebody may ask for work at any time: then one worker stays, or a new one
+        replaces a worker whose work was given up.
     preparing : callable, optional
-        A function of this package that a worker calls as it starts, in the place of loading kernels.
+        Function of this package that a worker calls as it starts, instead of loading kernels.
     """
 
     def __init__(
@@ -85,27 +84,28 @@ class WorkerPool:
         progress: Callable[..., None] | None = None,
         **options: Any,
     ) -> Any:
-        """What a function of this package gives, computed by a worker.
+        """Call a function of this package in a worker, and return its result.
 
         Parameters
         ----------
         function : callable
-            Found by its name; is called with ``arguments``, ``options``, and a token and a progress of its own.
+            Function to call, found by its name; called with ``arguments``, ``options``, and a token and a progress of
+            its own.
         dataset : Dataset
-            Of coded raters. Where it stands among the arguments it is not written again.
+            Dataset of coded raters. If it is among the arguments, it is not written again.
         *arguments, **options
-            Of kinds that results are stored of.
+            Values of kinds that results can be stored of.
         token : CancelToken, optional
-            Raised, the call ends within a second. Where it is held, the work is given up until it goes on.
+            If it is set, the call ends within a second. While it is paused, the work is given up.
         progress : callable, optional
-            Told what the function tells.
+            Called with the progress that the function reports.
 
         Raises
         ------
         NotStorableError
-            An argument, or the result, is of a kind that is not written.
+            An argument, or the result, is of a kind that cannot be written.
         WorkerError
-            The worker died, or said nothing for two minutes.
+            The worker died, or was silent for two minutes.
         """
         token = token or CancelToken()
         asked = to_bytes((name_of(function), arguments, options), dataset, compress=False)
@@ -127,7 +127,7 @@ class WorkerPool:
         progress: Callable[..., None] | None = None,
         **options: Any,
     ) -> Any:
-        """What a function of this package gives for files that somebody uploaded, computed by a process for it alone.
+        """Call a function of this package on uploaded files, in a process for this call only.
 
         The process is watched for its memory and time, which may grow with the size of the files, and ends with the
         call.
@@ -135,19 +135,19 @@ class WorkerPool:
         Parameters
         ----------
         function : callable
-            Found by its name; is called with the paths and the names of the files, ``arguments``, ``options``, and a
-            token and a progress of its own.
+            Function to call, found by its name; called with the paths and the names of the files, ``arguments``,
+            ``options``, and a token and a progress of its own.
         files : sequence of (str, bytes)
             Name and content of each.
         *arguments, **options
-            Of kinds that results are stored of.
+            Values of kinds that results can be stored of.
         token, progress
-            As of `call`.
+            See `call`.
 
         Raises
         ------
         InputError
-            The process took more than a limit, or died; the message says which limit and what to do.
+            The process exceeded a limit, or died; the message states the limit and what to do.
         """
         token = token or CancelToken()
         paths = [self._folder() / f"{uuid.uuid4().hex}.upload" for _ in files]
@@ -169,7 +169,7 @@ class WorkerPool:
     def _read_once(
         self, asked: bytes, token: CancelToken, progress: Callable[..., None] | None, n_bytes: int
     ) -> tuple[bool, Any]:
-        """Whether a process came to the end of the work, and its result; the process is ended either way."""
+        """Return whether a process finished the work, and its result; the process is ended in either case."""
         with self._lock:
             if self._closed:
                 raise Cancelled("Cancelled. Nothing was changed.")
@@ -199,23 +199,23 @@ class WorkerPool:
         return worker
 
     def prepare(self) -> None:
-        """See that a worker with its kernels is there or starts, so that the next call need not wait for it."""
+        """Make sure that a worker with its kernels runs or starts, so that the next call does not have to wait."""
         with self._lock:
             if self._closed or any(worker.alive() for worker in self._workers):
                 return
-            with suppress(WorkerError):  # said where there is work for it
+            with suppress(WorkerError):  # reported when there is work for it
                 self._workers = [self._started()]
                 if compiled() and self._preparing is None:
                     self._workers[0].say(load=LOADED)
                 self._let_idle_end()
 
     def workers(self) -> list[int]:
-        """Process ids of the workers there are."""
+        """List the process ids of the workers."""
         with self._lock:
             return [worker.process.pid for worker in self._workers]
 
     def forget(self, contents: Iterable[str]) -> None:
-        """Erase data that were handed over, by their digests; what is computed of them fails."""
+        """Erase data that were passed to workers, by their digests; computations on them fail."""
         with self._lock:
             gone = [path for content in contents if (path := self._data.pop(content, None)) is not None]
             ending = [worker for worker in self._workers if worker.data & {path.name for path in gone}]
@@ -226,7 +226,7 @@ class WorkerPool:
             worker.end()
 
     def close(self) -> None:
-        """End all workers; what is called from now on counts as cancelled."""
+        """End all workers; later calls count as cancelled."""
         with self._lock:
             self._closed = True
             workers, self._workers = [*self._workers, *self._apart], []
@@ -246,7 +246,7 @@ class WorkerPool:
             return worker.begin(data, asked, token.priority)
 
     def _handed(self, dataset: Dataset) -> Path:
-        """The file of the data; those that were used longest ago go."""
+        """Return the file of the data; files used longest ago are removed."""
         content = dataset.digest
         path = self._data.get(content, self._folder() / f"{content}.data")
         if not path.exists():
@@ -258,7 +258,7 @@ class WorkerPool:
         return path
 
     def _release(self, call: "_Call", *, keep: bool) -> None:
-        """End a call; its worker stays for the next one, for a while."""
+        """End a call; keep its worker for the next one, for a while."""
         worker = call.worker
         with self._lock:
             worker.drop(call)
@@ -277,7 +277,7 @@ class WorkerPool:
             self._ending.start()
 
     def _end_idle(self) -> None:
-        """End workers that have had no work for a while, until there are none; the last one not while it is wanted."""
+        """End workers that have been idle for a while, until none is left; keep the last one while it is wanted."""
         left = True
         while left:
             time.sleep(min(1.0, self._idle))
@@ -285,7 +285,7 @@ class WorkerPool:
             with self._lock:
                 stays = next((each for each in self._workers if each.alive()), None) if wanted else None
                 if stays is not None:
-                    stays.since = now  # whoever loses the connection for a moment finds it still there
+                    stays.since = now  # somebody who loses the connection for a moment still finds it
                 idle = [each for each in self._workers if not each.calls and now - each.since >= self._idle]
                 self._workers = [each for each in self._workers if each not in idle]
                 left = bool(self._workers)
@@ -295,7 +295,7 @@ class WorkerPool:
 
 
 class _Call:
-    """One function in the hands of a worker: how far it is, and its answer."""
+    """Call of one function by a worker: its progress and its answer."""
 
     def __init__(self, worker: "_Worker", folder: Path):
         self.id = uuid.uuid4().hex
@@ -306,19 +306,19 @@ class _Call:
         self.answer: dict = {}
 
     def result(self, dataset: Dataset) -> Any:
-        """The result, or the error that the function raised."""
+        """Return the result, or raise the error that the function raised."""
         if "error" in self.answer:
             raise error_of(self.answer["error"])
         try:
             return from_bytes(self.given.read_bytes(), dataset)
         except DAMAGED as error:
-            raise WorkerError(f"The result of the work cannot be read: {error}. Start again.") from error
+            raise WorkerError(f"Could not read the result of the work: {error}. Start again.") from error
 
 
 class _Limits:
-    """What a process that reads an upload may take, by the size of the upload: memory above what it had, and time.
+    """Limits of a process that reads an upload, by the size of the upload: additional memory, and time.
 
-    Waits until the process is prepared.
+    Making them waits until the process is prepared.
     """
 
     def __init__(self, worker: "_Worker", n_bytes: int, token: CancelToken):
@@ -338,9 +338,9 @@ class _Limits:
             raise WorkerError(what_happened(worker.process.wait(), "")) from error
 
     def check(self) -> None:
-        """End the process and raise where it is beyond a limit, or gone."""
+        """End the process and raise an error if it exceeds a limit; raise an error if it is gone."""
         self._worker.check()
-        with suppress(psutil.Error):  # it ended just now, which the next look finds
+        with suppress(psutil.Error):  # it ended just now, which the next check finds
             if self._process.memory_info().rss - self._idle > self.most_bytes:
                 self._end(f"{self.most_bytes // MEGABYTE:,} MB of memory")
             if self._seconds() - self._spent > self._most_seconds:
@@ -353,20 +353,20 @@ class _Limits:
     def _end(self, limit: str) -> None:
         self._worker.process.kill()
         size = number(self._n_bytes / MEGABYTE, 1)
-        raise InputError(f"Reading was stopped: it took more than {limit}, the limit for {size} MB.", _SMALLER)
+        raise InputError(f"Could not read the file: it took more than {limit}, the limit for {size} MB.", _SMALLER)
 
 
 def _followed(
     call: _Call, token: Any, progress: Callable[..., None] | None, check: Callable[[], None] | None = None
 ) -> bool:
-    """Wait for the answer; False where the work was given up because nobody looks at it.
+    """Wait for the answer; return False if the work was given up because nobody watches it.
 
     Raises
     ------
     Cancelled
-        The token was raised.
+        The token was set.
     WorkerError
-        The worker is gone, or silent.
+        The worker is gone or silent.
     """
     told = call.told
     while True:
@@ -386,7 +386,7 @@ def _followed(
 
 
 class _Worker:
-    """One process, the thread that reads what it says, and the calls that it has."""
+    """Worker process, the thread that reads its messages, and its calls."""
 
     def __init__(self, folder: Path, *, near: bool = False):
         self.calls: dict[str, _Call] = {}
@@ -411,16 +411,16 @@ class _Worker:
                 )
         except OSError as error:
             raise WorkerError(
-                f"No process could be started for the work: {error}. Close other programs and start again."
+                f"Could not start a process for the work: {error}. Close other programs and start again."
             ) from error
         threading.Thread(target=self._listen, name="worker-lines", daemon=True).start()
 
     def alive(self) -> bool:
-        """Whether it can take calls."""
+        """Return whether the worker can take calls."""
         return self.process.poll() is None
 
     def begin(self, data: Path | None, asked: bytes, priority: float, most: int | None = None) -> _Call:
-        """Hand it a call; with ``most`` it may take so many bytes more than it has."""
+        """Send a call to the worker; with ``most`` it may take that many bytes more than it has."""
         call = _Call(self, self._folder)
         _write(call.asked, asked)
         if not self.calls:
@@ -440,7 +440,7 @@ class _Worker:
             discard(path)
 
     def say(self, **message: Any) -> None:
-        """Tell it something; where it is gone, `check` says so."""
+        """Send a message to the worker; ignore a worker that is gone, which `check` reports."""
         with suppress(OSError, ValueError), self._writing:
             pipe = self.process.stdin
             assert pipe is not None  # it was opened as a pipe
@@ -448,7 +448,7 @@ class _Worker:
             pipe.flush()
 
     def check(self) -> None:
-        """Raise where it is gone or silent."""
+        """Raise an error if the worker is gone or silent."""
         code = self.process.poll()
         if code is not None:
             lines = self._errors.read_text("utf-8", "replace").strip().splitlines() if self._errors.exists() else []
@@ -456,13 +456,13 @@ class _Worker:
         if time.monotonic() - self._heard > SILENCE:
             self.process.kill()
             raise WorkerError(
-                f"The process that does the work has said nothing for {number(SILENCE, 0)} seconds and was ended. "
+                f"The worker process has not responded for {number(SILENCE, 0)} seconds and was ended. "
                 "Start "
                 "again when the computer is less busy."
             )
 
     def end(self) -> None:
-        """End the process; what it had in hand is lost."""
+        """End the process; its calls are lost."""
         self.process.kill()
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
@@ -506,18 +506,18 @@ def _fields(dataset: Dataset) -> dict[str, Any]:
 
 
 def read_dataset(content: bytes) -> Dataset:
-    """The data that were handed over."""
+    """Return the data that were passed to this worker."""
     return Dataset(**from_bytes(content, NO_DATA))
 
 
 def error_as(error: PluralityError) -> dict[str, Any]:
-    """An error for `error_of`, as the nearest kind that `core.errors` has."""
+    """Return an error as JSON for `error_of`, as the nearest class in `core.errors`."""
     kind = next(kind.__name__ for kind in type(error).__mro__ if kind.__module__ == errors.__name__)
     return {"kind": kind, "words": [str(word) for word in error.args], "more": vars(error)}
 
 
 def error_of(told: dict[str, Any]) -> PluralityError:
-    """The error again."""
+    """Return the error that `error_as` wrote."""
     kind = getattr(errors, told["kind"])
     found = kind.__new__(kind)
     found.args = tuple(told["words"])

@@ -20,7 +20,7 @@ BAD_FILES = {
     "two columns of one name.csv": (b"case,rater,class,class\n1,a,x,y\n", "The header names 'class' 2 times"),
     "open quote.csv": (b'case,rater,class\n1,a,x\n2,a,"y\n3,a,z\n', "Line 3: A quotation mark"),
     "cut off.json": (b'[{"id": 1, "annotations": [{"id": 2', "the JSON breaks off"),
-    "out of the archive.zip": (archive({"../x.csv": LONG}), "leads out of the archive"),
+    "out of the archive.zip": (archive({"../x.csv": LONG}), "is a path out of the archive"),
 }
 UNPACKED = 300_000_000  # bytes of a small archive
 

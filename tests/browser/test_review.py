@@ -118,7 +118,7 @@ def test_a_home_folder_that_cannot_be_written_is_told_and_the_rest_goes_on(open_
         settled(page)
         page.get_by_test_id("stMain").get_by_role("button", name="Save on this computer").click()
         settled(page)
-        expect(page.get_by_text(re.compile("cannot be written"))).to_be_visible()
+        expect(page.get_by_text(re.compile("Could not write"))).to_be_visible()
         go_to(page, "Agreement")
     finally:
         running.stop()

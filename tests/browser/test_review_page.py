@@ -41,7 +41,7 @@ def test_a_whole_session_by_mouse(open_page, opened):
     page = open_page(url)
     start(page, "Ada")
     first = arrive(page)
-    step(page, "Record my opinion", "There is no opinion. Say what it is")
+    step(page, "Record my opinion", "The opinion is missing. Choose one")
     choose(page, panel_of(first))
     page.get_by_label("Note").fill("typed and not left")
     step(page, "Record my opinion", "You agree.")
@@ -54,7 +54,7 @@ def test_a_whole_session_by_mouse(open_page, opened):
     until(page, lambda: page.keyboard.press("Control+Enter"), page.get_by_text("You disagree."))
     step(page, "Change it", "How sure are you?")
     choose(page, panel_of(second))
-    step(page, "Change my opinion", "There is no reason for a change. Choose a reason or write a note.")
+    step(page, "Change my opinion", "A reason for a change is missing. Choose a reason or write a note.")
     page.get_by_label("Note").fill("seen the light")
     click(page, "Change my opinion")
     third = arrive(page, other_than=second)
@@ -190,7 +190,7 @@ def test_keys_in_a_burst_close_no_case_with_a_class_that_nobody_named(open_page,
     for key in (str(other), "Control+Enter", "k", "Control+Enter", str(other)):
         page.keyboard.press(key)
     expect(page.get_by_text("is outside the panel's plausible set")).to_be_visible()
-    expect(page.get_by_role("alert").filter(has_text="or write a note that says why you decide alone")).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="or write a note that explains your decision")).to_be_visible()
     assert kinds(store, dataset, case_id) == ["Ada: opinion", "Ada: reveal"]
     page.get_by_label("Note").fill("seen on the scan")
     page.keyboard.press("Control+Enter")

@@ -84,9 +84,9 @@ def test_without_gold_nothing_is_judged_and_a_table_is_a_row_a_model(crowd, caps
         (["auto", "--smoothing", "none"], "auto chooses"),
         (["auto", "--beta", "0.5"], "auto chooses"),
         (["one-coin", "--beta", "2"], "must be from 0.001 to 1"),
-        (["majority", "--beta", "0.5"], "takes no beta"),
+        (["majority", "--beta", "0.5"], "has no option beta"),
         (["one-coin", "--smoothing", "empirical"], "must be one of none, pooled"),
-        (["dawid-skene-empirical", "--smoothing", "none"], "takes no smoothing"),
+        (["dawid-skene-empirical", "--smoothing", "none"], "has no option smoothing"),
     ],
 )
 def test_options_that_do_not_fit_are_refused_in_one_line(arguments, said, crowd, capsys):
@@ -98,15 +98,15 @@ def test_options_that_do_not_fit_are_refused_in_one_line(arguments, said, crowd,
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["dawid-skene", "--raters", "own"], "Dawid-Skene takes no --raters. Leave it out"),
+        (["dawid-skene", "--raters", "own"], "Dawid-Skene has no option --raters. Leave it out"),
         (["tap", "--raters", "some"], "--raters is 'some'. Use one of own, common."),
-        (["tap", "--model", "AB"], "takes no --model."),
-        (["dawid-skene", "--evidence", "M=two.csv"], "two.csv holds 2 classifiers. Give a file with one."),
+        (["tap", "--model", "AB"], "has no option --model."),
+        (["dawid-skene", "--evidence", "M=two.csv"], "two.csv has 2 classifiers. Use a file with one."),
         (
             ["dawid-skene", "--evidence", "M=sure.csv"],
-            "M gives no probabilities. Evidence needs the probability of each",
+            "M has no probabilities. Evidence needs the probability of each",
         ),
-        (["dawid-skene", "--gold", "none.csv"], "none.csv cannot be opened (No such file or directory)."),
+        (["dawid-skene", "--gold", "none.csv"], "Could not open none.csv: No such file or directory."),
         (
             ["dawid-skene", "--gold", "narrow.csv"],
             "Only one column was found ('case'). A table needs at least a case",

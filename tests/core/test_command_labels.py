@@ -64,7 +64,7 @@ def test_fit_is_of_all_labels(run, street, shared, tmp_path):
 
 def test_a_classifier_is_no_evidence_of_sets(run, tmp_path):
     said = run("fit", "dawid-skene", "street", "--evidence", f"A={tmp_path / 'a.csv'}", status=2)
-    assert "A classifier is evidence of single classes. Choose a label (--label NAME)." in said
+    assert "A classifier as evidence needs single classes. Choose a label (--label NAME)." in said
 
 
 def test_fit_of_a_label_is_that_of_its_two_classes(run, street):
@@ -85,14 +85,14 @@ def test_the_kind_can_be_said_and_ends_the_doubt(run, tmp_path):
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        (("fit", "auto", "street"), "auto chooses a model of single classes. Name one, or choose a label"),
-        (("fit", "dawid-skene", "street", "--intervals"), "--intervals is not for all labels at once"),
+        (("fit", "auto", "street"), "The model auto needs single classes. Name another model, or choose"),
+        (("fit", "dawid-skene", "street", "--intervals"), "--intervals is not available for all labels at once"),
         (("fit", "dawid-skene", "street", "--smoothing", "none"), "shares no trust between labels"),
-        (("fit", "glad", "street"), "is not fitted to all labels at once"),
+        (("fit", "glad", "street"), "cannot be fitted to all labels at once"),
         (("certainty", "prirn", "street", "--reliability", "1"), "prirn has no certainty of sets"),
-        (("choose", "street"), "Choose one of the labels, such as 'pedestrian'"),
-        (("agreement", "street", "--label", "tram"), "There is no label 'tram'. The labels are 'pedestrian'"),
-        (("report", "street", "--out", "r.html"), "Sets of labels are reported label by label. Give --label NAME"),
+        (("choose", "street"), "Choose one label, such as 'pedestrian'"),
+        (("agreement", "street", "--label", "tram"), "Unknown label 'tram'. Labels: 'pedestrian'"),
+        (("report", "street", "--out", "r.html"), "A report on sets of labels needs one label. Use --label NAME"),
     ],
 )
 def test_what_is_not_for_sets_says_what_to_do(run, line, found):
@@ -113,7 +113,7 @@ def test_predicted_sets_are_judged_over_plausible_truths_and_against_known_ones(
     assert first["bus"]["precision of dog"]["mean"] is None  # it never names a dog
     found = pd.read_csv(io.StringIO(run(*asked, "--csv")))
     assert set(found["classifier"]) == {"truth", "bus"}
-    assert "of sets of labels" in run(
+    assert "needs sets of labels" in run(
         "sweep", "dirichlet", "anaesthesia", "--reliabilities", "1", "--gold", truth, status=2
     )
 
@@ -172,4 +172,4 @@ def test_an_empty_cell_counts_as_no_label_where_that_is_asked_for(run, tmp_path)
     path.write_text("case,rater,oedema,nodule\na,r1,1,0\na,r2,1,1\nb,r1,0,1\nb,r2,0,1\nc,r1,1,\nc,r2,,1\n")
     told = [json.loads(run("describe", path, *asked)) for asked in ((), ("--empty-is-none",))]
     assert [(one["n_annotations"], len(one["dropped"])) for one in told] == [(4, 2), (6, 0)]
-    assert "If an empty cell says that its label does not apply, say so." in " ".join(told[0]["warnings"])
+    assert "If an empty cell means that it does not apply, choose that option." in " ".join(told[0]["warnings"])

@@ -198,7 +198,7 @@ def test_a_part_of_a_fit_is_the_table_of_the_models_page(answer, run):
         for row, values in zip(found["rows"], table.to_dict("records"), strict=True):
             assert row == {key: None if value != value else pytest.approx(value) for key, value in values.items()}
     _, error = run("fit", "one-coin", "anaesthesia", "--part", "gold", status=2)
-    assert "“Against gold” is not possible: no case with an annotation has a gold class." in error
+    assert "“Against gold” is not available: no case with an annotation has a gold class." in error
 
 
 def test_options_may_stand_before_the_file(answer):
@@ -453,7 +453,7 @@ def test_warnings_stand_on_standard_error_and_not_in_the_json(run, tmp_path):
 BAD = {
     "no such file": (["describe", "nowhere.csv"], "nowhere.csv cannot be opened"),
     "a folder": (["describe", "docs"], "is a folder without Parquet files"),
-    "no such column": (["describe", "FILE", "--case", "nothing"], "no column 'nothing'"),
+    "no such column": (["describe", "FILE", "--case", "nothing"], "Could not find the column 'nothing'"),
     "no such command": (["explode"], "No such command 'explode'"),
     "no command": ([], "Missing command"),
     "no file": (["describe"], "Missing argument 'FILE'"),
@@ -468,7 +468,7 @@ BAD = {
     "level": (["agreement", "FILE", "--level", "95"], "between 0 and 1"),
     "weighting": (["agreement", "FILE", "--spa-weights", "all"], "no weighting 'all'"),
     "restarts": (["fit", "dawid-skene", "FILE", "--restarts", "-1"], "-1 restarts"),
-    "unwritable": (["fit", "majority", "FILE", "--cases-out", "no/such/folder.csv"], "cannot be written"),
+    "unwritable": (["fit", "majority", "FILE", "--cases-out", "no/such/folder.csv"], "Could not write"),
     "anonymous": (["fit", "dawid-skene", "FILE", "--rater", "none"], "anonymous"),
 }
 
@@ -488,7 +488,7 @@ def test_bad_input_is_one_line_and_exit_status_2(run, file, name):
     [
         (b"", "empty"),
         (b"\x89PNG\r\n\x1a\n\x00\x00", "PNG image"),
-        (b"case,rater,class\n1,ann,NA\n", "No row holds"),
+        (b"case,rater,class\n1,ann,NA\n", "No row has"),
         (b'case,rater,class\n1,ann,"x\n1,bob,y\n', "Line 2: A quotation mark"),
         (b"case,rater,class\n1,ann,x\n2,ann,y\n", "no case has two annotations"),
     ],
@@ -591,14 +591,14 @@ def test_levels_of_risk_stand_one_a_line_as_words_or_numbers_or_in_a_table(answe
         assert pd.read_csv(out, encoding="utf-8-sig")["risk"].tolist() == ["high", "low", "medium"]
     data.write_text(named.replace('"y, or so"', "y"))
     for text, said in (
-        ("low\n1\n", "has 2 levels for 3 classes. Give each one."),
-        ("x,low\ny,deadly\nz,1\n", "has no risk level for class 'y'. Give low, medium or high (or 0, 1, 2)."),
+        ("low\n1\n", "has 2 levels for 3 classes. Provide one per class."),
+        ("x,low\ny,deadly\nz,1\n", "has no risk level for class 'y'. Use low, medium or high (or 0, 1, 2)."),
         ("x,low\ny,high\n", "has no risk level for class 'z'."),
         ("", "has no risk level for class 'x'."),
     ):
         risk.write_text(text)
         assert said in run(*asked, status=2)[1], text
     risk.write_bytes("x,high\né,low\n".encode("latin-1"))
-    assert f"{risk} is no text in UTF-8." in run(*asked, status=2)[1]
+    assert f"Could not read {risk}: it is not UTF-8." in run(*asked, status=2)[1]
     risk.unlink()
-    assert f"{risk} cannot be opened (No such file or directory)." in run(*asked, status=2)[1]
+    assert f"Could not open {risk}: No such file or directory." in run(*asked, status=2)[1]

@@ -34,7 +34,7 @@ def test_the_digest_of_a_kept_dataset_is_read_as_a_file(capsys, digest):
 
 def test_a_digest_that_is_not_kept_is_one_clear_line(capsys, digest):
     assert main(["describe", "0" * 32]) == 2
-    assert "is not kept on this computer" in capsys.readouterr().err
+    assert "Could not find the dataset" in capsys.readouterr().err
 
 
 def test_a_file_of_that_name_comes_first(capsys, digest, tmp_path, monkeypatch):

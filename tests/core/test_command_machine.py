@@ -176,12 +176,12 @@ def test_all_machines_of_the_file_beside_where_none_is_named(run, files):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("{all.csv}",), "No machine is named"),
-        (("{all.csv}", "--machine", "gpt"), "There is no machine 'gpt'"),
+        (("{all.csv}",), "The machine is missing"),
+        (("{all.csv}", "--machine", "gpt"), "Could not find the machine 'gpt'"),
         (("{all.csv}", "--machine", "m0", "--epsilon", "2"), "ε is 2.0"),
-        (("{all.csv}", "--machine", "m0", "--leave-out", "x"), "no rater 'x' to leave out"),
-        (("{all.csv}", "missing.json", "--machine", "m0"), "no file 'missing.json'"),
-        (("{all.csv}", "--predictions", "m0"), "Write NAME=FILE"),
+        (("{all.csv}", "--machine", "m0", "--leave-out", "x"), "Could not leave out 'x'"),
+        (("{all.csv}", "missing.json", "--machine", "m0"), "Could not find the file 'missing.json'"),
+        (("{all.csv}", "--predictions", "m0"), "Use NAME=FILE"),
         (("{all.csv}", "--machine", "m0", "--score", "overlap", "--leave-out", "p0,p1,m1"), "two people"),
     ],
 )

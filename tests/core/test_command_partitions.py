@@ -89,7 +89,7 @@ def test_what_partitions_do_not_take_is_refused(path, capsys):
         (["agreement", "FILE", "--ordinal"], "--ordinal"),
         (["fit", "auto", "FILE"], "auto"),
         (["fit", "dawid-skene", "FILE", "--intervals"], "--intervals"),
-        (["fit", "glad", "FILE"], "not taken in partitions"),
+        (["fit", "glad", "FILE"], "not available for data in partitions"),
     ):
         assert main([*[str(path) if one == "FILE" else one for one in more], "--partitions", "2"]) == 2
         assert why in capsys.readouterr().err

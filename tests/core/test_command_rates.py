@@ -116,8 +116,8 @@ def test_of_a_file_of_several_classifiers_the_first_is_taken_and_that_is_said(ma
 
 def test_what_cannot_be_done_is_said_in_one_line(run, made):
     data, *_ = made
-    assert "no rater 'bob'" in run("rate", data, "--machine", "bob", "--class", "y", status=2)
-    assert "no class 'z'" in run("rate", data, "--machine", "gpt", "--class", "z", status=2)
+    assert "Could not find the rater 'bob'" in run("rate", data, "--machine", "bob", "--class", "y", status=2)
+    assert "Unknown class 'z'" in run("rate", data, "--machine", "gpt", "--class", "z", status=2)
     asked = ("rate", data, "--machine", "gpt", "--class", "y", "--method", "sampled")
     assert "probabilities" in run(*asked, status=2)
-    assert "no column 'p'" in run(*asked, "--probabilities", "p", status=2)
+    assert "Could not find the column 'p'" in run(*asked, "--probabilities", "p", status=2)

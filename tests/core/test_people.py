@@ -108,7 +108,7 @@ def test_a_name_belongs_to_the_first_account_that_signs_in_under_it():
 
 def test_a_name_that_is_not_let_in_is_not_bound(people):
     people('everybody_else = "nobody"\n')
-    refused("does not let you in")
+    refused("has not given you access")
     refused("has ended", NOW + 60)
     assert bound_accounts() == []
 
@@ -181,9 +181,9 @@ def test_the_administrators_list_gives_roles_and_ends_people_at_once(people):
     assert person_of(CLAIMS, NOW).role == "administrator"
     assert person_of(BOB, NOW).role == "reviewer"
     people('everybody_else = "reviewer"\n[people]\n"ann@clinic.example" = "ended"\n')
-    refused("does not let you in")
+    refused("has not given you access")
     people('everybody_else = "nobody"\n[people]\n"bob@clinic.example" = "manager"\n')
-    refused("does not let you in")
+    refused("has not given you access")
     assert person_of(BOB, NOW).role == "manager"
 
 
@@ -210,7 +210,7 @@ GOOD = 'everybody_else = "nobody"\n'
         (f'{GOOD}[people]\n"" = "manager"', 3, "is empty"),
         (f'{GOOD}[people]\n"{"a" * 201}" = "manager"', 3, "is longer than"),
         (f'{GOOD}[people]\n"\u212aim@x" = "manager"', 3, "only looks like"),
-        (f'{GOOD}[people]\n"a" = "manager"\n"b" = "ended"\n"A" = "ended"', 5, "'A' is there twice"),
+        (f'{GOOD}[people]\n"a" = "manager"\n"b" = "ended"\n"A" = "ended"', 5, "'A' is repeated"),
         (f'{GOOD}[people]\n"a" = "manager"\n"a" = "ended"', 4, "there twice"),
         (f'{GOOD}[people]\n"a" = "manager"\n[people]\n', 4, "there twice"),
         (f'{GOOD}[people]\n"boss@x" = "manager"\n"bo\u017fs@x" = "ended"', 4, "look alike"),
@@ -218,8 +218,8 @@ GOOD = 'everybody_else = "nobody"\n'
         (f'{GOOD}[groups]\n"a" = "ann"', 3, "not a list of names"),
         (f'{GOOD}[groups]\n"a" = ["x", 3]', 3, "not a list of names"),
         (f'{GOOD}[groups]\n"a" = [\n  "x",\n  "y z",\n]', 5, "the name 'y z' has a blank"),
-        (f'{GOOD}[groups]\n"a" = ["x", "x"]', 3, "'x' is there twice"),
-        (f'{GOOD}[groups]\n"a" = ["x", "X"]', 3, "'X' is there twice"),
+        (f'{GOOD}[groups]\n"a" = ["x", "x"]', 3, "'x' is repeated"),
+        (f'{GOOD}[groups]\n"a" = ["x", "X"]', 3, "'X' is repeated"),
         (f'{GOOD}[groups]\n"a" = []\n"A" = []', 4, "same name"),
         (f'{GOOD}[groups]\n" " = []', 3, "no name"),
         (f"{GOOD}groups = 3", 2, "groups is not a table"),
@@ -231,7 +231,7 @@ GOOD = 'everybody_else = "nobody"\n'
 def test_a_list_that_cannot_be_read_lets_nobody_in_and_names_the_line(people, text, line, words):
     """To who signs in the line alone, which holds no name; the command says what is wrong on it."""
     people(text)
-    refused(r"cannot be read" + (rf" \(line {line}\)" if line else ", so"))
+    refused(r"Could not read the list of people" + (rf" \(line {line}\)" if line else ", so"))
     with pytest.raises(InputError, match=words) as caught:
         read_people()
     assert caught.value.line == line
@@ -239,9 +239,9 @@ def test_a_list_that_cannot_be_read_lets_nobody_in_and_names_the_line(people, te
 
 def test_a_list_that_is_not_there_or_no_text_lets_nobody_in(monkeypatch, tmp_path):
     monkeypatch.setenv("PLURALITY_PEOPLE", str(tmp_path / "none.toml"))
-    refused("Tell the administrator")
+    refused("Contact the administrator")
     (tmp_path / "none.toml").write_bytes(b"\xff")
-    refused("Tell the administrator")
+    refused("Contact the administrator")
 
 
 def test_a_name_that_looks_like_one_of_the_list_is_refused_and_never_becomes_it(people):
@@ -261,8 +261,8 @@ def test_names_are_folded_no_further_than_their_case_and_form_and_are_never_cut(
     assert [person_of({**CLAIMS, "email": name, "sub": name}, NOW).name for name in names] == names
     decomposed, composed = "Zoe\u0308@x.example", "zo\u00eb@x.example"
     assert person_of({**CLAIMS, "email": decomposed}, NOW).name == composed
-    refused("does not say who you are", email="a" * 200 + "bc")
-    refused("does not say who you are", email="\u212aim@x.example")
+    refused("the provider sent no name", email="a" * 200 + "bc")
+    refused("the provider sent no name", email="\u212aim@x.example")
 
 
 def test_a_claim_gives_the_role_where_the_list_leaves_it_to_the_claim(people, monkeypatch):
@@ -274,7 +274,7 @@ def test_a_claim_gives_the_role_where_the_list_leaves_it_to_the_claim(people, mo
     people('everybody_else = "claim"\n[people]\n"ann@clinic.example" = "reviewer"\n')
     assert person_of({**CLAIMS, "groups": ["administrator"]}, NOW).role == "reviewer"
     people('everybody_else = "nobody"\n')
-    refused("does not let you in", groups=["administrator"])
+    refused("has not given you access", groups=["administrator"])
 
 
 def test_a_role_may_what_those_below_it_may():

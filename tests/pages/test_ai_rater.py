@@ -226,16 +226,16 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
     (hard,) = desk.start("Lowest certainty first", [Queued("59", "certainty 0.5")]).cases
     desk.send(desk.draft(hard.case_id, "opinion", opinion=Opinion.of_class("y")), seen=0, token="hard")
     app = settle(app.run())
-    assert "came from queues and not by chance, so that no rate" in words(app) and "is said of these" not in words(app)
+    assert "came from queues, not from a random sample, so" in words(app) and "apply to these cases" not in words(app)
     sample = random_sample(whole, 50, 1)
     session = desk.start(sample.name, sample.batch(whole, 60))
     for one in session.cases[:20]:
         desk.send(desk.draft(one.case_id, "opinion", opinion=Opinion.of_class("x")), seen=0, token=one.case_id)
     app = settle(app.run())
     app = settle(next(box for box in app.segmented_control if box.key == "rates_source").set_value("sample").run())
-    assert "20 came by a random sample, which rates by it count, and 1 from queues, which they do not" in words(app)
+    assert "20 of the reviewed cases came from a random sample and count for its rates; 1 from queues" in words(app)
     assert table(app, "corrected")["rate of"].tolist()[0] == "being right"
-    assert "20 with a label in the random sample" in words(app) and "of it still to be read" in words(app)
+    assert "20 with a label in the random sample" in words(app) and "of it not yet reviewed" in words(app)
     close_stores()
 
 

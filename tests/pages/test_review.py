@@ -100,7 +100,7 @@ def test_a_score_is_typed_blind_then_compared_with_the_panels_and_decided_by_arb
     app = press(signed(dataset.digest), "Start with")
     assert score_field(app).value is None and "panel's score" not in words(app)
     settle(press(app, "Record my opinion"))
-    assert "Give a score first" in words(app) or "There is no opinion" in "".join(e.value for e in app.error)
+    assert "Give a score first" in words(app) or "The opinion is missing" in "".join(e.value for e in app.error)
     score_field(app).set_value(400.0).run()
     assert "400 lies outside of what raters gave" in words(app)
     press(app, "Record my opinion")
@@ -228,7 +228,7 @@ def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances
     dataset = kept("two classes")
     app = press(through_one_case(signed(dataset.digest), dataset.classes[0]), "Leave")
     tab(app, "What reviews show")
-    assert "The 1 reviewed case came from queues" in words(app) and "is no rate of all cases" in words(app)
+    assert "The 1 reviewed case came from queues" in words(app) and "apply to these cases only" in words(app)
     tab(app, "Review")
     app.selectbox(key="queue").set_value("sample").run()
     assert_sound(app)
@@ -246,7 +246,7 @@ def test_a_queue_yields_no_rate_without_a_warning_and_a_sample_keeps_its_chances
     press(app, "Leave")
     tab(app, "What reviews show")
     assert "1 reviewed case is of a random sample" in words(app), words(app)
-    assert "1 case of it still to be read" in words(app)
+    assert "1 case of it not yet reviewed" in words(app)
 
 
 def test_decisions_become_a_further_rater_of_a_new_dataset():
@@ -471,7 +471,7 @@ def test_who_decides_alone_outside_the_plausible_set_writes_why():
     assert "write a note" in app.error[0].value
     assert [review.state for review in ReviewStore().cases(dataset.digest).values()] == ["read"]
     app.text_area[0].set_value("seen on the scan").run()
-    assert "The case is closed on your opinion alone" in words(app)
+    assert "The case is closed with only your opinion" in words(app)
     press(press(app, "Keep my opinion"), "Leave")
     (review,) = ReviewStore().cases(dataset.digest).values()
     assert (review.state, review.events[-1].kind, review.events[-1].note) == ("closed", "keep", "seen on the scan")
@@ -567,10 +567,10 @@ def test_why_a_case_is_here_says_at_which_trust_that_was():
     app.session_state["reliability"] = 2.0
     for step in ("Start with 3", "x", "Record my opinion"):
         press(app.run() if step.startswith("Start") else app, step)
-    assert re.search(r"γ = 2.*as the session began: certainty \d+% at trust γ = 2\.$", by_trust(app))
+    assert re.search(r"γ = 2.*as the session began: certainty \d+% at γ = 2\.$", by_trust(app))
     app.session_state["reliability"] = 0.5
     app.run()
-    assert re.search(r"γ = 0\.5.*as the session began: certainty \d+% at trust γ = 2\.$", by_trust(app))
+    assert re.search(r"γ = 0\.5.*as the session began: certainty \d+% at γ = 2\.$", by_trust(app))
 
 
 def by_trust(app: AppTest) -> str:

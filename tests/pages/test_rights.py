@@ -162,7 +162,7 @@ def test_a_change_that_cannot_be_recorded_is_not_made(hers, as_, home):
         lambda: cached.forget(hers.digest),
         lambda: access.forget_reviews(hers.digest),
     ):
-        with pytest.raises(InputError, match="nothing was changed"):
+        with pytest.raises(InputError, match="Nothing was changed"):
             change()
     assert store_of(hers.digest, "") == before
 

@@ -37,7 +37,9 @@ def test_the_selection_is_said():
     assert any(button.key == "select_all" for button in app.button)
 
 
-@pytest.mark.parametrize(("text", "said"), [('{"raters":["nobody"]}', "no rater"), ("{", "selection cannot")])
+@pytest.mark.parametrize(
+    ("text", "said"), [('{"raters":["nobody"]}', "Could not find rater"), ("{", "Could not read the selection")]
+)
 def test_a_selection_that_does_not_fit_is_said_and_let_go(text, said):
     app = AppTest.from_file(APP, default_timeout=300)
     app.query_params["data"], app.query_params["select"] = "caries", text

@@ -1,4 +1,4 @@
-"""Whether raters agree: the parts of the answer, with their options."""
+"""Agreement of raters: the parts of the analysis, with their options."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ WINDOWS = {
 
 @dataclass(frozen=True, slots=True)
 class ApplicableOptions:
-    """Of the coefficients that suit the annotations."""
+    """Options of the coefficients that suit the annotations."""
 
     level: float = field(default=0.95, metadata={"option": PartOption("The level of the intervals")})
     spa_weightings: tuple[str, ...] = SPA_WEIGHTINGS
@@ -37,7 +37,7 @@ class ApplicableOptions:
 
 @dataclass(frozen=True, slots=True)
 class PairOptions:
-    """Of pairs of raters."""
+    """Options of agreement between pairs of raters."""
 
     coefficient: str = field(
         default=pair_coefficients()[0],
@@ -47,7 +47,7 @@ class PairOptions:
 
 @dataclass(frozen=True, slots=True)
 class RaterOptions:
-    """Of each rater against the others."""
+    """Options of agreement of each rater with the others."""
 
     coefficient: str = field(
         default=KRIPPENDORFF_ALPHA,
@@ -62,7 +62,7 @@ class RaterOptions:
 
 @dataclass(frozen=True, slots=True)
 class WindowOptions:
-    """Of windows of time."""
+    """Options of agreement in windows of time."""
 
     by: str = field(
         default="period",

@@ -1,4 +1,4 @@
-"""Agreement case by case: how many cases have which, and those with least."""
+"""Agreement case by case: its distribution, and the cases with least agreement."""
 
 from dataclasses import dataclass
 
@@ -19,14 +19,14 @@ COLUMNS = (Column("case"), Column("agreement", unit="share"), Column("n_annotati
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CaseAgreement:
-    """Of each case.
+    """Agreement of each case.
 
     Attributes
     ----------
     agreement : ndarray, shape (n_cases,)
-        Share of its pairs of annotations that agree; NaN with fewer than two annotations.
+        Share of each case's pairs of annotations that agree; NaN with fewer than two annotations.
     per_case : ndarray, shape (n_cases,)
-        Its annotations.
+        Number of annotations of each case.
     """
 
     agreement: np.ndarray
@@ -34,12 +34,12 @@ class CaseAgreement:
 
 
 def compute(dataset: Dataset, options) -> CaseAgreement:
-    """Agreement and number of annotations of each case."""
+    """Compute agreement and number of annotations of each case."""
     return CaseAgreement(*case_agreement(class_counts(dataset)))
 
 
 def present(found: CaseAgreement, dataset: Dataset, options) -> list[Block]:
-    """Two histograms, and the cases with least agreement."""
+    """Show two histograms, and the cases with least agreement."""
     agreement, per_case = found.agreement, found.per_case
     usable = np.isfinite(agreement)
     full = f"All raters agree in {int((agreement[usable] == 1).sum()):,} of {plural(int(usable.sum()), 'case')}"
@@ -70,7 +70,7 @@ def present(found: CaseAgreement, dataset: Dataset, options) -> list[Block]:
 
 
 def table_of(found: CaseAgreement, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each case."""
+    """Return one row per case."""
     return pd.DataFrame(
         {"case": dataset.cases, "agreement": found.agreement, "n_annotations": found.per_case.astype(int)}
     )

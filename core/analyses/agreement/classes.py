@@ -1,4 +1,4 @@
-"""Agreement class by class: given one annotation of a class, how probably a second one is of it too."""
+"""Agreement class by class: the probability that a second annotation has a class, given that the first has it."""
 
 from ...agreement.intervals import Coefficient
 from ...agreement.specific import specific_agreement
@@ -11,12 +11,12 @@ from .columns import coefficient_table
 
 
 def compute(dataset: Dataset, options) -> tuple[Coefficient, ...]:
-    """Specific agreement of each class."""
+    """Compute the specific agreement of each class."""
     return specific_agreement(dataset)
 
 
 def present(found: tuple[Coefficient, ...], dataset: Dataset, options) -> list[Block]:
-    """A line for each class with its interval."""
+    """Show a line for each class with its interval."""
     heading = Heading("Class by class", "specific agreement")
     known = [(name, one) for name, one in zip(dataset.classes, found, strict=True) if one.value is not None]
     if not known:
@@ -37,12 +37,12 @@ def present(found: tuple[Coefficient, ...], dataset: Dataset, options) -> list[B
 
 
 def table_of(found: tuple[Coefficient, ...], dataset: Dataset, options):
-    """A row for each class."""
+    """Return one row per class."""
     return coefficient_table(dataset.classes, found, "class")
 
 
 def least_agreed_on(known: list[tuple[str, Coefficient]]) -> str:
-    """The class that is clearly agreed on least, where there is one."""
+    """Return a title with the class that raters clearly agree on least, if there is one."""
     least = clearly_least(*([getattr(one, end) for _, one in known] for end in ("value", "ci_low", "ci_high")))
     if least is None and len(known) > 1:
         return "No class is clearly the least agreed on"

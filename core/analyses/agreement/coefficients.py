@@ -1,4 +1,4 @@
-"""The coefficients that suit the annotations, what each assumes, and which to quote."""
+"""Coefficients that suit the annotations, with their assumptions, and a recommendation which to quote."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -31,19 +31,19 @@ SCALE_NAMES = {"landis_koch": "Landis and Koch", "fleiss": "Fleiss", "altman": "
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Coefficients that belong together, and what they have in common."""
+    """Coefficients that belong together, with a common heading."""
 
     heading: str
     coefficients: list[Coefficient]
 
 
 def compute(dataset: Dataset, options) -> ApplicableCoefficients:
-    """The coefficients that make sense for these annotations, and why others are left out."""
+    """Compute the coefficients that suit these annotations, with reasons for those left out."""
     return coefficients_for(dataset, options.level, spa_weightings=options.spa_weightings)
 
 
 def class_shares(dataset: Dataset) -> dict[str, float] | None:
-    """Share of each class among the annotations, first choices of rankings; None of scores and sets."""
+    """Return the share of each class among the annotations, first choices of rankings; None for scores and sets."""
     if dataset.kind in ("score", "set"):
         return None
     view, _ = dataset.as_classes()
@@ -52,7 +52,7 @@ def class_shares(dataset: Dataset) -> dict[str, float] | None:
 
 
 def table_of(found: ApplicableCoefficients, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each coefficient."""
+    """Return one row per coefficient."""
     rows = (
         (figures.title_of(one), *(getattr(one, column.name) for column in COEFFICIENT[1:]))
         for one in found.coefficients
@@ -61,7 +61,7 @@ def table_of(found: ApplicableCoefficients, dataset: Dataset, options) -> pd.Dat
 
 
 def present(found: ApplicableCoefficients, dataset: Dataset, options) -> list[Block]:
-    """Forest on the left, what each assumes on the right, benchmarks and the whole table below."""
+    """Show a forest on the left, assumptions on the right, and benchmarks and the whole table below."""
     groups = _groups(found)
     main = [one for group in groups for one in group.coefficients]
     common = _common(main)
@@ -95,7 +95,7 @@ def present(found: ApplicableCoefficients, dataset: Dataset, options) -> list[Bl
 
 
 def _groups(found: ApplicableCoefficients) -> list[Group]:
-    """One line for each coefficient, SPA in its default weighting; what counts differently stands apart."""
+    """Group coefficients with one line each, SPA in its default weighting; separate those that count differently."""
     main = [one for one in found.coefficients if one.name != SPA or one.weights == SPA_WEIGHTINGS[0]]
     if found.kind == "ordinal":
         by_rank = [one for one in main if one.weights in ("ordinal", "ordinal metric")]
@@ -141,7 +141,7 @@ def _forest(groups: list[Group]) -> Figure:
 
 
 def _short_title(one: Coefficient) -> str:
-    """The name in the figure: what the heading says is left out."""
+    """Return the name in the figure, without the words of the heading."""
     if one.name in INTRACLASS or one.weights in ("quadratic", "ordinal", "quadratic weights"):
         method = method_named("coefficient", one.name)
         return method.title_weighted or method.title
@@ -153,7 +153,7 @@ def _short_title(one: Coefficient) -> str:
 
 
 def _quote(found: ApplicableCoefficients) -> list[Words]:
-    """Which to quote, in words that can be copied."""
+    """Return the recommendation which to quote, in words that can be copied."""
     one = found.quoted
     if one.value is None:
         return []
@@ -165,7 +165,7 @@ def _quote(found: ApplicableCoefficients) -> list[Words]:
         ends = with_interval(percentage.value, percentage.ci_low, percentage.ci_high)
         words += f"; {_same_kind(percentage)} {ends}"
     reason = found.reason
-    first = reason[0].upper() if reason[0].isascii() else reason[0]  # the capital of α is the letter A
+    first = reason[0].upper() if reason[0].isascii() else reason[0]  # the capital α would look like the letter A
     return [Words((Strong("To quote:"), " ", Name(name), f"{words}. ", Name(first + reason[1:]), "."), term=one.name)]
 
 
@@ -174,7 +174,7 @@ def _same_kind(percent: Coefficient) -> str:
 
 
 def _common(main: list[Coefficient]) -> list[str]:
-    """Remarks that most coefficients share, to be said once; that they are of first choices a heading says."""
+    """Return remarks that most coefficients share, to show once; "of first choices" is in a heading."""
     parts = Counter(part for one in main for part in one.note.split("; ") if part and not _undefined(part))
     return [part for part, times in parts.items() if times > max(1, len(main) // 2) and part != "of first choices"]
 
@@ -195,7 +195,7 @@ def _line(one: Coefficient, common: list[str]) -> Words:
 
 
 def _apart(main: list[Coefficient], shares: dict[str, float] | None) -> tuple[str | Name, ...]:
-    """Why kappa and AC1 differ, where they do: one class is common, or most classes of the list are rare."""
+    """Return why kappa and AC1 differ, if they do: one class is frequent, or most classes of the list are rare."""
     found = {one.name: one for one in reversed(main)}
     kappa, ac = found.get(FLEISS_KAPPA), found.get(GWET_AC)
     if shares is None or kappa is None or ac is None or kappa.value is None or ac.value is None:
@@ -217,7 +217,7 @@ def _apart(main: list[Coefficient], shares: dict[str, float] | None) -> tuple[st
 
 
 def _benchmarks(main: list[Coefficient], usual: Coefficient) -> list[Block]:
-    """What word the number deserves, as probabilities."""
+    """Show the words of verbal scales for the coefficient, with probabilities."""
     able = [one for one in main if beyond_chance(one) and one.value is not None]
     if not able:
         return []

@@ -1,4 +1,4 @@
-"""Columns that parts of agreement share, and tables of coefficients by them."""
+"""Columns that parts of agreement share, and tables of coefficients with them."""
 
 from collections.abc import Sequence
 
@@ -18,12 +18,12 @@ COEFFICIENT = (Column("coefficient"), Column("name", hidden=True), Column("weigh
 
 
 def coefficient_table(names: Sequence[str], coefficients: Sequence[Coefficient], first: str = "coefficient"):
-    """A row for each coefficient.
+    """Return one row per coefficient.
 
     Parameters
     ----------
     names : sequence of str
-        Of the coefficients, classes or windows.
+        Names of the coefficients, classes or windows.
     coefficients : sequence of Coefficient
     first : str
         Name of the column of names.

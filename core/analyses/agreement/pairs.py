@@ -16,15 +16,15 @@ _CHOOSE = "Choose a cell to see the cases where two raters differ; the interval 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RaterPairs:
-    """A coefficient of every two raters.
+    """Coefficient of every two raters.
 
     Attributes
     ----------
     matrix : PairMatrix
     order : ndarray, shape (n_raters,)
-        In which similar raters stand together.
+        Order in which similar raters are neighbours.
     n_raters : int
-        In the data, of whom those with most annotations are compared.
+        Number of raters in the data; those with most annotations are compared.
     """
 
     matrix: PairMatrix
@@ -33,7 +33,7 @@ class RaterPairs:
 
 
 def busiest(dataset: Dataset) -> Dataset:
-    """The annotations of the `MOST_RATERS` raters with most of them."""
+    """Return the annotations of the `MOST_RATERS` raters with most of them."""
     if dataset.n_raters <= MOST_RATERS:
         return dataset
     most = np.argsort(-np.bincount(dataset.rater, minlength=dataset.n_raters), kind="stable")[:MOST_RATERS]
@@ -41,13 +41,13 @@ def busiest(dataset: Dataset) -> Dataset:
 
 
 def compute(dataset: Dataset, options) -> RaterPairs:
-    """A coefficient of every two raters, and an order in which similar raters stand together."""
+    """Compute a coefficient of every two raters, and an order in which similar raters are neighbours."""
     matrix = pair_matrix(busiest(dataset), options.coefficient)
     return RaterPairs(matrix, similarity_order(matrix), dataset.n_raters)
 
 
 def present(found: RaterPairs, dataset: Dataset, options) -> list[Block]:
-    """The matrix, similar raters together."""
+    """Show the matrix, with similar raters as neighbours."""
     matrix = found.matrix
     blocks: list[Block] = []
     if found.n_raters > len(matrix.raters):
@@ -77,5 +77,5 @@ def present(found: RaterPairs, dataset: Dataset, options) -> list[Block]:
 
 
 def table_of(found: RaterPairs, dataset: Dataset, options):
-    """A row for each two raters."""
+    """Return one row per pair of raters."""
     return found.matrix.to_frame()

@@ -1,4 +1,4 @@
-"""What precision there is, and what more annotations would buy."""
+"""Precision of agreement now, and the effect of more annotations."""
 
 from dataclasses import dataclass
 
@@ -29,12 +29,12 @@ class AgreementPrecision:
 
 
 def compute(dataset: Dataset, options) -> AgreementPrecision:
-    """What precision there is, and what more annotations would buy, on new cases and on the present ones."""
+    """Compute the present precision and the effect of more annotations, on new cases and on the present ones."""
     return AgreementPrecision(tuple(precision_curve(dataset, how=how) for how in WAYS), adaptive_collection(dataset))
 
 
 def present(found: AgreementPrecision, dataset: Dataset, options) -> list[Block]:
-    """Width of the interval against annotations added."""
+    """Show the width of the interval against annotations added."""
     curves = found.curves
     now = curves[0].points[0]
     bought = {curve.how: point for curve in curves for point in curve.points if point.extra == _BUYS}
@@ -68,7 +68,7 @@ def present(found: AgreementPrecision, dataset: Dataset, options) -> list[Block]
 
 
 def table_of(found: AgreementPrecision, dataset: Dataset, options):
-    """A row for each way and number of annotations added."""
+    """Return one row per way and number of annotations added."""
     rows = (
         (curve.how, point.extra, point.n_cases, point.n_annotations, *point.se_range, *point.width_range)
         for curve in found.curves
@@ -96,7 +96,7 @@ def _collected(found: AdaptiveCheck) -> list[Block]:
 
 
 def adaptive_warning(found: AdaptiveCheck) -> list[Block]:
-    """Where cases that disagreed early were given more annotations, all agreement is off, and the first two are not."""
+    """Warn that agreement is biased if cases with early disagreement got more annotations; the first two are not."""
     if not found.warn:
         return []
     more = "more" if (found.difference or 0.0) > 0 else "less"

@@ -1,4 +1,4 @@
-"""Each rater with the others, without them, and with themselves."""
+"""Agreement of each rater with the others, of the others without them, and of the rater with themselves."""
 
 from dataclasses import dataclass
 
@@ -28,19 +28,19 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True)
 class RaterAgreement:
-    """Each rater with the others and left out; and with themselves."""
+    """Agreement of each rater with the others, without them, and with themselves."""
 
     others: AgreementByRater
     themselves: IntraRater
 
 
 def compute(dataset: Dataset, options) -> RaterAgreement:
-    """Agreement of each rater with the others, and with themselves."""
+    """Compute agreement of each rater with the others, and with themselves."""
     return RaterAgreement(by_rater(dataset, options.coefficient), intra_rater(dataset))
 
 
 def present(found: RaterAgreement, dataset: Dataset, options) -> list[Block]:
-    """A line for each rater with its interval, and a table."""
+    """Show a line for each rater with its interval, and a table."""
     others, own = found.others, found.themselves.overall
     blocks: list[Block] = []
     known = sum(one.value is not None for one in others.each)
@@ -84,7 +84,7 @@ def present(found: RaterAgreement, dataset: Dataset, options) -> list[Block]:
 
 
 def agrees_least(found: AgreementByRater) -> str:
-    """The rater who clearly agrees least with the others, where there is one."""
+    """Return a title with the rater who clearly agrees least with the others, if there is one."""
     least = clearly_least(*([getattr(one, end) for one in found.each] for end in ("value", "ci_low", "ci_high")))
     if least is None:
         return "No rater clearly agrees least with the others"
@@ -92,7 +92,7 @@ def agrees_least(found: AgreementByRater) -> str:
 
 
 def table_of(found: RaterAgreement, dataset: Dataset, options):
-    """A row for each rater."""
+    """Return one row per rater."""
     others, own = found.others, found.themselves
     rows = (
         (rater, one.n_annotations, one.n_cases, one.value, one.ci_low, one.ci_high, without, difference, self.value,

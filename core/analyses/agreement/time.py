@@ -11,12 +11,12 @@ from .columns import COEFFICIENT, NUMBERS
 
 
 def compute(dataset: Dataset, options) -> OverTime:
-    """Agreement in windows of time."""
+    """Compute agreement in windows of time."""
     return over_time(dataset, options.by)
 
 
 def present(found: OverTime, dataset: Dataset, options) -> list[Block]:
-    """A line through the windows for each coefficient."""
+    """Show a line through the windows for each coefficient."""
     known = [window for window in found.windows if window.coefficients[0].value is not None]
     title = "Agreement over time"
     if len(known) > 1:
@@ -37,7 +37,7 @@ def _said(one: Coefficient) -> str:
 
 
 def table_of(found: OverTime, dataset: Dataset, options):
-    """A row for each coefficient of each window."""
+    """Return one row per coefficient and window."""
     rows = (
         (window.label, one.name, *(getattr(one, column.name) for column in NUMBERS))
         for window in found.windows

@@ -1,7 +1,7 @@
-"""Which cases are uncertain, and what one of them could be: the parts of the answer, with their options.
+"""Certainty of all cases, and plausible truths of one: the parts of the analysis, with their options.
 
-Parts take `Inputs`, whose settings hold the plausibility model and γ. Their dataset holds what raters said; a model of
-single classes is shown it as such.
+Parts take `Inputs`, whose settings have the plausibility model and γ. Their dataset is as raters annotated; a model of
+single classes gets it as single classes.
 """
 
 from dataclasses import dataclass
@@ -16,14 +16,14 @@ from ..inputs import Inputs
 
 @dataclass(frozen=True, slots=True)
 class CertaintyOptions:
-    """Of the draws of all cases.
+    """Options of the draws of all cases.
 
     Attributes
     ----------
     split : float, str or None
-        What makes two classes of scores, or of sets of labels.
+        Threshold that makes two classes of scores, or label that makes two of sets.
     max_top, n_draws, seed : int
-        As of `core.certainty.top_sets.annotation_certainty`.
+        See `core.certainty.top_sets.annotation_certainty`.
     """
 
     split: float | str | None = None
@@ -34,7 +34,7 @@ class CertaintyOptions:
 
 @dataclass(frozen=True, slots=True)
 class CaseOptions:
-    """Of the draws of one case, by its place in the data; the others are those of all cases."""
+    """Options of the draws of one case, by its place in the data; the others are those of all cases."""
 
     case: int = 0
     split: float | str | None = None
@@ -44,19 +44,19 @@ class CaseOptions:
 
 @dataclass(frozen=True, slots=True)
 class ShownCase:
-    """The case that is shown, by its place in the data, and whether its raters stay without names."""
+    """Case that is shown, by its place in the data, with its raters named or not."""
 
     case: int = 0
     hide_names: bool = False
 
 
 def view_of(inputs: Inputs, options):
-    """The dataset as the plausibility model of the settings takes it."""
+    """Return the dataset as the plausibility model of the settings takes it."""
     return as_taken(_model(inputs), inputs.dataset, options.split)[0]
 
 
 def model_and_reliability(inputs: Inputs) -> tuple[Any, float]:
-    """The plausibility model of the settings and its γ."""
+    """Return the plausibility model of the settings and its γ."""
     assert inputs.settings is not None, "the settings name the model"
     return inputs.settings.plausibility, inputs.settings.reliability
 

@@ -1,4 +1,4 @@
-"""One case: what its truth could be, how surely, and how risky it is."""
+"""One case: its plausible truths, their certainty, and its risk."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -32,8 +32,8 @@ from .certainty import reason
 
 MOST_LINES = 8
 CORNERS = 3
-_PLAUSIBLE = 0.2  # a class whose line goes beyond
-_ASIDE = 0.005  # of plausibility on classes that are no corner, from which it is said
+_PLAUSIBLE = 0.2  # a class is listed if its line goes beyond this
+_ASIDE = 0.005  # smallest share of plausibility on classes without a corner that is mentioned
 COLUMNS = (
     Column("class"),
     Column("mean", unit="coefficient"),
@@ -55,17 +55,17 @@ SIDE_BY_SIDE = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneCase:
-    """A case at one γ.
+    """Results for one case at one γ.
 
     Attributes
     ----------
     draws : CaseDraws
     quantiles : PlausibilityQuantiles
-        Of each named class, and of all others together.
+        Quantiles for each named class, and for all others together.
     certainty : CertaintyResult
-        Of this case alone.
+        Certainty of this case only.
     risk : RiskResult or None
-        None if some class has no risk level.
+        Risk; None if some class has no risk level.
     point : dict of int to float
         Point estimate by class code.
     """
@@ -82,12 +82,12 @@ class OneCase:
         return highest_first(self.quantiles.mean[:-1])
 
     def colours(self, n_classes: int, theme: Theme) -> dict[int, str]:
-        """A colour for each named class, by its code."""
+        """Return a colour for each named class, by its code."""
         return class_colours([int(self.draws.classes[place]) for place in self.by_mean], n_classes, theme)
 
 
 def compute(inputs: Inputs, options) -> OneCase:
-    """Draws of one case at the γ of the settings, reduced in one pass."""
+    """Draw for one case at the γ of the settings, and reduce the draws in one pass."""
     model, reliability = model_and_reliability(inputs)
     view, case = view_of(inputs, options), options.case
     here = range(case, case + 1)
@@ -104,7 +104,7 @@ def compute(inputs: Inputs, options) -> OneCase:
 def _point(view: Dataset, model: PlausibilityModel, case: int) -> dict[int, float]:
     if not len(view.annotations_of(case)):
         return {}
-    if hasattr(model, "fitted"):  # what it knows of raters is of all cases
+    if hasattr(model, "fitted"):  # it learns raters from all cases
         ptr, codes, shares = model.point_shares(view)
         codes, shares = codes[ptr[case] : ptr[case + 1]], shares[ptr[case] : ptr[case + 1]]
     else:
@@ -113,11 +113,11 @@ def _point(view: Dataset, model: PlausibilityModel, case: int) -> dict[int, floa
 
 
 def present(found: OneCase, inputs: Inputs, options) -> list[Block]:
-    """What raters said in a sentence, and what the truth could be."""
+    """Show the annotations in a sentence, and the plausible truths."""
     view = view_of(inputs, options)
     model, reliability = model_and_reliability(inputs)
     blocks: list[Block] = [Words((Name(reason(inputs, view, options.case)),)), summary(found, view.n_classes)]
-    if isinstance(model, OrdinalTruth):  # draws of it are whole classes
+    if isinstance(model, OrdinalTruth):  # its draws are whole classes
         return [*blocks, *scale(model.probability(view, reliability), view, options.case, found.colours)]
     blocks += bars(found, view)
     blocks += triangle_of(found, view, corners_of(found, view))
@@ -127,7 +127,7 @@ def present(found: OneCase, inputs: Inputs, options) -> list[Block]:
 
 
 def table_of(found: OneCase, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each named class, the most plausible first, and one for all others together; or of ordered classes."""
+    """Return one row per named class, the most plausible first, and one for all others; or per ordered class."""
     model, reliability = model_and_reliability(inputs)
     if isinstance(model, OrdinalTruth):
         view = view_of(inputs, options)
@@ -143,7 +143,7 @@ def table_of(found: OneCase, inputs: Inputs, options) -> pd.DataFrame:
 
 
 def as_table(table: pd.DataFrame) -> list[Block]:
-    """The plausibilities of a case as a table."""
+    """Show the plausibilities of a case as a table."""
     return [
         Grid(table, "Plausibility of each class.", columns=COLUMNS, key="plausibilities"),
         Download(table, "Plausibilities", "plausibilities", "plausibilities"),
@@ -151,7 +151,7 @@ def as_table(table: pd.DataFrame) -> list[Block]:
 
 
 def below_peers_said(found: BelowPeers, dataset: Dataset, case: int, hide_names: bool) -> str:
-    """Name the raters of the case who give the majority class clearly less often than their peers.
+    """Return a sentence on the raters of the case who give the majority class clearly less often than their peers.
 
     Parameters
     ----------
@@ -159,12 +159,12 @@ def below_peers_said(found: BelowPeers, dataset: Dataset, case: int, hide_names:
     dataset : Dataset
     case : int
     hide_names : bool
-        Raters are called by their places in the list of the case.
+        True to refer to raters by their places in the list of the case.
 
     Returns
     -------
     str
-        A sentence after another one, or "".
+        Sentence to append to another one, or "".
     """
     names: dict[int, str] = {}
     for place, annotation in enumerate(dataset.annotations_of(case), 1):
@@ -180,7 +180,7 @@ def below_peers_said(found: BelowPeers, dataset: Dataset, case: int, hide_names:
 
 
 def summary(found: OneCase, n_classes: int) -> Words:
-    """Certainty of the first places and risk, each with its simulation error."""
+    """Return certainty of the first places and risk, each with its simulation error."""
     result, risk = found.certainty, found.risk
     certainty = [float(short_of_certain(result.certainty[0, 0])), *result.certainty[0, 1:]]
     sets = [
@@ -200,7 +200,7 @@ def summary(found: OneCase, n_classes: int) -> Words:
 
 
 def bars(found: OneCase, view: Dataset) -> list[Block]:
-    """Plausibility of each class: point estimate, draws and the line that holds 95% of them."""
+    """Show plausibility of each class: point estimate, draws and the line with 95% of them."""
     draws, quantiles, by_mean = found.draws, found.quantiles, found.by_mean
     lines = _in_order(view, draws, by_mean[:MOST_LINES])
     codes = [int(draws.classes[place]) for place in lines]
@@ -221,7 +221,7 @@ def bars(found: OneCase, view: Dataset) -> list[Block]:
     others = bool(n_outside) and bool(high[-1] > _PLAUSIBLE)
     likely += others and n_outside == 1
     title = {0: "No class stands out", 1: "One class stays plausible"}.get(likely, f"{likely} classes stay plausible")
-    if likely and others and n_outside > 1:  # of those together it is not known which
+    if likely and others and n_outside > 1:  # which of several unnamed classes leads is unknown
         title = f"At least {title[0].lower()}{title[1:]}"
 
     def draw(theme: Theme):
@@ -245,15 +245,15 @@ def bars(found: OneCase, view: Dataset) -> list[Block]:
 
 
 def _in_order(view: Dataset, draws: CaseDraws, places: Iterable[int]) -> list[int]:
-    """Places in the order of the classes if they are declared to have one; else as they are."""
+    """Return places in the order of the classes if they have a declared one; else unchanged."""
     order = list(places)
     return sorted(order, key=lambda place: int(draws.classes[place])) if view.ordinal else order
 
 
 def named_classes(found: OneCase, view: Dataset) -> dict[int, str]:
-    """Classes that somebody named on the case, by their codes, the most plausible first.
+    """Return classes that somebody named on the case, by their codes, the most plausible first.
 
-    Of fewer than three ordered ones the lowest is first.
+    For fewer than three ordered ones, the lowest is first.
     """
     draws, by_mean = found.draws, list(found.by_mean)
     places = _in_order(view, draws, by_mean) if draws.classes.size < CORNERS else by_mean
@@ -261,7 +261,7 @@ def named_classes(found: OneCase, view: Dataset) -> dict[int, str]:
 
 
 def corners_of(found: OneCase, view: Dataset) -> list[int]:
-    """The three classes that a triangle opens with; the one that the list of cases names is never left out."""
+    """Return the three initial classes of a triangle; the one in the list of cases is always included."""
     top = found.certainty.leading(0)[0]
     return sorted(named_classes(found, view), key=lambda code: code != top)[:CORNERS]
 
@@ -269,16 +269,16 @@ def corners_of(found: OneCase, view: Dataset) -> list[int]:
 def triangle_of(
     found: OneCase, view: Dataset, corners: Sequence[int], region: Callable[[np.ndarray], Region] = draws_region
 ) -> list[Block]:
-    """The draws on a triangle of three classes; of two classes, on a line.
+    """Show the draws on a triangle of three classes; for two classes, on a line.
 
     Parameters
     ----------
     found : OneCase
     view : Dataset
     corners : sequence of int
-        Codes of classes, as `corners_of` gives them or somebody chose.
+        Codes of classes, from `corners_of` or chosen by the user.
     region : callable
-        The region that holds 95% of the draws, from these.
+        Function from the draws to the region with 95% of them.
     """
     draws, names = found.draws, named_classes(found, view)
     top, *level = found.certainty.leading(0)
@@ -288,7 +288,7 @@ def triangle_of(
         ]
     if len(names) < CORNERS:
         return _few_corners(view, draws, names, region)
-    if view.ordinal:  # the lowest stands at the left, the highest at the right, the middle one on top
+    if view.ordinal:  # lowest at the left, highest at the right, middle one on top
         low, middle, high = sorted(corners)
         corners = [middle, low, high]
     share = draws.share[:, [int(np.flatnonzero(draws.classes == code)[0]) for code in corners]]
@@ -326,7 +326,7 @@ def _triangle(
     top: str | None = None,
     alone: bool = True,
 ) -> list[Block]:
-    """The draws on a triangle; ``top`` is the class that the list names, of all classes, alone or with others."""
+    """Show the draws on a triangle; ``top`` is the class in the list, of all classes, leading alone or tied."""
     corners = corners / corners.sum(axis=1, keepdims=True)
     title = _leading_said(names, corners, outside, top, alone)
     order = [1, 2, 0]
@@ -343,7 +343,7 @@ def _triangle(
 
 
 def _leading_said(names: Sequence[str], corners: np.ndarray, outside: float, top: str | None, alone: bool) -> str:
-    """Which corner leads, as the list of cases says it if other classes have a share."""
+    """Return which corner leads, as in the list of cases if other classes have a share."""
     leading = (corners.argmax(axis=1)[:, None] == np.arange(3)).mean(axis=0)
     best = int(np.argmax(leading))
     name = plotly(as_name(shorten(names[best], 22)))
@@ -360,19 +360,19 @@ def _leading_said(names: Sequence[str], corners: np.ndarray, outside: float, top
         return "No class surely comes first"
     if top is not None and top in names:
         return f"{plotly(as_name(shorten(top, 22)))} is the most plausible class"
-    # Of what is renormalised no share of draws is said: it is not the case's certainty.
+    # No share of draws is shown for renormalised draws, because it is not the case's certainty.
     return f"{name} is the most plausible of these three"
 
 
 def risk_triangle(found: OneCase, view: Dataset, region: Callable[[np.ndarray], Region] = draws_region) -> Figure:
-    """The draws on a triangle of low, medium and high risk.
+    """Show the draws on a triangle of low, medium and high risk.
 
     Parameters
     ----------
     found : OneCase
     view : Dataset
     region : callable
-        Draws to the region that is shaded.
+        Function from the draws to the region that is shaded.
     """
     assert view.class_risk is not None and found.risk is not None, "each class has a level"
     mass = np.maximum(level_masses(found.draws, view.class_risk)[0], 1e-12)
@@ -391,16 +391,16 @@ def risk_triangle(found: OneCase, view: Dataset, region: Callable[[np.ndarray], 
 def scale(
     class_probability: np.ndarray, view: Dataset, case: int, colours: Callable[[int, Theme], dict[int, str]]
 ) -> list[Block]:
-    """The probability of each class in the order of the classes, with the interval of the expected one.
+    """Show the probability of each class in order, with the interval of the expected one.
 
     Parameters
     ----------
     class_probability : ndarray, shape (n_cases, n_classes)
     view : Dataset
-        Of ordered classes.
+        Dataset of ordered classes.
     case : int
     colours : callable
-        Number of classes and theme to the colours of classes, see `OneCase.colours`.
+        Function from the number of classes and theme to colours of classes, see `OneCase.colours`.
     """
     table = scale_table(class_probability, view, case)
     own, named = (table[name].to_numpy() for name in ("probability", "named by"))
@@ -434,13 +434,13 @@ def scale(
 
 
 def scale_table(class_probability: np.ndarray, view: Dataset, case: int) -> pd.DataFrame:
-    """A row for each class in their order: its probability, and how many annotations name it.
+    """Return one row per class in order: its probability, and how many annotations name it.
 
     Parameters
     ----------
     class_probability : ndarray, shape (n_cases, n_classes)
     view : Dataset
-        Of ordered classes.
+        Dataset of ordered classes.
     case : int
     """
     named = np.bincount(view.answer[view.annotations_of(case)], minlength=view.n_classes)
@@ -448,12 +448,12 @@ def scale_table(class_probability: np.ndarray, view: Dataset, case: int) -> pd.D
 
 
 def side_by_side(models: Iterable[tuple[str, float, OneCase, Dataset]]) -> list[Block]:
-    """What other models make of the case.
+    """Show the results of other models for the case.
 
     Parameters
     ----------
     models : iterable of tuple
-        Title, γ, result, and the data as the model takes them.
+        Title, γ, result, and the data as each model takes them.
     """
     rows = []
     for title, reliability, found, view in models:

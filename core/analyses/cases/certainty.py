@@ -1,4 +1,4 @@
-"""Certainty of every case: the class that leads it, how surely, how risky it is, and where it stands on a scale."""
+"""Certainty of every case: its leading class, the certainty and risk of it, and its place on a scale."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -29,15 +29,15 @@ _LISTED = 25
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CaseCertainty:
-    """What is known of every case at one γ.
+    """Results for every case at one γ.
 
     Attributes
     ----------
     certainty : CertaintyResult
     risk : RiskResult or None
-        None if some class has no risk level.
+        Risk; None if some class has no risk level.
     scale : ClassScale or None
-        Of ordered classes.
+        Scale of ordered classes.
     """
 
     certainty: CertaintyResult
@@ -45,7 +45,7 @@ class CaseCertainty:
     scale: ClassScale | None = None
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each case, as the file and the command line have it."""
+        """Return one row per case, as in the file and on the command line."""
         result = self.certainty
         table = pd.DataFrame({"case": list(result.cases)})
         for place in range(result.certainty.shape[1]):
@@ -60,7 +60,7 @@ class CaseCertainty:
         return table
 
     def to_dict(self, max_top: int) -> dict[str, Any]:
-        """Means over cases and how many are uncertain, as the command line gives them."""
+        """Return means over cases and how many are uncertain, as on the command line."""
         result, tops = self.certainty, range(1, max_top + 1)
         found: dict[str, Any] = {
             "mean": {f"top{top}": result.mean(top) for top in tops},
@@ -77,7 +77,7 @@ class CaseCertainty:
 
 
 def fitted_once(model: PlausibilityModel, view: Dataset) -> PlausibilityModel:
-    """The model with what it learns of raters from all cases, if that does not depend on γ."""
+    """Return the model with what it learns on raters from all cases, if that does not depend on γ."""
     if isinstance(model, OrdinalTruth) and model.fitted is None:
         return replace(model, fitted=model.fit(view))
     return model
@@ -95,14 +95,14 @@ def certainty_of_cases(
     progress: Callable[[float], None] | None = None,
     runner: Executor | None = None,
 ) -> CaseCertainty:
-    """Certainty of every case.
+    """Compute the certainty of every case.
 
     Parameters
     ----------
     model, reliability, n_draws, max_top, seed, token, progress, runner
-        As of `core.certainty.top_sets.annotation_certainty`.
+        See `core.certainty.top_sets.annotation_certainty`.
     view : Dataset
-        As the model takes it.
+        Dataset as the model takes it.
     """
     model = fitted_once(model, view)
     how: dict[str, Any] = {"n_draws": n_draws, "max_top": max_top, "seed": seed}
@@ -111,15 +111,15 @@ def certainty_of_cases(
 
 
 def of_sweep(sweep: SweepTable, model: PlausibilityModel, view: Dataset) -> CaseCertainty:
-    """Certainty of every case from draws that were made: the first reliability of a sweep.
+    """Return the certainty of every case from existing draws: the first reliability of a sweep.
 
     Parameters
     ----------
     sweep : SweepTable
     model : PlausibilityModel
-        Of the sweep, with what it learned of raters.
+        Model of the sweep, with what it learned on raters.
     view : Dataset
-        Of the sweep.
+        Dataset of the sweep.
     """
     scale = None
     if isinstance(model, OrdinalTruth):
@@ -128,26 +128,26 @@ def of_sweep(sweep: SweepTable, model: PlausibilityModel, view: Dataset) -> Case
 
 
 def compute(inputs: Inputs, options, **how: Any) -> CaseCertainty:
-    """Certainty of every case at the γ of the settings."""
+    """Compute the certainty of every case at the γ of the settings."""
     model, reliability = model_and_reliability(inputs)
     asked = {"n_draws": options.n_draws, "max_top": options.max_top, "seed": options.seed}
     return certainty_of_cases(model, view_of(inputs, options), reliability=reliability, **asked, **how)
 
 
 def table_of(found: CaseCertainty, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each case."""
+    """Return one row per case."""
     return found.to_frame()
 
 
 def headline(result: CertaintyResult, reliability: float, about: str = "") -> str:
-    """How many cases are uncertain.
+    """Return how many cases are uncertain, in a sentence.
 
     Parameters
     ----------
     result : CertaintyResult
     reliability : float
     about : str
-        What of, if a label was chosen.
+        Words for the label, if one was chosen.
     """
     n = result.n_below(UNCERTAIN_BELOW)
     stay = f"{'stays' if n == 1 else 'stay'} uncertain{about} at trust γ = {exact(reliability)}"
@@ -155,15 +155,15 @@ def headline(result: CertaintyResult, reliability: float, about: str = "") -> st
 
 
 def listed(found: CaseCertainty, cases: Sequence[int] | np.ndarray, letters: int = 40) -> pd.DataFrame:
-    """Cases as people read them.
+    """Return cases as people read them.
 
     Parameters
     ----------
     found : CaseCertainty
     cases : sequence of int
-        In this order.
+        Positions of cases, in this order.
     letters : int
-        That the name of a class may have beside another one.
+        Number of letters of the name of a class next to another one.
     """
     result, scale = found.certainty, found.scale
     names = result.classes if scale is None else without_shared_words(result.classes)
@@ -182,7 +182,7 @@ def listed(found: CaseCertainty, cases: Sequence[int] | np.ndarray, letters: int
 
 
 def reason(inputs: Inputs, view: Dataset, case: int) -> str:
-    """Describe the annotations of a case in a sentence; of sets, those of the label.
+    """Describe the annotations of a case in a sentence; for sets, those of the label.
 
     Parameters
     ----------
@@ -197,7 +197,7 @@ def reason(inputs: Inputs, view: Dataset, case: int) -> str:
 
 
 def present(found: CaseCertainty, inputs: Inputs, options) -> list[Block]:
-    """All cases as a curve, and the least certain ones with what raters said of them."""
+    """Show all cases as a curve, and the least certain ones with their annotations."""
     from ...figures import reliability as figures  # commands that print the table need no figure
 
     result, reliability, view = found.certainty, model_and_reliability(inputs)[1], view_of(inputs, options)

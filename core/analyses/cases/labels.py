@@ -1,4 +1,4 @@
-"""All labels of every case: whether they apply, and how certain that is, one by one and as a set."""
+"""Labels of every case: whether they apply, and the certainty of that, one by one and as a set."""
 
 import numpy as np
 import pandas as pd
@@ -16,18 +16,18 @@ _LINES = 8  # labels that a page shows without scrolling
 
 
 def compute(inputs: Inputs, options) -> LabelSetCertainty:
-    """Certainty of every label of every case at the γ of the settings."""
+    """Compute the certainty of every label of every case at the γ of the settings."""
     model, reliability = model_and_reliability(inputs)
     return label_set_certainty(inputs.dataset, model, reliability=reliability)
 
 
 def table_of(found: LabelSetCertainty, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each case."""
+    """Return one row per case."""
     return found.to_frame("cases")
 
 
 def to_dict(found: LabelSetCertainty) -> dict:
-    """Means over cases, and how many are uncertain, as the command line gives them."""
+    """Return means over cases, and how many are uncertain, as on the command line."""
     mean = found.certainty.mean(axis=0).tolist()
     n_cases, n_even = found.applies.sum(axis=0).tolist(), found.even.sum(axis=0).tolist()
     labels = zip(found.labels, mean, n_cases, n_even, strict=True)
@@ -39,7 +39,7 @@ def to_dict(found: LabelSetCertainty) -> dict:
 
 
 def present(found: LabelSetCertainty, inputs: Inputs, options) -> list[Block]:
-    """The labels of a case as a table, and a sentence on the set."""
+    """Show the labels of a case as a table, and a sentence on the set."""
     dataset, case = inputs.dataset, options.case
     own, ptr = dataset.annotations_of(case), dataset.entry_ptr
     named = np.bincount(dataset.entry_class[ptr[own.start] : ptr[own.stop]], minlength=dataset.n_classes)
@@ -70,7 +70,7 @@ def _applies(found: LabelSetCertainty, case: int, code: int) -> str:
 
 
 def _likeliest(found: LabelSetCertainty, case: int) -> tuple[Span, ...]:
-    """The likeliest set with its probability; that none stands out if that is less than even."""
+    """Return the most probable set with its probability; state that none stands out if that is less than even."""
     likely, chance = found.sets()[case], found.whole[case]
     name: tuple[Span, ...] = ("“", Name(likely), "”") if likely else ("no label",)
     how: tuple[Span, ...] = ("Labels are taken as independent",)

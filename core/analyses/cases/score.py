@@ -1,4 +1,4 @@
-"""The plausible score of one case: what raters gave, what the score could be, and what γ does to it."""
+"""Plausible score of one case: the annotations, the plausible scores, and the effect of γ."""
 
 from dataclasses import dataclass, replace
 
@@ -35,14 +35,14 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneScore:
-    """The score of one case at the γ of the settings, and over all γ."""
+    """Score of one case at the γ of the settings, and over all γ."""
 
     here: PlausibleScore
     curve: ScoreTrust
 
 
 def compute(inputs: Inputs, options) -> OneScore:
-    """The plausible score of a case, and what γ does to it."""
+    """Compute the plausible score of a case, and the effect of γ on it."""
     dataset, case = inputs.dataset, options.case
     model, reliability = model_and_reliability(inputs)
     return OneScore(
@@ -52,12 +52,12 @@ def compute(inputs: Inputs, options) -> OneScore:
 
 
 def table_of(found: OneScore, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each γ."""
+    """Return one row per γ."""
     return table_of_curve(found.curve)
 
 
 def present(found: OneScore, inputs: Inputs, options) -> list[Block]:
-    """What raters gave in a sentence, what the score could be, and what γ does to it."""
+    """Show the annotations in a sentence, the plausible scores, and the effect of γ."""
     return [
         Words((Name(scores_in_words(inputs.dataset, options.case)),)),
         *density(found.here, options.hide_names),
@@ -67,7 +67,7 @@ def present(found: OneScore, inputs: Inputs, options) -> list[Block]:
 
 
 def density(found: PlausibleScore, hide_names: bool = False) -> list[Block]:
-    """The density of the score with its sentence; raters stand in it without names if these are hidden."""
+    """Show the density of the score with its sentence; without names of raters if these are hidden."""
     digits = score_digits(found.high - found.low)
     title = f"Between {number(found.low, digits)} and {number(found.high, digits)} with 95% probability"
     if found.above is not None:
@@ -91,7 +91,7 @@ def density(found: PlausibleScore, hide_names: bool = False) -> list[Block]:
 
 
 def against_reliability(found: OneScore) -> Figure:
-    """What γ does to the interval of the score, or to the side of the threshold that it lies on."""
+    """Show the effect of γ on the interval of the score, or on its side of the threshold."""
     curve, reliability = found.curve, found.here.reliability
     if curve.threshold is None:
         title = interval_said(curve)
@@ -110,7 +110,7 @@ def against_reliability(found: OneScore) -> Figure:
 
 
 def interval_said(curve: ScoreTrust) -> str:
-    """How wide the interval is at the lowest and at the highest γ."""
+    """Return the width of the interval at the lowest and at the highest γ, in words."""
     width = curve.width[:, 0]
     digits = score_digits(float(np.median(width)))
     trusts = f"γ = {exact(curve.reliability[0])} to {exact(curve.reliability[-1])}"
@@ -118,14 +118,14 @@ def interval_said(curve: ScoreTrust) -> str:
 
 
 def side_said(above: np.ndarray) -> str:
-    """Whether γ decides on which side of the threshold the score lies, by the probability above it at each γ."""
+    """Return whether γ decides the side of the threshold, by the probability above it at each γ."""
     if above.min() > 1 - UNCERTAIN_BELOW and above.max() < UNCERTAIN_BELOW:
         return "No trust makes it certain"
     return "The trust decides the side" if above.min() < 0.5 < above.max() else "The same side at every trust"
 
 
 def table_of_curve(curve: ScoreTrust) -> pd.DataFrame:
-    """A row for each γ."""
+    """Return one row per γ."""
     columns = [curve.reliability, curve.m[:, 0], curve.low[:, 0], curve.high[:, 0]]
     if curve.above is not None:
         columns.append(curve.above[:, 0])
@@ -133,7 +133,7 @@ def table_of_curve(curve: ScoreTrust) -> pd.DataFrame:
 
 
 def as_table(curve: ScoreTrust) -> list[Block]:
-    """What γ does, as a table."""
+    """Show the effect of γ as a table."""
     frame = table_of_curve(curve)
     digits = score_digits(float(np.median(curve.width[:, 0])))
     shown = [COLUMNS[0], *(replace(one, digits=digits) for one in COLUMNS[1:4]), *COLUMNS[4 : frame.shape[1]]]

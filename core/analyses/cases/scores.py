@@ -1,4 +1,4 @@
-"""Plausible scores of every case with their intervals, and the side of a threshold that they lie on."""
+"""Plausible scores of every case with their intervals, and their side of a threshold."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -35,21 +35,21 @@ class PlausibleScores:
 
     @property
     def digits(self) -> int:
-        """Digits after the point that scores with these intervals are written with."""
+        """Number of decimals of scores with these intervals."""
         return score_digits(float(np.median(self.trust.width)))
 
     def order(self) -> np.ndarray:
-        """Cases by the certainty of their side, lowest first; without a threshold by their interval, widest first."""
+        """Return cases by the certainty of their side, lowest first; without a threshold by interval, widest first."""
         trust = self.trust
         return lowest_first(-trust.width[0] if trust.threshold is None else trust.certainty[0])
 
     def known_to(self) -> str:
-        """How well half of the scores are known."""
+        """Return how precisely half of the scores are known, in words."""
         half = number(float(np.median(self.trust.width)) / 2, self.digits)
         return f"Half of the cases have a score known to ± {half} or better"
 
     def headline(self) -> str:
-        """How many cases are uncertain, or how well half of the scores are known."""
+        """Return how many cases are uncertain, or how precisely half of the scores are known, in a sentence."""
         trust = self.trust
         if trust.threshold is None:
             return f"{self.known_to()} at this trust level"
@@ -58,7 +58,7 @@ class PlausibleScores:
         return f"{below:,} of {n} {stay} uncertain: above {exact(trust.threshold)} or not, at this trust level"
 
     def to_dict(self) -> dict[str, Any]:
-        """Means over cases and how many are uncertain, as the command line gives them."""
+        """Return means over cases and how many are uncertain, as on the command line."""
         trust, found = self.trust, {}
         if self.predictive is not None:
             side = trust.certainty[0]
@@ -73,28 +73,28 @@ class PlausibleScores:
 
 
 def plausible_scores(dataset: Dataset, model: GaussianScores, reliability: float) -> PlausibleScores:
-    """Plausible scores of every case.
+    """Compute the plausible scores of every case.
 
     Parameters
     ----------
     dataset : Dataset
-        Of scores.
+        Dataset of scores.
     model : GaussianScores
-        With its prior.
+        Model with its prior.
     reliability : float
-        γ.
+        Reliability γ.
     """
     predictive = None if model.threshold is None else model.posterior(dataset, reliability).predictive
     return PlausibleScores(score_trust(dataset, model, [reliability]), predictive)
 
 
 def compute(inputs: Inputs, options) -> PlausibleScores:
-    """Plausible scores of every case at the γ of the settings."""
+    """Compute the plausible scores of every case at the γ of the settings."""
     return plausible_scores(inputs.dataset, *model_and_reliability(inputs))
 
 
 def table_of(found: PlausibleScores, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each case."""
+    """Return one row per case."""
     trust = found.trust
     columns: dict[str, Any] = {"case": list(inputs.dataset.cases)}
     if trust.above is not None:
@@ -104,7 +104,7 @@ def table_of(found: PlausibleScores, inputs: Inputs, options) -> pd.DataFrame:
 
 
 def present(found: PlausibleScores, inputs: Inputs, options) -> list[Block]:
-    """How well scores are known, and the cases whose score is known least."""
+    """Show how precisely scores are known, and the cases whose score is least certain."""
     trust, table = found.trust, table_of(found, inputs, options)
     widest = np.argsort(-trust.width[0], kind="stable")[:_LISTED]
     frame = table.iloc[widest][["case", "score", "ci_low", "ci_high"]].reset_index(drop=True)

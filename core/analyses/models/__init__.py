@@ -1,4 +1,4 @@
-"""What rater models say of the truth, of raters and of cases: the parts of the answer, with their options."""
+"""Estimates of rater models for the truth, raters and cases: the parts of the analysis, with their options."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -15,12 +15,12 @@ SHARED, OWN = "Shared by all labels", "Each label alone"
 
 @dataclass(frozen=True, slots=True)
 class ModelOptions:
-    """Of what rests on fits of single classes.
+    """Options of parts that depend on fits of single classes.
 
     Attributes
     ----------
     requests : tuple of Request
-        Models to fit, the one in detail first; that of the settings if there are none.
+        Models to fit, the one in detail first; that of the settings if empty.
     """
 
     requests: tuple[Request, ...] = ()
@@ -28,14 +28,14 @@ class ModelOptions:
 
 @dataclass(frozen=True, slots=True)
 class CasesOptions(ModelOptions):
-    """Of the table of cases."""
+    """Options of the table of cases."""
 
     every: bool = field(default=False, metadata={"option": PartOption("All cases", key="all_cases", flag=True)})
 
 
 @dataclass(frozen=True, slots=True)
 class LabelOptions:
-    """Of sets of labels."""
+    """Options for sets of labels."""
 
     trust: str = field(
         default=SHARED,

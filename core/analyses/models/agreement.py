@@ -1,4 +1,4 @@
-"""How far models agree with each other and with the majority vote."""
+"""Agreement of models with each other and with the majority vote."""
 
 from dataclasses import dataclass
 
@@ -19,15 +19,15 @@ from .fits import FittedModels, label
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AgreementOfModels:
-    """Every two of the models.
+    """Agreement of every two models.
 
     Attributes
     ----------
     names : tuple of str
-        Of the models, the majority vote first.
+        Names of the models, the majority vote first.
     found : ModelAgreement
     kappa : KappaCheck or None
-        Of a t-a-p model in detail.
+        Check of κ for a t-a-p model in detail.
     """
 
     names: tuple[str, ...]
@@ -36,7 +36,7 @@ class AgreementOfModels:
 
 
 def with_vote(models: FittedModels) -> dict[str, RaterModelFit]:
-    """The majority vote and the models of the same classes by label.
+    """Return the majority vote and the models of the same classes by label.
 
     Parameters
     ----------
@@ -51,13 +51,13 @@ def compute(models: FittedModels, options) -> AgreementOfModels:
     if shown.request.method.command == TAP[0].command:
         try:
             kappa = kappa_check(shown.dataset, shown.fit)
-        except PluralityError:  # of the variant without a check, or without pairs
+        except PluralityError:  # the variant has no check, or there are no pairs
             kappa = None
     return AgreementOfModels(tuple(fits), compare_fits(shown.dataset, list(fits.values())), kappa)
 
 
 def present(found: AgreementOfModels, dataset: Dataset, options) -> list[Block]:
-    """A row and a column for each model."""
+    """Show a row and a column for each model."""
     names, same = found.names, found.found.same_top
     low = np.unravel_index(np.argmin(same), same.shape)
     words: tuple[Span, ...]
@@ -81,7 +81,7 @@ def present(found: AgreementOfModels, dataset: Dataset, options) -> list[Block]:
 
 
 def table_of(found: AgreementOfModels, dataset: Dataset, options) -> pd.DataFrame:
-    """The mean distance of the class probabilities, a row and a column for each model."""
+    """Return the mean distance of the class probabilities, a row and a column for each model."""
     return _matrix(found.names, found.found.distance)
 
 

@@ -1,4 +1,4 @@
-"""Cases by a model and by the majority vote, and why a case has its class."""
+"""Cases by a model and by the majority vote, and the reasons for the class of a case."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -31,10 +31,10 @@ class ModelCases:
     ----------
     models : FittedModels
     order : ndarray of int64
-        Cases to list: all with annotations, the least certain first, or those where model and vote differ, the most
+        Cases to list: all with annotations, the least certain first, or those for which model and vote differ, the most
         certain first.
     n_tied : int
-        How many of them are tied in the majority vote.
+        Number of them that are tied in the majority vote.
     """
 
     models: FittedModels
@@ -52,7 +52,7 @@ def compute(models: FittedModels, options) -> ModelCases:
 
 
 def present(found: ModelCases, dataset: Dataset, options) -> list[Block]:
-    """A row for each case with its probability; effects of cases, if the model has them."""
+    """Show a row for each case with its probability, and effects of cases, if the model has them."""
     shown, order = found.models.shown, found.order
     name = label(shown)
     blocks: list[Block] = [Heading("Cases" if options.every else f"Cases where {name} and the majority vote differ")]
@@ -83,7 +83,7 @@ def present(found: ModelCases, dataset: Dataset, options) -> list[Block]:
 
 
 def why(models: FittedModels, case: int) -> list[Block]:
-    """Why a case has its class, and what each rater adds; of a model with effects of cases, the case alone.
+    """Show why a case has its class, and what each rater adds; for a model with effects of cases, only the case.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ def why(models: FittedModels, case: int) -> list[Block]:
 
 
 def effects(models: FittedModels) -> list[Block]:
-    """Each effect of the cases against their probability, if two digits distinguish cases.
+    """Show each effect of the cases against their probability, if two digits distinguish cases.
 
     Parameters
     ----------
@@ -135,14 +135,14 @@ def _draw_effect(models: FittedModels, effect: CaseEffect, title: str, theme: Th
 
 
 def table_of(found: ModelCases, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each case."""
+    """Return one row per case."""
     return _frame(found.models, found.order)
 
 
 def _frame(models: FittedModels, order: np.ndarray) -> pd.DataFrame:
     data, fit, vote = models.shown.dataset, models.shown.fit, models.vote
     probability = fit.class_probability[order]
-    names = np.array([*fit.classes, "tied"], dtype=object)  # of the code -1, too
+    names = np.array([*fit.classes, "tied"], dtype=object)  # the last entry is for the code -1
     found = {
         "case": [data.cases[case] for case in order],
         "by vote": names[vote.top_class()[order]],
@@ -162,7 +162,7 @@ def _frame(models: FittedModels, order: np.ndarray) -> pd.DataFrame:
 
 
 def _columns(fit: RaterModelFit, frame: pd.DataFrame) -> tuple[Column, ...]:
-    """Each effect next to the ends of its interval."""
+    """Return columns with each effect next to the ends of its interval."""
     numbered = class_values(without_shared_words(fit.classes)) is not None
     how = "in the numbers of the classes." if numbered else "the lowest class being 1."
     known = {
@@ -188,10 +188,10 @@ def _columns(fit: RaterModelFit, frame: pd.DataFrame) -> tuple[Column, ...]:
 
 
 def _in_class_names(fit: RaterModelFit, frame: pd.DataFrame) -> pd.DataFrame:
-    """The expected class in the numbers of the classes, and the ends of its interval by name; files count from 1."""
+    """Return the expected class as a number and its interval by names of classes; files count from 1."""
     if _EXPECTED not in frame:
         return frame
     ends = {f"{_EXPECTED} {end}": frame[f"{_EXPECTED} {end}"].astype(int) for end in ("low", "high")}
     named = {name: [shorten(fit.classes[place - 1], 24) for place in places] for name, places in ends.items()}
-    numbers = without_shared_words(fit.classes)  # of "BI-RADS 0" and its like, as on Cases
+    numbers = without_shared_words(fit.classes)  # names such as "BI-RADS 0", as on Cases
     return frame.assign(**{_EXPECTED: in_class_names(numbers, frame[_EXPECTED].to_numpy())}, **named)

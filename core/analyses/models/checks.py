@@ -1,4 +1,4 @@
-"""Checks of rater models: can they make annotations like these, and how well do they predict a new case."""
+"""Checks of rater models: can they reproduce such annotations, and how well do they predict a new case."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ class ModelChecks:
         Label of that model.
     classes : tuple of str
     checks : dict of str to dict
-        By label of the model, those that predict best first, and by kind.
+        Checks by label of the model, those that predict best first, and by kind.
     loo : tuple of LooRow
-        The best first.
+        Comparison, the best model first.
     diagnostics : tuple of (str, str)
         Title and words of each model with chains.
     """
@@ -43,7 +43,7 @@ class ModelChecks:
 
 
 def compute(models: FittedModels, options) -> ModelChecks | None:
-    """Collect checks, and compare models by leave-one-case-out; None if no model has draws."""
+    """Collect checks, and compare models by leave-one-case-out; return None if no model has draws."""
     able = [(one, one.bayes) for one in models.fitted if one.bayes is not None and one.bayes.checks]
     if not able:
         return None
@@ -61,7 +61,7 @@ def compute(models: FittedModels, options) -> ModelChecks | None:
 
 
 def present(found: ModelChecks | None, dataset: Dataset, options) -> list[Block]:
-    """Observed votes against the bands of the models, raters against theirs, and leave-one-out."""
+    """Show observed annotations against the bands of the models, raters against theirs, and leave-one-out."""
     if found is None:
         advice = (
             " Choose a Bayesian model above (the difficulty models, or Dawid-Skene as a full posterior) and “Full "
@@ -94,13 +94,13 @@ def present(found: ModelChecks | None, dataset: Dataset, options) -> list[Block]
 
 
 def _bands(found: ModelChecks, name: str | None, drawn: Sequence[str]) -> list[Block]:
-    """Votes and raters, observed and replicated.
+    """Show votes and raters, observed and replicated.
 
     Parameters
     ----------
     found : ModelChecks
     name : str or None
-        The class; None of two classes.
+        Name of the class; None for two classes.
     drawn : sequence of str
         Labels of the models in the figure of votes.
     """
@@ -154,7 +154,7 @@ def _leave_one_out(found: ModelChecks) -> list[Block]:
 
 
 def table_of(found: ModelChecks | None, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each model that is compared by leave-one-case-out."""
+    """Return one row per model that is compared by leave-one-case-out."""
     return _table(found.loo if found else ())
 
 
@@ -163,12 +163,12 @@ def _table(rows: Sequence[LooRow]) -> pd.DataFrame:
 
 
 def predicts_best(rows: Sequence[LooRow]) -> str:
-    """Which model predicts a new case best, or what is not clearly behind it, by two standard errors. Not escaped.
+    """Return which model predicts a new case best, or those not clearly behind it by two standard errors. Not escaped.
 
     Parameters
     ----------
     rows : sequence of LooRow
-        The best first.
+        Comparison, the best model first.
     """
     first, *others = rows
     close = [row.name for row in others if row.difference_se is None or -row.difference <= 2 * row.difference_se]
@@ -179,12 +179,12 @@ def predicts_best(rows: Sequence[LooRow]) -> str:
 
 
 def who_reproduces(votes: Mapping[str, PredictiveCheck]) -> str:
-    """Which models can make such votes, and which cannot. Not escaped.
+    """Return which models can reproduce such votes, and which cannot. Not escaped.
 
     Parameters
     ----------
     votes : mapping of str to PredictiveCheck
-        By label of the model.
+        Checks by label of the model.
     """
     failing = [name for name, check in votes.items() if check.fails]
     passing = [name for name, check in votes.items() if check.fails is False]
@@ -202,11 +202,11 @@ def who_reproduces(votes: Mapping[str, PredictiveCheck]) -> str:
 
 
 def verdict(check: PredictiveCheck) -> str:
-    """In a word."""
+    """Return the result of a check in a word."""
     return "fails" if check.fails else "undecided" if check.fails is None else "passes"
 
 
 def least(check: PredictiveCheck) -> str:
-    """The smallest predictive probability, of how many."""
+    """Return the smallest predictive probability, and of how many."""
     value = number(check.headline, 3) if check.headline > 0 else f"<{number(1 / check.n_replicates, 4)}"
     return f"{value} of {check.n_statistics:,}"

@@ -1,4 +1,4 @@
-"""How the fit of the model in detail came about."""
+"""Course of the fit of the model in detail."""
 
 import numpy as np
 import pandas as pd
@@ -23,12 +23,12 @@ _SETTINGS = (Column("setting"), Column("value"))
 
 
 def compute(models: FittedModels, options) -> FittedModels:
-    """Take the models as they are."""
+    """Return the models unchanged."""
     return models
 
 
 def present(found: FittedModels, dataset: Dataset, options) -> list[Block]:
-    """What was maximised by iteration, or how the chains went."""
+    """Show the objective by iteration, or the diagnostics of the chains."""
     shown, fit = found.shown, found.shown.fit
     blocks: list[Block] = []
     if fit.objective:
@@ -62,7 +62,7 @@ def present(found: FittedModels, dataset: Dataset, options) -> list[Block]:
 
 
 def table_of(found: FittedModels, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each quantity of the posterior, or for each iteration."""
+    """Return one row per quantity of the posterior, or per iteration."""
     if found.shown.bayes is None:
         values = found.shown.fit.objective
         return pd.DataFrame({"iteration": range(1, len(values) + 1), "objective": values})

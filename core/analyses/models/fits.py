@@ -1,4 +1,4 @@
-"""Fits of rater models, on which several parts rest, and what they say in a sentence."""
+"""Fits of rater models, which several parts depend on, and their finding in a sentence."""
 
 from dataclasses import dataclass
 
@@ -21,15 +21,15 @@ from ..blocks import Block, Name, Span, Strong, Words
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FittedModels:
-    """Fits of one dataset.
+    """Fits of rater models to one dataset.
 
     Attributes
     ----------
     fitted : tuple of Fitted
     shown : Fitted
-        The one in detail.
+        Model in detail.
     vote : RaterModelFit
-        Majority vote of the classes that it has.
+        Majority vote of the same classes as that model.
     """
 
     fitted: tuple[Fitted, ...]
@@ -38,22 +38,22 @@ class FittedModels:
 
     @property
     def same(self) -> list[Fitted]:
-        """Those of the same classes as the one in detail."""
+        """Models of the same classes as the one in detail."""
         return [one for one in self.fitted if one.fit.classes == self.shown.fit.classes]
 
     @property
     def answered(self) -> np.ndarray:
-        """Which cases have annotations, bool, shape (n_cases,)."""
+        """Cases with annotations, bool, shape (n_cases,)."""
         return np.diff(self.shown.dataset.case_ptr) > 0
 
 
 def fit_models(dataset: Dataset, options) -> FittedModels:
-    """Fit the models asked for.
+    """Fit the models of the options.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes, for which some rater model is possible.
+        Dataset of single classes, for which some rater model is possible.
     options : ModelOptions
     """
     requests = options.requests or (rater_request(None, dataset),)
@@ -61,7 +61,7 @@ def fit_models(dataset: Dataset, options) -> FittedModels:
 
 
 def of_fits(fitted: list[Fitted]) -> FittedModels:
-    """Fits with the majority vote, the first of them in detail.
+    """Return fits with the majority vote, the first of them in detail.
 
     Parameters
     ----------
@@ -71,14 +71,14 @@ def of_fits(fitted: list[Fitted]) -> FittedModels:
 
 
 def label(one: Fitted) -> str:
-    """The model's title, with the remark that it has not converged, if so."""
+    """Return the model's title, with a remark if it has not converged."""
     return one.title if one.fit.converged else f"{one.title}{NOT_CONVERGED}"
 
 
 def headline(models: FittedModels) -> tuple[str, str]:
-    """The most important sentence, and a second one; if annotations do not tell who is right, the first says that.
+    """Return the most important sentence, and a second one; the first states if annotations are inconclusive.
 
-    Several models are compared with each other; one, or one that has not converged, with the majority vote.
+    Several models are compared with each other; one model, or one that has not converged, with the majority vote.
     """
     shown = models.shown
     changes = vote_changes(shown.fit, models.vote, models.answered)
@@ -96,7 +96,7 @@ def headline(models: FittedModels) -> tuple[str, str]:
 
 
 def remarks(shown: Fitted) -> list[Block]:
-    """What to mind of the model in detail, what is grave first."""
+    """Return cautions on the model in detail, serious ones first."""
     blocks: list[Block] = []
     if not shown.request.method.is_truth:
         text = (
@@ -115,12 +115,12 @@ def remarks(shown: Fitted) -> list[Block]:
 
 
 def restarts_in_words(fit: RaterModelFit, found: Restarts) -> Words:
-    """Whether other starting points lead elsewhere.
+    """Return whether other starting points lead to another fit, in words.
 
     Parameters
     ----------
     fit : RaterModelFit
-        From the start by the votes.
+        Fit from the start by the votes.
     found : Restarts
     """
     n = f"{len(found.objectives):,} restarts"
@@ -138,13 +138,13 @@ def restarts_in_words(fit: RaterModelFit, found: Restarts) -> Words:
 
 
 def most_and_least_accurate(raters, accuracy) -> Words | None:
-    """Who is clearly most and least often right, as the Raters page has it; None if fewer than two are judged.
+    """Return who is clearly most and least accurate, as on the Raters page; None if fewer than two are judged.
 
     Parameters
     ----------
     raters : sequence of str
     accuracy : Rates
-        Of the raters, with its interval.
+        Accuracies of the raters, with their intervals.
     """
     ends = accuracy.value, accuracy.low, accuracy.high
     if np.isfinite(accuracy.value).sum() < 2:

@@ -1,4 +1,4 @@
-"""Models and the majority vote against gold classes that they did not use."""
+"""Models and the majority vote compared with gold classes that they did not use."""
 
 from dataclasses import dataclass
 
@@ -26,14 +26,14 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelsByGold:
-    """Scores by label of the model, and why others have none.
+    """Scores by label of the model, and the reason if there are none.
 
     Attributes
     ----------
     scores : dict of str to GoldScore
     without : dict of str to str
     shown : str
-        The model in detail.
+        Label of the model in detail.
     """
 
     scores: dict[str, GoldScore]
@@ -53,7 +53,7 @@ def compute(models: FittedModels, options) -> ModelsByGold:
 
 
 def present(found: ModelsByGold, dataset: Dataset, options) -> list[Block]:
-    """A row for each model, and the calibration of the one in detail."""
+    """Show a row for each model, and the calibration of the one in detail."""
     blocks: list[Block] = [Heading("Against gold", "calibration")]
     blocks += [Words((Name(name), ": ", Name(why)), "note") for name, why in found.without.items()]
     if found.scores:
@@ -76,6 +76,6 @@ def present(found: ModelsByGold, dataset: Dataset, options) -> list[Block]:
 
 
 def table_of(found: ModelsByGold, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each model."""
+    """Return one row per model."""
     rows = ((name, one.accuracy, one.low, one.high, one.log_loss, one.n_cases) for name, one in found.scores.items())
     return frame_of(rows, COLUMNS)

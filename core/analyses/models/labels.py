@@ -1,4 +1,4 @@
-"""Sets of labels: the truth of every label, with a trust in the raters that labels share."""
+"""Sets of labels: the truth of every label, with a reliability of raters that labels share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class EveryLabel:
     ----------
     fits : LabelFits
     by_gold : SetMetrics or None
-        Of the likeliest sets against the known ones, which the fits do not use.
+        Metrics of the most probable sets against the known ones, which the fits do not use.
     """
 
     fits: LabelFits
@@ -46,12 +46,12 @@ class EveryLabel:
 def fit_every_label(
     dataset: Dataset, options, *, token: CancelToken | None = None, progress: Callable[[float], None] | None = None
 ) -> EveryLabel:
-    """Fit every label at the β that held-out annotations of all labels have.
+    """Fit every label at the β estimated from held-out annotations of all labels.
 
     Parameters
     ----------
     dataset : Dataset
-        Of sets, by raters who are identified.
+        Dataset of sets, by raters who are identified.
     options : LabelOptions
     token, progress
         See `core.runtime.chunks.map_chunks`.
@@ -81,12 +81,12 @@ def _measured(dataset: Dataset, fits: LabelFits) -> SetMetrics | None:
 
 
 def compute(every: EveryLabel, options) -> EveryLabel:
-    """Take the fits as they are."""
+    """Return the fits unchanged."""
     return every
 
 
 def present(every: EveryLabel, dataset: Dataset, options) -> list[Block]:
-    """How frequent every label is, and what is shared of each rater."""
+    """Show how frequent every label is, and what labels share for each rater."""
     found = every.fits
     labels, raters = found.to_frame("labels"), found.to_frame("raters")
     blocks: list[Block] = []
@@ -113,7 +113,7 @@ def present(every: EveryLabel, dataset: Dataset, options) -> list[Block]:
             )
         )
     follows = () if found.none is None else (", “", Name(found.none), "” where no other applies")
-    settings = found.fits[0].settings  # how many independent annotations those of a case are worth
+    settings = found.fits[0].settings  # number of independent annotations that those of a case are worth
     worth = (*dependence_note(dataset, settings["beta"]), *doubt_note(settings["doubt"]))
     mean = probability(float(found.set_probability.mean()))
     return [
@@ -152,5 +152,5 @@ def _by_gold(measured: SetMetrics | None) -> list[Block]:
 
 
 def table_of(every: EveryLabel, dataset: Dataset, options):
-    """A row for each label."""
+    """Return one row per label."""
     return every.fits.to_frame("labels")

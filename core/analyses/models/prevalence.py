@@ -1,4 +1,4 @@
-"""How common each class is, by model with its interval, by majority vote and among annotations."""
+"""Prevalence of each class: by model with its interval, by majority vote and among annotations."""
 
 from dataclasses import dataclass
 
@@ -17,15 +17,15 @@ MOST_CODES = 6
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelPrevalence:
-    """Of each class.
+    """Prevalence of each class.
 
     Attributes
     ----------
     models : FittedModels
     raw : ndarray, shape (n_classes,)
-        Share of annotations.
+        Share of annotations of each class.
     order : ndarray of int64, shape (n_classes,)
-        Classes, those that the model in detail moves most first.
+        Classes, those with the largest change by the model in detail first.
     """
 
     models: FittedModels
@@ -34,14 +34,14 @@ class ModelPrevalence:
 
 
 def compute(models: FittedModels, options) -> ModelPrevalence:
-    """Count annotations, and order classes by how far they are moved."""
+    """Count annotations, and order classes by the change."""
     data = models.shown.dataset
     raw = np.bincount(data.answer, minlength=data.n_classes) / max(1, data.n_annotations)
     return ModelPrevalence(models, raw, most_moved(models.shown.fit, models.vote))
 
 
 def present(found: ModelPrevalence, dataset: Dataset, options) -> list[Block]:
-    """A row for each model with its interval, for the classes that are moved most."""
+    """Show a row for each model with its interval, for the classes with the largest change."""
     models, fit = found.models, found.models.shown.fit
     codes = np.sort(found.order[:MOST_CODES]).tolist()
     if len(fit.classes) == 2:
@@ -71,7 +71,7 @@ def present(found: ModelPrevalence, dataset: Dataset, options) -> list[Block]:
 
 
 def table_of(found: ModelPrevalence, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each class."""
+    """Return one row per class."""
     models = found.models
     columns = {
         "class": models.shown.fit.classes,

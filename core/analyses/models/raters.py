@@ -1,4 +1,4 @@
-"""Raters by a model: how often each is right, which class they lean to, and their confusion matrix."""
+"""Raters by a model: their accuracy, the classes that they prefer, and their confusion matrix."""
 
 from dataclasses import dataclass
 
@@ -61,12 +61,12 @@ class ModelRaters:
 
 
 def compute(models: FittedModels, options) -> ModelRaters:
-    """Sum up the raters."""
+    """Summarise the raters."""
     return ModelRaters(models, rater_summary(models.shown.dataset, models.shown.fit))
 
 
 def present(found: ModelRaters, dataset: Dataset, options) -> list[Block]:
-    """Accuracy with intervals, bias and flags; one rater's confusion matrix."""
+    """Show accuracy with intervals, bias and flags; and one rater's confusion matrix."""
     shown, summary = found.models.shown, found.summary
     fit = shown.fit
     title = _least_right(label(shown), summary)
@@ -105,7 +105,7 @@ def present(found: ModelRaters, dataset: Dataset, options) -> list[Block]:
 
 
 def extremes(summary: RaterSummary) -> tuple[int | None, int | None]:
-    """Who is clearly the least and the most accurate, or None; of raters with `ENOUGH` annotations, if two have."""
+    """Return who is clearly the least and the most accurate, or None; among raters with `ENOUGH` annotations."""
     chosen = _compared(summary)
     ends = [part[chosen] for part in (summary.accuracy, summary.low, summary.high)]
     least, most = clearly_least(*ends), clearly_most(*ends)
@@ -119,7 +119,7 @@ def _compared(summary: RaterSummary) -> np.ndarray:
 
 
 def _least_right(name: str, summary: RaterSummary) -> str:
-    """Who is clearly least often right, with the interval."""
+    """Return a title with the rater who is clearly the least accurate, with the interval."""
     least, _ = extremes(summary)
     model = plotly(name)
     if least is None:
@@ -150,7 +150,7 @@ def _column(name: str) -> Column:
 
 
 def table_of(found: ModelRaters, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each rater."""
+    """Return one row per rater."""
     fit, summary = found.models.shown.fit, found.summary
     leans = leaning(summary.bias)
     frame = {
@@ -178,7 +178,7 @@ def table_of(found: ModelRaters, dataset: Dataset, options) -> pd.DataFrame:
 
 
 def _new_rater(fit: RaterModelFit) -> list[Block]:
-    """What a rater who is not seen yet would annotate, by the population of raters, if the model has one."""
+    """Show what an unseen rater would annotate, by the population of raters, if the model has one."""
     if "new_rater" not in fit.parameters:
         return []
     mean, low, high = (fit.parameters[f"new_rater{end}"].tolist() for end in ("", "_low", "_high"))

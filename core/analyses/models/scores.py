@@ -1,4 +1,4 @@
-"""Held-out scores of all rater models, and what gold says of each."""
+"""Held-out scores of all rater models, and their comparison with gold."""
 
 import pandas as pd
 
@@ -25,12 +25,12 @@ Judged = tuple[Choice, dict[str, GoldMeasures]]
 
 
 def score_models(dataset: Dataset, options) -> Judged:
-    """Score all rater models on annotations held out, and by gold.
+    """Score all rater models on held-out annotations, and by gold.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     options : ModelOptions
     """
     found = choose(dataset, seed=SEED)
@@ -38,7 +38,7 @@ def score_models(dataset: Dataset, options) -> Judged:
 
 
 def measures_by_gold(dataset: Dataset, found: Choice) -> dict[str, GoldMeasures]:
-    """What gold says of each model that was fitted, by name; empty without gold.
+    """Return the comparison of each fitted model with gold, by name; empty without gold.
 
     Parameters
     ----------
@@ -55,12 +55,12 @@ def measures_by_gold(dataset: Dataset, found: Choice) -> dict[str, GoldMeasures]
 
 
 def compute(judged: Judged, options) -> Judged:
-    """Take the scores as they are."""
+    """Return the scores unchanged."""
     return judged
 
 
 def present(judged: Judged, dataset: Dataset, options) -> list[Block]:
-    """A row for each model, in the order of the scores."""
+    """Show a row for each model, in the order of the scores."""
     found, by_gold = judged
     table = table_of(judged, dataset, options)
     columns = [Column(name, unit=_UNITS.get(name, "error")) for name in table]
@@ -83,7 +83,7 @@ def present(judged: Judged, dataset: Dataset, options) -> list[Block]:
 
 
 def who_says_the_same(found: Choice) -> tuple[Span, ...]:
-    """The raters of each family by name; nothing if every rater is independent.
+    """Return the raters of each family by name; nothing if every rater is independent.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def who_says_the_same(found: Choice) -> tuple[Span, ...]:
 
 
 def families_of(found: Choice) -> pd.DataFrame:
-    """A row for each rater who is in a family.
+    """Return one row per rater who is in a family.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def families_of(found: Choice) -> pd.DataFrame:
 
 
 def table_of(judged: Judged, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each model, in the order of the scores; columns that no model has are left out."""
+    """Return one row per model, in the order of the scores; leave out columns that no model has."""
     found, by_gold = judged
     rows = [_row(found, each, by_gold.get(each.candidate.name)) for each in found.standings]
     return pd.DataFrame(rows).dropna(axis=1, how="all")
@@ -144,7 +144,7 @@ def _row(found: Choice, each: Standing, gold: GoldMeasures | None) -> dict:
 
 
 def _remark(found: Choice, each: Standing) -> str:
-    """Whether a model opens or why it cannot, and that it has not converged."""
+    """Return whether a model is selected or why it cannot be, and if it has not converged."""
     words = "opens" if each.candidate.name == found.chosen else each.excluded
     if each.fit is None or each.fit.converged:
         return words
@@ -152,13 +152,13 @@ def _remark(found: Choice, each: Standing) -> str:
 
 
 def preferred_by_gold(found: Choice, by_gold: dict[str, GoldMeasures]) -> str:
-    """That gold prefers another model than the one that opened, if its log loss is lower beyond the intervals.
+    """Return that gold prefers another model than the selected one, if its log loss is lower beyond the intervals.
 
     Parameters
     ----------
     found : Choice
     by_gold : dict of str to GoldMeasures
-        By name of the model.
+        Measures by name of the model.
     """
     opened = by_gold.get(found.chosen)
     rivals = {

@@ -1,4 +1,4 @@
-"""Class probabilities to train on, and as log-odds and weights; never only the best class."""
+"""Class probabilities for training, also as log-odds and weights; never only the best class."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -26,12 +26,12 @@ class ModelLabels:
 
 
 def compute(models: FittedModels, options) -> ModelLabels:
-    """Write the class probabilities in three forms."""
+    """Compute the class probabilities in three forms."""
     return ModelLabels(models.shown, soft_labels(models.shown.dataset, models.shown.fit))
 
 
 def present(found: ModelLabels, dataset: Dataset, options) -> list[Block]:
-    """Three tables to download, and the first cases."""
+    """Show three tables to download, and the first cases."""
     shown, labels = found.shown, found.labels
     blocks: list[Block] = [Heading("Soft labels to train on", "soft labels")]
     if not shown.request.method.is_truth:
@@ -72,12 +72,12 @@ def present(found: ModelLabels, dataset: Dataset, options) -> list[Block]:
 
 
 def table_of(found: ModelLabels, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each case with the probability of each class."""
+    """Return one row per case with the probability of each class."""
     return by_class(found.labels.cases, found.labels.classes, found.labels.probability)
 
 
 def _examples(labels: SoftLabels, model: str) -> pd.DataFrame:
-    """A row for each example for training: a case with a class that it may be, and how much the example counts."""
+    """Return one row per example for training: a case with a possible class, and the weight of the example."""
     case, code = np.nonzero(labels.weight > 0)
     return pd.DataFrame(
         {

@@ -1,4 +1,4 @@
-"""Models next to each other: what each says of one class, whether its checks pass, how well it predicts."""
+"""Models side by side: the share of one class, the results of checks, and the held-out prediction."""
 
 from dataclasses import dataclass
 
@@ -31,15 +31,15 @@ _PAPER = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelSummary:
-    """Models with what compares them.
+    """Models with the numbers that compare them.
 
     Attributes
     ----------
     models : FittedModels
     loo : dict of str to LooRow
-        By title of the model, compared among models of the same annotations.
+        Results by title of the model, compared among models of the same annotations.
     name : str
-        The class whose share is in the table.
+        Class whose share is in the table.
     """
 
     models: FittedModels
@@ -48,14 +48,14 @@ class ModelSummary:
 
 
 def compute(models: FittedModels, options) -> ModelSummary:
-    """Compare models of the same annotations; choose the class that difficulty models have, or the one most moved."""
+    """Compare models of the same annotations; choose the class of difficulty models, or the one changed most."""
     groups: dict[str, dict[str, PsisLoo]] = {}
     for one in models.fitted:
         if one.bayes is not None and one.bayes.loo is not None:
             groups.setdefault(one.dataset.content_digest, {})[one.title] = one.bayes.loo
     loo: dict[str, LooRow] = {}
     for group in groups.values():
-        if len(group) > 1:  # best of one says nothing
+        if len(group) > 1:  # the best of one model is not a finding
             loo |= {row.name: row for row in compare_loo(group)}
     of_two = next((one.fit.classes[1] for one in models.fitted if len(one.fit.classes) == 2), None)
     shown = models.shown.fit
@@ -63,7 +63,7 @@ def compute(models: FittedModels, options) -> ModelSummary:
 
 
 def present(found: ModelSummary, dataset: Dataset, options) -> list[Block]:
-    """A row for each model."""
+    """Show a row for each model."""
     fitted = found.models.fitted
     table = table_of(found, dataset, options)
     columns = [Column("model"), Column("by", help=explained("full posterior")), Column(_share(found.name))]
@@ -85,7 +85,7 @@ def present(found: ModelSummary, dataset: Dataset, options) -> list[Block]:
 
 
 def badges(models: FittedModels) -> list[Block]:
-    """What must not be overlooked; counted if there are many models.
+    """Return important warnings; counted if there are many models.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def badges(models: FittedModels) -> list[Block]:
 
 
 def table_of(found: ModelSummary, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each model, in words and as numbers."""
+    """Return one row per model, in words and as numbers."""
     return pd.DataFrame([_row(found, one) for one in found.models.fitted])
 
 
@@ -152,13 +152,13 @@ def _share(name: str) -> str:
 
 
 def prevalence_of(fit: RaterModelFit, name: str) -> tuple[float | None, float | None, float | None]:
-    """Share of a class and the ends of its interval; None if the fit has no such class, or no interval.
+    """Return the share of a class and the ends of its interval; None if the fit has no such class, or no interval.
 
     Parameters
     ----------
     fit : RaterModelFit
     name : str
-        Of the class.
+        Name of the class.
     """
     if name not in fit.classes:
         return None, None, None
@@ -171,7 +171,7 @@ def prevalence_of(fit: RaterModelFit, name: str) -> tuple[float | None, float | 
 
 
 def difference_in_words(row: LooRow | None) -> str:
-    """How far a model is behind the one that predicts best, by elpd.
+    """Return how far a model is behind the one that predicts best, by elpd.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How common each class is by majority vote alone, which is all that can be said without a rater model."""
+"""Prevalence of each class by majority vote only, for data without a possible rater model."""
 
 from dataclasses import dataclass
 
@@ -36,7 +36,7 @@ def compute(dataset: Dataset, options) -> VoteShares:
 
 
 def present(found: VoteShares, dataset: Dataset, options) -> list[Block]:
-    """The most common class, and all that win a case; those that win none are counted."""
+    """Show the most common class, and all that win a case; count those that win none."""
     table = table_of(found, dataset, options)
     never = int((table["share of cases"] == 0).sum())
     classes = plural(never, "class", "classes")
@@ -60,7 +60,7 @@ def present(found: VoteShares, dataset: Dataset, options) -> list[Block]:
 
 
 def table_of(found: VoteShares, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each class, the most common first."""
+    """Return one row per class, the most common first."""
     rows = ((name, one.value, one.low, one.high) for name, one in zip(dataset.classes, found.shares, strict=True))
     table = frame_of(rows, COLUMNS)
     return table.sort_values("share of cases", ascending=False, kind="stable", ignore_index=True)

@@ -1,4 +1,4 @@
-"""How the raters are doing: the parts of the answer, with their options."""
+"""Quality of the raters: the parts of the analysis, with their options."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -27,14 +27,14 @@ def _integer(default: int, label: str, low: int = 0) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ScoreOptions:
-    """Of what is acceptable, and by whom raters are judged.
+    """Options of the acceptable accuracy, and of the judge of raters.
 
     Attributes
     ----------
     acceptable : float, optional
         Accuracy, or correlation with the case; from the data if omitted.
     fdr : float
-        False discovery rate of those flagged as below it.
+        False discovery rate of raters flagged as below it.
     judged_by : {"gold", "model"}, optional
     level : float
     """
@@ -47,14 +47,14 @@ class ScoreOptions:
 
 @dataclass(frozen=True, slots=True)
 class AssessedOptions(ScoreOptions):
-    """Of the assessment of all raters.
+    """Options of the assessment of all raters.
 
     Attributes
     ----------
     model : str or Request
-        Rater model; "usual" is the default, a request one that has been drawn.
+        Rater model; "usual" is the default, a request is one whose draws exist.
     false_alarms : float
-        Chance that honest raters raise any other flag, at most.
+        Largest probability that careful raters raise any other flag.
     seed : int
     """
 
@@ -65,14 +65,14 @@ class AssessedOptions(ScoreOptions):
 
 @dataclass(frozen=True, slots=True)
 class OneRaterOptions(AssessedOptions):
-    """Of one rater; the one flagged first if nobody is named."""
+    """Options of one rater; the one flagged first if nobody is named."""
 
     who: str = _option("", "The rater", kind="text", help="Name of the rater")
 
 
 @dataclass(frozen=True, slots=True)
 class SharedOptions:
-    """Of shared errors."""
+    """Options of shared errors."""
 
     machines: tuple[str, ...] = ()
     seed: int = 0
@@ -80,7 +80,7 @@ class SharedOptions:
 
 @dataclass(frozen=True, slots=True)
 class PlansOptions:
-    """Of plans side by side: their sizes, what an annotation costs, and whether shares of right cases are shown."""
+    """Options of plans side by side: their sizes, the cost of an annotation, and whether accuracy is shown."""
 
     new_raters: int = _integer(3, "The number of new raters")
     new_cases: int = _integer(20, "The number of new cases")
@@ -94,7 +94,7 @@ class PlansOptions:
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """Of one plan: what is to be reached, for which rater or class, and on which cases."""
+    """Options of one plan: its target, for which rater or class, and on which cases."""
 
     quantity: str = _option("certainty", "The quantity", choices=tuple(QUANTITIES))
     target: float = _option(0.9, "The target")
@@ -107,7 +107,7 @@ class PlanOptions:
 
 @dataclass(frozen=True, slots=True)
 class TrustOptions:
-    """Of trust in each rater."""
+    """Options of the reliability of each rater."""
 
     n_draws: int = 1000
     seed: int = 0
@@ -163,7 +163,7 @@ def _part(
     module: str, title: str, applicable: Callable[[Dataset], Verdict], options: type, work: LongWork | None = None,
     name: str = "", of: str = "",
 ) -> AnalysisPart:  # fmt: skip
-    """A part by the functions of a module, which end in ``of`` if there are several parts in it."""
+    """Return a part from the functions of a module, which end in ``of`` if it has several parts."""
     compute, present, table = (f"{__name__}.{module}:{name}{of}" for name in ("compute", "present", "table_of"))
     return AnalysisPart(name or module, title, applicable, compute, present, table, options, work=work)
 

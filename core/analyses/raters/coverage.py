@@ -1,4 +1,4 @@
-"""Who overlaps with whom, and what is missing."""
+"""Overlap of raters, and what is missing."""
 
 from collections.abc import Callable
 
@@ -30,18 +30,18 @@ CLASSES = (
 def compute(
     dataset: Dataset, options, *, token: CancelToken | None = None, progress: Callable[[float], None] | None = None
 ) -> Coverage:
-    """Overlap of raters and of classes, by the classes that Dawid-Skene finds."""
+    """Compute the overlap of raters and of classes, by the classes that Dawid-Skene finds."""
     return coverage(dataset, DawidSkene().fit(dataset, token=token, progress=progress))
 
 
 def table_of(found: Coverage, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each rater."""
+    """Return one row per rater."""
     values = found.raters, found.component + 1, found.not_met, found.odd_cycle
     return pd.DataFrame(dict(zip((column.name for column in RATERS), values, strict=True)))
 
 
 def present(found: Coverage, dataset: Dataset, options) -> list[Block]:
-    """Groups, pairs that lack overlap, raters and classes."""
+    """Show groups, pairs that lack overlap, raters and classes."""
     figures = (
         ("Groups of raters without a case in common", found.n_components),
         (f"Pairs of raters with fewer than {found.few:,} shared cases", len(found.lacking)),

@@ -1,4 +1,4 @@
-"""Planning: what plans buy side by side, and how many more annotations until something is known well enough."""
+"""Planning: a comparison of plans, and how many more annotations are needed for a given precision."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ PLANS = (
 
 
 def plans_of(dataset: Dataset, options) -> list[Plan]:
-    """The plans of the options that ask for anything."""
+    """List the plans of the options that add anything."""
     usual = per_case(dataset)
     least = min(options.least_certain, dataset.n_cases)
     asked = (
@@ -42,21 +42,21 @@ def plans_of(dataset: Dataset, options) -> list[Plan]:
 
 
 def per_case(dataset: Dataset) -> int:
-    """Annotations of a case, as it is now."""
+    """Return the present number of annotations per case."""
     return max(1, round(dataset.n_annotations / max(1, dataset.n_cases)))
 
 
 def compute_plans(
     dataset: Dataset, options, *, token: CancelToken | None = None, progress: Callable[[float], None] | None = None
 ) -> PlanOutcomes:
-    """Each plan carried out in simulated worlds."""
+    """Carry out each plan in simulations."""
     fit = DawidSkene().fit(dataset, token=token)
     how = {"n_worlds": options.n_worlds, "seed": options.seed, "token": token, "progress": progress}
     return plan_outcomes(dataset, fit, plans_of(dataset, options), **how)
 
 
 def table_of_plans(found: PlanOutcomes, dataset: Dataset | None, options) -> pd.DataFrame:
-    """A row for each plan; without shares of right cases unless the classes of the model are those of the raters."""
+    """Return one row per plan; without accuracy unless the classes of the model are those of the raters."""
     frame = found.to_frame()
     if options.cost is not None:
         frame["cost"] = options.cost * frame["annotations"]
@@ -64,7 +64,7 @@ def table_of_plans(found: PlanOutcomes, dataset: Dataset | None, options) -> pd.
 
 
 def present_plans(found: PlanOutcomes, dataset: Dataset, options) -> list[Block]:
-    """Which plan buys most, and all of them."""
+    """Show which plan gives most, and all of them."""
     shown = shown_of(found, options.cost, right=options.right)
     columns = tuple(column for column in PLANS if column.name in shown)
     said = (
@@ -85,15 +85,15 @@ def present_plans(found: PlanOutcomes, dataset: Dataset, options) -> list[Block]
 
 
 def shown_of(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> pd.DataFrame:
-    """The plans as people see them: each quantity with its interval.
+    """Return the plans as people see them: each quantity with its interval.
 
     Parameters
     ----------
     found : PlanOutcomes
     cost : float, optional
-        Of an annotation.
+        Cost of an annotation.
     right : bool
-        Whether accuracy can be forecast.
+        True if accuracy can be forecast.
     """
 
     def with_ends(quantity: int) -> list[str]:
@@ -113,15 +113,15 @@ def shown_of(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> 
 
 
 def says(found: PlanOutcomes, cost: float | None, *, right: bool = True) -> list[tuple]:
-    """Which plan clearly gives most of each quantity for its annotations, in a sentence each.
+    """Return which plan clearly gives most of each quantity for its annotations, in one sentence each.
 
     Parameters
     ----------
     found : PlanOutcomes
     cost : float, optional
-        Of an annotation.
+        Cost of an annotation.
     right : bool
-        Whether accuracy can be forecast.
+        True if accuracy can be forecast.
     """
     n = found.n_annotations[1:].astype(float)
     if not n.size:
@@ -156,14 +156,14 @@ STEPS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlannedAnnotations:
-    """Where a plan leads.
+    """Forecast of a plan.
 
     Attributes
     ----------
     forecast : Forecast
     raters : tuple of str
     by_gold : GoldMeasures or None
-        What gold says of the model by which worlds are simulated.
+        Comparison with gold of the model of the simulations.
     """
 
     forecast: Forecast
@@ -174,7 +174,7 @@ class PlannedAnnotations:
 def compute(
     dataset: Dataset, options, *, token: CancelToken | None = None, progress: Callable[[float], None] | None = None
 ) -> PlannedAnnotations:
-    """The forecast, and where there is gold what it says of the model by which worlds are simulated."""
+    """Compute the forecast, and if there is gold, the comparison of the model of the simulations with it."""
     fit = DawidSkene().fit(dataset, token=token)
     goal = Goal(options.quantity, options.target, options.name)
     how = {"policy": options.policy, "budget": options.budget, "n_worlds": options.n_worlds, "seed": options.seed}
@@ -184,13 +184,13 @@ def compute(
 
 
 def table_of(found: PlannedAnnotations, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each number of annotations added."""
+    """Return one row per number of annotations added."""
     plan = found.forecast
     return frame_of(zip(plan.extra, plan.value, plan.low, plan.high, strict=True), STEPS)
 
 
 def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]:
-    """The forecast with its band, and whom to ask about first."""
+    """Show the forecast with its band, and whom to ask first."""
     plan, title = found.forecast, words(found.forecast)
     blocks: list[Block] = [
         Figure(lambda theme: figures.plan_forecast(plan, theme, title), "Forecast of the plan", "plan"),
@@ -222,7 +222,7 @@ def present(found: PlannedAnnotations, dataset: Dataset, options) -> list[Block]
 
 
 def words(found: Forecast) -> str:
-    """How many annotations are needed."""
+    """Return how many annotations are needed, in words."""
     if found.needed is None:
         return f"Within {plural(int(found.extra[-1]), 'annotation')} the target is not met"
     low = "–" if found.needed_low is None else f"{found.needed_low:,}"

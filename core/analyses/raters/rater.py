@@ -1,4 +1,4 @@
-"""One rater: what speaks against them, their annotations by class beside the pool, and what changes without them."""
+"""One rater: flags, annotations by class next to those of the panel, and the effect of leaving them out."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ from . import table
 from .table import AssessedRaters
 
 MOST_ROWS = 200
-ENOUGH = 5  # annotations on a class, below which nothing is said of it
+ENOUGH = 5  # smallest number of annotations on a class to report on it
 _SEEN = 0.5  # expected annotations below which a cell is not listed
 ANSWERS = (
     Column("class by the others"),
@@ -53,7 +53,7 @@ class OneRater:
     card : ReportCard
     without : Influence or None
     why_not : str
-        Why it cannot be said what changes without them; empty where it can.
+        Reason why the effect of leaving them out is not available; empty if it is.
     """
 
     all: AssessedRaters
@@ -68,7 +68,7 @@ class OneRater:
 
 
 def first_of(found: AssessedRaters) -> int:
-    """The rater who opens: the one flagged first."""
+    """Return the initial rater: the one flagged first."""
     act = found.act
     return next(iter((*act.against(), *act.flags))).rater if act.flags else 0
 
@@ -80,7 +80,7 @@ def compute(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> OneRater:
-    """The rater of the options, or the one flagged first.
+    """Assess the rater of the options, or the one flagged first.
 
     Parameters
     ----------
@@ -102,12 +102,12 @@ def compute(
 
 
 def table_of(found: OneRater, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each pair of classes that the rater gave, with the pool's share beside it; the commonest first."""
+    """Return one row per pair of classes that the rater gave, next to the panel's share; the most frequent first."""
     return answers_of(found.card)
 
 
 def answers_of(card: ReportCard) -> pd.DataFrame:
-    """The annotations of the rater of a card, as `table_of` has them."""
+    """Return the annotations of the rater of a card, as in `table_of`."""
     own, pool = card.own, card.pool
     expected = np.nan_to_num(own.share) * own.n[:, None]
     true, answered = np.nonzero((expected >= _SEEN) | ((np.eye(len(card.classes)) > 0) & (own.n[:, None] >= _SEEN)))
@@ -130,7 +130,7 @@ def answers_of(card: ReportCard) -> pd.DataFrame:
 
 
 def present(found: OneRater, dataset: Dataset, options) -> list[Block]:
-    """Flags, how the rater follows the cases, accuracy over time, annotations by class, and what changes without."""
+    """Show flags, how the rater follows the cases, accuracy over time, annotations by class, and the effect without."""
     following = found.all.act.following
     drift = found.card.over_time
     return [
@@ -145,7 +145,7 @@ def present(found: OneRater, dataset: Dataset, options) -> list[Block]:
 
 
 def flags(found: AssessedRaters, place: int) -> list[Block]:
-    """What speaks against a rater, and what is said of them besides."""
+    """Show the flags of a rater, and remarks that are not against them."""
     blocks: list[Block] = []
     for flag in (flag for flag in found.act.flags if flag.rater == place):
         said = f"{flag.title}: ", Name(flag.words)
@@ -157,7 +157,7 @@ def flags(found: AssessedRaters, place: int) -> list[Block]:
 
 
 def follows(found: Following, rater: int) -> list[Block]:
-    """Of ordered classes: how closely a rater follows the cases, and how they read the scale."""
+    """Show for ordered classes how closely a rater follows the cases, and how they use the scale."""
     if found.why or not np.isfinite(found.rates.value[rater]):
         why = found.why or "too few annotations"
         return [Words(("Cannot determine how this rater follows the cases: ", Name(why), "."), "note")]
@@ -169,13 +169,13 @@ def follows(found: Following, rater: int) -> list[Block]:
 
 
 def distance(found: RaterTable, place: int, card: ReportCard) -> list[Block]:
-    """Distance of a rater from ordered classes, unless the classes of the model are not those of the raters.
+    """Show the distance of a rater from ordered classes, unless the model's classes differ from the raters'.
 
     Parameters
     ----------
     found : RaterTable
     place : int
-        Of the rater.
+        Position of the rater.
     card : ReportCard
     """
     off = found.distance
@@ -190,13 +190,13 @@ def distance(found: RaterTable, place: int, card: ReportCard) -> list[Block]:
 
 
 def over_time(found: AssessedRaters, place: int, drift: Drift) -> list[Block]:
-    """Accuracy over time with its control chart.
+    """Show accuracy over time with its control chart.
 
     Parameters
     ----------
     found : AssessedRaters
     place : int
-        Of the rater.
+        Position of the rater.
     drift : Drift
     """
     name = plotly(shorten(found.table.raters[place], 24))
@@ -223,7 +223,7 @@ def over_time(found: AssessedRaters, place: int, drift: Drift) -> list[Block]:
 
 
 def by_class(card: ReportCard) -> list[Block]:
-    """Annotations on each class beside the pool's, and cases on which the others are certain of another class."""
+    """Show annotations on each class next to the panel's, and cases whose other raters are certain of another class."""
     if card.own_classes:
         return [*answers(card), *differences(card)]
     said = "The classes of the model are not those of the raters, so annotations are not compared by class."
@@ -231,7 +231,7 @@ def by_class(card: ReportCard) -> list[Block]:
 
 
 def answers(card: ReportCard) -> list[Block]:
-    """Where the rater differs most, and the table."""
+    """Show where the rater differs most, and the table."""
     heading, frame = Heading("Annotations on each class", "confusion matrix"), answers_of(card)
     if frame.empty:
         return [heading, Words("No annotation of this rater is judged by others.")]
@@ -254,7 +254,7 @@ def _download(card: ReportCard) -> Download:
 
 
 def _most_unlike(frame: pd.DataFrame) -> list[Block]:
-    """The class given for another one that is clearly the furthest above the pool, if any."""
+    """Return the wrong class that the rater gives clearly more often than the panel, by the largest margin, if any."""
     wrong = frame[(frame["class by the others"] != frame["answered"]) & (frame["expected answers"] >= ENOUGH)]
     own, pool = wrong["share"], wrong["share of the pool"]
     above = own - pool
@@ -277,7 +277,7 @@ def _most_unlike(frame: pd.DataFrame) -> list[Block]:
 
 
 def differences(card: ReportCard) -> list[Block]:
-    """Cases on which this rater differs from others who are certain."""
+    """Show cases on which this rater differs from others who are certain."""
     heading = Heading("Cases where the others are certain of another class")
     if not card.differences:
         return [heading, Words("There is none.")]
@@ -290,7 +290,7 @@ def differences(card: ReportCard) -> list[Block]:
 
 
 def differences_of(card: ReportCard) -> pd.DataFrame:
-    """A row for each of these cases."""
+    """Return one row per such case."""
     rows = (
         (one.case, one.answer, one.others, one.sure, f"{one.n_agree:,} of {one.n_others:,}") for one in card.differences
     )
@@ -301,15 +301,15 @@ _WITHOUT = Heading("Without this rater")
 
 
 def may_leave(found: AssessedRaters, place: int) -> bool:
-    """Whether to leave a rater out is a question; of ordered classes only if something speaks against them.
+    """Return whether leaving a rater out is worth asking; for ordered classes only if they are flagged.
 
-    To read higher or lower is no reason to leave.
+    Rating higher or lower is not a reason to leave a rater out.
     """
     return found.act.following is None or place in found.act.flagged()
 
 
 def without(change: Influence | None, why_not: str = "") -> Words:
-    """What changes if a rater is left out, or why that cannot be said."""
+    """Show the effect of leaving a rater out, or why it is not available."""
     if change is None:
         return Words((Name(why_not),), "note")
 

@@ -1,4 +1,4 @@
-"""How raters read an ordered scale by the ordinal model: severity, spread and slips."""
+"""Use of an ordered scale by raters, from the ordinal model: severity, spread and slips."""
 
 import numpy as np
 import pandas as pd
@@ -14,7 +14,7 @@ SCALE = (Column("rater"), Column("annotations", unit="count"), *(one for name in
 
 
 def all_raters(fit: RaterModelFit) -> list[Block]:
-    """Who reads clearly higher or lower than the panel, and all raters."""
+    """Show who rates clearly higher or lower than the panel, and all raters."""
     said = severity_sentence(fit)
     if not said:
         return []
@@ -37,13 +37,13 @@ def all_raters(fit: RaterModelFit) -> list[Block]:
 
 
 def one_rater(fit: RaterModelFit, rater: str) -> list[Block]:
-    """How much higher or lower than the panel one rater reads."""
+    """Show how much higher or lower than the panel one rater rates."""
     said = reads(fit, fit.raters.index(rater))
     return [Words(("By the ordinal model ", Strong(Name(rater)), " ", Name(said), "."), term=ORDINAL)]
 
 
 def table_of(fit: RaterModelFit) -> pd.DataFrame:
-    """Severity, spread and slip of each rater with their intervals, those furthest from the panel first."""
+    """Return severity, spread and slip of each rater with intervals, those furthest from the panel first."""
     parts = [f"{name}{end}" for name in NAMES for end in ("", "_low", "_high")]
     frame = pd.DataFrame(
         {"rater": fit.raters, "annotations": fit.n_annotations} | {part: fit.parameters[part] for part in parts}

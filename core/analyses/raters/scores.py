@@ -1,4 +1,4 @@
-"""Raters of scores: who scores higher, whose scores scatter, how far off each is by gold, and since when."""
+"""Raters of scores: severity, spread, bias by gold, and changes over time."""
 
 from collections.abc import Callable
 from typing import Any
@@ -41,7 +41,7 @@ _OF_SCORES = ("with_others", "with_others_low", "with_others_high", "severe", "e
 def compute(
     dataset: Dataset, options, *, token: CancelToken | None = None, progress: Callable[[float], None] | None = None
 ) -> Following:
-    """How closely raters follow the cases, with severity and spread; an error if these cannot be determined."""
+    """Compute how closely raters follow the cases, with severity and spread; raise if these cannot be determined."""
     asked = {"acceptable": options.acceptable, "q": options.fdr, "judged_by": options.judged_by}
     found = following_of(dataset, **asked, level=options.level, token=token, progress=progress)
     if found.scores is None:
@@ -51,7 +51,7 @@ def compute(
 
 
 def _drawn(name: str, found: Any, title: str) -> Callable[..., Any]:
-    """A figure of scores, whose module is loaded when it is drawn: a command needs none."""
+    """Return a figure of scores whose module is loaded when it is drawn, because a command needs none."""
 
     def draw(theme):
         from ...figures import scores as figures
@@ -62,18 +62,18 @@ def _drawn(name: str, found: Any, title: str) -> Callable[..., Any]:
 
 
 def severity_of(found: Following) -> ScoreRaters:
-    """Severity and spread, which `compute` makes sure of."""
+    """Return severity and spread, which `compute` has checked."""
     assert found.scores is not None
     return found.scores
 
 
 def digits_of(raters: ScoreRaters) -> int:
-    """Digits after the point that scores are written with."""
+    """Return the number of decimals of scores."""
     return score_digits(float(np.nanmedian(raters.severity_high - raters.severity_low)))
 
 
 def table_of(found: Following, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each rater, those of whom most is lost first; of equals those farthest from the average rater."""
+    """Return one row per rater, most lost first, then farthest from the average rater."""
     raters = severity_of(found)
     order = np.lexsort((-np.abs(np.nan_to_num(raters.severity)), -np.nan_to_num(found.lost, nan=-1.0)))
     named = (raters.severe, raters.erratic, raters.against)
@@ -86,15 +86,15 @@ def table_of(found: Following, dataset: Dataset, options) -> pd.DataFrame:
 
 
 def sentences(found: Following) -> list[str]:
-    """What stands out, the most important first: whose scale runs the other way, who is severe, who fails to follow."""
+    """Return findings, the most important first: a reversed scale, severe raters, raters who do not follow cases."""
     raters = severity_of(found)
     who, said = found.who().removesuffix("."), list(raters.sentences(digits_of(raters)))
-    # That nobody fails to follow the cases is no finding.
+    # If everybody follows the cases, that is not a finding.
     return [who, *said] if found.n_flagged and not raters.against.any() else [said[0], who, *said[1:]]
 
 
 def present(found: Following, dataset: Dataset, options) -> list[Block]:
-    """Severity and spread of each rater with their intervals, and the table."""
+    """Show severity and spread of each rater with their intervals, and the table."""
     raters = severity_of(found)
     severe, erratic = int(raters.severe.sum()), int(raters.erratic.sum())
     level = f"{plural(severe, 'rater')} clearly above or below" if severe else "Nobody clearly above or below"
@@ -132,7 +132,7 @@ def present(found: Following, dataset: Dataset, options) -> list[Block]:
 
 
 def made_of(raters: ScoreRaters, suitable: ApplicableCoefficients) -> list[Block]:
-    """What the variances say together, and the intraclass correlation of Agreement."""
+    """Show the meaning of the variances together, and the intraclass correlation of Agreement."""
     from ...figures.agreement import title_of  # loads plotly
 
     parts = (("cases", raters.between_cases), ("raters", raters.between_raters), ("the rest", raters.median_spread))
@@ -161,22 +161,22 @@ BY_GOLD = (
 
 
 def compute_gold(dataset: Dataset, options) -> ScoreGold:
-    """How far the scores of each rater lie from the known scores."""
+    """Compute how far the scores of each rater are from the known scores."""
     return score_gold(dataset, level=options.level)
 
 
 def table_of_gold(found: ScoreGold, dataset: Dataset | None = None, options=None) -> pd.DataFrame:
-    """A row for each rater."""
+    """Return one row per rater."""
     return found.to_frame()
 
 
 def present_gold(found: ScoreGold, dataset: Dataset, options) -> list[Block]:
-    """Bias of each rater with its interval, and the table."""
+    """Show the bias of each rater with its interval, and the table."""
     return by_gold(found, score_digits(float(np.nanmedian(found.error))))
 
 
 def by_gold(found: ScoreGold, digits: int) -> list[Block]:
-    """The same with so many digits after the point of scores."""
+    """Show the comparison with gold, with that many decimals of scores."""
     frame = table_of_gold(found)
     return [
         Heading("Against gold"),
@@ -198,26 +198,26 @@ def by_gold(found: ScoreGold, digits: int) -> list[Block]:
 
 
 def compute_time(dataset: Dataset, options, *, raters: ScoreRaters | None = None) -> tuple[ScoreDrifts, int]:
-    """How each rater's severity changed, and the digits that scores are written with.
+    """Compute how each rater's severity changed, and the number of decimals of scores.
 
     Parameters
     ----------
     dataset : Dataset
     options : ScoreOptions
     raters : ScoreRaters, optional
-        Of the same data, if they are known.
+        Severity and spread from the same data, if known.
     """
     raters = score_raters(dataset, level=options.level) if raters is None else raters
     return score_drifts(dataset, raters, level=raters.level), digits_of(raters)
 
 
 def table_of_time(found: tuple[ScoreDrifts, int], dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each rater."""
+    """Return one row per rater."""
     return found[0].to_frame()
 
 
 def present_time(found: tuple[ScoreDrifts, int], dataset: Dataset, options) -> list[Block]:
-    """How many changed, and each rater over time, the clearest first."""
+    """Show how many changed, and each rater over time, the clearest first."""
     drifts, digits = found
     download = Download(table_of_time(found, dataset, options), "Raters over time", "score_drift", "score_drift_file")
     names = [one for one, drift in zip(drifts.raters, drifts.each, strict=True) if drift is not None]
@@ -245,15 +245,15 @@ def present_time(found: tuple[ScoreDrifts, int], dataset: Dataset, options) -> l
 
 
 def over_time(found: ScoreDrifts, place: int, digits: int) -> list[Block]:
-    """One rater's severity over time, and how it changed.
+    """Show one rater's severity over time, and how it changed.
 
     Parameters
     ----------
     found : ScoreDrifts
     place : int
-        Of the rater.
+        Position of the rater.
     digits : int
-        After the point.
+        Number of decimals.
     """
     drift, rater = found.each[place], found.raters[place]
     if drift is None:

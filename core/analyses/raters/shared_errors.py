@@ -1,4 +1,4 @@
-"""Raters who share errors: the matrix, the pairs that stand out, and how many independent raters these are worth."""
+"""Raters with shared errors: the matrix, the pairs that stand out, and the number of independent raters."""
 
 from collections.abc import Callable, Sequence
 
@@ -29,32 +29,32 @@ _TITLE = "Colour: agreement beyond what accuracy explains · ×: beyond chance"
 def compute(
     dataset: Dataset, options, *, token: CancelToken | None = None, progress: Callable[[float], None] | None = None
 ) -> SharedErrors:
-    """Which raters share errors, machines taking no part in the fit."""
+    """Find raters who share errors; AI raters are not used in the fit."""
     return shared_errors(dataset, machines=options.machines, seed=options.seed, token=token)
 
 
 def table_of(found: SharedErrors, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each pair of raters."""
+    """Return one row per pair of raters."""
     return found.to_frame()
 
 
 def present(found: SharedErrors, dataset: Dataset, options) -> list[Block]:
-    """The matrix and the pairs, of people alone."""
+    """Show the matrix and the pairs, of people only."""
     return [HEADING, *blocks_of(found, dataset.n_raters)]
 
 
 def blocks_of(found: SharedErrors, n_raters: int, machines: Sequence[Machine] = (), key: str = "raters") -> list[Block]:
-    """The matrix and the pairs.
+    """Show the matrix and the pairs.
 
     Parameters
     ----------
     found : SharedErrors
     n_raters : int
-        In the data.
+        Number of raters in the data.
     machines : sequence of Machine
-        What is known of those who took no part in the fit.
+        Known facts about those who were not used in the fit.
     key : str
-        Of the page.
+        Key on the page.
     """
     family = {one.name: one.family for one in machines}
     families = [family.get(name, "") for name in found.raters]
@@ -88,9 +88,9 @@ def blocks_of(found: SharedErrors, n_raters: int, machines: Sequence[Machine] = 
 
 
 def drawn(found: SharedErrors, families: Sequence[str]) -> list[int]:
-    """Who is drawn, families together and machines last; raters of whom no pair is told would be an empty row.
+    """List the raters to draw, families together and AI raters last; leave out those without a determined pair.
 
-    Where these are too many: machines, then those with most pairs that share errors, then with most pairs.
+    If these are too many: AI raters, then those with most pairs that share errors, then with most pairs.
     """
     told = np.isfinite(found.residual) & ~np.eye(len(found.raters), dtype=bool)
     n_told, n_shared = told.sum(axis=1), found.shares.sum(axis=1)
@@ -108,7 +108,7 @@ def _which(found: SharedErrors, order: Sequence[int], n_raters: int) -> tuple:
 
 
 def sentence(found: SharedErrors) -> str:
-    """How many pairs share errors, and what the people are worth."""
+    """Return how many pairs share errors, and how many independent raters people are worth, in a sentence."""
     pairs = found.pairs()
     n = int(np.isfinite(found.residual[np.triu_indices(len(found.raters), 1)]).sum())
     said = f"{len(pairs):,} of {plural(n, 'pair')} of raters share errors beyond chance."

@@ -1,4 +1,4 @@
-"""All raters: how accurate each is, or how closely they follow the cases, and what speaks against them."""
+"""Table of all raters: their accuracy, or how closely they follow the cases, and their flags."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -39,7 +39,7 @@ _FOLLOWING = (
 _OF_CLASSES = ("bias", "adversarial", "p_drift", "classes_off", "classes_off_low", "classes_off_high")
 _OFF = intervals("classes_off", "classes off", heads=("classes off, from", "classes off, to"))
 _BLIND_ENDS = ("blind reads agree, lower end", "blind reads agree, upper end")
-# What monitoring adds to files of the page; JSON and the command's table have what is before it.
+# Columns that monitoring adds to files of the page; JSON and the command's table have only those before.
 MONITORED = (
     Column("n_cases", "cases", "count"),
     Column("agreement", "with others", "share"),
@@ -57,7 +57,7 @@ MONITORED = (
     *intervals("blind", "blind reads agree", "share", heads=_BLIND_ENDS),
     Column("blind_n", "blind cases", "count"),
 )
-# In which order people see the columns: what raters are judged by differs.
+# Orders in which people see the columns, by the measure that raters are judged by.
 _BY_ACCURACY = ("expected_wrong", "accuracy", "ci_low", "ci_high", "p_acceptable", "n_judged")
 _BY_FOLLOWING = (
     "lost", "follows", "follows_low", "follows_high", "p_acceptable", "follows_n", *(one.name for one in READING),
@@ -65,14 +65,14 @@ _BY_FOLLOWING = (
 
 
 def columns_of(followed: bool, ordered: bool) -> tuple[Column, ...]:
-    """The columns of the table of raters, without those of `MONITORED`.
+    """Return the columns of the table of raters, without those of `MONITORED`.
 
     Parameters
     ----------
     followed : bool
-        Raters are judged by how they follow the cases, as of three ordered classes or more.
+        True if raters are judged by how they follow the cases, as for three or more ordered classes.
     ordered : bool
-        It is known how many classes off raters are.
+        True if it is known how many classes off raters are.
     """
     return (
         Column("rater"),
@@ -94,7 +94,7 @@ def columns_of(followed: bool, ordered: bool) -> tuple[Column, ...]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AssessedRaters:
-    """Raters as a model and gold see them.
+    """Raters as a model and gold judge them.
 
     Attributes
     ----------
@@ -107,12 +107,12 @@ class AssessedRaters:
 
     @property
     def columns(self) -> tuple[Column, ...]:
-        """Those of the table that the command line writes."""
+        """Columns of the table that the command line writes."""
         return columns_of(self.act.following is not None, bool(self.table.distance.n.any()))
 
     @property
     def shown_columns(self) -> tuple[Column, ...]:
-        """Those that a page shows, in its order."""
+        """Columns that a page shows, in its order."""
         judged = _BY_ACCURACY if self.act.following is None else _BY_FOLLOWING
         off = [column.name for column in _OFF] if _OFF[0] in self.columns else []
         cases, agreement, *rest = (column.name for column in MONITORED)
@@ -122,15 +122,15 @@ class AssessedRaters:
 
     @property
     def ranked(self) -> bool:
-        """Whether anything may be said of who is better than whom."""
+        """True if a ranking of raters is justified."""
         return not (self.act.judged.why_no_order or self.act.judged.why)
 
     def titles(self) -> list[str]:
-        """What each rater is flagged for, in full."""
+        """Return the flags of each rater, in full."""
         return ["; ".join(flag.title for flag in self.act.flags if flag.rater == rater) for rater in self.order()]
 
     def order(self) -> np.ndarray:
-        """Raters by what they cost, most first."""
+        """Return raters by their cost, most first."""
         return self.act.judged.order()
 
 
@@ -142,14 +142,14 @@ def look(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> RaterTable:
-    """The raters as the chosen model sees them.
+    """Return the raters as the chosen model judges them.
 
     Parameters
     ----------
     dataset : Dataset
     options : AssessedOptions
     fit : RaterModelFit, optional
-        A posterior of these data, in place of a model to fit.
+        Posterior of these data, instead of a model to fit.
     token, progress
         See `core.runtime.chunks.map_chunks`.
     """
@@ -166,14 +166,14 @@ def compute(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> AssessedRaters:
-    """Everything that is known of each rater, and what speaks against them.
+    """Compute all results on each rater, and their flags.
 
     Parameters
     ----------
     dataset : Dataset
     options : AssessedOptions
     table : RaterTable, optional
-        Of `look`, if it is known.
+        Table of `look`, if it is known.
     token, progress
         See `core.runtime.chunks.map_chunks`.
     """
@@ -183,7 +183,7 @@ def compute(
 
 
 def table_of(found: AssessedRaters, dataset: Dataset | None = None, options=None) -> pd.DataFrame:
-    """A row for each rater, those who cost most first; what they are flagged for as on the command line."""
+    """Return one row per rater, most costly first; with the flags as on the command line."""
     table, act, times = found.table, found.act, found.table.response_times
     leans = leaning(table.bias)
     own, rows = act.acceptable.own_classes, range(leans.size)
@@ -198,7 +198,7 @@ def table_of(found: AssessedRaters, dataset: Dataset | None = None, options=None
         seconds=times.seconds,
         repeats_previous=times.repeated,
     )
-    if not own:  # what needs the classes of the model says nothing where these are not those of the raters
+    if not own:  # columns that need the model's classes are not valid for raters with other classes
         frame = frame.assign(leans_to=None, **dict.fromkeys(_OF_CLASSES, np.nan))
     if act.acceptable.why:
         frame = frame.assign(adversarial=np.nan)
@@ -207,17 +207,17 @@ def table_of(found: AssessedRaters, dataset: Dataset | None = None, options=None
 
 
 def evidence_of(act: FlaggedRaters, rater: int) -> list[str]:
-    """What speaks for each flag of a rater."""
+    """Return the evidence for each flag of a rater."""
     return [flag.words for flag in act.flags if flag.rater == rater]
 
 
 def written(found: AssessedRaters) -> pd.DataFrame:
-    """The columns of the table that the command line writes."""
+    """Return the columns of the table that the command line writes."""
     return table_of(found)[[column.name for column in found.columns]]
 
 
 def rows_of(found: AssessedRaters) -> list[dict]:
-    """The same as JSON has it: gold and model within each rater, flags and their evidence as lists."""
+    """Return the same as in JSON: gold and model within each rater, flags and their evidence as lists."""
     rows = []
     for rater, record in zip(found.order().tolist(), written(found).to_dict("records"), strict=True):
         row = {name: value for name, value in record.items() if not name.startswith(("gold_", "model_"))}
@@ -228,19 +228,19 @@ def rows_of(found: AssessedRaters) -> list[dict]:
 
 
 def shown(found: AssessedRaters) -> pd.DataFrame:
-    """The table with flags in full, and who judges as people call them."""
+    """Return the table with flags in full, and the judge in words for people."""
     frame = table_of(found)
     judges = frame["judged_by"].replace("model", found.act.others)
     return frame.assign(flags=found.titles(), judged_by=judges)
 
 
 def present(found: AssessedRaters, dataset: Dataset, options) -> list[Block]:
-    """The table with its picture, and every flag with what speaks for it."""
+    """Show the table with its picture, and every flag with its evidence."""
     return [*raters(found), *flags(found)]
 
 
 def raters(found: AssessedRaters) -> list[Block]:
-    """The table, and the raters with their intervals against all."""
+    """Show the table, and the raters with their intervals against all."""
     from ...figures import raters as figures  # loads plotly, which no command needs
 
     act = found.act
@@ -276,7 +276,7 @@ _PRINTED = ("rater", "n", "accuracy", "ci_low", "ci_high", "judged_by", "expecte
 _PRINTED_FOLLOWING = (
     "rater", "n", "follows", "follows_low", "follows_high", "judged_by", "lost", "severity", "spread", "flags",
 )  # fmt: skip
-# Where a report calls a column otherwise, or shows it otherwise, than its file.
+# Columns that a report names or shows differently from the file.
 _HEADS: dict[str, tuple[str, Unit]] = {
     "ci_low": ("95% from", "coefficient"),
     "ci_high": ("to", "coefficient"),
@@ -289,7 +289,7 @@ _HEADS: dict[str, tuple[str, Unit]] = {
 
 
 def least(act: FlaggedRaters) -> str:
-    """Who is clearly the least accurate, or follows the cases least."""
+    """Return a title with the rater who is clearly the least accurate, or follows the cases least."""
     judged, followed = act.judged, act.following is not None
     one = clearly_least(judged.rates.value, judged.rates.low, judged.rates.high)
     if one is not None:
@@ -301,7 +301,7 @@ def least(act: FlaggedRaters) -> str:
 
 
 def _caption(found: AssessedRaters) -> str:
-    """What the order of raters says."""
+    """Return the meaning of the order of raters."""
     if not found.ranked:
         return "Raters; the annotations do not rank them."
     if found.act.following is None:
@@ -313,7 +313,7 @@ def _caption(found: AssessedRaters) -> str:
 
 
 def flags(found: AssessedRaters) -> list[Block]:
-    """Every flag with its evidence, and what the judgement rests on."""
+    """Show every flag with its evidence, and the basis of the judgement."""
     act, table = found.act, found.table
     n = len(act.flags)
     lines = [
@@ -339,7 +339,7 @@ def flags(found: AssessedRaters) -> list[Block]:
 
 
 def _judged(act: FlaggedRaters) -> str:
-    """What raters are judged by, in a sentence."""
+    """Return the measure by which raters are judged, in a sentence."""
     if act.following is not None:
         return _followed(act.following)
     if not act.acceptable.n_judged:
@@ -368,7 +368,7 @@ def _followed(found: Following) -> str:
 
 
 def whom_to_look_at(flagged: Sequence[str], first: int = 6) -> list[Block]:
-    """Flagged raters, among what there is to do."""
+    """List flagged raters, as a task."""
     if not flagged:
         return []
     named = ", ".join(shorten(name, 30) for name in flagged[:first])

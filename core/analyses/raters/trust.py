@@ -1,4 +1,4 @@
-"""Trust in each rater by mixture Plackett-Luce: an order of raters, and no accuracy."""
+"""Reliability of each rater by mixture Plackett-Luce: an order of raters, without an accuracy."""
 
 from collections.abc import Callable
 
@@ -32,19 +32,19 @@ TRUST = (
 def compute(
     dataset: Dataset, options, *, token: CancelToken | None = None, progress: Callable[[float], None] | None = None
 ) -> RaterTrust:
-    """The trust in each rater, by a chain over all cases."""
+    """Estimate the reliability of each rater, by a chain over all cases."""
     model = METHOD.make()
     how = {"reliability": model.default_reliability, "n_draws": options.n_draws, "seed": options.seed}
     return model.fit(as_taken(METHOD, dataset)[0], **how, token=token, progress=progress).raters
 
 
 def table_of(found: RaterTrust, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each rater."""
+    """Return one row per rater."""
     return found.to_frame().rename(columns={"mean": "trust"})
 
 
 def present(found: RaterTrust, dataset: Dataset, options) -> list[Block]:
-    """The trusts with their intervals, the least first."""
+    """Show the reliabilities with their intervals, the lowest first."""
     least = clearly_least(found.mean, found.ci_low, found.ci_high) if found.converged else None
     title = "No rater is trusted clearly less than the others"
     if least is not None:

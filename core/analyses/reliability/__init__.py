@@ -1,4 +1,4 @@
-"""How certainty and classifiers change with the reliability γ: the parts of the answer, with their options."""
+"""Change of certainty and classifiers with the reliability γ: the parts of the analysis, with their options."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class SweepOptions:
         Values of γ, ascending.
     n_draws, seed : int
     metric : str
-        Of classifiers; the one that pages open with if empty.
+        Metric of classifiers; the default of pages if empty.
     """
 
     reliabilities: tuple[float, ...] = SWEPT
@@ -45,9 +45,9 @@ class SetOptions:
         Values of γ, ascending.
     n_draws, seed : int
     classifier : int
-        Whose sets are shown, of the classifiers with scores.
+        Classifier whose sets are shown, among those with scores.
     alpha, folds, n_labels, corrected, within
-        As of `core.evaluation.prediction_sets.prediction_sets`.
+        See `core.evaluation.prediction_sets.prediction_sets`.
     """
 
     reliabilities: tuple[float, ...] = SWEPT
@@ -63,13 +63,13 @@ class SetOptions:
 
 @dataclass(frozen=True, slots=True)
 class AnchorOptions:
-    """Options of what anchors γ.
+    """Options of the evidence for γ.
 
     Attributes
     ----------
     n_draws, seed : int
     beta : float, optional
-        How far the annotations of a case are independent; estimated from held-out annotations if omitted.
+        Independence of the annotations of a case; estimated from held-out annotations if omitted.
     """
 
     n_draws: int = 1000
@@ -86,12 +86,12 @@ def settings_of(inputs: Inputs) -> AnalysisSettings:
         There are none.
     """
     if inputs.settings is None:
-        raise InputError("No plausibility model is chosen.", "Provide settings.")
+        raise InputError("The plausibility model is missing.", "Provide settings.")
     return inputs.settings
 
 
 def nearest(reliabilities: Sequence[float], inputs: Inputs) -> int:
-    """Return the place of the value, by its ratio, that is nearest to γ of the settings.
+    """Return the position of the value that is nearest to γ of the settings, by its ratio.
 
     Parameters
     ----------
@@ -103,14 +103,14 @@ def nearest(reliabilities: Sequence[float], inputs: Inputs) -> int:
 
 
 def control(reliabilities: Sequence[float], inputs: Inputs, key: str) -> Control:
-    """Return the choice of one γ, the nearest to that of the settings at first.
+    """Return the control of one γ, initially the nearest to that of the settings.
 
     Parameters
     ----------
     reliabilities : sequence of float
     inputs : Inputs
     key : str
-        Of the control.
+        Key of the control.
     """
     titles = [exact(value) for value in reliabilities]
     return Control("At γ =", reliabilities, titles, key, nearest(reliabilities, inputs), look="slider")
@@ -149,21 +149,21 @@ def _with_another_model(inputs: Inputs) -> str:
 
 
 def other_model(names: Sequence[str], own: str) -> str | None:
-    """Return the first further plausibility model that needs to learn nothing of raters; None if there is none.
+    """Return the first other plausibility model that learns nothing on raters; None if there is none.
 
     Parameters
     ----------
     names : sequence of str
-        Of the models that take the annotations, in the order in which pages offer them.
+        Names of the models that take the annotations, in the order of pages.
     own : str
-        Of the model that is chosen.
+        Name of the chosen model.
     """
     made = (method_named("plausibility", name).make() for name in names if name != own)
     return next((model.name for model in made if not hasattr(model, "fitted") and not hasattr(model, "trusted")), None)
 
 
 def _part(name: str, title: str, *lacking: Lacking, options: type = SweepOptions, compute: str = "") -> AnalysisPart:
-    """A part of the module of its name; ``compute`` names another module that computes its result."""
+    """Return a part from the module of its name; ``compute`` names another module that computes its result."""
 
     def applicable(inputs: Inputs) -> Verdict:
         settings = inputs.settings

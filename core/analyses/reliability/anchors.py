@@ -1,4 +1,4 @@
-"""What anchors γ: what another rater would say, how certain the leading class may be, and where γ opens."""
+"""Evidence for γ: prediction of another rater, accuracy of the leading class, and the default γ."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,18 +32,19 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Anchors:
-    """What says where γ should be.
+    """Evidence for the value of γ.
 
     Attributes
     ----------
     opening : DefaultReliability
-        Where γ opens, and why.
+        Default of γ, and its reason.
     readers : HeldOutCurve or None
-        None if there is gold and no annotation can be held out; `why_no_readers` is the reason.
+        Curve of held-out raters; None if there is gold and no annotation can be held out; `why_no_readers` is the
+        reason.
     truth : TruthCurve or None
-        None with gold of fewer than two cases, and of scores.
+        Curve against gold; None with gold for fewer than two cases, and for scores.
     beta : float or None
-        How far the annotations of a case are independent; None if γ does not rest on it.
+        Independence of the annotations of a case; None if γ does not depend on it.
     why_no_readers : str
     """
 
@@ -55,14 +56,14 @@ class Anchors:
 
 
 def compute(inputs: Inputs, options, progress: Progress | None = None) -> Anchors:
-    """Both curves, β, and the γ that pages open with.
+    """Compute both curves, β, and the default γ of pages.
 
     Parameters
     ----------
     inputs : Inputs
     options : AnchorOptions
     progress : callable, optional
-        Told the share done of each of them.
+        Called with the share done of each of them.
 
     Raises
     ------
@@ -72,7 +73,7 @@ def compute(inputs: Inputs, options, progress: Progress | None = None) -> Anchor
     dataset, model = inputs.dataset, settings_of(inputs).plausibility
     how = {"seed": options.seed, "progress": progress}
     truth, readers, why = None, None, ""
-    if dataset.kind != "score" and len(gold_cases(dataset)) > 1:  # of scores no class is right or wrong
+    if dataset.kind != "score" and len(gold_cases(dataset)) > 1:  # scores have no correct class
         truth = truth_curve(dataset, model, n_draws=options.n_draws, **how)
     try:
         readers = held_out_curve(dataset, model, n_draws=min(N_DRAWS, options.n_draws), **how)
@@ -86,7 +87,7 @@ def compute(inputs: Inputs, options, progress: Progress | None = None) -> Anchor
 
 
 def _beta(dataset: Dataset, model: PlausibilityModel, progress: Progress | None) -> float | None:
-    """How far raters share mistakes, by held-out annotations as on pages; None if γ does not rest on it."""
+    """Return how far raters share mistakes, by held-out annotations as on pages; None if γ does not depend on it."""
     classes = dataset.as_classes()[0] if dataset.kind == "ranking" else dataset
     if not (rests_on_beta(model) and can_choose(classes)):
         return None
@@ -94,7 +95,7 @@ def _beta(dataset: Dataset, model: PlausibilityModel, progress: Progress | None)
 
 
 def present(found: Anchors, inputs: Inputs, options) -> list[Block]:
-    """Both curves, each with its sentence."""
+    """Show both curves, each with its sentence."""
     readers = [Words((Name(found.why_no_readers),))] if found.readers is None else readers_blocks(found.readers)
     truth = (
         [Words(NO_GOLD, "note")] if found.truth is None else truth_blocks(found.truth, settings_of(inputs).reliability)
@@ -105,19 +106,19 @@ def present(found: Anchors, inputs: Inputs, options) -> list[Block]:
 
 
 def table_of(found: Anchors, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each γ of the curve of held-out raters."""
+    """Return one row per γ of the curve of held-out raters."""
     curve = found.readers
     columns = {name: [] if curve is None else getattr(curve, name).tolist() for name in READERS}
     return pd.DataFrame(columns)
 
 
 def opening_words(found: DefaultReliability | None) -> list[Block]:
-    """Why γ opens there, its marks, and the prior.
+    """Show the reason for the default γ, its marks, and the prior.
 
     Parameters
     ----------
     found : DefaultReliability or None
-        None if nothing anchors γ.
+        Default of γ; None if there is no evidence.
     """
     if found is None:
         return []
@@ -129,7 +130,7 @@ def opening_words(found: DefaultReliability | None) -> list[Block]:
 
 
 def readers_blocks(curve: HeldOutCurve) -> list[Block]:
-    """The held-out score against γ.
+    """Show the held-out score against γ.
 
     Parameters
     ----------
@@ -150,13 +151,13 @@ def readers_blocks(curve: HeldOutCurve) -> list[Block]:
 
 
 def truth_blocks(curve: TruthCurve, reliability: float) -> list[Block]:
-    """Log loss of certainty against γ, and a reliability diagram at one.
+    """Show the log loss of certainty against γ, and a reliability diagram at one.
 
     Parameters
     ----------
     curve : TruthCurve
     reliability : float
-        γ of the diagram.
+        Reliability γ of the diagram.
     """
     from ...figures import anchors as figures  # loads plotly, which the command does not need
 

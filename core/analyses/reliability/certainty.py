@@ -37,13 +37,13 @@ COLUMNS = (
 
 
 def compute(inputs: Inputs, options) -> SweepTable:
-    """Certainty, risk and metrics of classifiers at each γ."""
+    """Compute certainty, risk and metrics of classifiers at each γ."""
     how = {"classifiers": inputs.predictions, "n_draws": options.n_draws, "seed": options.seed}
     return reliability_sweep(settings_of(inputs).plausibility, inputs.dataset, options.reliabilities, **how)
 
 
 def present(found: SweepTable, inputs: Inputs, options) -> list[Block]:
-    """Two figures and the numbers behind them; places beyond the number of classes are not shown."""
+    """Show two figures and their numbers; places beyond the number of classes are left out."""
     table = table_of(found, inputs, options)
     shown = table.dropna(axis=1, how="all")
     return [
@@ -59,13 +59,13 @@ def present(found: SweepTable, inputs: Inputs, options) -> list[Block]:
 
 
 def figures_of(found: SweepTable, reliabilities: tuple[float, ...] | None = None) -> Row:
-    """Mean certainty, and that of every case.
+    """Show mean certainty, and that of every case.
 
     Parameters
     ----------
     found : SweepTable
     reliabilities : tuple of float, optional
-        All that will be there, while the first are.
+        All reliabilities of the final figure, while only the first are computed.
     """
     mean = Figure(
         lambda theme: figures.mean_certainty(found, theme, "Mean certainty against trust in the raters", reliabilities),
@@ -81,7 +81,7 @@ def figures_of(found: SweepTable, reliabilities: tuple[float, ...] | None = None
 
 
 def table_of(found: SweepTable, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each γ."""
+    """Return one row per γ."""
     model = settings_of(inputs).plausibility
     rows = []
     for place, (reliability, result) in enumerate(zip(found.reliabilities, found.certainty, strict=True)):
@@ -97,7 +97,7 @@ def table_of(found: SweepTable, inputs: Inputs, options) -> pd.DataFrame:
 
 
 def by_case(dataset: Dataset, found: SweepTable) -> pd.DataFrame:
-    """Certainty of every case, a column for each γ.
+    """Return the certainty of every case, with a column for each γ.
 
     Parameters
     ----------
@@ -112,12 +112,12 @@ def by_case(dataset: Dataset, found: SweepTable) -> pd.DataFrame:
 
 
 def middle(found: SweepTable) -> int:
-    """Place of the γ at which one of them stands for all."""
+    """Return the position of the γ that represents all of them."""
     return len(found.reliabilities) // 2
 
 
 def over_trust(sweep: SweepTable) -> str:
-    """How certainty goes with trust, and how many cases stay uncertain at the highest."""
+    """Return how certainty changes with γ, and how many cases stay uncertain at the highest, in a sentence."""
     first, last = sweep.certainty[0], sweep.certainty[-1]
     n_cases = len(first.cases)
     if len(sweep.reliabilities) == 1:

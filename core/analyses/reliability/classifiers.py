@@ -1,4 +1,4 @@
-"""Whether the choice of a classifier survives the uncertainty about the truth: a metric against γ, and gold."""
+"""Dependence of the best classifier on γ: a metric against γ, and gold."""
 
 import numpy as np
 import pandas as pd
@@ -55,7 +55,7 @@ BY_GOLD = (
 
 
 def present(found: SweepTable, inputs: Inputs, options) -> list[Block]:
-    """A metric of each classifier against γ, how often each is right by gold, and more at one γ."""
+    """Show a metric of each classifier against γ, their accuracy by gold, and more at one γ."""
     metrics = found.evaluation[0].metrics
     metric = Control(
         "Metric", metrics, [figures.metric_title(one) for one in metrics], "metric",
@@ -65,7 +65,7 @@ def present(found: SweepTable, inputs: Inputs, options) -> list[Block]:
 
 
 def table_of(found: SweepTable, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each γ and classifier, of one metric."""
+    """Return one row per γ and classifier, for one metric."""
     return _values(found, _metric(inputs, options))
 
 
@@ -75,16 +75,16 @@ def lines(
     metric: str,
     scores: PointScores | None = None,
 ) -> Figure:
-    """The metric of each classifier against γ.
+    """Show the metric of each classifier against γ.
 
     Parameters
     ----------
     reliabilities : tuple of float
     evaluations : tuple of Evaluation
-        Of the first reliabilities alone, while the others are computed.
+        Evaluations of the first reliabilities only, while the others are computed.
     metric : str
     scores : dict, optional
-        Against the point estimate, while there is no evaluation.
+        Scores against the point estimate, while there is no evaluation.
     """
     title = "Line: mean over plausible truths · band: 95% of them · ×: against the point estimate"
     return Figure(
@@ -122,7 +122,7 @@ def _of_metric(found: SweepTable, inputs: Inputs, metric: str) -> list[Block]:
 
 
 def _by_gold(inputs: Inputs, metric: str) -> list[Block]:
-    """How often each classifier is right by gold."""
+    """Show how often each classifier is correct by gold."""
     if not len(gold_cases(inputs.dataset)):
         return []
     top = 1 if metric == metric_names(TOP)[0] else TOP
@@ -139,7 +139,7 @@ def _by_gold(inputs: Inputs, metric: str) -> list[Block]:
 
 
 def _at(found: SweepTable, reliability: float, metric: str) -> list[Block]:
-    """Who is better than whom, and the metric over draws, cases and levels of risk."""
+    """Show which classifier is better, and the metric over draws, cases and levels of risk."""
     evaluation = found.evaluation[found.reliabilities.index(reliability)]
     place, names, at = evaluation.metrics.index(metric), list(evaluation.classifiers), f"at γ = {exact(reliability)}"
     better = _by_classifier(names, evaluation.better[:, :, place], "better", names)
@@ -172,7 +172,7 @@ def _at(found: SweepTable, reliability: float, metric: str) -> list[Block]:
 
 
 def _by_classifier(names: list[str], values: np.ndarray, first: str, labels) -> pd.DataFrame:
-    """A column for each classifier, after one of labels."""
+    """Return a column for each classifier, after one of labels."""
     table = pd.DataFrame(values, columns=names)
     table.insert(0, first, list(labels), allow_duplicates=True)
     return table

@@ -26,9 +26,9 @@ class ModelComparison:
     ----------
     models : tuple of str
     reliabilities : tuple of float
-        γ.
+        Reliability γ of each model.
     certainty : tuple of ndarray
-        Of every case, each of shape (n_cases,).
+        Certainty of every case under each model, each of shape (n_cases,).
     """
 
     models: tuple[str, str]
@@ -37,7 +37,7 @@ class ModelComparison:
 
     @property
     def names(self) -> tuple[str, str]:
-        """What each is called, with its γ."""
+        """Names of the two models, with their γ."""
         first, second = (
             f"{method_named('plausibility', name).title}, γ = {exact(at)}"
             for name, at in zip(self.models, self.reliabilities, strict=True)
@@ -46,7 +46,7 @@ class ModelComparison:
 
 
 def compute(inputs: Inputs, options) -> ModelComparison:
-    """Certainty under the model of the settings, at the middle of the options, and under another at its default γ."""
+    """Compute certainty under the settings' model at the middle γ, and under another model at its default γ."""
     settings = settings_of(inputs)
     own, at = settings.plausibility, options.reliabilities[len(options.reliabilities) // 2]
     other = other_model(plausibility_names(inputs.dataset, settings.choice), own.name)
@@ -66,7 +66,7 @@ def _certainty(inputs: Inputs, model: PlausibilityModel, reliability: float, opt
 
 
 def heading(other: str) -> Heading:
-    """The heading, which a page shows while certainty under the other model is computed.
+    """Return the heading, which a page shows while certainty under the other model is computed.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def heading(other: str) -> Heading:
 
 
 def present(found: ModelComparison, inputs: Inputs, options) -> list[Block]:
-    """A point for each case."""
+    """Show a point for each case."""
     line = relation(*found.certainty)
     title = f"Correlation {with_interval(line.correlation, line.ci_low, line.ci_high)}"
     cases = tuple(plotly(shorten(case, 24)) for case in inputs.dataset.cases)
@@ -93,6 +93,6 @@ def present(found: ModelComparison, inputs: Inputs, options) -> list[Block]:
 
 
 def table_of(found: ModelComparison, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each case."""
+    """Return one row per case."""
     columns = dict(zip(found.names, found.certainty, strict=True))
     return pd.DataFrame({"case": inputs.dataset.cases} | columns)

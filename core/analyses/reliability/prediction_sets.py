@@ -1,4 +1,4 @@
-"""What a list must hold so that the truth is on it as often as promised: coverage and size of sets against γ."""
+"""Prediction sets that contain the truth with the target probability: coverage and size against γ."""
 
 from collections.abc import Sequence
 
@@ -68,12 +68,12 @@ Found = tuple[tuple[PredictionSets, ...], ...]  # of each classifier with scores
 
 
 def scored(predictions: Sequence[Predictions]) -> tuple[Predictions, ...]:
-    """Return the classifiers whose scores of classes are known, of which sets are made."""
+    """Return the classifiers with known scores of classes, for which sets can be made."""
     return tuple(one for one in predictions if one.score is not None)
 
 
 def compute(inputs: Inputs, options) -> Found:
-    """Sets of every classifier with scores at each γ."""
+    """Compute sets of every classifier with scores at each γ."""
     model, found = settings_of(inputs).plausibility, []
     votes = majority_votes(model, inputs.dataset)
     for value in options.reliabilities:
@@ -83,15 +83,15 @@ def compute(inputs: Inputs, options) -> Found:
 
 
 def at_one(inputs: Inputs, kept: KeptPlausibilities, votes: Labels, options) -> tuple[PredictionSets, ...]:
-    """Sets of every classifier with scores at one γ.
+    """Compute sets of every classifier with scores at one γ.
 
     Parameters
     ----------
     inputs : Inputs
     kept : KeptPlausibilities
-        What the draws at this γ leave.
+        Plausibilities from the draws at this γ.
     votes : tuple of ndarray
-        Of `core.evaluation.prediction_sets.majority_votes`.
+        Result of `core.evaluation.prediction_sets.majority_votes`.
     options : SetOptions
     """
     how = {name: getattr(options, name) for name in ("alpha", "folds", "n_labels", "corrected", "within", "seed")}
@@ -101,14 +101,14 @@ def at_one(inputs: Inputs, kept: KeptPlausibilities, votes: Labels, options) -> 
 def at_possible_promise(
     one: Predictions, dataset: Dataset, kept: KeptPlausibilities, votes: Labels, seed: int
 ) -> PredictionSets:
-    """Sets of a classifier at the largest promise up to 0.9 that its lists can keep.
+    """Compute sets of a classifier at the largest target up to 0.9 that its lists can reach.
 
     Parameters
     ----------
     one : Predictions
     dataset : Dataset
     kept, votes
-        As of `at_one`.
+        See `at_one`.
     seed : int
     """
     first = prediction_sets(one, dataset, kept, votes=votes, seed=seed)
@@ -117,13 +117,13 @@ def at_possible_promise(
 
 
 def promises(found: Sequence[PredictionSets], reliability: float) -> list[Block]:
-    """What the sets of classifiers promise at one γ, and what they hold.
+    """Show the target coverage of the sets of classifiers at one γ, and their content.
 
     Parameters
     ----------
     found : sequence of PredictionSets
     reliability : float
-        γ.
+        Reliability γ.
     """
     table = _numbers((reliability,), (tuple(found),))
     note = f"Prediction sets at γ = {exact(reliability)}, calibrated on half of the cases and tested on the others."
@@ -134,13 +134,13 @@ def promises(found: Sequence[PredictionSets], reliability: float) -> list[Block]
 
 
 def present(found: Found, inputs: Inputs, options) -> list[Block]:
-    """The promise of one classifier, what it costs in size against γ, where it fails, and the largest sets."""
+    """Show the target of one classifier, the size of its sets against γ, where coverage fails, and the largest sets."""
     at = control(options.reliabilities, inputs, "sets_reliability")
     return [Selector((at,), lambda reliability: _at(found, inputs, options, reliability))]
 
 
 def table_of(found: Found, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each γ and classifier."""
+    """Return one row per γ and classifier."""
     return _numbers(options.reliabilities, found)
 
 
@@ -159,7 +159,7 @@ def _numbers(reliabilities: Sequence[float], found: Found) -> pd.DataFrame:
 
 
 def _at(found: Found, inputs: Inputs, options, reliability: float) -> list[Block]:
-    """All of one classifier, at one γ where it is not against γ."""
+    """Show all results of one classifier, at one γ unless it is against γ."""
     of_one = tuple(each[options.classifier] for each in found)
     sets = of_one[options.reliabilities.index(reliability)]
     return [
@@ -172,13 +172,13 @@ def _at(found: Found, inputs: Inputs, options, reliability: float) -> list[Block
 
 
 def words(sets: PredictionSets, reliability: float) -> str:
-    """What was seen on the test cases, in a sentence.
+    """Return the result on the test cases, in a sentence.
 
     Parameters
     ----------
     sets : PredictionSets
     reliability : float
-        γ.
+        Reliability γ.
     """
     share = sets.aggregated
     said = (
@@ -203,7 +203,7 @@ def _share(share: CoveredShare) -> str:
 
 
 def _against_reliability(found: Found, of_one: tuple[PredictionSets, ...], options) -> list[Block]:
-    """Coverage of one classifier and size of all against γ, and their numbers."""
+    """Show coverage of one classifier and size of all against γ, and their numbers."""
     reliabilities = options.reliabilities
     sizes = {first.classifier: tuple(each[place] for each in found) for place, first in enumerate(found[0])}
     coverage = Figure(
@@ -232,13 +232,13 @@ def _against_reliability(found: Found, of_one: tuple[PredictionSets, ...], optio
 
 
 def conditional(sets: PredictionSets, reliability: float) -> list[Block]:
-    """Where the promise holds: by quarter of certainty, group and expected risk.
+    """Show where the target is reached: by quarter of certainty, group and expected risk.
 
     Parameters
     ----------
     sets : PredictionSets
     reliability : float
-        γ.
+        Reliability γ.
     """
     if not sets.groups:
         return []
@@ -263,7 +263,7 @@ def conditional(sets: PredictionSets, reliability: float) -> list[Block]:
 
 
 def largest(sets: PredictionSets) -> np.ndarray:
-    """Cases with the largest sets, the largest first.
+    """Return cases with the largest sets, the largest first.
 
     Parameters
     ----------
@@ -273,7 +273,7 @@ def largest(sets: PredictionSets) -> np.ndarray:
 
 
 def _largest(sets: PredictionSets, dataset: Dataset, options, reliability: float) -> list[Block]:
-    """The cases with the largest sets, and the sets of all cases to download."""
+    """Show the cases with the largest sets, and the sets of all cases to download."""
     told = {name: getattr(options, name) for name in ("folds", "n_labels", "corrected", "within")}
     told = {name: value for name, value in told.items() if value != getattr(type(options)(), name)}
     told |= {"alpha": sets.alpha, "reliability": reliability, "classifier": sets.classifier}

@@ -1,4 +1,4 @@
-"""How far predicted scores are off, over plausible truths, against γ."""
+"""Errors of predicted scores over plausible truths, against γ."""
 
 import pandas as pd
 
@@ -26,7 +26,7 @@ Errors = tuple[ScoreErrors, ...]  # one for each γ
 
 
 def compute(inputs: Inputs, options) -> Errors:
-    """Errors of predictors over plausible truths at each γ."""
+    """Compute errors of predictors over plausible truths at each γ."""
     how = {"n_draws": options.n_draws, "seed": options.seed}
     model = gaussian(inputs)
     return tuple(
@@ -35,7 +35,7 @@ def compute(inputs: Inputs, options) -> Errors:
 
 
 def present(found: Errors, inputs: Inputs, options) -> list[Block]:
-    """Errors against γ, and all of them at the γ nearest to the one that pages open with."""
+    """Show errors against γ, and all of them at the γ nearest to the default of pages."""
     metrics = found[0].metrics
     titles = [figures.METRIC_TITLES[one] for one in metrics]
     control = Control("Error", metrics, titles, "score_metric", look="side by side")
@@ -43,7 +43,7 @@ def present(found: Errors, inputs: Inputs, options) -> list[Block]:
 
 
 def table_of(found: Errors, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each γ, predictor and metric."""
+    """Return one row per γ, predictor and metric."""
     return pd.concat([one.to_frame().assign(reliability=one.reliability) for one in found], ignore_index=True)
 
 

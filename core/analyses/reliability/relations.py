@@ -1,4 +1,4 @@
-"""How certainty goes with agreement."""
+"""Relation of certainty to agreement."""
 
 from dataclasses import dataclass
 
@@ -19,14 +19,14 @@ from .certainty import middle
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Relation(Result):
-    """A least-squares line and Pearson's correlation with its 95% interval (Fisher's transformation).
+    """Least-squares line and Pearson's correlation with its 95% interval (Fisher's transformation).
 
     Attributes
     ----------
     intercept, slope, correlation : float or None
-        None where fewer than three pairs or no spread allow none.
+        Estimates; None with fewer than three pairs or without spread.
     ci_low, ci_high : float or None
-        None with fewer than four pairs.
+        Ends of the interval; None with fewer than four pairs.
     n : int
     """
 
@@ -39,7 +39,7 @@ class Relation(Result):
 
 
 def relation(x: np.ndarray, y: np.ndarray) -> Relation:
-    """Line and correlation of two arrays of the same length."""
+    """Compute line and correlation of two arrays of the same length."""
     n = len(x)
     if n < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
         return Relation(None, None, None, None, None, n)
@@ -50,7 +50,7 @@ def relation(x: np.ndarray, y: np.ndarray) -> Relation:
 
 
 def present(found: SweepTable, inputs: Inputs, options) -> list[Block]:
-    """Certainty of each case against the agreement of each of its raters with the others."""
+    """Show the certainty of each case against the agreement of each of its raters with the others."""
     table = table_of(found, inputs, options)
     both = table[table["agreement"].notna()]
     agreement, certainty = both["agreement"].to_numpy(), both["certainty"].to_numpy()
@@ -73,7 +73,7 @@ def present(found: SweepTable, inputs: Inputs, options) -> list[Block]:
 
 
 def table_of(found: SweepTable, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each case."""
+    """Return one row per case."""
     certainty = found.certainty[middle(found)].certainty[:, 0]
     agreement = leave_one_out(inputs.dataset).case
     return pd.DataFrame({"case": inputs.dataset.cases, "agreement": agreement, "certainty": certainty})

@@ -1,4 +1,4 @@
-"""Levels of risk: how certain they are, and what goes with them."""
+"""Levels of risk: their certainty, and related numbers."""
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ _LEVELS = (0.5, 1.5)
 
 
 def present(found: SweepTable, inputs: Inputs, options) -> list[Block]:
-    """Certainty of the level and the expected risk; annotations and classes of cases by their risk."""
+    """Show certainty of the level and the expected risk; annotations and classes of cases by their risk."""
     dataset, place = inputs.dataset, middle(found)
     risk = found.risk[place]
     unsure = int((risk.summed < UNCERTAIN_BELOW).sum())
@@ -61,7 +61,7 @@ def present(found: SweepTable, inputs: Inputs, options) -> list[Block]:
 
 
 def table_of(found: SweepTable, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each case."""
+    """Return one row per case."""
     return _table(found.risk[middle(found)], inputs.dataset)
 
 

@@ -1,4 +1,4 @@
-"""How well scores are known against γ: widths of their intervals, the side of the threshold, and gold."""
+"""Precision of scores against γ: widths of their intervals, the side of the threshold, and gold."""
 
 import numpy as np
 import pandas as pd
@@ -22,17 +22,17 @@ _CASES = {"m": "score", "low": "95% from", "high": "95% to", "above": "P(above)"
 
 
 def compute(inputs: Inputs, options) -> ScoreTrust:
-    """Plausible scores of all cases at each γ."""
+    """Compute plausible scores of all cases at each γ."""
     return score_trust(inputs.dataset, gaussian(inputs), options.reliabilities)
 
 
 def gaussian(inputs: Inputs) -> GaussianScores:
-    """Return the model of the settings, which is the one of scores.
+    """Return the model of the settings, which must be the one of scores.
 
     Raises
     ------
     InputError
-        It is another.
+        It is another model.
     """
     model = settings_of(inputs).plausibility
     if not isinstance(model, GaussianScores):
@@ -41,7 +41,7 @@ def gaussian(inputs: Inputs) -> GaussianScores:
 
 
 def present(found: ScoreTrust, inputs: Inputs, options) -> list[Block]:
-    """Widths and sides against γ, and the numbers."""
+    """Show widths and sides against γ, and the numbers."""
     dataset = inputs.dataset
     widths = Figure(
         lambda theme: figures.widths(found, theme, "Line: median case · band: the middle half of the cases"),
@@ -85,7 +85,7 @@ def _columns(digits: int) -> tuple[Column, ...]:
 
 
 def table_of(found: ScoreTrust, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each γ."""
+    """Return one row per γ."""
     quarter, median, three = found.quartiles
     columns = {"reliability": found.reliability, "width_quarter": quarter, "width_median": median}
     table = pd.DataFrame(columns | {"width_three_quarters": three})
@@ -100,7 +100,7 @@ def table_of(found: ScoreTrust, inputs: Inputs, options) -> pd.DataFrame:
 
 
 def by_case(dataset: Dataset, found: ScoreTrust) -> pd.DataFrame:
-    """Score of every case with its interval, at each γ.
+    """Return the score of every case with its interval, at each γ.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def by_case(dataset: Dataset, found: ScoreTrust) -> pd.DataFrame:
 
 
 def finding(found: ScoreTrust) -> str:
-    """How γ changes what is known, over all cases.
+    """Return how γ changes the precision, over all cases, in a sentence.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How good predicted sets of labels are, as a whole and by label: over plausible truths, or against known sets."""
+"""Quality of predicted sets of labels, as a whole and by label: over plausible truths, or against known sets."""
 
 import pandas as pd
 
@@ -28,19 +28,19 @@ COLUMNS = (
 
 
 def counts(inputs: Inputs) -> DirichletCounts:
-    """Return the model of the settings, or counts with their default prior: known sets need no other."""
+    """Return the model of the settings, or counts with their default prior, because known sets need no other."""
     model = settings_of(inputs).plausibility
     return model if isinstance(model, DirichletCounts) else DirichletCounts()
 
 
 def compute(inputs: Inputs, options) -> SetMetrics:
-    """Metrics at the γ of the settings; against the known sets of the inputs, if they have some."""
+    """Compute metrics at the γ of the settings; against the known sets of the inputs, if any."""
     how = {"model": counts(inputs), "gold": inputs.gold, "n_draws": options.n_draws, "seed": options.seed}
     return set_metrics(inputs.dataset, inputs.predictions, reliability=settings_of(inputs).reliability, **how)
 
 
 def present(found: SetMetrics, inputs: Inputs, options) -> list[Block]:
-    """Which classifier has the best sets, and the metrics of whole sets and of each label."""
+    """Show which classifier has the best sets, and the metrics of whole sets and of each label."""
     table, by_gold = table_of(found, inputs, options), inputs.gold is not None
     whole = table[table["metric"].isin(WHOLE)].replace({"metric": TITLES})
     each = table[~table["metric"].isin(WHOLE)]
@@ -66,12 +66,12 @@ def present(found: SetMetrics, inputs: Inputs, options) -> list[Block]:
 
 
 def table_of(found: SetMetrics, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each classifier and metric."""
+    """Return one row per classifier and metric."""
     return found.to_frame()
 
 
 def verdict(result: SetMetrics, by_gold: bool = False) -> str:
-    """Which classifier clearly has the largest mean Jaccard, with its interval; or that the best two do not differ."""
+    """Return which classifier clearly has the largest mean Jaccard, with its interval; or that the best two tie."""
     what = "the known sets" if by_gold else "what the labels"
     mean, low, high = result.mean[:, 0], result.total_low[:, 0], result.total_high[:, 0]
     best = int(mean.argmax())

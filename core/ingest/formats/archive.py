@@ -1,4 +1,4 @@
-"""Zip archives: the files inside, within limits, and nothing ever written to the disk."""
+"""Zip archives: the files inside, within limits; nothing is ever written to the disk."""
 
 import io
 import posixpath
@@ -22,12 +22,12 @@ _REMEDY = "Unpack it yourself, look at what is in it, and open the files that ho
 
 
 def is_archive(content: bytes) -> bool:
-    """Whether the bytes begin as a zip archive does."""
+    """Return whether the bytes start as a zip archive does."""
     return content.startswith((MAGIC, _EMPTY_MAGIC))
 
 
 def is_workbook(content: bytes) -> bool:
-    """Whether an archive is an Excel workbook."""
+    """Return whether an archive is an Excel workbook."""
     if not content.startswith(MAGIC):
         return False
     try:
@@ -38,21 +38,21 @@ def is_workbook(content: bytes) -> bool:
 
 
 def unpack(name: str, content: bytes, *, nested: bool = False) -> list[tuple[str, bytes]]:
-    """Name and bytes of every file in a zip archive; hidden files of operating systems are skipped.
+    """Return name and bytes of every file in a zip archive; skip hidden files of operating systems.
 
     Parameters
     ----------
     name : str
-        Of the archive, for messages.
+        Name of the archive, for messages.
     content : bytes
     nested : bool
-        Whether archives inside are let through, as pictures in a workbook may be.
+        True to allow archives inside, such as pictures in a workbook.
 
     Raises
     ------
     InputError
-        Broken or encrypted; a path that leads out of the archive, a link, an archive inside; too many files; or larger
-        unpacked than the limit, or than 200 times what it is packed.
+        The archive is broken or encrypted; has a path out of the archive, a link, an archive inside, or too many files;
+        or is larger unpacked than the limit, or than 200 times its packed size.
     """
     with reading(len(content)):
         return _unpacked(name, content, nested)
@@ -73,9 +73,9 @@ def _unpacked(name: str, content: bytes, nested: bool) -> list[tuple[str, bytes]
                 path, data = unzipped(entry.filename, data)
             except InputError as error:
                 shown = shorten(entry.filename)
-                raise InputError(f"{name} holds another archive ({shown}): {error.message}", _REMEDY) from None
+                raise InputError(f"{name} contains another archive ({shown}): {error.message}", _REMEDY) from None
             if not nested and data.startswith(_ARCHIVES) and not is_workbook(data):
-                raise InputError(f"{name} holds another archive ({shorten(entry.filename)}).", _REMEDY)
+                raise InputError(f"{name} contains another archive ({shorten(entry.filename)}).", _REMEDY)
             found.append((path, data))
     if not found:
         raise InputError(f"{name} is an archive without files.", "Choose one with the files of annotations.")
@@ -83,12 +83,12 @@ def _unpacked(name: str, content: bytes, nested: bool) -> list[tuple[str, bytes]
 
 
 def unzipped(name: str, content: bytes) -> tuple[str, bytes]:
-    """A file packed by gzip unpacked, without ``.gz`` in its name; any other as it is.
+    """Return a file packed by gzip unpacked, without ``.gz`` in its name; any other file unchanged.
 
     Raises
     ------
     InputError
-        Broken, larger unpacked than the limit, or files of R or archives that are no table.
+        The file is broken, larger unpacked than the limit, or a file of R or an archive that is not a table.
     """
     if not content.startswith(GZIP):
         return name, content
@@ -98,12 +98,12 @@ def unzipped(name: str, content: bytes) -> tuple[str, bytes]:
         unpacker = zlib.decompressobj(wbits=31)
         data = unpacker.decompress(content, limit + 1)
     except zlib.error as error:
-        raise InputError(f"{name} cannot be unpacked by gzip ({error}).", "Pack or export it again.") from None
+        raise InputError(f"Could not unpack {name}: {error}.", "Pack or export it again.") from None
     if len(data) > limit:
         raise InputError(f"{name} unpacks to more than {limit // MEGABYTE:,} MB, the limit for its size.", _REMEDY)
     if not unpacker.eof or unpacker.unused_data.strip(b"\x00"):
         raise InputError(
-            f"{name} is a gzip file of several parts, or breaks off.", "Unpack it and open the file in it."
+            f"{name} is a gzip file of several parts, or is cut off.", "Unpack it and open the file in it."
         )
     spend(characters=len(data))
     if data[:2] in (b"X\n", b"A\n", b"B\n") or data.startswith(b"RD"):
@@ -120,14 +120,14 @@ def check_archive(name: str, content: bytes) -> None:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             entries = archive.infolist()
     except (zipfile.BadZipFile, *_BROKEN) as error:
-        raise InputError(f"{name} cannot be read as a zip archive ({error}).", "Pack or export it again.") from None
+        raise InputError(f"Could not read {name} as a zip archive: {error}.", "Pack or export it again.") from None
     if len(entries) > _MOST_FILES:
-        raise InputError(f"{name} holds {len(entries):,} files, the limit is {_MOST_FILES:,}.", _REMEDY)
+        raise InputError(f"{name} has {len(entries):,} files; the limit is {_MOST_FILES:,}.", _REMEDY)
     for entry in entries:
         path = entry.filename.replace("\\", "/")
         shown = f"{name}: {shorten(entry.filename, 60)!r}"
         if path.startswith("/") or path[1:3] == ":/" or ".." in path.split("/"):
-            raise InputError(f"{shown} leads out of the archive.", _REMEDY)
+            raise InputError(f"{shown} is a path out of the archive.", _REMEDY)
         if stat.S_ISLNK(entry.external_attr >> 16):
             raise InputError(f"{shown} is a link and not a file.", _REMEDY)
         if entry.flag_bits & 0x1:
@@ -144,17 +144,17 @@ def check_archive(name: str, content: bytes) -> None:
 
 
 def _read(name: str, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, room: int) -> bytes:
-    """The bytes of one file; what its header says of its size is not trusted."""
+    """Return the bytes of one file; do not trust the size in its header."""
     most = min(room, entry.file_size)
     try:
         with archive.open(entry) as file:
             data = file.read(most + 1)
     except (zipfile.BadZipFile, *_BROKEN) as error:
         raise InputError(
-            f"{name}: {shorten(entry.filename, 60)!r} cannot be unpacked ({error}).", "Pack or export it again."
+            f"Could not unpack {shorten(entry.filename, 60)!r} of {name}: {error}.", "Pack or export it again."
         ) from None
     if len(data) > most:
-        raise InputError(f"{name}: {shorten(entry.filename, 60)!r} is larger than it says.", _REMEDY)
+        raise InputError(f"{name}: {shorten(entry.filename, 60)!r} is larger than its header states.", _REMEDY)
     return data
 
 

@@ -1,4 +1,4 @@
-"""Argilla, JSON records of versions 1 and 2, and the same as Hugging Face datasets with one column for each part."""
+"""Argilla, JSON records of versions 1 and 2, and the same as Hugging Face datasets with one column per part."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,7 +18,7 @@ _Response = tuple[str, str, object, str]  # question, user, value, status
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """Records with `responses`, or columns that end in `.responses`."""
+    """Recognise records with `responses`, or columns that end in `.responses`."""
     if most_are(files, _is_record):
         return "records with fields and responses"
     return "columns that end in .responses" if most_are(files, _is_row) else None
@@ -37,25 +37,25 @@ def _is_row(record: object) -> bool:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """Submitted responses of every question; drafts and discarded ones are dropped, suggestions skipped."""
+    """Read submitted responses of every question; drop drafts and discarded ones, and skip suggestions."""
     return source_of_records(all_records(files, progress), [file.name for file in files], recognise(files) or "said so")
 
 
 def source_of_records(
     records: Iterator[tuple[int, int, int, object]], files: Sequence[str], why: str, word: str = "record"
 ) -> Source:
-    """The same from records that are already objects.
+    """Return the source of records that are already objects.
 
     Parameters
     ----------
     records : iterator of (int, int, int, object)
-        Position of the file, number of the record, its line, and the record.
+        Number of the file, number of the record, its line, and the record.
     files : sequence of str
         Names of the files.
     why : str
-        What gave the format away.
+        Reason why the format was recognised.
     word : str
-        What a record is called in the account of dropped rows.
+        Name of a record in the account of rows left out.
     """
     asked, shown = Questionnaire((word, "response"), files), CaseTexts()
     for file, number, line, record in records:
@@ -78,7 +78,7 @@ def source_of_records(
 
 
 def _by_user(record: dict) -> list[tuple[str, str, dict[str, object]]]:
-    """User, status, and answers by question; a second answer of a user to one question is another response."""
+    """Return user, status, and answers by question; a second answer of a user to one question is another response."""
     found: dict[tuple[str, str, int], dict[str, object]] = {}
     for question, user, value, status in _responses(record):
         times = 0
@@ -116,7 +116,7 @@ def _responses(record: dict) -> Iterator[_Response]:
 
 
 def _answer(value: object) -> Answer:
-    """One class or number; a list is several classes, or a ranking where its parts have ranks."""
+    """Return one class or number; a list as several classes, or as a ranking if its parts have ranks."""
     if not isinstance(value, list):
         if isinstance(value, dict):
             return [], "class"
@@ -135,7 +135,7 @@ def _answer(value: object) -> Answer:
 
 
 def read_parquet(name: str, content: bytes) -> Source | None:
-    """Records as Hugging Face stores them, with columns that end in ``.responses``; None where there are none."""
+    """Return records as Hugging Face stores them, with columns that end in ``.responses``; None if there are none."""
     if not content.startswith(PARQUET):
         return None
     from pyarrow import ArrowException, BufferReader, parquet

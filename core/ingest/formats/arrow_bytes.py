@@ -1,4 +1,4 @@
-"""Bytes that pyarrow reads from in threads of its own."""
+"""Memory for bytes that pyarrow reads in threads of its own."""
 
 import pyarrow as pa
 
@@ -6,17 +6,17 @@ _COPIED = 64 << 20  # after a larger file there is so much left to do that no th
 
 
 def arrow_bytes(content: bytes, start: int = 0, stop: int | None = None) -> pa.Buffer:
-    """A part of a file, as memory of pyarrow's own where that costs little.
+    """Return a part of a file, in memory of pyarrow's own if that is cheap.
 
-    Bytes of Python are freed by whichever thread has read them last. Where that is one of pyarrow's, and the
-    process is about to end, it asks for Python in vain and ends the process with SIGABRT (apache/arrow#45017; one of
-    some hundred runs of the command line on a busy computer).
+    Bytes of Python are freed by the thread that reads them last. If that is one of pyarrow's, and the process is about
+    to end, it waits for Python in vain and ends the process with SIGABRT (apache/arrow#45017; one of some hundred runs
+    of the command line on a busy computer).
 
     Parameters
     ----------
     content : bytes
     start, stop : int
-        Of the part; ``stop`` is the end of the file where not given.
+        Ends of the part; ``stop`` is the end of the file if omitted.
     """
     part = pa.py_buffer(content)[start:stop]
     if part.size > _COPIED:

@@ -1,4 +1,4 @@
-"""Arrow files, which pandas and R call Feather (version 2): what they unpack to is known before they are read."""
+"""Arrow files, which pandas and R call Feather (version 2); their unpacked size is known before they are read."""
 
 import struct
 
@@ -16,12 +16,12 @@ _CONTINUED = b"\xff\xff\xff\xff"
 
 
 def read_arrow(content: bytes) -> RawTable:
-    """The table in an Arrow file.
+    """Return the table of an Arrow file.
 
     Raises
     ------
     InputError
-        The file is broken, or unpacks to more than fits.
+        The file is broken, or its unpacked size is too large.
     """
     try:
         _check_unpacked(content)
@@ -30,19 +30,19 @@ def read_arrow(content: bytes) -> RawTable:
         plain = table.drop_columns(names).replace_schema_metadata(None)
         plain = plain.cast(pa.schema([field.with_type(_as_read(field.type)) for field in plain.schema]))
     except (pa.ArrowException, OSError, ValueError, KeyError, struct.error) as error:
-        raise InputError(f"This Arrow file cannot be read ({error}).", "Write it again and open that.") from None
+        raise InputError(f"Could not read this Arrow file: {error}.", "Write it again and open the new file.") from None
     return as_text(plain)
 
 
 def _as_read(kind: pa.DataType) -> pa.DataType:
-    """Texts of any width as the readers know them."""
+    """Return texts of any width as the type that readers know."""
     if pa.types.is_dictionary(kind):
         return _as_read(kind.value_type)
     return pa.string() if pa.types.is_large_string(kind) or pa.types.is_string_view(kind) else kind
 
 
 def _check_unpacked(content: bytes) -> None:
-    """Spend what the buffers of every batch unpack to: packed ones begin with their size."""
+    """Spend the unpacked size of the buffers of every batch; packed ones start with their size."""
     at = 8
     while at + 8 <= len(content):
         if content[at : at + 4] != _CONTINUED:
@@ -61,24 +61,24 @@ def _check_unpacked(content: bytes) -> None:
 
 
 def _unpacked_size(content: bytes, at: int, length: int) -> int:
-    """Bytes that a packed buffer unpacks to; -1 says that it is as it is."""
+    """Return the unpacked size of a packed buffer; -1 if it is not packed."""
     if length < 8:
         return 0
     (size,) = struct.unpack_from("<q", content, at)
     if size < -1:
-        raise ValueError("a buffer of less than no bytes")
+        raise ValueError("a buffer of negative size")
     return length if size == -1 else size
 
 
 class _Table:
-    """A table of a FlatBuffer, whose fields are found by their numbers."""
+    """Table of a FlatBuffer, whose fields are found by their numbers."""
 
     def __init__(self, content: bytes, at: int | None = None) -> None:
         self.content = content
         self.at = struct.unpack_from("<I", content, 0)[0] if at is None else at
 
     def place(self, field: int) -> int | None:
-        """Where a field is; None if it is not given."""
+        """Return where a field is; None if it is not set."""
         entries = self.at - struct.unpack_from("<i", self.content, self.at)[0]
         if 4 + 2 * field >= struct.unpack_from("<H", self.content, entries)[0]:
             return None
@@ -86,19 +86,19 @@ class _Table:
         return self.at + offset if offset else None
 
     def number(self, kind: str, field: int) -> int:
-        """A field of a number; 0 if it is not given."""
+        """Return a field that is a number; 0 if it is not set."""
         place = self.place(field)
         return 0 if place is None else struct.unpack_from(f"<{kind}", self.content, place)[0]
 
     def table(self, field: int) -> "_Table":
-        """A field that is a table."""
+        """Return a field that is a table."""
         place = self.place(field)
         if place is None:
             raise ValueError("a message without content")
         return _Table(self.content, place + struct.unpack_from("<I", self.content, place)[0])
 
     def pairs(self, field: int) -> list[tuple[int, int]]:
-        """A field that is a vector of pairs of numbers."""
+        """Return a field that is a vector of pairs of numbers."""
         place = self.place(field)
         if place is None:
             return []

@@ -1,4 +1,4 @@
-"""Files that are no text: what they are, and what to open in their place."""
+"""Binary files: what they are, and what to open instead."""
 
 import io
 import zipfile
@@ -8,7 +8,7 @@ _PICTURE = "Images belong to cases: drop them together with the table of annotat
 _CONVERT = "Convert images to PNG or JPEG, and drop them together with the table of annotations."
 _LISTEN = "Open the table of annotations; recordings are not shown."
 _UNPACK = "Unpack it and open the files in it, or pack them as .zip."
-# Where the bytes stand, the bytes, what such a file is, what to do.
+# Position of the bytes, the bytes, kind of file, and what to do.
 _KINDS: tuple[tuple[int, bytes, str, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "a PNG image", _PICTURE),
     (0, b"\xff\xd8\xff", "a JPEG image", _PICTURE),
@@ -46,7 +46,7 @@ _DOCUMENTS = (
 
 
 def what_is(content: bytes) -> tuple[str, str] | None:
-    """What a binary file is and what to do with it; None where its first bytes do not say."""
+    """Return what a binary file is and what to do with it; None if its first bytes do not show it."""
     if content[:1] in _STATA and content[1:4] in (b"\x01\x00\x01", b"\x02\x00\x01", b"\x01\x01\x00", b"\x02\x01\x00"):
         return "a Stata file", "In Stata, export delimited the table, and open that."
     for start, magic, what, remedy in _KINDS:
@@ -56,7 +56,7 @@ def what_is(content: bytes) -> tuple[str, str] | None:
 
 
 def what_document(content: bytes) -> tuple[str, str] | None:
-    """The same for a zip archive that is a document of an office program and no workbook."""
+    """Return the same for a zip archive that is an office document but not a workbook."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = archive.namelist()

@@ -1,4 +1,4 @@
-"""One budget of cells and characters for each reading: what a file becomes is bounded, not its size on disk alone."""
+"""Budget of cells and characters for each reading: it limits what a file becomes, not only its size on disk."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,25 +14,25 @@ from ...settings import MEGABYTE, current_settings
 from ...text import number
 
 MOST_COLUMNS = 10_000
-# What a cell takes as an object of Python, in cells of Arrow: those take 4 bytes and a share of what is made of them.
+# Size of a cell as an object of Python, in cells of Arrow, which take 4 bytes and a share of what is made of them.
 OBJECT = 16
-# What a row takes beside its cells: its line, its place, and the reason why it is not used, in words.
+# Size of a row in addition to its cells: its line, its place, and the reason why it is left out, in words.
 _ROW = 8
-_VALUES = {b",": 6, b"[": 6, b"{": 24}  # what values of JSON take, by the sign that each comes with
-_CELLS_PER_MB, _CHARACTERS_PER_MB = 20_000, 200_000  # of `Settings.reading_mb`
-_CELLS_PER_BYTE, _CHARACTERS_PER_BYTE = 16, 40  # of the file; what honest files become lies far below
-_LOOKED_AT = 5_000  # rows whose texts are looked at one by one
+_VALUES = {b",": 6, b"[": 6, b"{": 24}  # size of values of JSON, by the sign that starts each
+_CELLS_PER_MB, _CHARACTERS_PER_MB = 20_000, 200_000  # share of `Settings.reading_mb`
+_CELLS_PER_BYTE, _CHARACTERS_PER_BYTE = 16, 40  # multiple of the file's size; ordinary files stay far below
+_LOOKED_AT = 5_000  # rows whose texts are examined one by one
 
 
 class Budget:
-    """What one reading may still become.
+    """Remaining budget of one reading.
 
     Parameters
     ----------
     n_bytes : int
-        Size of all files together, as they came.
+        Size of all files together, as uploaded.
     most_columns : int
-        Columns that a table may have.
+        Largest number of columns of a table.
     """
 
     def __init__(self, n_bytes: int, most_columns: int = MOST_COLUMNS):
@@ -43,7 +43,7 @@ class Budget:
         self.refusal: InputError | None = None
 
     def spend(self, cells: int, characters: int) -> None:
-        """Take cells and characters out of the budget; see `spend`."""
+        """Take cells and characters from the budget; see `spend`."""
         self.cells -= cells
         self.characters -= characters
         if self.cells < 0:
@@ -67,14 +67,14 @@ _BUDGET: ContextVar[Budget | None] = ContextVar("reading", default=None)
 
 @contextmanager
 def reading(n_bytes: int, most_columns: int = MOST_COLUMNS) -> Iterator[None]:
-    """Bound what is read within by one budget, and turn errors of libraries into the project's.
+    """Limit what is read inside the block by one budget, and turn errors of libraries into errors of the project.
 
-    Within another reading its budget counts.
+    Inside another reading, the budget of that one counts.
 
     Parameters
     ----------
     n_bytes, most_columns : int
-        As of `Budget`.
+        See `Budget`.
 
     Raises
     ------
@@ -94,7 +94,7 @@ def reading(n_bytes: int, most_columns: int = MOST_COLUMNS) -> Iterator[None]:
             raise budget.refusal
     except InputError as error:
         raise budget.refusal or error from None
-    except MemoryError:  # that of Arrow is one, too
+    except MemoryError:  # Arrow's memory error is a subclass
         raise InputError(
             "Could not read the file: it needs more memory than there is for it.",
             "Open a part of it, or set PLURALITY_READING_MB higher.",
@@ -109,34 +109,34 @@ def reading(n_bytes: int, most_columns: int = MOST_COLUMNS) -> Iterator[None]:
 
 
 def spend(*, cells: int = 0, characters: int = 0) -> None:
-    """Take cells and characters out of the budget of the reading under way, before they are made.
+    """Take cells and characters from the budget of the present reading, before they are made.
 
     Raises
     ------
     InputError
-        The budget does not have as many; the message names the limit.
+        The budget does not have that many; the message states the limit.
     """
     if (budget := _BUDGET.get()) is not None:
         budget.spend(cells, characters)
 
 
 def spend_as_values(*texts: bytes) -> None:
-    """Spend what the values of JSON in these texts take as objects of Python, before any is read."""
+    """Spend the size of the values of JSON in these texts as objects of Python, before any is read."""
     spend(cells=sum(taken * text.count(sign) for text in texts for sign, taken in _VALUES.items()))
 
 
 def rows_left() -> int | None:
-    """Rows for which the budget of the reading under way has cells left; None without one."""
+    """Return how many rows the budget of the present reading has cells for; None without a reading."""
     return None if (budget := _BUDGET.get()) is None else budget.cells // _ROW
 
 
 def check_columns(n_columns: int) -> None:
-    """Raise where a table has more columns than were agreed to.
+    """Raise if a table has more columns than allowed.
 
     Raises
     ------
     TooManyColumnsError
-        With the number of columns.
+        There are too many; the error has the number of columns.
     """
     budget = _BUDGET.get()
     most = MOST_COLUMNS if budget is None else budget.most_columns
@@ -145,25 +145,25 @@ def check_columns(n_columns: int) -> None:
 
 
 def spend_table(n_rows: int, n_columns: int) -> None:
-    """Spend the rows and cells of a table, before it is made, if it has no more columns than were agreed to."""
+    """Spend the rows and cells of a table, before it is made, if it does not have too many columns."""
     check_columns(n_columns)
     spend(cells=n_rows * (n_columns + _ROW))
 
 
 def check_looked_at(table: pa.Table) -> None:
-    """Spend the characters of the first rows of a table, which are looked at one by one to guess what columns hold."""
+    """Spend the characters of the first rows of a table, which are examined one by one to guess roles of columns."""
     for column in table.columns:
         spend(characters=_n_characters(column.slice(0, _LOOKED_AT)))
 
 
 def spend_as_objects(table: pa.Table) -> None:
-    """Spend what a table takes as objects of Python, a text for each cell, before it is made."""
+    """Spend the size of a table as objects of Python, one text per cell, before it is made."""
     texts = [column for column in table.columns if pa.types.is_string(_of_values(column.type))]
     spend(cells=OBJECT * table.num_rows * table.num_columns, characters=table.nbytes + sum(map(_n_characters, texts)))
 
 
 def plain_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """A column as strings; each cell of a dictionary has its own then, and spends its characters."""
+    """Return a column as strings; each cell of a dictionary then has its own text, and spends its characters."""
     if pa.types.is_dictionary(column.type):
         spend(characters=_n_characters(column))
     return column.cast(pa.string())
@@ -174,7 +174,7 @@ def _of_values(type_: pa.DataType) -> pa.DataType:
 
 
 def _n_characters(column: pa.ChunkedArray) -> int:
-    """Bytes of the texts of a column of strings, or of dictionaries of them, with each cell counted."""
+    """Return the bytes of the texts of a column of strings, or of dictionaries of them, counting each cell."""
     total = 0
     for chunk in column.chunks:
         if not pa.types.is_dictionary(chunk.type):

@@ -1,4 +1,4 @@
-"""Annotations by rater in JSON: one object of raters, each an object of cases and annotations, or that of one rater."""
+"""Annotations by rater in JSON: one object of raters, each an object of cases and annotations, or one of these."""
 
 import re
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from .reader import Reader, reader_method
 from .records import rows_of_frame
 from .source import Question, Source
 
-# Files that are called as those who annotated: each holds raters outside and cases inside.
+# Names of files for annotators: such a file has raters outside and cases inside.
 _NAMED_BY_RATERS = re.compile(r"(?<![a-z])(humans?|people|llms?|raters?|annotators?|readers?)(?![a-z])", re.IGNORECASE)
 NAME, TITLE = "by-rater", "Annotations by rater (JSON)"
 _WHY = "an object of raters, each an object of cases and annotations"
@@ -34,7 +34,7 @@ _COLUMNS = frozenset(
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """One object whose values are objects of plain annotations, or these; no name in it is that of a column."""
+    """Recognise an object with objects of plain annotations, or one of these; no key is a name of a column."""
     if any(all_heads(files)) and most_are(files, _is_raters):
         return _WHY
     ours = bool(files) and all(len(file) == 1 for file in files)
@@ -59,7 +59,7 @@ def _is_raters(value: object) -> bool:
 
 
 def _is_listed(value: object) -> bool:
-    """Raters with lists of records of a case and its annotation, which they share: one list alone is a table."""
+    """Return whether raters have lists of records of a shared case and its annotation; one list alone is a table."""
     if not isinstance(value, dict) or len(value) < 2 or not _COLUMNS.isdisjoint(name.casefold() for name in value):
         return False
     if not all(isinstance(given, list) and given and all(map(_is_record, given)) for given in value.values()):
@@ -76,14 +76,14 @@ def _is_record(value: object) -> bool:
 
 
 def _answers(given: object) -> list[tuple]:
-    """Cases and annotations of one rater, as an object or as a list of records."""
+    """Return cases and annotations of one rater, from an object or from a list of records."""
     if isinstance(given, list):
         return [tuple(record.values()) for record in given]
     return list(given.items()) if isinstance(given, dict) else []
 
 
 def _is_one_rater(value: object) -> bool:
-    """Cases and annotations without a rater, as published beside annotations of several raters."""
+    """Return whether a value is cases and annotations without a rater, as published next to those of several raters."""
     if not isinstance(value, dict) or len(value) < _LEAST or not all(map(_is_annotation, value.values())):
         return False
     said = {text_of(given) for given in value.values()}
@@ -91,7 +91,7 @@ def _is_one_rater(value: object) -> bool:
 
 
 def _is_annotation(value: object) -> bool:
-    """A class or a score, nothing, or a ranking: a list of classes or of blocks of tied classes, first choice first."""
+    """Return whether a value is a class, a score, nothing, or a ranking (a list of classes or of tied blocks)."""
     if isinstance(value, dict):
         return False
     if not isinstance(value, list):
@@ -100,17 +100,17 @@ def _is_annotation(value: object) -> bool:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """Every annotation of every rater. Numbers with decimals are scores, lists are rankings, all else are classes.
+    """Read every annotation of every rater: numbers with decimals as scores, lists as rankings, all else as classes.
 
-    One list among ten single classes or more, and fewer than one in fifty, does not make rankings of all: it is left
-    out.
+    One list among ten single classes or more, and fewer than one in fifty, does not make all annotations rankings: it
+    is left out.
 
     Parameters
     ----------
     files : sequence of JsonFile
-        A rater who stands in several of them is one rater. An object of cases alone is of a rater called as its file.
+        Files; a rater in several of them is one rater. An object of cases only belongs to a rater named after its file.
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
 
 
 def _either_way(question: Question) -> Question:
-    """The same with both readings of what stands outside and inside, unless names or counts tell."""
+    """Return the question with both readings of outer and inner names, unless names or counts decide."""
     case, rater = (encode(question.raw.table[column]) for column in ("case", "rater"))
     leaning = leaning_of_names(case.values) - leaning_of_names(rater.values)
     people = all(not any(map(str.isdigit, name)) and len(name.split()) < _WORDS_OF_TEXT for name in rater.values)

@@ -1,4 +1,4 @@
-"""What raters were shown, gathered by case: text, and the addresses of pictures or files."""
+"""Content that raters were shown, collected by case: text, and the addresses of pictures or files."""
 
 import re
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ _LONGEST = 20_000
 _LONGEST_ADDRESS = 2_000
 _MOST_LISTED = 12
 _PHRASE = 3  # words
-# Texts by these names are what raters read; others may be what is known of the case, and one word may be its class.
+# Texts with these names are what raters read; others may be facts on the case, and one word may be its class.
 _TEXTS = re.compile(
     r"(?:text|sentence)[_ ]?\d?|premise|hypothesis|question|context|passage|document|body|title|post|reply|comment|"
     r"tweet|message|utterance|data|row_data|description|html|snippet|paragraph|content|prompt|article|abstract|review"
@@ -25,9 +25,9 @@ _TELLING: tuple[Role, ...] = ("answer", "gold", "confidence", "rank")
 
 
 class CaseTexts:
-    """Takes the data of cases one after another; the first of a case counts.
+    """Collector of the data of cases; the first data of a case count.
 
-    What may be an annotation is left out: who reads a case blind is not to see it.
+    Possible annotations are left out, because somebody who reviews a case blind must not see them.
     """
 
     def __init__(self) -> None:
@@ -36,7 +36,7 @@ class CaseTexts:
         self._telling: dict[str, bool] = {}
 
     def add(self, case: str, data: object) -> None:
-        """Texts and addresses among the values of an object, or of one string."""
+        """Add texts and addresses among the values of an object, or of one string."""
         if case in self._text:
             return
         texts: dict[str, str] = {}
@@ -60,7 +60,7 @@ class CaseTexts:
         return self._telling[name]
 
     def table(self) -> CaseTable | None:
-        """All that was gathered; None where there is neither text nor address."""
+        """Return everything that was collected; None if there is neither text nor address."""
         texts, addresses = tuple(self._text.values()), tuple(self._address.values())
         if not any(texts) and not any(addresses):
             return None

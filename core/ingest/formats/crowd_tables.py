@@ -18,7 +18,7 @@ _ONE_EACH = "This is an aggregated {what}: it has one answer per {unit}, and not
 
 
 def recognise_toloka(columns: Sequence[str]) -> str | None:
-    """Columns `INPUT:*`, `OUTPUT:*`, and those of assignments or of aggregation."""
+    """Recognise columns `INPUT:*`, `OUTPUT:*`, and those of assignments or of aggregation."""
     starts = {column.partition(":")[0] for column in columns if ":" in column}
     if {"INPUT", "OUTPUT"} <= starts and starts & {"ASSIGNMENT", "CONFIDENCE"}:
         return "columns INPUT:*, OUTPUT:* and ASSIGNMENT:* or CONFIDENCE:*"
@@ -26,7 +26,7 @@ def recognise_toloka(columns: Sequence[str]) -> str | None:
 
 
 def read_toloka(raw: RawTable) -> Source:
-    """Every output is a question, `GOLDEN:*` its gold; rejected assignments are dropped rows.
+    """Read every output as a question, with its gold from `GOLDEN:*`; rejected assignments are rows left out.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def read_toloka(raw: RawTable) -> Source:
 
 
 def recognise_appen(columns: Sequence[str]) -> str | None:
-    """Columns `_unit_id` and `_worker_id`, or `_unit_id` and confidences of aggregated answers."""
+    """Recognise columns `_unit_id` and `_worker_id`, or `_unit_id` and confidences of aggregated answers."""
     if "_unit_id" not in columns:
         return None
     if "_worker_id" in columns or any(column.endswith(":confidence") for column in columns):
@@ -71,14 +71,14 @@ def recognise_appen(columns: Sequence[str]) -> str | None:
 
 
 def read_appen(raw: RawTable) -> Source:
-    """Answers are the columns with gold beside them, else those that differ within units; lines of a cell are labels.
+    """Read answers from columns with a gold column, else those that differ within units; lines of a cell are labels.
 
-    Tainted judgments are dropped rows. Gold is that of test questions.
+    Tainted judgments are left out. Gold is that of test questions.
 
     Raises
     ------
     InputError
-        The answers are aggregated, or no column holds any.
+        The answers are aggregated, or no column has any.
     """
     if "_worker_id" not in raw.columns:
         raise InputError(_ONE_EACH.format(what="report of Appen", unit="unit"), "Download the full report.")
@@ -89,7 +89,7 @@ def read_appen(raw: RawTable) -> Source:
     answers = answers or [one for one in free if seen.n_given(one) and not seen.is_fact_of(one, "_unit_id")]
     answers = answers or (free if len(free) == 1 else [])
     if not answers:
-        raise InputError("No column of this report of Appen holds answers.", "Choose the columns as those of a table.")
+        raise InputError("No column of this Appen report has answers.", "Choose the columns as for a plain table.")
     cells = {name: raw.table[name].to_pylist() for name in raw.columns}
     nothing = [""] * raw.table.num_rows
     tainted, golden, time = (cells.get(name, nothing) for name in ("_tainted", "_golden", "_created_at"))
@@ -109,13 +109,13 @@ def read_appen(raw: RawTable) -> Source:
 
 
 class _Gold:
-    """Gold classes by question and case; of several the first."""
+    """Gold classes by question and case; if there are several, the first counts."""
 
     def __init__(self) -> None:
         self.of: dict[str, dict[str, str]] = {}
 
     def add(self, question: str, case: str, text: str) -> None:
-        """One more, if there is any; several classes are none."""
+        """Add a gold class, if there is one; several classes are none."""
         if text.strip() and "\n" not in text.strip():
             self.of.setdefault(question, {}).setdefault(case, text.strip())
 

@@ -1,4 +1,4 @@
-"""DeepEval, a test run as JSON: metrics judge what was answered in each test case."""
+"""DeepEval, a test run as JSON: metrics judge the answer of each test case."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ NAME, TITLE = "deepeval", "DeepEval (test run, JSON)"
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """Records whose `testCases` hold `metricsData`."""
+    """Recognise records whose `testCases` have `metricsData`."""
     return "records whose test cases hold metrics" if most_are(files, _is_run) else None
 
 
@@ -33,7 +33,7 @@ def _is_run(record: object) -> bool:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """Whether each test case passed each metric; its score stands in the file and is not read."""
+    """Read whether each test case passed each metric; its score in the file is not read."""
     log = Log([], CaseTexts(), {})
     for file, number, line, record in all_records(files, progress):
         if not _is_run(record):

@@ -1,4 +1,4 @@
-"""CSV, TSV and their like: the dialect is sniffed, the records are counted by ourselves, then read with that."""
+"""CSV, TSV and similar text: the dialect is detected, and the records are counted independently of the reader."""
 
 import re
 from collections import Counter
@@ -38,7 +38,7 @@ _COMMENT, _AFTER_QUOTE, _BLANK = 1, 2, 4
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How the fields of a file are separated. ``quote`` is empty where none is used."""
+    """Separators of the fields of a file. ``quote`` is empty if none is used."""
 
     delimiter: str
     quote: str
@@ -59,20 +59,20 @@ class _Records:
 
 
 def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTable:
-    """A table of text from CSV, TSV, or text with semicolons or bars between its fields.
+    """Return a table of text from CSV, TSV, or text with semicolons or bars between its fields.
 
     Parameters
     ----------
     content : bytes
-        The whole file, in any encoding.
+        Whole file, in any encoding.
     has_header : bool, optional
-        Whether the first row names the columns; guessed where not given.
+        True if the first row names the columns; guessed if omitted.
 
     Raises
     ------
     InputError
-        Empty or binary file, one column only, a header that names a column twice, a quote that stays open, rows that
-        do not fit the header. Nothing half-read is ever returned.
+        The file is empty or binary, has one column only, repeats a name in the header, has a quote that stays open, or
+        its rows do not fit the header. A partly read table is never returned.
     """
     asked, (content, notes) = has_header, _text(content)
     data = np.frombuffer(content, np.uint8)
@@ -120,9 +120,9 @@ def read_delimited(content: bytes, *, has_header: bool | None = None) -> RawTabl
 def _header(
     cells: list[list[str]], has_header: bool | None, n_columns: int, line: int, notes: list[str]
 ) -> tuple[list[str], list[str], int, bool]:
-    """The header as it stands and as names of the columns, how many records come before the rows, whether it is one.
+    """Return the header as it is and as column names, the number of records before the rows, and if it is a header.
 
-    What is skipped or joined is told in ``notes``.
+    Skipped or joined rows are added to ``notes``.
     """
     above, n_headers = header_rows(cells) if has_header is not False else (0, 1)
     if above:
@@ -141,7 +141,7 @@ def _header(
 
 
 def _with_tabs(content: bytes) -> bytes | None:
-    """Lines of equally many words that come again, with tabs in place of white space; None for other text."""
+    """Return lines with equally many repeated words with tabs in place of white space; None for other text."""
     words = [line.split() for line in content[:_SNIFFED_BYTES].splitlines() if line.strip()]
     flat = [word for line in words for word in line]
     if len({len(line) for line in words[:-1]}) != 1 or 2 * len(set(flat)) > len(flat):
@@ -155,7 +155,7 @@ def _with_tabs(content: bytes) -> bytes | None:
 
 
 def _text(content: bytes) -> tuple[bytes, list[str]]:
-    """The file in UTF-8, and what there is to say of its encoding."""
+    """Return the file in UTF-8, and notes on its encoding."""
     note: str | None = ""
     if content and not content.isspace():
         content, note = to_utf8(content)
@@ -167,7 +167,7 @@ def _text(content: bytes) -> tuple[bytes, list[str]]:
 def _rows_of_table(
     content: bytes, dialect: Dialect, records: _Records, declared: bool, notes: list[str]
 ) -> tuple[np.ndarray, int]:
-    """Which records are rows, header among them, and how many columns the table has; comments are told in ``notes``."""
+    """Return which records are rows, including the header, and the number of columns; add comments to ``notes``."""
     if not declared and not records.flags.any():
         return np.ones(records.fields.size, bool), _commonest(records.fields)
     rows = ~records.marked(_BLANK)
@@ -175,7 +175,7 @@ def _rows_of_table(
     sound = rows & ~records.marked(_COMMENT | _AFTER_QUOTE)
     if not sound.any():
         _refuse_markup(content)
-        raise InputError("The file holds only comments or unreadable lines.", "Choose a file with rows of data.")
+        raise InputError("The file has only comments or unreadable lines.", "Choose a file with rows of data.")
     n_columns = _commonest(records.fields[sound])
     comment = records.marked(_COMMENT) & (records.fields != n_columns)
     # A comment above the header may have as many fields as the table.
@@ -193,7 +193,7 @@ def _rows_of_table(
 def _fitting(
     content: bytes, records: _Records, indices: np.ndarray, n_columns: int
 ) -> tuple[np.ndarray, list[Dropped]]:
-    """The records that have as many fields as the table has columns, and the others with the reason."""
+    """Return the records with as many fields as the table has columns, and the others with the reason."""
     bad = ((records.fields != n_columns) | records.marked(_AFTER_QUOTE))[_run(indices)]
     if not bad.any():
         return indices, []
@@ -209,20 +209,20 @@ def _fitting(
     kept = indices[~bad]
     if kept.size == 0:
         _refuse_markup(content)
-        raise InputError("No row has as many fields as the table has columns.", "Look at the delimiter of the file.")
+        raise InputError("No row has as many fields as the table has columns.", "Check the delimiter of the file.")
     return kept, dropped
 
 
 def sniff_dialect(data: np.ndarray) -> Dialect:
-    """The delimiter that gives most records the same number of fields, more than one, and the quote in use.
+    """Return the delimiter that gives most records the same number of fields, more than one, and the quote in use.
 
-    One that does so for more than half of them, the first among them, and with which every quote closes, comes before
-    others: with those the file would be refused.
+    A delimiter that does so for more than half of them, including the first, and with which every quote closes, is
+    preferred: with others the file would be refused.
 
     Parameters
     ----------
     data : ndarray of uint8
-        UTF-8 text.
+        Text in UTF-8.
     """
     best, best_score = Dialect(",", '"'), (False, -1.0, 0)
     head = data[: 1 << 20]
@@ -233,7 +233,7 @@ def sniff_dialect(data: np.ndarray) -> Dialect:
         for delimiter in _DELIMITERS:
             _, _, _, fields, flags, open_line, _ = scan(head, ord(delimiter), ord(quote), 0, _SNIFFED_RECORDS)
             never_closes = open_line and head.size == data.size
-            if never_closes:  # the lines that it swallows speak of the delimiter, too
+            if never_closes:  # the lines inside it are evidence on the delimiter, too
                 _, _, _, fields, flags, _, _ = scan(head, ord(delimiter), 0, 0, _SNIFFED_RECORDS)
             n_fields = fields[(flags & (_COMMENT | _BLANK)) == 0].tolist()
             if not n_fields:
@@ -241,7 +241,7 @@ def sniff_dialect(data: np.ndarray) -> Dialect:
             columns, records = Counter(n_fields).most_common(1)[0]
             share = records / len(n_fields) if columns > 1 else 0.0
             fits = share > 0.5 and n_fields[0] == columns and not never_closes
-            # Ties go to the first of the list: a comma inside text is rarer than a comma as delimiter.
+            # Ties go to the first of the list: a comma inside text is less frequent than one as delimiter.
             score = (fits, share, columns if quote == "'" else 0)
             if score > best_score:
                 best, best_score = Dialect(delimiter, quote), score
@@ -257,14 +257,14 @@ def _single_quotes_in_use(head: bytes) -> bool:
 
 
 def _commonest(numbers: np.ndarray) -> int:
-    """The number that occurs most; of several the one that comes first."""
+    """Return the most frequent number; if tied, the one that comes first."""
     counts = np.bincount(numbers)
     most = np.flatnonzero(counts == counts.max())
     return int(most[0]) if most.size == 1 else int(numbers[np.argmax(np.isin(numbers, most))])
 
 
 def _records(content: bytes, data: np.ndarray, dialect: Dialect) -> tuple[_Records, bool]:
-    """The records of a file, and whether each of them is a line."""
+    """Return the records of a file, and whether each of them is one line."""
     n = content.count(b"\n") + bool(data.size and data[-1] != _NEWLINE)
     spend(cells=n)
     places = np.int32 if data.size < 1 << 31 else np.int64
@@ -286,14 +286,14 @@ def _scan(data: np.ndarray, dialect: Dialect) -> _Records:
             where = f"is still open on line {noticed_line:,}"
         raise InputError(
             f"A quotation mark ({dialect.quote}) that opens here {where}.",
-            "Nothing was read, as rows could be lost. Close it, or double it where it belongs to the text.",
+            "Nothing was read, because rows could be lost. Close it, or double it if it is part of the text.",
             line=int(open_line),
         )
     return _Records(*columns)
 
 
 def _cells(content: bytes, dialect: Dialect, records: _Records, index: int) -> list[str]:
-    """The fields of one record, taken apart by the standard library: a second reader beside the first."""
+    """Return the fields of one record, split by the standard library as an independent second reader."""
     import csv as standard_csv
 
     standard_csv.field_size_limit(2**31 - 1)  # it gives up at 131,072 letters otherwise
@@ -304,7 +304,7 @@ def _cells(content: bytes, dialect: Dialect, records: _Records, index: int) -> l
 def _lines_above_header(
     content: bytes, dialect: Dialect, records: _Records, indices: np.ndarray, n_columns: int
 ) -> int:
-    """How many lines of a title, of another number of fields, stand above a header of known names."""
+    """Return how many title lines with another number of fields are above a header of known names."""
     for n_above, index in enumerate(indices[:20]):
         cells = _cells(content, dialect, records, index)
         if 2 * sum(map(is_known_column, cells)) > len(cells):
@@ -354,7 +354,7 @@ def _parse(
             ),
         )
     except pa.ArrowInvalid as error:
-        raise InputError(f"The rows could not be taken apart ({error}).", remedy) from None
+        raise InputError(f"Could not split the rows into fields: {error}.", remedy) from None
     if table.num_rows != kept.size:
         raise InputError(f"Two counts of the rows differ ({kept.size:,} and {table.num_rows:,}).", remedy)
     if table.num_columns > _MOST_JOINED or text == pa.string():
@@ -363,12 +363,12 @@ def _parse(
 
 
 def _places(mask: np.ndarray) -> np.ndarray:
-    """Where a mask is true; of a mask that is true everywhere in half the memory."""
+    """Return where a mask is true; for a mask that is true everywhere, in half the memory."""
     return np.arange(mask.size, dtype=np.int32) if mask.all() and mask.size < 1 << 31 else np.flatnonzero(mask)
 
 
 def _run(places: np.ndarray) -> slice | np.ndarray:
-    """Ascending places as a slice where none is left out between the first and the last."""
+    """Return ascending positions as a slice if none is missing between the first and the last."""
     if places.size and places[-1] - places[0] + 1 == places.size:
         return slice(int(places[0]), int(places[-1]) + 1)
     return places

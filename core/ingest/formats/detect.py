@@ -1,4 +1,4 @@
-"""Files of any format that is known, found by their content and not by their names."""
+"""Files of any known format, found by their content and not by their names."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
@@ -32,7 +32,7 @@ Progress = Callable[[float], None]
 
 
 def formats() -> dict[str, str]:
-    """Every format that can be asked for, with its title: layouts of plain tables, and those of the readers."""
+    """Return every format that can be chosen, with its title: layouts of plain tables, and those of the readers."""
     layouts = {name: f"Table: {what}" for name, what in LAYOUTS.items()}
     titles = {method.name: method.title for method in methods("reader").values()}
     return layouts | titles | {plain_table.NAME: plain_table.TITLE}
@@ -50,30 +50,30 @@ def open_source(
     most_columns: int = MOST_COLUMNS,
     progress: Progress | None = None,
 ) -> Source:
-    """One or several files, or a zip archive of them, as the questions that they hold answers to.
+    """Open one or several files, or a zip archive of them, as the questions that they answer.
 
     Parameters
     ----------
     files : sequence of (name, bytes)
-        What the user dropped. Names serve messages, and raters where each has a file of their own.
+        Uploaded files. Names are used in messages, and as raters if each has a file of their own.
     has_header : bool, optional
-        Tables: whether the first row names the columns; guessed where not given.
+        For tables, True if the first row names the columns; guessed if omitted.
     format : str, optional
-        One of `formats`; detected where not given. The names of layouts read the files as a plain table.
+        Key in `formats`; detected if omitted. The names of layouts read the files as a plain table.
     most_columns : int
-        Columns that a table may have.
+        Largest number of columns of a table.
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Raises
     ------
     InputError
-        Nothing can be read; the message names the place and what to do.
+        No file can be read; the message states the place and what to do.
     """
     if format is not None and format not in formats():
-        raise InputError(f"There is no format {format!r}.", f"Use one of {', '.join(formats())}.")
+        raise InputError(f"Unknown format {format!r}.", f"Use one of {', '.join(formats())}.")
     if not files:
-        raise InputError("No file was given.", "Choose at least one.")
+        raise InputError("No file was chosen.", "Choose at least one.")
     with reading(sum(len(content) for _, content in files), most_columns):
         return _opened(files, has_header, format, progress)
 
@@ -104,21 +104,21 @@ def _opened(
     tables, side, notes = _all_tables(jsons, rest, side, notes, several, has_header, progress)
     if not tables:
         raise InputError(
-            "No file holds annotations." + (f" {notes[0]}" if notes else ""),
-            "Add the table of cases, raters and annotations; side files alone are not enough.",
+            "No file has annotations." + (f" {notes[0]}" if notes else ""),
+            "Add the table of cases, raters and annotations; side files are not enough.",
         )
     source = _from_tables(tables, side, wanted, plainly)
     return _with_notes(source, notes)
 
 
 def _is_review(file: JsonFile) -> bool:
-    """Whether it is what a review is exported as, whose parts would be annotations if it were read as a table."""
+    """Return whether it is the export of a review, whose parts would be annotations if it were read as a table."""
     whole = file.head[0] if file.shape == "object" and file.head else None
     return isinstance(whole, dict) and whole.keys() >= {"digest", "classes", "record", "assignments", "cases"}
 
 
 def _jsons_apart(files: list[tuple[str, bytes]], several: bool) -> tuple[list[JsonFile], list[tuple[str, bytes]]]:
-    """The files that are JSON, opened, and the rest, among them tables whose text begins as JSON does."""
+    """Return the files that are JSON, opened, and the rest, including tables whose text starts like JSON."""
     jsons, rest = [], []
     for name, content in files:
         if looks_like_json(content) and not content.startswith(PARQUET):
@@ -133,8 +133,8 @@ def _jsons_apart(files: list[tuple[str, bytes]], several: bool) -> tuple[list[Js
     for file in jsons:
         if _is_review(file):
             refused = InputError(
-                f"{shorten(file.name, 60)} is the record of a review: decisions and their history, no annotations.",
-                "Open the annotations that were reviewed; Review, Export makes data of decisions, as a further rater.",
+                f"{shorten(file.name, 60)} is the record of a review: decisions and their history, not annotations.",
+                "Open the annotations that were reviewed; to use decisions as a rater, export data on the Review page.",
             )
             raise _one_of_several(refused, file.name) if several else refused
     return jsons, rest
@@ -149,7 +149,7 @@ def _all_tables(
     has_header: bool | None,
     progress: Progress | None,
 ) -> tuple[list[tuple[str, RawTable]], SideFiles, list[str]]:
-    """Tables of annotations in all files, what stands beside them, and the notes."""
+    """Return tables of annotations in all files, the side files, and the notes."""
     of_json: list[tuple[str, RawTable]] = []
     if jsons:
         of_json.append((jsons[0].name, read_lists(jsons) or read_records(jsons, progress)))
@@ -177,28 +177,28 @@ def open_frame(
     most_columns: int = MOST_COLUMNS,
     progress: Progress | None = None,
 ) -> Source:
-    """A table in memory as the question that it holds answers to, as `open_source` a file of it.
+    """Open a table in memory as its question, as `open_source` opens a file.
 
     Parameters
     ----------
     name : str
-        Of the table.
+        Name of the table.
     frame : Any
-        A table of any library that narwhals knows, such as pandas, Polars or PyArrow.
+        Table of any library that narwhals supports, such as pandas, Polars or PyArrow.
     format : str, optional
-        Found by the names of the columns where it is not given.
+        Key in `formats`; found by the names of the columns if omitted.
     most_columns : int
-        Columns that the table may have.
+        Largest number of columns of the table.
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Raises
     ------
     InputError
-        It cannot be read as a table, or not in that format.
+        The table cannot be read, or not in that format.
     """
     if format is not None and format not in formats():
-        raise InputError(f"There is no format {format!r}.", f"Use one of {', '.join(formats())}.")
+        raise InputError(f"Unknown format {format!r}.", f"Use one of {', '.join(formats())}.")
     wanted = None if format in LAYOUTS or format == plain_table.NAME else format
     with reading(_IN_MEMORY, most_columns):
         tables = [(name, read_frame(frame, progress))]
@@ -220,7 +220,7 @@ def _unpacked(files: Sequence[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
 
 
 def _without_pictures(files: list[tuple[str, bytes]], notes: list[str]) -> tuple[list[tuple[str, bytes]], SideFiles]:
-    """The files that may hold annotations, and the pictures of cases beside them."""
+    """Return the files that may have annotations, and the pictures of cases."""
     rest, pictures = [], []
     room, n_left_out = _MOST_PICTURES, 0
     for name, content in files:
@@ -240,14 +240,14 @@ def _without_pictures(files: list[tuple[str, bytes]], notes: list[str]) -> tuple
 
 
 def _without_matrices(files: list[tuple[str, bytes]], side: SideFiles) -> tuple[list[tuple[str, bytes]], SideFiles]:
-    """The files that may hold annotations, and the matrices of predictions beside them."""
+    """Return the files that may have annotations, and the matrices of predictions."""
     matrices = tuple(file for file in files if is_matrix(file[1]))
     rest = [file for file in files if file not in matrices]
     return (rest, side.joined(SideFiles(predictions=matrices))) if rest else (files, side)
 
 
 def _without_others(files: list[tuple[str, bytes]], notes: list[str]) -> list[tuple[str, bytes]]:
-    """The files that may hold text or tables; of the others one note for each kind."""
+    """Return the files that may have text or tables; add one note for each kind of the others."""
     rest: list[tuple[str, bytes]] = []
     others: dict[str, list[str]] = {}
     for name, content in files:
@@ -263,7 +263,7 @@ def _without_others(files: list[tuple[str, bytes]], notes: list[str]) -> list[tu
 
 
 def _one_of_several(error: InputError, name: str) -> InputError:
-    """The same error with the file's name, and the way out that there is among several files."""
+    """Return the same error with the file's name, and the advice for one of several files."""
     message = error.message if name in error.message else f"{shorten(name, 60)}: {error.message}"
     return InputError(message, f"{error.remedy} Or leave this file out.".strip(), line=error.line)
 
@@ -284,7 +284,7 @@ def _from_json(
             continue
         if len(fitting) < len(jsons):
             other = next(file.name for file in jsons if file not in fitting)
-            notes.append(f"{shorten(other, 60)} is no {reader.title} and was skipped.")
+            notes.append(f"{shorten(other, 60)} is not a {reader.title} file and was skipped.")
         if reader.claims is not None:
             claimed = [file for file in rest if reader.claims(*file)]
             rest = [file for file in rest if file not in claimed]
@@ -305,7 +305,7 @@ def _from_json(
 
 
 def _from_parquet(name: str, content: bytes, wanted: str | None) -> Source | None:
-    """Records that a reader knows in a Parquet file, too."""
+    """Return records that a reader knows in a Parquet file; None if there are none."""
     for reader in _readers("json"):
         if wanted in (None, reader.name) and reader.of_parquet is not None:
             found = reader.of_parquet(name, content)
@@ -325,9 +325,9 @@ def _tables_of(
     *,
     cases: bool = True,
 ) -> tuple[list[tuple[str, RawTable]], SideFiles]:
-    """Tables of annotations in a file; what is a side file joins ``side``, what is neither is told in ``notes``.
+    """Return tables of annotations in a file; add a side file to ``side``, and anything else to ``notes``.
 
-    Without ``cases`` no table counts as one of cases.
+    Without ``cases``, no table counts as one of cases.
     """
     try:
         tables = open_tables(name, content, has_header=has_header, progress=progress)
@@ -366,7 +366,7 @@ def _from_tables(tables: list[tuple[str, RawTable]], side: SideFiles, wanted: st
 
 
 def _is_table(content: bytes) -> bool:
-    """Whether text that begins like JSON but is none can be a table: its first line holds a delimiter outside."""
+    """Return whether text that starts like JSON can be a table: its first line has a delimiter outside quotes."""
     first = content.lstrip().split(b"\n", 1)[0]
     return (
         first.count(b'"') % 2 == 0 and b'":' not in first and any(sign in first for sign in (b"\t", b";", b"|", b","))

@@ -1,8 +1,8 @@
-"""doccano, JSON Lines: a file for each rater, named after the rater; `all.jsonl` says nothing of raters.
+"""doccano, JSON Lines: one file per rater, named after the rater; `all.jsonl` does not name raters.
 
-Files of today name nobody in a record: beside id, text and labels stand the columns that the text was uploaded with.
-Early ones named who labelled it in `username`. What was uploaded with a text is the same in all records of it, so a
-name is the rater's where records of one text differ in it.
+Present files name nobody in a record: next to id, text and labels are the columns that were uploaded with the text.
+Early files named the rater in `username`. Columns uploaded with a text are the same in all records of it, so a name
+belongs to the rater if records of one text differ in it.
 """
 
 from collections import Counter, defaultdict
@@ -23,7 +23,7 @@ _NO_RATER = ("all", "unknown", "admin_all")
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """Records with an id, a text and a list of labels."""
+    """Recognise records with an id, a text and a list of labels."""
     return "records with id, text and a list of labels" if most_are(files, _is_example) else None
 
 
@@ -34,7 +34,7 @@ def _is_example(record: object) -> bool:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """The labels of each record. One file has no raters; of several, each is one rater.
+    """Read the labels of each record. One file has no raters; if there are several, each is one rater.
 
     Raises
     ------
@@ -68,7 +68,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
         labels: list = next((record[name] for name in _LABELS if isinstance(record.get(name), list)), [])
         if labels and all(isinstance(label, list | dict) for label in labels):
             n_spans += 1
-            asked.drop("the labels are spans, which are no class of the case")
+            asked.drop("the labels are spans, not classes of the case")
             continue
         block = [text for label in labels if (text := text_of(label))]
         asked.answer("label", [block] if block else [])
@@ -80,7 +80,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
 
 
 def _who(files: Sequence[JsonFile]) -> tuple[str | None, str]:
-    """The key that holds the rater of each record of one file, None where none does, and a sentence on that."""
+    """Return the key of the rater in each record of one file, None if there is none, and a sentence on that."""
     if not any(isinstance(record, dict) and record.keys() & set(_WHO) for record in all_heads(files)):
         return None, _ALONE
     named: dict[str, defaultdict[str, set[str]]] = {key: defaultdict(set) for key in _WHO}

@@ -1,4 +1,4 @@
-"""Bytes of a text file to UTF-8: byte order mark, UTF-8, else a guess that is told."""
+"""Bytes of a text file to UTF-8: byte order mark, UTF-8, else a guess with a note."""
 
 import codecs
 import re
@@ -25,7 +25,7 @@ _HIGH_RUN = re.compile(rb"[\x80-\xff]+")
 
 
 def to_utf8(content: bytes) -> tuple[bytes, str | None]:
-    """The content as UTF-8 bytes, and a note where it was something else.
+    """Return the content as UTF-8 bytes, and a note if it was in another encoding.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def to_utf8(content: bytes) -> tuple[bytes, str | None]:
         return _decoded(content, unmarked).encode(), "The file is in UTF-16 without a byte order mark."
     if (place := content.find(b"\x00")) >= 0:
         raise InputError(
-            "The text holds a NUL byte, as binary files do.",
+            "The text contains a NUL byte, as binary files do.",
             "The file may be damaged; save it as CSV, TSV or Parquet again.",
             line=content.count(b"\n", 0, place) + 1,
         )
@@ -59,7 +59,7 @@ def to_utf8(content: bytes) -> tuple[bytes, str | None]:
         _refuse_mixed(content, error.start)
         encoding = _guess(content, error.start)
     return _decoded(content, encoding).encode(), (
-        f"The file is not UTF-8; it was read as {encoding}. Look at letters with accents to see that this is right."
+        f"The file is not UTF-8; it was read as {encoding}. Check that letters with accents are correct."
     )
 
 
@@ -70,19 +70,19 @@ def _checked(content: bytes) -> bytes:
 
 
 def _refuse_damaged_utf8(content: bytes, first_odd_byte: int) -> None:
-    """Raise where hardly anything but a byte or two is not UTF-8: another encoding would garble all the rest."""
+    """Raise if hardly anything but a byte or two is not UTF-8, because another encoding would garble all the rest."""
     text = content[max(0, first_odd_byte - _SAMPLE) : first_odd_byte + _SAMPLE].decode(errors="replace")
     odd = text.count("\ufffd")
     if sum(not letter.isascii() for letter in text) - odd >= 4 * odd:
         raise InputError(
-            "The file is UTF-8, but for a letter that is damaged or cut off here.",
-            "Write the file again as UTF-8 and open that.",
+            "The file is UTF-8, except a letter that is damaged or cut off here.",
+            "Save the file again as UTF-8 and open the new file.",
             line=content.count(b"\n", 0, first_odd_byte) + 1,
         )
 
 
 def _refuse_mixed(content: bytes, first_odd_byte: int) -> None:
-    """Raise where some lines are UTF-8 and others are Western text of a byte a letter: some are garbled either way."""
+    """Raise if some lines are UTF-8 and others are in a single-byte Western encoding: some are garbled either way."""
     start = content.rfind(b"\n", 0, max(0, first_odd_byte - _SAMPLE)) + 1
     lines = content[start : first_odd_byte + _SAMPLE].splitlines(keepends=True)
     utf8, others = [], []
@@ -97,7 +97,7 @@ def _refuse_mixed(content: bytes, first_odd_byte: int) -> None:
     if utf8 and western and _looks_western(b"".join(line for _, line in others)):
         raise InputError(
             f"Line {utf8[0][0]:,} is in UTF-8 and line {others[0][0]:,} is in another encoding: the file is mixed.",
-            "Files may have been joined. Write all of it as UTF-8 and open that.",
+            "Files may have been joined. Save all of it as UTF-8 and open the new file.",
             line=others[0][0],
         )
 
@@ -118,7 +118,7 @@ def _guess(content: bytes, first_odd_byte: int) -> str:
     start = content.rfind(b"\n", 0, max(0, first_odd_byte - _SAMPLE // 2)) + 1
     sample = content[start : first_odd_byte + _SAMPLE]
     control = sum(byte < 9 or 13 < byte < 32 for byte in sample)
-    # Guessers take short Western text for Baltic or old DOS text, as most letters have the same codes there.
+    # Detectors mistake short Western text for Baltic or old DOS text, as most letters have the same codes there.
     if control <= 0.02 * len(sample) and _looks_western(sample):
         return "cp1252"
     best = from_bytes(sample, cp_isolation=list(_IN_USE), threshold=0.5).best()
@@ -127,16 +127,16 @@ def _guess(content: bytes, first_odd_byte: int) -> str:
         best = from_bytes(sample, cp_isolation=one_byte, threshold=0.5).best()
     if best is None or control > 0.02 * len(sample):
         raise InputError(
-            "This is neither UTF-8 text nor any encoding that could be recognised.",
-            "Save the file as UTF-8 and open that.",
+            "The encoding of the file was not recognised, and it is not UTF-8.",
+            "Save the file as UTF-8 and open the new file.",
         )
     return best.encoding
 
 
 def _looks_east_asian(sample: bytes, encoding: str) -> bool:
-    """Whether two bytes make a letter of such a text: single odd letters in Western words do not.
+    """Return whether two bytes make a letter of such a text, unlike single odd letters in Western words.
 
-    Half-width katakana are the single high bytes of cp932, and no text is mostly of them.
+    Half-width katakana are the single high bytes of cp932, and no text consists mostly of them.
     """
     letters = [letter for letter in sample.decode(encoding, "replace") if not letter.isascii()]
     wide = [letter for letter in letters if "\u2e80" <= letter <= "\uff60" or letter >= "\U00020000"]
@@ -144,7 +144,7 @@ def _looks_east_asian(sample: bytes, encoding: str) -> bool:
 
 
 def _looks_western(sample: bytes) -> bool:
-    """Accents here and there in words of ASCII letters, at the codes that Windows-1252 gives to letters."""
+    """Return whether there are accents in words of ASCII letters, at the codes that Windows-1252 assigns to letters."""
     try:
         sample.decode("cp1252")
     except UnicodeDecodeError:
@@ -169,6 +169,6 @@ def _decoded(content: bytes, encoding: str) -> str:
         line = content.count(b"\n", 0, error.start) + 1
         raise InputError(
             f"The text is not valid {encoding} from byte {error.start:,} on.",
-            "The file may be cut off; save it as UTF-8 and open that.",
+            "The file may be cut off; save it as UTF-8 and open the new file.",
             line=line,
         ) from None

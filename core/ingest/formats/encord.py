@@ -1,4 +1,4 @@
-"""Encord, JSON of label rows: classifications of data units, each with who made it."""
+"""Encord, JSON of label rows: classifications of data units, each with its author."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ NAME, TITLE = "encord", "Encord (JSON)"
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """Records with `label_hash` or `data_hash`, `data_units` and `classification_answers`."""
+    """Recognise records with `label_hash` or `data_hash`, `data_units` and `classification_answers`."""
     return "records with data_units and classification_answers" if most_are(files, _is_label_row) else None
 
 
@@ -26,11 +26,11 @@ def _is_label_row(record: object) -> bool:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """Every radio or checklist classification of a label row; one question for each name.
+    """Read every radio or checklist classification of a label row; one question for each name.
 
-    Who made it is the classification's own ``createdBy``: several people may have labelled one row, and where a project
-    has a row for each of them the same ``data_hash`` comes again. Text answers and objects drawn are no classes;
-    the notes count them.
+    The author is the classification's own ``createdBy``: several people may have labelled one row, and if a project has
+    a row for each of them, the same ``data_hash`` is repeated. Text answers and drawn objects are not classes; the
+    notes count them.
     """
     asked = Questionnaire(("label row", "classification"), [file.name for file in files])
     left: Counter[str] = Counter()
@@ -52,13 +52,13 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
 
 
 def _n_objects(row: dict) -> int:
-    """Objects drawn on data units, each once in however many frames it stands."""
+    """Return the number of objects drawn on data units, each counted once in any number of frames."""
     objects = row.get("object_answers")
     return len(objects) if isinstance(objects, dict) else 0
 
 
 def _classifications(row: dict, left: Counter[str]) -> Iterator[tuple[str, str, str, list[str]]]:
-    """Maker, time, name and classes of each; nested ones stand beside the outer, written text adds to ``left``."""
+    """Yield author, time, name and classes; nested ones are separate, and written text is counted in ``left``."""
     made = _made(row)
     answers = row.get("classification_answers")
     for key, answer in answers.items() if isinstance(answers, dict) else ():
@@ -84,7 +84,7 @@ def _classifications(row: dict, left: Counter[str]) -> Iterator[tuple[str, str, 
 
 
 def _made(row: dict) -> dict[str, dict]:
-    """The classifications as they stand on data units, images or frames of videos, by their hash."""
+    """Return the classifications of data units, images or frames of videos, by their hash."""
     found: dict[str, dict] = {}
     units = row.get("data_units")
     for unit in (one for one in (units.values() if isinstance(units, dict) else ()) if isinstance(one, dict)):

@@ -1,4 +1,4 @@
-"""What readers of evaluation logs share: a sample is a case, and who answered or judged is the rater."""
+"""Shared parts of readers of evaluation logs: a sample is a case, and a model that answered or judged is a rater."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ ANSWER, SCORE = "answer", "score"
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One answer or judgement of an evaluation; ``value`` None drops it with ``reason``."""
+    """Answer or judgement of an evaluation; ``value`` None drops it with ``reason``."""
 
     file: int
     line: int
@@ -29,7 +29,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """What logs hold: everything that was said, what each case shows, and its target."""
+    """Content of logs: all answers and judgements, the content of each case, and its target."""
 
     said: list[Said]
     shown: CaseTexts
@@ -37,16 +37,16 @@ class Log:
 
 
 def source_of(name: str, title: str, why: str, files: Sequence[JsonFile], log: Log, words: tuple[str, str]) -> Source:
-    """The answers and the scores of evaluation logs as questions; targets are gold of the answers.
+    """Return the answers and the scores of evaluation logs as questions; targets are gold of the answers.
 
     Parameters
     ----------
     name, title, why : str
-        Of the format.
+        Name, title and reason of the format.
     files : sequence of JsonFile
     log : Log
     words : (str, str)
-        What the numbers of a place count.
+        Names of the numbers of a place.
     """
     asked = Questionnaire(words, [file.name for file in files])
     kinds = {question: _kind(one.value for one in log.said if one.question == question) for question in (ANSWER, SCORE)}
@@ -62,7 +62,7 @@ def source_of(name: str, title: str, why: str, files: Sequence[JsonFile], log: L
 
 
 def as_class(value: object) -> str:
-    """``pass`` and ``fail`` for yes and no; numbers and texts as they are, of a list the first."""
+    """Return ``pass`` and ``fail`` for yes and no; numbers and texts unchanged; the first of a list."""
     if isinstance(value, bool):
         return "pass" if value else "fail"
     if isinstance(value, list):
@@ -71,17 +71,17 @@ def as_class(value: object) -> str:
 
 
 def as_object(value: object) -> dict[str, Any]:
-    """An object of JSON; an empty one for anything else."""
+    """Return an object of JSON; an empty one for anything else."""
     return value if isinstance(value, dict) else {}
 
 
 def called(*parts: object) -> str:
-    """A name from parts, of which empty ones are left out."""
+    """Return a name from parts, without empty ones."""
     return " / ".join(text for part in parts if (text := text_of(part).strip()))
 
 
 def _kind(values: Iterable[object]) -> AnswerType:
-    """Numbers other than 0 and 1 are scores, everything else is classes."""
+    """Return "score" for numbers other than 0 and 1, and "class" for everything else."""
     given = [value for value in values if value is not None and value != ""]
     numbers = [value for value in given if isinstance(value, int | float) and not isinstance(value, bool)]
     return (

@@ -1,4 +1,4 @@
-"""Tables in memory, of pandas, polars, pyarrow and whatever else narwhals knows, as text."""
+"""Tables in memory, of pandas, polars, pyarrow and other libraries that narwhals supports, as text."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,22 +13,22 @@ _UNNAMED_INDEX = "__index_level_"
 
 
 def is_frame(source: object) -> bool:
-    """Whether it is a table in memory, not a file."""
+    """Return whether a source is a table in memory, not a file."""
     from narwhals import dependencies
 
     return dependencies.is_into_dataframe(source) or _is_lazy(source)
 
 
 def read_frame(frame: Any, progress: Callable[[float], None] | None = None) -> RawTable:
-    """A table in memory as one of text, as if it had been written to a file and read again.
+    """Return a table in memory as one of text, as if it had been written to a file and read again.
 
-    A named index of pandas is a column; an index without a name is none. Whole numbers stay without a decimal point,
-    also where missing entries made them floats. Lines are numbers of rows, from 1.
+    A named index of pandas is a column; an index without a name is not. Integers stay without a decimal point, even if
+    missing entries made them floats. Lines are numbers of rows, from 1.
 
     Raises
     ------
     InputError
-        It is no such table, columns have one name, or there are fewer than two columns or no rows.
+        It is not such a table, columns have the same name, or there are fewer than two columns or no rows.
     """
     return as_text(_as_arrow(frame), progress)
 
@@ -37,22 +37,22 @@ def _as_arrow(frame: Any) -> pa.Table:
     import narwhals as nw
 
     if _is_lazy(frame):
-        raise InputError("The frame is lazy: it holds no rows yet.", "Collect it first (.collect()).")
+        raise InputError("The DataFrame is lazy: its rows are not computed yet.", "Collect it first (.collect()).")
     names = [str(name) for name in getattr(frame, "columns", ())] if not isinstance(frame, pa.Table) else []
     if len(set(names)) < len(names):
-        raise InputError("Two columns have the same name.", "Give each column a name of its own.")
+        raise InputError("Two columns have the same name.", "Use a different name for each column.")
     try:
         table = _plain(nw.from_native(frame, eager_only=True))
     except (TypeError, ValueError, OverflowError, pa.ArrowException, nw.exceptions.NarwhalsError) as error:
         raise InputError(
-            f"This {type(frame).__name__} cannot be read ({error}).", "Give a DataFrame, or write it to CSV or Parquet."
+            f"Could not read this {type(frame).__name__}: {error}.", "Use a DataFrame, or write it to CSV or Parquet."
         ) from None
     index = [name for name in table.column_names if name.startswith(_UNNAMED_INDEX)]
     return _strings(table.drop_columns(index).replace_schema_metadata(None))
 
 
 def _plain(frame: Any) -> pa.Table:
-    """The frame in Arrow; columns of any objects are written out as text where Arrow has no type for them."""
+    """Return the table in Arrow; write columns of objects as text if Arrow has no type for them."""
     import narwhals as nw
 
     if frame.implementation.is_pandas_like():
@@ -82,7 +82,7 @@ def _missing(value: object) -> bool:
 
 
 def _strings(table: pa.Table) -> pa.Table:
-    """Texts of any width, and categories of them, as the readers know them."""
+    """Return texts of any width, and categories of them, as the types that readers know."""
     for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
         kind = column.type
         if pa.types.is_dictionary(kind) and kind.value_type != pa.string():

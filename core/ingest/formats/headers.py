@@ -1,4 +1,4 @@
-"""Whether a table has a header, and what its columns are called."""
+"""Headers of tables: whether there is one, and the names of the columns."""
 
 from collections import Counter
 from itertools import pairwise
@@ -17,15 +17,15 @@ _MOST_ABOVE, _WITH_ROWS, _COUNTED = 20, 3, 3
 
 
 def knows_columns(cells: list[str]) -> bool:
-    """Whether some cell is a known name of a column."""
+    """Return whether some cell is a known name of a column."""
     return any(is_known_column(cell) for cell in cells)
 
 
 def header_rows(rows: list[list[str]]) -> tuple[int, int]:
-    """How many rows of a title stand above the header, and how many rows the header has: one or two.
+    """Return how many title rows are above the header, and how many rows the header has: one or two.
 
-    A title fills one cell of three or more. The first of two header rows has cells that are merged over several
-    columns, of which only the first is filled; no cell of the second comes again below.
+    A title fills one cell of three or more. The first of two header rows has cells merged over several columns, of
+    which only the first is filled; no cell of the second is repeated below.
     """
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows[:_MOST_ABOVE]]
     above = next((place for place, size in enumerate(filled) if size > 1), 0) if len(rows[0]) > 2 else 0
@@ -44,7 +44,7 @@ def header_rows(rows: list[list[str]]) -> tuple[int, int]:
 
 
 def joined_header(rows: list[list[str]]) -> list[str]:
-    """One name per column of several header rows: "Round 1 / Dr A"."""
+    """Return one name per column of several header rows: "Round 1 / Dr A"."""
     names = [""] * len(rows[0])
     for number, row in enumerate(rows, 1):
         last = ""
@@ -56,7 +56,7 @@ def joined_header(rows: list[list[str]]) -> list[str]:
 
 
 def looks_like_header(header: list[str], head: list[list[str]]) -> bool:
-    """Whether a first row names the columns, judged by its words and by the rows below."""
+    """Return whether a first row names the columns, judged by its words and by the rows below."""
     known = sum(is_known_column(name) for name in header)
     if 2 * known > len(header) or _numbers_raters(header, head):
         return True
@@ -67,14 +67,14 @@ def looks_like_header(header: list[str], head: list[list[str]]) -> bool:
         return False
     for column, name in enumerate(header):
         values = {row[column].strip() for row in head if column < len(row) and row != header}
-        # Annotations and raters may be words that also name columns ("doctor 1"): what stands below again is no name.
+        # Annotations and raters may be words that also name columns ("doctor 1"). A word repeated below is not a name.
         if (name.strip() and name.strip() in values) or (_is_number(name) and not known):
             return False
     return True
 
 
 def _numbers_raters(header: list[str], head: list[list[str]]) -> bool:
-    """Whether a name without digits stands above ids with digits, and beside it the columns are counted: 1, 2, 3."""
+    """Return whether a name without digits is above ids with digits, and the other columns are counted: 1, 2, 3."""
     first, *others = (name.strip() for name in header)
     if len(others) < _COUNTED or not all(name.isascii() and name.isdigit() for name in others):
         return False
@@ -89,22 +89,22 @@ def _numbers_raters(header: list[str], head: list[list[str]]) -> bool:
 
 
 def column_names(header: list[str], n_columns: int, line: int, head: list[list[str]]) -> list[str]:
-    """Names of the columns from the header on ``line``; a name twice or too few are refused.
+    """Return names of the columns from the header on ``line``; refuse repeated or missing names.
 
     Parameters
     ----------
     header : list of str
     n_columns : int
-        Fields of most rows.
+        Number of fields of most rows.
     line : int
-        Of the header, for messages.
+        Line of the header, for messages.
     head : list of list of str
-        The first rows below it: they tell why the header has one name less than they have fields.
+        First rows below it, which show why the header has one name less than they have fields.
 
     Returns
     -------
     list of str
-        ``n_columns`` different names.
+        Names, ``n_columns`` different ones.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def column_names(header: list[str], n_columns: int, line: int, head: list[list[s
     if len(names) != n_columns:
         raise InputError(
             f"The header has {plural(len(names), 'name')} but most rows have {n_columns:,} fields.",
-            "Give every column one name, in quotation marks if it contains the delimiter, and take out lines above it.",
+            "Use one name per column, in quotation marks if it contains the delimiter, and remove lines above it.",
             line=line,
         )
     names = [name or f"column {number}" for number, name in enumerate(names, 1)]
@@ -129,14 +129,14 @@ def column_names(header: list[str], n_columns: int, line: int, head: list[list[s
             places = " and ".join(str(number) for number, other in enumerate(names, 1) if other == name)
             raise InputError(
                 f"The header names {name!r} {count} times (columns {places}).",
-                "Give each column a name of its own, so that no annotations are mixed up.",
+                "Use a different name for each column, so that no annotations are mixed up.",
                 line=line,
             )
     return names
 
 
 def repeats_header(table: pa.Table, header: list[str]) -> np.ndarray:
-    """Rows that repeat the header, as in files put together from several."""
+    """Return rows that repeat the header, as in files combined from several."""
     if len(header) != table.num_columns:
         return np.zeros(table.num_rows, bool)
     same = np.ones(table.num_rows, bool)

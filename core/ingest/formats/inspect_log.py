@@ -13,7 +13,7 @@ NAME, TITLE = "inspect", "Inspect (evaluation log, JSON)"
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """Records with `eval` and `samples`."""
+    """Recognise records with `eval` and `samples`."""
     return "records with eval and samples" if most_are(files, _is_log) else None
 
 
@@ -22,7 +22,7 @@ def _is_log(record: object) -> bool:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """The answers of models and the scores of scorers; the target of a sample is gold of its answers."""
+    """Read the answers of models and the scores of scorers; the target of a sample is gold of its answers."""
     log = Log([], CaseTexts(), {})
     for file, number, line, record in all_records(files, progress):
         if not isinstance(record, dict) or not _is_log(record):
@@ -53,7 +53,7 @@ def _sample(log: Log, sample: object, model: str, file: int, line: int, numbers:
 
 
 def _asked(value: object) -> str:
-    """What a sample asks: its text, or the last message of a conversation."""
+    """Return the question of a sample: its text, or the last message of a conversation."""
     if isinstance(value, list):
         value = next((one.get("content") for one in reversed(value) if isinstance(one, dict)), "")
     return value if isinstance(value, str) else ""

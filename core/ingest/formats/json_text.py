@@ -1,4 +1,4 @@
-"""JSON and JSON Lines, record by record: the whole file is never held as objects at once."""
+"""JSON and JSON Lines, record by record: the whole file is never in memory as objects at once."""
 
 import json
 import re
@@ -27,23 +27,23 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True, slots=True)
 class JsonFile:
-    """A file of JSON whose records are known by their place.
+    """File of JSON with the place of each record.
 
     Attributes
     ----------
     name : str
     content : bytes
-        In UTF-8.
+        Content in UTF-8.
     start, stop, line : ndarray of int64, shape (n_records,)
         Bytes and physical line of each record.
     shape : {"array", "lines", "object"}
         One array of records, records one after another, or a single object.
     head : tuple
-        The first records, parsed, and some from all of the rest: what is said of the format rests on them.
+        First records, parsed, and some from all of the rest, by which the format is recognised.
     long_numbers: bool
-        Whether some number has 19 digits or more.
+        True if some number has 19 digits or more.
     broken : frozenset of int
-        Lines of JSON Lines that are no JSON: their records are None, and are left out with their place.
+        Lines of JSON Lines that are not valid JSON: their records are None, and are left out with their place.
     """
 
     name: str
@@ -60,7 +60,7 @@ class JsonFile:
         return len(self.start)
 
     def records(self, progress: Progress | None = None) -> Iterator[tuple[int, object]]:
-        """Line and value of every record, one at a time."""
+        """Yield line and value of every record, one at a time."""
         told = time.monotonic()
         for first in range(0, len(self.start), _A_TURN):
             if progress is not None and time.monotonic() - told > _TOLD_EVERY:
@@ -77,7 +77,7 @@ class JsonFile:
 
 
 def looks_like_json(content: bytes) -> bool:
-    """Whether the text begins as JSON does, or most of its first lines are objects of JSON Lines."""
+    """Return whether the text starts as JSON does, or most of its first lines are objects of JSON Lines."""
     if content[:4096].lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"[", b"{"):
         return True
     lines = [line.strip() for line in content[: 1 << 16].splitlines()[:50]]
@@ -86,12 +86,12 @@ def looks_like_json(content: bytes) -> bool:
 
 
 def open_json(name: str, content: bytes) -> JsonFile:
-    """The records of a file of JSON or JSON Lines.
+    """Open a file of JSON or JSON Lines, and find its records.
 
     Raises
     ------
     InputError
-        Broken, cut off, nested too deep, or without records; the message names the line.
+        The file is broken, cut off, nested too deep, or has no records; the message names the line.
     """
     content, _ = to_utf8(content)
     data = np.frombuffer(content, np.uint8)
@@ -107,12 +107,12 @@ def open_json(name: str, content: bytes) -> JsonFile:
     if shape == "lines" and len(content) <= _SMALL and b"\n" in content:
         found, broken, wrong = _line_by_line(content, found, wrong)
     if wrong == 5:
-        raise InputError(f"{name} holds more than {most:,} records, the limit for its size.", "Use Parquet.")
+        raise InputError(f"{name} has more than {most:,} records, the limit for its size.", "Use Parquet.")
     if wrong:
         raise InputError(f"{name}: {_WRONG[wrong]}", _REMEDY[wrong], line=int(line))
     start, stop, lines = found
     if len(start) == 0:
-        raise InputError(f"{name} holds JSON without any record.", "Export again with the annotations in it.")
+        raise InputError(f"{name} has JSON without any record.", "Export again with the annotations in it.")
     if shape == "lines" and len(start) == 1:
         shape = "object"
     largest = int(np.argmax(stop - start))
@@ -136,15 +136,15 @@ def open_json(name: str, content: bytes) -> JsonFile:
 
 
 def most_records() -> int:
-    """Records that a file may hold: each is a row, and has its places before it is read."""
+    """Return how many records a file may have: each is a row, and its place takes memory before it is read."""
     left = rows_left()
     return MOST_RECORDS if left is None else min(MOST_RECORDS, left)
 
 
 def _line_by_line(content: bytes, found: list, wrong: int) -> tuple[list, frozenset[int], int]:
-    """Records of JSON Lines of which some are broken: where nearly all lines are JSON the others are left out.
+    """Return records of JSON Lines of which some are broken; leave these out if nearly all lines are JSON.
 
-    What was found of the whole stays where it is sound, or where lines are no records.
+    The first result is kept if it is sound, or if lines are not records.
     """
     if not wrong and all(_is_json(content[start:stop]) for start, stop in zip(*found[:2], strict=True)):
         return found, frozenset(), wrong
@@ -195,9 +195,9 @@ _REMEDY = {
 
 
 def _value(name: str, record: bytes, line: int, long_numbers: bool) -> object:
-    """One record, by orjson where it gives the same as the standard library, which says what is wrong with others.
+    """Return one record, by orjson if its result equals that of the standard library, which reports errors in others.
 
-    orjson makes floats of whole numbers beyond 64 bits, and refuses NaN, Infinity and halves of letters.
+    orjson turns integers beyond 64 bits into floats, and refuses NaN, Infinity and halves of letters.
     """
     if not long_numbers:
         with suppress(ValueError):
@@ -208,28 +208,28 @@ def _value(name: str, record: bytes, line: int, long_numbers: bool) -> object:
         inside = getattr(error, "lineno", 1) - 1
         reason = getattr(error, "msg", "a number or letter that cannot be read")
         raise InputError(
-            f"{name}: the JSON cannot be read ({reason}).",
+            f"Could not read the JSON of {name}: {reason}.",
             "The file may be damaged; export it again.",
             line=line + inside,
         ) from None
 
 
 def value_of_cell(cell: str) -> object:
-    """What JSON in a cell holds.
+    """Return the value of JSON in a cell.
 
     Raises
     ------
     ValueError, RecursionError
-        It is no JSON.
+        The cell is not valid JSON.
     """
     spend_as_values(cell.encode("utf-8", "replace"))
     return json.loads(cell)
 
 
 def oddities(file: JsonFile) -> list[str]:
-    """What a reader of JSON passes over in silence: a name twice in one object, and halves of letters.
+    """Return notes on what a reader of JSON ignores silently: a name twice in one object, and halves of letters.
 
-    Names are looked at in all records of a file up to `_SMALL` bytes, and in some of a larger one.
+    Names are checked in all records of a file up to `_SMALL` bytes, and in some of a larger one.
     """
     notes = []
     if file.broken:
@@ -251,7 +251,7 @@ def oddities(file: JsonFile) -> list[str]:
         try:
             json.loads(record.decode(), object_pairs_hook=pairs)
         except (ValueError, RecursionError):
-            continue  # said where the record is read
+            continue  # reported when the record is read
         if twice:
             notes.append(f"Record {place + 1:,} has the name {shorten(twice[0], 40)!r} twice: the last one counts.")
             break
@@ -262,7 +262,7 @@ def oddities(file: JsonFile) -> list[str]:
 
 
 def _names_once(record: bytes) -> bool:
-    """Whether a record is an object with as many names as it has colons, as flat ones do: none can be there twice."""
+    """Return whether a record is an object with as many names as colons, so that it is flat and repeats none."""
     try:
         value = orjson.loads(record)
     except ValueError:
@@ -271,7 +271,7 @@ def _names_once(record: bytes) -> bool:
 
 
 def all_records(files: Sequence[JsonFile], progress: Progress | None = None) -> Iterator[tuple[int, int, int, object]]:
-    """File, number of the record in its file from 1, line, and value of every record of several files."""
+    """Yield file, number of the record in its file from 1, line, and value of every record of several files."""
     total, before = sum(len(file) for file in files), 0
     for place, file in enumerate(files):
         for number, (line, value) in enumerate(file.records(_part(progress, before / total, len(file) / total)), 1):
@@ -284,12 +284,12 @@ def _part(progress: Progress | None, start: float, share: float) -> Progress | N
 
 
 def most_are(files: Sequence[JsonFile], fits: Callable[[object], bool]) -> bool:
-    """Whether more than half of the records looked at fit a format: an odd one is a bad record, not another format."""
+    """Return whether more than half of the examined records fit a format: an odd one is only a bad record."""
     votes = [bool(fits(record)) for record in all_heads(files)]
     return 2 * sum(votes) > len(votes)
 
 
 def all_heads(files: Sequence[JsonFile]) -> Iterator[object]:
-    """The records of every file that tell what it is."""
+    """Yield the records of every file by which its format is recognised."""
     for file in files:
         yield from file.head

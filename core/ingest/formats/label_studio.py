@@ -18,7 +18,7 @@ NAME, TITLE = "label-studio", "Label Studio (JSON)"
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """Tasks are objects with ``data`` and a list of ``annotations`` or ``completions``."""
+    """Recognise tasks that are objects with ``data`` and a list of ``annotations`` or ``completions``."""
     if not most_are(files, _is_task):
         return None
     newer = any(isinstance(task, dict) and "annotations" in task for task in all_heads(files))
@@ -30,7 +30,7 @@ def _is_task(task: object) -> bool:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """Every question (``from_name``) of the annotations; skipped and doubled annotations are dropped rows."""
+    """Read every question (``from_name``) of the annotations; leave out skipped and repeated annotations."""
     asked = Questionnaire(("task", "annotation"), [file.name for file in files])
     shown = CaseTexts()
     known: set = set()
@@ -88,7 +88,7 @@ def _unusable(annotation: dict, known: set) -> str | None:
     number = annotation.get("id")
     if isinstance(number, int | str):
         if number in known:
-            return f"annotation {number} stands in the file twice"
+            return f"annotation {number} is repeated in the file"
         known.add(number)
     if annotation.get("was_cancelled") or annotation.get("skipped"):
         return "the rater skipped the task"
@@ -96,7 +96,7 @@ def _unusable(annotation: dict, known: set) -> str | None:
 
 
 def _answers(results: list, passed: Counter[str]) -> tuple[dict[str, Answer], int]:
-    """Answer by question; and how many were a model's and not changed. Two to one question are left to the caller."""
+    """Return answers by question, and how many were an unchanged model's. The caller handles two to one question."""
     answers: dict[str, Answer] = {}
     n_untouched = 0
     for result in results:
@@ -108,7 +108,7 @@ def _answers(results: list, passed: Counter[str]) -> tuple[dict[str, Answer], in
             passed[kind or "nothing"] += 1
             continue
         name = text_of(result.get("from_name")) or kind
-        # One region of the picture after the other was asked the same: there is no one answer.
+        # Each region of the picture has its own answer to the same question, so there is no single one.
         answers[name] = answer if name not in answers or answers[name] == answer else ([], answer[1])
         n_untouched += result.get("origin") == "prediction"
     return answers, n_untouched

@@ -17,21 +17,21 @@ _NEEDED = {"annotation_id", "lead_time"}
 
 
 def recognise(columns: Sequence[str]) -> str | None:
-    """Columns `annotation_id` and `lead_time`, and an `annotator` or an `id`."""
+    """Recognise columns `annotation_id` and `lead_time`, and an `annotator` or an `id`."""
     if set(columns) >= _NEEDED and {"annotator", "id"} & set(columns):
         return "columns annotation_id and lead_time"
     return None
 
 
 def read(raw: RawTable, *, word: str = "row") -> Source:
-    """Every column behind the task's id that is none of Label Studio's own is a question."""
+    """Read every column after the task's id that is not one of Label Studio's own as a question."""
     columns = raw.columns
     behind = columns[columns.index("id") + 1 :] if "id" in columns else columns
     candidates = [column for column in behind if column not in _AFTER and column != "id"]
     if not candidates:
         candidates = [column for column in columns if column not in _AFTER and column != "id"]
     if not candidates:
-        raise InputError("No column holds annotations.", "Export again with the results in it.")
+        raise InputError("No column has annotations.", "Export again with the results in it.")
     data = [column for column in columns if column not in (*candidates, *_AFTER, "id")]
     wanted = ("id", "annotator", "annotation_id", "created_at", *candidates, *data)
     cells = {name: raw.table[name].to_pylist() for name in wanted if name in columns}
@@ -44,7 +44,7 @@ def read(raw: RawTable, *, word: str = "row") -> Source:
         shown.add(tasks[row], {name: cells[name][row] for name in data})
         if numbers[row]:
             if numbers[row] in known:
-                asked.drop(f"annotation {numbers[row][:40]} stands in the file twice")
+                asked.drop(f"annotation {numbers[row][:40]} is repeated in the file")
                 continue
             known.add(numbers[row])
         for name in candidates:

@@ -1,4 +1,4 @@
-"""What a value of Label Studio says: choices, rating, taxonomy, ranker, number, pairwise."""
+"""Values of Label Studio as annotations: choices, rating, taxonomy, ranker, number, pairwise."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ KINDS = ("choices", "rating", "taxonomy", "ranker", "number", "pairwise")
 
 
 def answer_in(value: object) -> Answer | None:
-    """The blocks of classes in a value and its kind of annotation; None where it is of no known kind."""
+    """Return the blocks of classes in a value and its kind of annotation; None if it is of an unknown kind."""
     if not isinstance(value, dict):
         return None
     if isinstance(choices := value.get("choices"), list):
@@ -29,7 +29,7 @@ def answer_in(value: object) -> Answer | None:
 
 
 def answer_in_cell(cell: str) -> Answer | None:
-    """The same from a cell of its tables: plain text is one class, the rest is JSON."""
+    """Return the same from a cell of its tables: plain text is one class, the rest is JSON."""
     if not cell.strip():
         return None
     if cell[:1] not in "[{":
@@ -51,7 +51,7 @@ def _tied(names: Sequence[object]) -> list[list[str]]:
 
 
 def _ranked(value: object) -> list[list[str]]:
-    """Classes in their order: a list, or buckets of which the one named rank, or the first, counts."""
+    """Return classes in their order: a list, or buckets of which the one named rank, or the first, counts."""
     if isinstance(value, dict):
         value = value.get("rank", value.get("_", next(iter(value.values()), [])))
     if not isinstance(value, list):

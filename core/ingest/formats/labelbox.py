@@ -13,7 +13,7 @@ NAME, TITLE = "labelbox", "Labelbox (NDJSON)"
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """Records with a `data_row` and `projects`."""
+    """Recognise records with a `data_row` and `projects`."""
     return "records with data_row and projects" if most_are(files, _is_data_row) else None
 
 
@@ -22,7 +22,7 @@ def _is_data_row(record: object) -> bool:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """Every classification of every label; one question for each name."""
+    """Read every classification of every label; one question for each name."""
     asked, shown = Questionnaire(("data row", "label"), [file.name for file in files]), CaseTexts()
     known: set = set()
     for file, number, line, record in all_records(files, progress):
@@ -42,7 +42,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
             asked.begin(line, (number, place), case, who, when, file=file)
             if (key := label.get("id")) is not None:
                 if text_of(key) in known:
-                    asked.drop(f"label {text_of(key)} stands in the file twice")
+                    asked.drop(f"label {text_of(key)} is repeated in the file")
                     continue
                 known.add(text_of(key))
             if label.get("is_skipped") or details.get("is_skipped"):
@@ -64,7 +64,7 @@ def _labels(record: dict) -> Iterator[dict]:
 
 
 def _classifications(label: dict) -> Iterator[tuple[str, list[str]]]:
-    """Name and chosen classes of each radio or checklist question; of classes named inside others only the outer."""
+    """Yield name and chosen classes of each radio or checklist question; of nested classes only the outer."""
     annotations = label.get("annotations")
     found = annotations.get("classifications") if isinstance(annotations, dict) else None
     for asked in found if isinstance(found, list) else ():

@@ -14,7 +14,7 @@ _QUESTION = "annotations"
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """One object of cases with `annotators` and `annotations`."""
+    """Recognise one object of cases with `annotators` and `annotations`."""
     for value in all_heads(files):
         if not isinstance(value, dict) or not value:
             return None
@@ -26,7 +26,7 @@ def recognise(files: Sequence[JsonFile]) -> str | None:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """Annotations by annotator; `soft_label` and `hard_label` are skipped, as they follow from the annotations."""
+    """Read annotations by annotator; skip `soft_label` and `hard_label`, which follow from the annotations."""
     asked, shown = Questionnaire(("case", "annotation"), [file.name for file in files]), CaseTexts()
     for place, file in enumerate(files):
         for line, value in file.records(progress):
@@ -41,12 +41,12 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
                 if not given:
                     asked.begin(line, (number, 0), key, "", file=place)
                     asked.drop("as many annotators as annotations are expected")
-    notes = ("soft_label and hard_label were skipped: they are counted anew from the annotations.",)
+    notes = ("soft_label and hard_label were skipped: they are computed from the annotations.",)
     return Source(NAME, TITLE, recognise(files) or "said so", asked.questions(notes), SideFiles(cases=shown.table()))
 
 
 def _annotations(case: dict) -> Iterator[tuple[str, object]]:
-    """Annotator and what they gave. Strings are lists separated by commas; an object names its annotators."""
+    """Yield annotator and annotation. Strings are lists separated by commas; an object names its annotators."""
     annotators, annotations = case.get("annotators"), case.get("annotations")
     if isinstance(annotations, dict):
         yield from annotations.items()

@@ -15,7 +15,7 @@ _QUESTION = "classification"
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """An object with `schema` and `examples`, which have `classifications` or `annotations`."""
+    """Recognise an object with `schema` and `examples`, which have `classifications` or `annotations`."""
     return "examples with classifications and annotations" if most_are(files, _is_export) else None
 
 
@@ -27,12 +27,12 @@ def _is_export(record: object) -> bool:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """The classifications of each annotator of each example; several of one annotator are a set of labels.
+    """Read the classifications of each annotator of each example; several of one annotator are a set of labels.
 
     Raises
     ------
     InputError
-        There are spans of text alone.
+        There are only spans of text.
     """
     asked, shown, n_spans = Questionnaire(("example", "annotator"), [file.name for file in files]), CaseTexts(), 0
     for file, _, line, record in all_records(files, progress):

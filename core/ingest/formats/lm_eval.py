@@ -1,4 +1,4 @@
-"""lm-evaluation-harness, logged samples as JSON Lines: a file for each model; its answers and the targets."""
+"""lm-evaluation-harness, logged samples as JSON Lines: one file per model, with its answers and the targets."""
 
 from collections.abc import Sequence
 from pathlib import PurePosixPath
@@ -14,7 +14,7 @@ _KEYS = {"doc_id", "target", "filtered_resps"}
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """Records with `doc_id`, `target` and `filtered_resps`."""
+    """Recognise records with `doc_id`, `target` and `filtered_resps`."""
     return "records with doc_id, target and filtered_resps" if most_are(files, _is_sample) else None
 
 
@@ -23,7 +23,7 @@ def _is_sample(record: object) -> bool:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """The answer of each file's model: the most probable choice, by its number, or the text; the target is gold."""
+    """Read the answer of each file's model: the number of the most probable choice, or the text; the target is gold."""
     names, tasks, log = _models(files), [_task(file.name) for file in files], Log([], CaseTexts(), {})
     for file, number, line, record in all_records(files, progress):
         if not isinstance(record, dict) or not _is_sample(record):
@@ -40,7 +40,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
 
 
 def _answer(responses: object) -> object:
-    """Text as it was filtered; of log-likelihoods of choices the number of the largest, None where two are."""
+    """Return filtered text, or for log-likelihoods of choices the number of the largest, None if tied."""
     if not isinstance(responses, list) or not responses:
         return None
     likely = [one[0] for one in responses if isinstance(one, list) and one and _is_number(one[0])]
@@ -59,12 +59,12 @@ def _is_number(value: object) -> bool:
 
 
 def _task(name: str) -> str:
-    """Of ``samples_<task>_<date>.jsonl``."""
+    """Return the task of ``samples_<task>_<date>.jsonl``."""
     return PurePosixPath(name.replace("\\", "/")).stem.removeprefix("samples_").rpartition("_")[0]
 
 
 def _models(files: Sequence[JsonFile]) -> list[str]:
-    """Names of the models: the folder where each file has its own, else the name of the file."""
+    """Return names of the models: the folder if each file has its own, else the name of the file."""
     paths = [PurePosixPath(file.name.replace("\\", "/")) for file in files]
     folders = [path.parent.name for path in paths]
     return folders if all(folders) and len(set(folders)) == len(folders) else [called(path.stem) for path in paths]

@@ -1,4 +1,4 @@
-"""Matrices of scores without a header: a row for each case, a column for each class (`np.savetxt`, `np.save`, JSON)."""
+"""Matrices of scores without a header: a row per case, a column per class (`np.savetxt`, `np.save`, JSON)."""
 
 import io
 
@@ -18,9 +18,9 @@ _FIRST_BYTES = 1 << 20
 
 
 def is_matrix(content: bytes) -> bool:
-    """Whether a file is nothing but rows of equally many numbers, some of them no whole numbers.
+    """Return whether a file consists only of rows with equally many numbers, of which some are not integers.
 
-    Whole numbers alone may be annotations, counts or codes, and are a table. Looks at the first rows of text only.
+    Integers only may be annotations, counts or codes, and are a table. Of text, only the first rows are checked.
     """
     if content.startswith(NUMPY):
         return True
@@ -39,19 +39,19 @@ def is_matrix(content: bytes) -> bool:
 
 
 def read_matrix(name: str, content: bytes) -> np.ndarray:
-    """The matrix in a file, as float64 of shape (n_rows, n_columns).
+    """Return the matrix in a file, as float64 of shape (n_rows, n_columns).
 
     Parameters
     ----------
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     content : bytes
-        Text, a row on each line, a NumPy array (`.npy`) of numbers, or JSON, a list for each row.
+        Text with a row on each line, a NumPy array (`.npy`) of numbers, or JSON with a list for each row.
 
     Raises
     ------
     InputError
-        Rows differ in length, a value is no finite number, or an array is not of two dimensions.
+        Rows differ in length, a value is not a finite number, or an array does not have two dimensions.
     """
     shown = shorten(name, 60)
     if content.startswith(NUMPY):
@@ -70,13 +70,14 @@ def read_matrix(name: str, content: bytes) -> np.ndarray:
             matrix = np.loadtxt(io.StringIO(text.decode()), delimiter=_delimiter(first), ndmin=2)
         except ValueError as error:
             raise InputError(
-                f"{shown}: the rows of the matrix cannot be read ({str(error).split(';')[0]}).",
+                f"Could not read the rows of the matrix {shown}: {str(error).split(';')[0]}.",
                 "Write one row for each case and one number for each class.",
             ) from None
     if (bad := np.argwhere(~np.isfinite(matrix))).size:
         row, column = bad[0] + 1
         raise InputError(
-            f"{shown}: the score in row {row:,}, column {column:,} is not a number.", "Give every class a finite score."
+            f"{shown}: the score in row {row:,}, column {column:,} is not a number.",
+            "Use a finite score for every class.",
         )
     return matrix
 
@@ -85,7 +86,7 @@ def _array(shown: str, content: bytes) -> np.ndarray:
     try:
         array = load_any(io.BytesIO(content))
     except (ValueError, OSError, EOFError) as error:
-        raise InputError(f"{shown}: the NumPy array cannot be read ({error}).", "Save it again by np.save.") from None
+        raise InputError(f"Could not read the NumPy array {shown}: {error}.", "Save it again with np.save.") from None
     if array.ndim != 2 or array.dtype.kind not in "fiu":
         raise InputError(
             f"{shown} is an array of shape {array.shape} and type {array.dtype}.",
@@ -100,7 +101,7 @@ def _begins_as_lists(content: bytes) -> bool:
 
 
 def _lists(content: bytes) -> list | None:
-    """What JSON holds; None where it cannot be read, or is no list of lists of as many numbers each."""
+    """Return the content of JSON; None if it cannot be read, or is not a list of lists with equally many numbers."""
     spend_as_values(content)
     try:
         rows = orjson.loads(content.removeprefix(b"\xef\xbb\xbf"))
@@ -120,7 +121,7 @@ def _delimiter(line: bytes) -> str | None:
 
 
 def _numbers(line: bytes) -> list[float] | None:
-    """The numbers of a line; None where it holds anything else."""
+    """Return the numbers of a line; None if it contains anything else."""
     delimiter = _delimiter(line)
     try:
         return [float(cell) for cell in line.split(delimiter.encode() if delimiter else None)]

@@ -1,4 +1,4 @@
-"""Mechanical Turk, CSV of a batch: one row per assignment, what was shown in `Input.*` and said in `Answer.*`."""
+"""Mechanical Turk, CSV of a batch: one row per assignment, with the content in `Input.*` and answers in `Answer.*`."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -25,21 +25,21 @@ _DATE = re.compile(
 
 
 def recognise(columns: Sequence[str]) -> str | None:
-    """Columns `HITId`, `WorkerId` and some `Answer.*`."""
+    """Recognise columns `HITId`, `WorkerId` and some `Answer.*`."""
     if {"HITId", "WorkerId"} <= set(columns) and any(column.startswith("Answer.") for column in columns):
         return "columns HITId, WorkerId and Answer.*"
     return None
 
 
 def read(raw: RawTable, *, with_rejected: bool = False) -> Source:
-    """Every field of answers is a question; boxes of one field (`Answer.mood.happy`, `Answer.mood.sad`) are one.
+    """Read every field of answers as a question; boxes of one field (`Answer.mood.happy`, `Answer.mood.sad`) are one.
 
-    Rejected assignments are dropped rows unless ``with_rejected``.
+    Rejected assignments are left out unless ``with_rejected``.
     """
     fields = [column for column in raw.columns if column.startswith("Answer.")]
     inputs = [column for column in raw.columns if column.startswith("Input.")]
     if not fields:
-        raise InputError("No column Answer.* holds annotations.", "Download the results of the batch again.")
+        raise InputError("No column Answer.* has annotations.", "Download the results of the batch again.")
     named = ("HITId", "WorkerId", "AssignmentId", "AssignmentStatus", "SubmitTime")
     cells = {name: raw.table[name].to_pylist() for name in (*named, *fields, *inputs) if name in raw.columns}
     nothing = [""] * raw.table.num_rows
@@ -50,7 +50,7 @@ def read(raw: RawTable, *, with_rejected: bool = False) -> Source:
         asked.begin(int(raw.line[row]), (row + 1,), hit[row], worker[row], _iso(time[row]))
         shown.add(hit[row], {name: cells[name][row] for name in inputs})
         if assignment[row] and assignment[row] in known:
-            asked.drop(f"assignment {assignment[row][:40]} stands in the file twice")
+            asked.drop(f"assignment {assignment[row][:40]} is repeated in the file")
             continue
         known.add(assignment[row])
         if status[row].strip().casefold() == "rejected" and not with_rejected:
@@ -72,7 +72,7 @@ def read(raw: RawTable, *, with_rejected: bool = False) -> Source:
 
 
 def _iso(text: str) -> str:
-    """A date as "Mon Jan 08 10:00:00 PST 2024" in ISO; anything else as it is."""
+    """Return a date such as "Mon Jan 08 10:00:00 PST 2024" in ISO; anything else unchanged."""
     found = _DATE.fullmatch(text.strip())
     if found is None:
         return text
@@ -81,7 +81,7 @@ def _iso(text: str) -> str:
 
 
 def _boxes(columns: dict[str, list[str]]) -> dict[str, list[tuple[str, str]]]:
-    """Fields of one name and several boxes: name to (class, column), where every cell says true or false."""
+    """Return fields of one name and several boxes, name to (class, column), if every cell is true or false."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for field in columns:
         name, dot, part = field.removeprefix("Answer.").rpartition(".")
@@ -96,7 +96,7 @@ def _boxes(columns: dict[str, list[str]]) -> dict[str, list[tuple[str, str]]]:
 
 
 def _task_answers(cell: str) -> Iterator[tuple[str, list[str]]]:
-    """Question and classes in the JSON that crowd forms send: ``[{"mood": {"happy": true, "sad": false}}]``."""
+    """Yield question and classes in the JSON that crowd forms send: ``[{"mood": {"happy": true, "sad": false}}]``."""
     try:
         value = value_of_cell(cell) if cell.strip() else []
     except (ValueError, RecursionError):

@@ -1,4 +1,4 @@
-"""Differential diagnoses as nested lists [case][rater][block][class], class names and risks in files of their own."""
+"""Differential diagnoses as nested lists [case][rater][block][class], with class names and risks in separate files."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ _WHY = "lists in lists: case, rater, block of tied classes, class"
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """Every case is a list of raters, who are lists of blocks, which are lists of classes."""
+    """Recognise cases that are lists of raters, who are lists of blocks, which are lists of classes."""
     return _WHY if any(all_heads(files)) and most_are(files, _is_case) else None
 
 
@@ -31,21 +31,21 @@ def read(
     progress: Progress | None = None,
     others: Sequence[tuple[str, bytes]] = (),
 ) -> Source:
-    """Rankings of every case. Nobody is named, so place n says nothing of who annotated: raters are not identified.
+    """Read rankings of every case. Raters have no names, so their position does not identify them.
 
     Parameters
     ----------
     files : sequence of JsonFile
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
     others : sequence of (str, bytes)
-        Name and content of text files of one entry a line: names of classes (their place from 0 is the number in the
-        lists), and their risks (low, medium, high or 0, 1, 2).
+        Name and content of text files with one entry per line: names of classes (their position from 0 is the number in
+        the lists), and their risks (low, medium, high or 0, 1, 2).
 
     Raises
     ------
     InputError
-        A class has a number that the file of names has no line for.
+        A class has a number without a line in the file of names.
     """
     names, risks = _class_files(others)
     asked = Questionnaire(("case", "rater"), [file.name for file in files])
@@ -84,12 +84,12 @@ def read(
 
 
 def _negative(blocks: list) -> int | float | None:
-    """The first number of a class that is below 0."""
+    """Return the first number of a class that is below 0."""
     return next((name for block in blocks for name in block if isinstance(name, int | float) and name < 0), None)
 
 
 def _each_once(ranked: list[list[str]]) -> list[list[str]]:
-    """The same blocks with each class at its first place only, without empty ones."""
+    """Return the same blocks with each class at its first position only, without empty ones."""
     seen: set[str] = set()
     kept = []
     for block in ranked:
@@ -99,7 +99,7 @@ def _each_once(ranked: list[list[str]]) -> list[list[str]]:
 
 
 def claims(name: str, content: bytes) -> bool:
-    """Whether a file is a plain list that goes beside nested rankings."""
+    """Return whether a file is a plain list that belongs to nested rankings."""
     return name.casefold().endswith((".txt", ".lst", ".names")) and b"\x00" not in content[:4096]
 
 
@@ -125,11 +125,11 @@ def _class_files(others: Sequence[tuple[str, bytes]]) -> tuple[list[str], list[s
             risks = lines
         elif lines:
             if len(set(lines)) < len(lines):
-                raise InputError(f"{name} names a class twice.", "Give each class one line.")
+                raise InputError(f"{name} repeats a class.", "Use one line per class.")
             names = lines
     if risks and names and len(risks) != len(names):
         raise InputError(
-            f"There are {len(names):,} names of classes and {len(risks):,} risks.", "Give each class one line in both."
+            f"There are {len(names):,} names of classes and {len(risks):,} risks.", "Use one line per class in both."
         )
     return names, risks
 

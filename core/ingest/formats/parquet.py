@@ -1,4 +1,4 @@
-"""Parquet tables, every column as text; lists of equal length in a row are taken apart into rows."""
+"""Parquet tables, every column as text; lists of equal length in a row become several rows."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -24,12 +24,12 @@ _BYTES_A_ROW, _MANY_ROWS = 100, 5_000_000
 
 
 def open_parquet(content: bytes) -> pa.Table:
-    """The file as it is, text columns as dictionaries.
+    """Open the file as it is, with text columns as dictionaries.
 
     Raises
     ------
     InputError
-        The file is broken, or unpacks to more than fits.
+        The file is broken, or its unpacked size is too large.
     """
     try:
         held = pa.BufferReader(arrow_bytes(content))
@@ -38,24 +38,25 @@ def open_parquet(content: bytes) -> pa.Table:
         texts = _texts(file.schema_arrow) + _nested_texts(file.schema)
         return parquet.ParquetFile(held, read_dictionary=texts).read()
     except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"This Parquet file cannot be read ({error}).", "Write it again and open that.") from None
+        raise InputError(
+            f"Could not read this Parquet file: {error}.", "Write it again and open the new file."
+        ) from None
 
 
 def open_parquet_folder(folder: Path) -> pa.Table:
-    """The parts of one table, in the order of their paths; folders called ``column=value`` are a column.
+    """Open the parts of one table, in the order of their paths; folders named ``column=value`` are a column.
 
-    Files and folders whose names begin with a dot or an underscore are none of its parts, as Spark, Dask and Arrow
-    have it.
+    Files and folders whose names start with a dot or an underscore are not parts of it, as in Spark, Dask and Arrow.
 
     Parameters
     ----------
     folder : Path
-        Its Parquet files, in folders below it too, have the same columns.
+        Folder; its Parquet files, also in folders below it, have the same columns.
 
     Raises
     ------
     InputError
-        There is no Parquet file, a part is broken or has other columns, or the parts unpack to more than fits.
+        There is no Parquet file, a part is broken or has other columns, or the unpacked parts are too large.
     """
     from pyarrow import dataset
 
@@ -70,11 +71,11 @@ def open_parquet_folder(folder: Path) -> pa.Table:
             partition_base_dir=folder.as_posix(),
         ).to_table()
     except (pa.ArrowException, OSError, ValueError, MemoryError) as error:
-        raise InputError(f"This folder of Parquet files cannot be read ({error}).", "Write it again.") from None
+        raise InputError(f"Could not read this folder of Parquet files: {error}.", "Write it again.") from None
 
 
 def parquet_parts(folder: Path) -> tuple[list[Path], list[parquet.ParquetFile]]:
-    """The parts of the table that a folder is, see `open_parquet_folder`: their paths in order, and the files.
+    """Return the parts of the table in a folder, see `open_parquet_folder`: their paths in order, and the files.
 
     Raises
     ------
@@ -89,19 +90,19 @@ def parquet_parts(folder: Path) -> tuple[list[Path], list[parquet.ParquetFile]]:
         if path.is_file() and not any(name[0] in "._" for name in path.relative_to(folder).parts)
     )
     if not parts:
-        raise InputError(f"{folder} is a folder without Parquet files.", "Give a file, or the folder of such a table.")
+        raise InputError(f"{folder} is a folder without Parquet files.", "Use a file, or the folder of such a table.")
     found = [parquet.ParquetFile(path) for path in parts]
     for path, file in zip(parts, found, strict=True):
         if file.schema_arrow.names != found[0].schema_arrow.names:
             raise InputError(
                 f"{path.relative_to(folder)} has other columns than {parts[0].relative_to(folder)}.",
-                "Parts of a table have the same columns; open files of other tables by themselves.",
+                "Parts of a table must have the same columns; open files of other tables separately.",
             )
     return parts, found
 
 
 def memory_needed(n_rows: int) -> int:
-    """About how many bytes the rows of a table of three columns take while they are read."""
+    """Return about how many bytes the rows of a table of three columns take while they are read."""
     return n_rows * _BYTES_A_ROW
 
 
@@ -110,13 +111,13 @@ def _texts(schema: pa.Schema) -> list[str]:
 
 
 def _nested_texts(schema: parquet.ParquetSchema) -> list[str]:
-    """Paths of the texts in lists and structs: a text that repeats would be written out for each entry."""
+    """Return paths of the texts in lists and structs, whose repeated texts would otherwise be copied for each entry."""
     leaves = map(schema.column, range(len(schema)))
     return [leaf.path for leaf in leaves if leaf.logical_type.type == "STRING" and leaf.path != leaf.name]
 
 
 def _check_unpacked(files: Sequence[parquet.ParquetFile]) -> None:
-    """Raise where the parts of a table unpack to more than fits, or than the budget of the reading has."""
+    """Raise if the unpacked parts of a table exceed the memory, or the budget of the reading."""
     parts = [file.metadata for file in files]
     n_rows, n_columns = sum(part.num_rows for part in parts), parts[0].num_columns
     spend_table(n_rows, n_columns)
@@ -141,7 +142,7 @@ def _check_unpacked(files: Sequence[parquet.ParquetFile]) -> None:
 
 
 def free_memory() -> int | None:
-    """Bytes that programs can still take; None where the system does not say (it does on Linux)."""
+    """Return how many bytes programs can still use; None if the system does not report it (it does on Linux)."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -150,7 +151,7 @@ def free_memory() -> int | None:
 
 
 def read_parquet(content: bytes, progress: Callable[[float], None] | None = None) -> RawTable:
-    """A table of text from a Parquet file; whole numbers stay without a decimal point.
+    """Return a table of text from a Parquet file; integers stay without a decimal point.
 
     Raises
     ------
@@ -162,10 +163,10 @@ def read_parquet(content: bytes, progress: Callable[[float], None] | None = None
 
 
 def as_text(table: pa.Table, progress: Callable[[float], None] | None = None) -> RawTable:
-    """A table of any types as one of text; lists are taken apart where they hold annotations. See `read_parquet`."""
+    """Return a table of any types as text; split lists that contain annotations. See `read_parquet`."""
     check_columns(table.num_columns)
     if len(set(table.column_names)) < table.num_columns:
-        raise InputError("Two columns have the same name.", "Give each column a name of its own.")
+        raise InputError("Two columns have the same name.", "Use a different name for each column.")
     if table.num_rows == 0:
         raise InputError("The file has columns but no rows.", "Choose a file with at least one row of data.")
     line = np.arange(1, table.num_rows + 1, dtype=np.int64)
@@ -181,12 +182,12 @@ def as_text(table: pa.Table, progress: Callable[[float], None] | None = None) ->
         try:
             text = _as_text(column)
         except (pa.ArrowException, ValueError):  # pixels and the like
-            notes.append(f"Column {name!r} holds no text or numbers and was skipped.")
+            notes.append(f"Column {name!r} has no text or numbers and was skipped.")
             continue
         names.append(name)
         columns.append(text)
     del table, column
-    pa.default_memory_pool().release_unused()  # what decoding took, for the next steps
+    pa.default_memory_pool().release_unused()  # frees the memory of decoding for the next steps
     if len(names) < 2:
         raise InputError("There are fewer than two columns of plain values.", "A table needs a case and an annotation.")
     return RawTable(pa.table(columns, names=names), line, tuple(dropped), tuple(notes), places=places)
@@ -215,7 +216,7 @@ def _values_as_text(values: pa.Array) -> pa.Array:
 
 
 def _coded(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The column with texts as a dictionary, so that none is written again for each row that repeats it."""
+    """Return the column with texts as a dictionary, so that none is copied for each row that repeats it."""
     return column.dictionary_encode() if pa.types.is_string(column.type) else column
 
 
@@ -228,10 +229,10 @@ def _is_any_list(type_: pa.DataType) -> bool:
 
 
 def _without_structs(table: pa.Table) -> pa.Table:
-    """Fields of structs, and of structs in lists, as columns: by their own name where no other column has it.
+    """Return fields of structs, and of structs in lists, as columns: by their own name unless another column has it.
 
-    Datasets of the Hugging Face hub hold annotations as ``annotations: list<struct<annotator, label>>``, or, written
-    as a sequence of features, as ``annotations: struct<annotator: list, label: list>``.
+    Datasets of the Hugging Face hub have annotations as ``annotations: list<struct<annotator, label>>``, or, written as
+    a sequence of features, as ``annotations: struct<annotator: list, label: list>``.
     """
     columns: dict[str, pa.ChunkedArray] = {}
     fields: list[tuple[str, str, pa.ChunkedArray]] = []
@@ -252,7 +253,7 @@ def _without_structs(table: pa.Table) -> pa.Table:
 
 
 def _in_lists(column: pa.ChunkedArray) -> list[pa.ChunkedArray]:
-    """Each field of the structs in the lists of a column, as lists of the same lengths."""
+    """Return each field of the structs in the lists of a column, as lists of the same lengths."""
     parts = column.type.value_type
     chunks: list[list[pa.Array]] = [[] for _ in parts]
     for chunk in column.chunks:
@@ -266,7 +267,7 @@ def _in_lists(column: pa.ChunkedArray) -> list[pa.ChunkedArray]:
 def _without_lists(
     table: pa.Table, line: np.ndarray
 ) -> tuple[pa.Table, np.ndarray, RowLocations | None, list[Dropped], list[str]]:
-    """One row for each entry of the lists, where raters or annotations stand in lists; else the table as it is."""
+    """Return one row per entry of the lists, if raters or annotations are in lists; else the table unchanged."""
     lists = [field.name for field in table.schema if _is_list(field.type)]
     plain = [field.name for field in table.schema if not pa.types.is_nested(field.type)]
     guess = guess_mapping(plain + lists)
@@ -288,7 +289,7 @@ def _without_lists(
     ]
     if not sound.any():
         raise InputError(
-            "In no row the lists of raters and annotations have one length.", "Look at how they were written."
+            "The lists of raters and annotations differ in length in every row.", "Check how they were written."
         )
     table, line, lengths = table.filter(pa.array(sound)), line[sound], lengths[sound]
     row = np.repeat(np.arange(len(lengths)), lengths)

@@ -1,4 +1,4 @@
-"""Plain tables: whatever the columns are called, one or several, with the likeliest meaning for the user to correct."""
+"""Plain tables with any names of columns, one or several, with the most probable roles for the user to correct."""
 
 import re
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ RATER_OF_FILE = "rater (the file's name)"
 
 
 def read_plain(tables: Sequence[tuple[str, RawTable]], side: SideFiles) -> Source:
-    """One question of one table; tables of the same columns are put together, each a rater where none names any."""
+    """Read the questions of tables; combine tables with the same columns, each a rater if no column has raters."""
     if len(tables) > 1 and len({tuple(raw.columns) for _, raw in tables}) == 1:
         tables = [("all files", _together(tables))]
     classes = named_classes(side)
@@ -33,12 +33,12 @@ def read_plain(tables: Sequence[tuple[str, RawTable]], side: SideFiles) -> Sourc
 
 
 def title_of(mapping: Mapping) -> str:
-    """What a plain table is called on screen under a mapping."""
+    """Return the name on screen of a plain table under a mapping."""
     return f"{TITLE}: {LAYOUTS[mapping.layout]}"
 
 
 def named_classes(side: SideFiles) -> frozenset[str]:
-    """Names that files beside the annotations give to classes; of predictions all that stands in their first lines."""
+    """Return the names that side files give to classes; for predictions all cells of their first lines."""
     names = {*(side.gold or {}).values(), *(side.classes.names if side.classes is not None else ())}
     for _, content in side.predictions:
         text = content[:_FIRST_BYTES].decode("utf-8", "ignore")
@@ -47,7 +47,7 @@ def named_classes(side: SideFiles) -> frozenset[str]:
 
 
 def _questions(name: str, raw: RawTable, classes: frozenset[str], several: bool) -> list[Question]:
-    """The questions of a table; they are called as the table is where it holds one."""
+    """Return the questions of a table, named like the table if there is one."""
     as_it_came = raw
     raw, counted = objects_as_columns(pairs_as_rows(raw))
     if counted and not any(likeness(column, "rater") == 2 for column in raw.columns):
@@ -68,7 +68,7 @@ def _questions(name: str, raw: RawTable, classes: frozenset[str], several: bool)
 
 
 def _with_rater(mapping: Mapping, raw: RawTable) -> Mapping:
-    """The same with the names of the files as raters, where they are."""
+    """Return the mapping with the names of the files as raters, if the table has them."""
     if RATER_OF_FILE not in raw.columns:
         return mapping
     if mapping.rater != RATER_OF_FILE:
@@ -80,7 +80,7 @@ def _with_rater(mapping: Mapping, raw: RawTable) -> Mapping:
 
 
 def _together(tables: Sequence[tuple[str, RawTable]]) -> RawTable:
-    """Tables one below the other; where no column names raters, the files do."""
+    """Return tables one below the other; if no column has raters, the files are the raters."""
     mapping = likeliest_mapping(tables[0][1])
     per_file = mapping.layout == "long" and mapping.rater is None
     parts, dropped, notes = [], [], []

@@ -1,4 +1,4 @@
-"""Potato, JSON Lines: a folder for each annotator, with the labels of each scheme."""
+"""Potato, JSON Lines: one folder per annotator, with the labels of each scheme."""
 
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -15,7 +15,7 @@ _NOT_CHOSEN = frozenset({"", "false", "none"})
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """Records with `id` and an object `label_annotations`."""
+    """Recognise records with `id` and an object `label_annotations`."""
     return "records with id and label_annotations" if most_are(files, _is_instance) else None
 
 
@@ -24,7 +24,7 @@ def _is_instance(record: object) -> bool:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """Every scheme is a question. The rater is a field ``user``, else the folder of the file, else its name."""
+    """Read every scheme as a question. The rater is a field ``user``, else the folder of the file, else its name."""
     asked, shown = Questionnaire(("record",), [file.name for file in files]), CaseTexts()
     names = [_rater(file.name) for file in files]
     for file, number, line, record in all_records(files, progress):

@@ -1,4 +1,4 @@
-"""Prodigy, JSON Lines: one decision a line; raters by `_annotator_id`, `_session_id`, or one file each."""
+"""Prodigy, JSON Lines: one decision per line; raters by `_annotator_id`, `_session_id`, or one file each."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ _HASHES = ("_input_hash", "_task_hash")
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """Records with `_input_hash` and an `answer`."""
+    """Recognise records with `_input_hash` and an `answer`."""
     return "records with _input_hash and answer" if most_are(files, _is_decision) else None
 
 
@@ -25,12 +25,12 @@ def _is_decision(record: object) -> bool:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """The choices, or for every label whether it was accepted; ignored decisions are dropped rows.
+    """Read the choices, or for every label whether it was accepted; ignored decisions are left out.
 
     Raises
     ------
     InputError
-        The decisions are about spans of text or picture alone.
+        The decisions are only on spans of text or picture.
     """
     asked, shown = Questionnaire(("record",), [file.name for file in files]), CaseTexts()
     names = [file.name.rsplit("/", 1)[-1].rsplit(".", 1)[0] for file in files]
@@ -61,7 +61,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
             asked.answer(only, [[answer]])
         elif "spans" in record or "relations" in record:
             n_spans += 1
-            asked.drop("the decision is about spans, which are no class of the case")
+            asked.drop("the decision is about spans, not classes of the case")
         else:
             asked.answer("answer", [[answer]])
     if n_spans == asked.n_annotations:
@@ -71,7 +71,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
     notes = []
     if by_file:
         notes.append(
-            "Raters are told apart by their files."
+            "Raters are identified by their files."
             if len(files) > 1
             else "No record names its rater: all were taken for the annotations of one. Export each session, or one "
             "file for each rater."

@@ -1,4 +1,4 @@
-"""promptfoo, results of an evaluation as JSON: assertions judge what each provider answered."""
+"""promptfoo, results of an evaluation as JSON: assertions judge the answer of each provider."""
 
 from collections.abc import Sequence
 
@@ -15,7 +15,7 @@ _LONGEST = 100
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """Records whose `results` hold providers and grades."""
+    """Recognise records whose `results` have providers and grades."""
     return "records whose results hold providers and grades" if most_are(files, _is_evaluation) else None
 
 
@@ -33,9 +33,9 @@ def _is_evaluation(record: object) -> bool:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """What providers answered to each test, and whether each assertion passed.
+    """Read the answer of each provider to each test, and whether each assertion passed.
 
-    A test is called by the one of its variables that names cases, such as ``id`` or ``ticket``, where each test has its
+    A test is named by the one of its variables that names cases, such as ``id`` or ``ticket``, if each test has its
     own; else by its number.
     """
     log = Log([], CaseTexts(), {})
@@ -50,7 +50,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
 
 
 def _names_of_tests(files: Sequence[JsonFile]) -> dict[int, str]:
-    """What each test is called by a variable of its own; empty where no variable names them."""
+    """Return the name of each test from a variable of its own; empty if no variable names them."""
     tests: dict[int, dict] = {}
     for *_, record in all_records(files):
         for row in _rows(record):
@@ -68,7 +68,7 @@ def _names_of_tests(files: Sequence[JsonFile]) -> dict[int, str]:
 
 
 def _short(value: object) -> str:
-    """A name of a case; "" of what is none, as a text or nothing."""
+    """Return a name of a case; "" if it is not text or is empty."""
     text = text_of(value).strip() if isinstance(value, str | int) else ""
     return text if len(text) <= _LONGEST and "\n" not in text else ""
 

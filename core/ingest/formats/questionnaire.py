@@ -1,4 +1,4 @@
-"""Annotations gathered one by one into one long table for each question, with the place of each."""
+"""Collector of annotations, one by one, for one long table per question, with the place of each."""
 
 import json
 import math
@@ -17,11 +17,11 @@ from .raw_table import UNANSWERED, Dropped, RawTable, RowLocations
 from .source import Question
 
 AnswerType = Literal["class", "grade", "score", "ranking"]
-ODD = 50  # one record in so many does not make sets, or rankings, of all
+ODD = 50  # one record in so many does not turn all into sets or rankings
 
 
 def text_of(value: object) -> str:
-    """A JSON value as the text of a cell; whole numbers have no decimal point, what is nested stays JSON."""
+    """Return a JSON value as the text of a cell; integers have no decimal point, nested values stay JSON."""
     if isinstance(value, str):
         return value
     if value is None:
@@ -38,23 +38,23 @@ def text_of(value: object) -> str:
 
 
 class TextCodes:
-    """A column of text as codes into the texts seen so far."""
+    """Column of text as codes into the texts seen so far."""
 
     def __init__(self) -> None:
         self._code: dict[str, int] = {}
         self.codes = array("i")
 
     def add(self, text: str) -> None:
-        """One more row."""
+        """Add one row."""
         self.codes.append(self._code.setdefault(text, len(self._code)))
 
     def fill(self, n_rows: int) -> None:
-        """Empty rows up to a number of rows."""
+        """Add empty rows up to a number of rows."""
         if len(self.codes) < n_rows:
             self.codes.extend(array("i", [self._code.setdefault("", len(self._code))]) * (n_rows - len(self.codes)))
 
     def taken(self, rows: np.ndarray | None = None) -> pa.ChunkedArray:
-        """The rows, or some of them, as dictionary of strings."""
+        """Return the rows, or some of them, as a dictionary of strings."""
         codes = np.frombuffer(self.codes, np.int32) if self.codes else np.empty(0, np.int32)
         return pa.chunked_array(
             [
@@ -69,7 +69,7 @@ class TextCodes:
 
 
 def strings(values: Iterable[str]) -> pa.Array:
-    """An array of strings; halves of letters, which JSON can hold, become question marks."""
+    """Return an array of strings; halves of letters, which JSON can contain, become question marks."""
     values = list(values)
     try:
         return pa.array(values, pa.string())
@@ -78,7 +78,7 @@ def strings(values: Iterable[str]) -> pa.Array:
 
 
 class _Asked:
-    """The answers to one question: annotation, rank and class of each entry."""
+    """Answers to one question: annotation, rank and class of each entry."""
 
     def __init__(self, kind: AnswerType) -> None:
         self.kind = kind
@@ -90,14 +90,14 @@ class _Asked:
 
 
 class Questionnaire:
-    """Takes annotations one after another: `begin`, then `answer` for each question or `drop`; in the end `questions`.
+    """Collector of annotations: call `begin`, then `answer` for each question or `drop`; at the end `questions`.
 
     Parameters
     ----------
     words : sequence of str
-        What the numbers of a place count, from the outside in, such as ("task", "annotation").
+        Names of the numbers of a place, from the outside in, such as ("task", "annotation").
     files : sequence of str
-        Names of the files, where there are several.
+        Names of the files, if there are several.
     """
 
     def __init__(self, words: Sequence[str], files: Sequence[str] = ()) -> None:
@@ -126,15 +126,15 @@ class Questionnaire:
         Parameters
         ----------
         line : int
-            Of the file, for the account of dropped rows.
+            Line of the file, for the account of rows left out.
         numbers : sequence of int
-            Its place, one number for each of the questionnaire's words.
+            Place of the annotation, one number for each of the questionnaire's words.
         case, rater, time, group : object
-            Taken as text; empty or None where it is not known.
+            Values taken as text; empty or None if unknown.
         file : int
             Position among the questionnaire's files.
         only : str, optional
-            The one question that the annotation is about: that it leaves others open is no dropped row.
+            Only question that the annotation is about: other questions without an answer are then not left out.
         """
         self._line.append(line)
         for column, number in zip(self._numbers, numbers, strict=True):
@@ -147,18 +147,18 @@ class Questionnaire:
         self._group.add(text_of(group))
 
     def answer(self, question: str, blocks: Sequence[Sequence[str]], kind: AnswerType = "class") -> None:
-        """The answer of the annotation begun last: blocks of tied classes, first choice first.
+        """Add the answer of the annotation begun last: blocks of tied classes, first choice first.
 
-        One block of one class is a single class, one of several a set of labels. A class that stands twice in a block
-        counts once, and is told. Nothing, or a second answer to the same question, is a dropped row.
+        One block of one class is a single class, one of several a set of labels. A class that is repeated in a block
+        counts once, with a note. No answer, or a second answer to the same question, is a row left out.
 
         Parameters
         ----------
         question : str
         blocks : sequence of sequence of str
-            Classes of each rank, tied within it; none is no answer.
+            Classes of each rank, tied within it; empty if there is no answer.
         kind : {"class", "grade", "score", "ranking"}
-            Counts where the question comes for the first time.
+            Kind of answer; it counts when the question comes for the first time.
         """
         asked = self._asked.get(question)
         if asked is None:
@@ -179,32 +179,32 @@ class Questionnaire:
                 asked.answer.add(name)
 
     def drop(self, reason: str) -> None:
-        """The annotation begun last is not used, for any question."""
+        """Leave out the annotation begun last, for every question."""
         self._dropped[len(self._line) - 1] = reason
 
     @property
     def n_annotations(self) -> int:
-        """Annotations begun so far."""
+        """Number of annotations begun so far."""
         return len(self._line)
 
     @property
     def has_answers(self) -> bool:
-        """Whether some question was answered so far."""
+        """True if some question was answered so far."""
         return bool(self._asked)
 
     def questions(self, notes: Sequence[str] = (), *, why: dict[str, str] | None = None) -> tuple[Question, ...]:
-        """Every question as a long table; an annotation that does not answer it is a dropped row of it.
+        """Return every question as a long table; an annotation that does not answer it is a row left out.
 
         Raises
         ------
         InputError
-            Nothing was answered at all.
+            There is no answer at all.
         """
         found = tuple(self._question(name, asked, tuple(notes), why or {}) for name, asked in self._asked.items())
         if not found:
             first = next(iter(self._dropped.values()), "")
             raise InputError(
-                "The file holds no annotation that could be read.",
+                "The file has no annotation that could be read.",
                 f"Export again with the annotations in it{f' (the first one: {first})' if first else ''}.",
             )
         return found
@@ -248,7 +248,7 @@ class Questionnaire:
         if not identified:
             notes = (*notes, "No annotation says whose it is: raters are anonymous, and statistics per rater are off.")
         if asked.n_twice:
-            notes = (*notes, f"Labels that stand twice in an annotation: {asked.n_twice:,}. Each counts once.")
+            notes = (*notes, f"Labels that are repeated in an annotation: {asked.n_twice:,}. Each counts once.")
         if kind == "set":
             share = f"{asked.n_several:,} of {plural(asked.n_answers, 'annotation')}"
             notes = (*notes, f"Annotations are sets of labels: {share} name several.")
@@ -270,7 +270,7 @@ class Questionnaire:
         )
 
     def _numbered(self, annotation: np.ndarray) -> pa.ChunkedArray:
-        """Names "answer 1", "answer 2", ... for the annotations of each case where nobody is named."""
+        """Return names "answer 1", "answer 2", ... for the annotations of each case if no raters are named."""
         seen: dict[int, int] = {}
         names, last = TextCodes(), -1
         for place in annotation:

@@ -1,4 +1,4 @@
-"""What a reader of one format is, and how it says itself."""
+"""Declaration of a reader of one format."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -11,24 +11,25 @@ from .source import Source
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A reader of the files of one program.
+    """Reader of the files of one program.
 
     Attributes
     ----------
     name, title : str
-        Its key as a format, and on screen.
+        Key as a format, and title on screen.
     shape : {"json", "table"}
-        Whether it reads parsed JSON files, or one table with named columns.
+        Input: parsed JSON files, or one table with named columns.
     recognise : callable
-        From JSON files, or from names of columns: what gives the format away, or None where it is another one.
+        Function from JSON files, or from names of columns, to what identifies the format, or None if it is another one.
     read : callable
-        From JSON files and a progress callable, or from a table: the `Source`.
+        Function from JSON files and a progress callable, or from a table, to the `Source`.
     claims : callable or None
-        JSON: whether another file (name, content) belongs to it; ``read`` then takes those as a third argument.
+        Function for JSON: whether another file (name, content) belongs to it; ``read`` then takes those as a third
+        argument.
     of_parquet : callable or None
-        From name and content of a Parquet file: the `Source`, or None where it is no such file.
+        Function from name and content of a Parquet file to the `Source`, or None if it is not such a file.
     holds : callable or None
-        Of readers of tables whose columns alone do not tell: whether the table is one.
+        Function for tables whose columns are not conclusive: whether the table is one.
     """
 
     name: str
@@ -42,17 +43,17 @@ class Reader:
 
 
 def reader_method(reader: Reader, place: int, plainly: str, exactly: str, source: str) -> Method:
-    """What a reader says of itself.
+    """Return the declaration of a reader as a method.
 
     Parameters
     ----------
     reader : Reader
     place : int
-        Its order among the readers: where several recognise a file, the first.
+        Order among the readers: if several recognise a file, the first is used.
     plainly, exactly : str
-        What the format is, for everybody and for those who write such files.
+        Description of the format, for everybody and for those who write such files.
     source : str
-        The documentation of the program that writes them.
+        Documentation of the program that writes them.
     """
     return Method(
         reader.name,

@@ -17,18 +17,18 @@ from .raw_table import Dropped, RawTable, RowLocations
 
 
 def read_records(files: Sequence[JsonFile], progress: Progress | None = None) -> RawTable:
-    """Every key of the objects is a column, empty where an object lacks it; what is nested stays JSON.
+    """Read every key of the objects as a column, empty if an object lacks it; nested values stay JSON.
 
     Raises
     ------
     InputError
-        The values are no objects, or have too many different keys.
+        The values are not objects, or have too many different keys.
     """
     columns: dict[str, TextCodes] = {}
     lines, numbers, of_file = array("q"), array("q"), array("i")
     dropped, ragged = [], False
     if not any(isinstance(record, dict) and record for record in all_heads(files)):
-        raise InputError("This JSON holds no records that could be read as a table.", _REMEDY)
+        raise InputError("This JSON has no records that could be read as a table.", _REMEDY)
     for file, number, line, record in _records(files, progress):
         if not isinstance(record, dict) or not record:
             dropped.append(Dropped(line, f"record {number:,}: no object of names and values"))
@@ -55,7 +55,7 @@ def read_records(files: Sequence[JsonFile], progress: Progress | None = None) ->
 
 
 def _records(files: Sequence[JsonFile], progress: Progress | None) -> Iterator[tuple[int, int, int, object]]:
-    """The records of files, or the rows of the data frames that they are."""
+    """Yield the records of files, or the rows of the DataFrames that they are."""
     for file, number, line, record in all_records(files, progress):
         rows = rows_of_frame(record) if files[file].shape == "object" else None
         if rows is None:
@@ -65,9 +65,9 @@ def _records(files: Sequence[JsonFile], progress: Progress | None) -> Iterator[t
 
 
 def rows_of_frame(value: object) -> list[dict] | None:
-    """The rows of a data frame as pandas writes it in any of its orientations; None if the value is none.
+    """Return the rows of a DataFrame as pandas writes it in any orientation; None if the value is not one.
 
-    Objects of objects are frames only if a column is called as one of cases and rows or columns are counted from 0.
+    Objects of objects are DataFrames only if a column has a name of cases, and rows or columns are counted from 0.
     """
     if not isinstance(value, dict) or len(value) < 2:
         return None
@@ -101,7 +101,7 @@ def _names_cases(name: str) -> bool:
 
 
 def _add_odd(record: dict, columns: dict[str, TextCodes], n_rows: int) -> None:
-    """Add a record with other names than those before it; `_fill_up` makes empty what it lacks and what they lack."""
+    """Add a record with other names than earlier ones; `_fill_up` adds empty cells where either lacks a name."""
     for key, value in record.items():
         column = columns.get(key)
         if column is None:
@@ -114,7 +114,7 @@ def _add_odd(record: dict, columns: dict[str, TextCodes], n_rows: int) -> None:
 
 
 def _fill_up(columns: dict[str, TextCodes], n_rows: int) -> None:
-    """Empty cells where columns have fewer rows than there are."""
+    """Add empty cells to columns with fewer rows than the table."""
     for column in columns.values():
         column.fill(n_rows)
 
@@ -123,7 +123,7 @@ _REMEDY = "Write an array of objects, or one object a line, with the case, the r
 
 
 def read_lists(files: Sequence[JsonFile], progress: Progress | None = None) -> RawTable | None:
-    """Records whose raters or annotations stand in lists of equal length, a row for each entry; None elsewhere."""
+    """Return records with raters or annotations in lists of equal length, one row per entry; None for others."""
     first = next((record for record in all_heads(files) if isinstance(record, dict)), {})
     if not any(isinstance(value, list) for value in first.values()):
         return None
@@ -138,9 +138,9 @@ def read_lists(files: Sequence[JsonFile], progress: Progress | None = None) -> R
 
 
 def _distinct(columns: dict[str, TextCodes]) -> list[str]:
-    """Names of columns, trimmed; empty ones are numbered, and doubled ones refused."""
+    """Return names of columns, trimmed; number empty ones, and refuse repeated ones."""
     names = [key.strip().encode("utf-8", "replace").decode() or f"column {n}" for n, key in enumerate(columns, 1)]
     twice = first_twice(names)
     if twice is not None:
-        raise InputError(f"The records have two names that read {twice!r}.", "Give each part a name of its own.")
+        raise InputError(f"The records have two names that read {twice!r}.", "Use a different name for each part.")
     return names

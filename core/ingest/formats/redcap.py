@@ -15,22 +15,22 @@ from .source import Source
 
 NAME, TITLE = "redcap", "REDCap (double data entry CSV)"
 _ENTRY = re.compile(r"(.+)--([12])")
-# What REDCap adds to the fields of the project.
+# Fields that REDCap adds to those of the project.
 _OWN = re.compile(r"redcap_.*|.*_complete|.*_timestamp")
 
 
 def recognise(columns: Sequence[str]) -> str | None:
-    """A first column of records and others beside it; whether it holds double entries, `holds` says."""
+    """Recognise a first column of records and others; `holds` tests for double entries."""
     return "records with --1 and --2" if len(columns) > 1 else None
 
 
 def holds(raw: RawTable) -> bool:
-    """Whether the records of the first column are entered twice: most end in --1 or --2, and some in both."""
+    """Return whether the records of the first column are entered twice: most end in --1 or --2, and some in both."""
     records = one_dictionary(raw.table[raw.columns[0]])
     if not pc.any(pc.match_substring(records.dictionary, "--")).as_py():  # as in most files
         return False
     texts = pc.utf8_trim_whitespace(records.dictionary)
-    entered = as_numpy(pc.match_substring_regex(texts, f"^{_ENTRY.pattern}$"))  # most files have none: look at no row
+    entered = as_numpy(pc.match_substring_regex(texts, f"^{_ENTRY.pattern}$"))  # most have none: examine no row
     if not entered.any():
         return False
     n_found = int(np.bincount(as_numpy(records.indices), minlength=len(entered))[entered].sum())
@@ -39,10 +39,10 @@ def holds(raw: RawTable) -> bool:
 
 
 def read(raw: RawTable) -> Source:
-    """Every field is a question; its two entries are raters ``person 1`` and ``person 2``.
+    """Read every field as a question; its two entries are raters ``person 1`` and ``person 2``.
 
-    A merged record, which has no ending, is the decision of a third person and is dropped with that reason. Fields of
-    REDCap itself (``redcap_…``, ``…_complete``) are none; boxes of one field (``signs___1``) stand as they are, 0 or 1.
+    A merged record, which has no ending, is the decision of a third person and is left out with that reason. Fields of
+    REDCap itself (``redcap_…``, ``…_complete``) are ignored; boxes of one field (``signs___1``) stay 0 or 1.
     """
     record, *others = raw.columns
     fields = [name for name in others if not _OWN.fullmatch(name)]

@@ -1,4 +1,4 @@
-"""Files of boxes, masks and spans: what they hold, and what to export in their place."""
+"""Files of boxes, masks and spans: what they contain, and what to export instead."""
 
 import re
 from collections import Counter
@@ -16,16 +16,16 @@ _TAG = re.compile(rb"<(box|bndbox|polygon|polyline|points|mask)[\s>]")
 
 
 def no_regions(title: str, counts: Mapping[str, int], instead: str) -> InputError:
-    """The refusal of a file that holds regions alone, with what there is of it.
+    """Return the refusal of a file that has only regions, with their number.
 
     Parameters
     ----------
     title : str
-        What the file is.
+        Name of the file or format.
     counts : mapping of str to int
-        How many regions of each kind it has.
+        Number of regions of each kind.
     instead : str
-        What the program can export of whole cases.
+        Annotations of whole cases that the program can export.
     """
     found = listed([f"{n:,} {what}" for what, n in counts.items()])
     return InputError(
@@ -35,7 +35,7 @@ def no_regions(title: str, counts: Mapping[str, int], instead: str) -> InputErro
 
 
 def refuse_regions(files: Sequence[JsonFile]) -> None:
-    """Raise `InputError` if files of JSON hold regions as COCO, LabelMe or VIA write them."""
+    """Raise `InputError` if files of JSON have regions as COCO, LabelMe or VIA write them."""
     for record in all_heads(files):
         if not isinstance(record, dict):
             continue
@@ -54,7 +54,7 @@ def refuse_regions(files: Sequence[JsonFile]) -> None:
 
 
 def refuse_markup(name: str, content: bytes) -> None:
-    """Raise `InputError` if XML holds regions as CVAT or Pascal VOC write them."""
+    """Raise `InputError` if XML has regions as CVAT or Pascal VOC write them."""
     counts = Counter(_TAGS[tag] for tag in _TAG.findall(content))
     if counts:
         raise no_regions(f"{name} (XML)", counts, "tags or image-level labels")

@@ -1,4 +1,4 @@
-"""Tables brought into shape before they are understood: numbered pairs, objects in cells, rows of totals."""
+"""Tables reshaped before they are interpreted: numbered pairs, objects in cells, rows of totals."""
 
 import json
 import re
@@ -19,13 +19,13 @@ from .questionnaire import strings, text_of
 from .raw_table import Dropped, RawTable
 
 _INDEX = re.compile(r"(.*?)[\W_]*(\d+)|(.*?)[\W_]+([a-z])", re.IGNORECASE)
-_SHARE_OF_OBJECTS = 0.9  # of the filled cells of a column of objects
+_SHARE_OF_OBJECTS = 0.9  # share of the filled cells that must be objects
 _HEAD = 200
 _MOST_KEYS, _MOST_LAST_ROWS = 200, 6
 
 
 def without_totals(raw: RawTable, case: str | None) -> RawTable:
-    """The table without last rows that are called as sums or coefficients, which join the dropped ones."""
+    """Return the table without last rows named as sums or coefficients, which are left out."""
     column = case or raw.columns[0]
     n_rows = raw.table.num_rows
     names = raw.table[column].slice(max(0, n_rows - _MOST_LAST_ROWS)).cast(pa.string()).to_pylist()
@@ -40,9 +40,9 @@ def without_totals(raw: RawTable, case: str | None) -> RawTable:
 
 
 def pairs_as_rows(raw: RawTable) -> RawTable:
-    """A row for each pair of numbered columns of a rater and an annotation ("annotator_1", "label_1"); else the same.
+    """Return one row per numbered pair of a rater and an annotation ("annotator_1", "label_1"); else the same table.
 
-    The names of raters come again from pair to pair, and they are no annotations.
+    The names of raters are repeated from pair to pair, and are not annotations.
     """
     numbered: dict[str, dict[str, str]] = defaultdict(dict)
     for column in raw.columns:
@@ -63,7 +63,7 @@ def pairs_as_rows(raw: RawTable) -> RawTable:
 
 
 def _stacked(raw: RawTable, stems: dict[str, list[str]]) -> RawTable:
-    """Numbered columns one below the other, case by case, beside what is told once a row; empty pairs are no rows."""
+    """Return numbered columns one below the other, case by case, with the other columns; empty pairs are skipped."""
     n_rows, n_pairs = raw.table.num_rows, len(next(iter(stems.values())))
     spend(cells=n_rows * n_pairs * len(stems))
     taken = {column for columns in stems.values() for column in columns}
@@ -82,9 +82,9 @@ def _stacked(raw: RawTable, stems: dict[str, list[str]]) -> RawTable:
 
 
 def objects_as_columns(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
-    """A column for each name in JSON objects that stand in cells; and those that count annotations, if any do.
+    """Return one column for each name in JSON objects in cells; and those that count annotations, if any.
 
-    Counts of classes keep the names of the classes; other columns are called "column.name".
+    Counts of classes keep the names of the classes; other columns are named "column.name".
     """
     counted: tuple[str, ...] = ()
     for column in raw.columns:
@@ -111,7 +111,7 @@ def objects_as_columns(raw: RawTable) -> tuple[RawTable, tuple[str, ...]]:
 
 
 def _objects(raw: RawTable, column: str) -> tuple[list[dict | None], list[str]] | None:
-    """What the cells of a column hold and all names in them; None unless nearly all of them are objects."""
+    """Return the values of the cells of a column and all names in them; None unless nearly all are objects."""
     head = [text.lstrip()[:1] for text in raw.table[column].slice(0, _HEAD).cast(pa.string()).to_pylist()]
     if 2 * head.count("{") < sum(map(bool, head)) or "{" not in head:
         return None

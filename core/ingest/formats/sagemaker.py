@@ -17,7 +17,7 @@ _ALL_WORKERS = "annotationsFromAllWorkers"
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """Data objects with annotations of workers, files of worker responses, or lines of an output manifest."""
+    """Recognise data objects with annotations of workers, worker responses, or lines of an output manifest."""
     return "annotations by workerId, or a label with its metadata" if most_are(files, _is_record) else None
 
 
@@ -35,12 +35,12 @@ def _is_consolidated(record: dict) -> bool:
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
-    """Every form element of every worker's answer is a question; the case is the data object, or the file.
+    """Read every form element of every worker's answer as a question; the case is the data object, or the file.
 
     Raises
     ------
     InputError
-        The labels are consolidated: they do not say what each worker answered.
+        The labels are consolidated and do not contain the answer of each worker.
     """
     asked, shown = Questionnaire(("record", "annotation"), [file.name for file in files]), CaseTexts()
     n_consolidated = 0
@@ -65,7 +65,7 @@ def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:
 
 
 def _given(record: dict) -> Iterator[tuple[str, object, object]]:
-    """Worker, time and answer of each annotation in a record."""
+    """Yield worker, time and answer of each annotation in a record."""
     answers = record.get("answers")
     for one in answers if isinstance(answers, list) else ():
         if isinstance(one, dict) and "workerId" in one and "answerContent" in one:
@@ -79,7 +79,7 @@ def _given(record: dict) -> Iterator[tuple[str, object, object]]:
 
 
 def _case(record: object, file: str, number: int) -> tuple[str, object]:
-    """Name of the data object and what was shown; of worker responses, the name of the folder or file."""
+    """Return the name of the data object and its content; for worker responses, the name of the folder or file."""
     if not isinstance(record, dict):
         return str(number), {}
     data = record.get("dataObject")
@@ -93,7 +93,7 @@ def _case(record: object, file: str, number: int) -> tuple[str, object]:
 
 
 def _answers(content: object) -> Iterator[tuple[str, list[str]]]:
-    """Question and classes of one answer: `{"crowd-classifier": {"label": "cat"}}`, `labels` of several."""
+    """Yield question and classes of one answer: `{"crowd-classifier": {"label": "cat"}}`, `labels` of several."""
     if isinstance(content, str):
         try:
             content = value_of_cell(content)

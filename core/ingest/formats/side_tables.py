@@ -42,19 +42,19 @@ _CLASSIFIERS = {"classifier", "model", "system", "algorithm"}
 
 
 def read_side_file(name: str, content: bytes, kind: SideKind) -> SideFiles:
-    """A side file that the user says is one of cases, classes or gold.
+    """Read a side file that the user declares as one of cases, classes or gold.
 
     Parameters
     ----------
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     content : bytes
     kind : {"cases", "classes", "gold"}
 
     Raises
     ------
     InputError
-        It is no table, or has no column of what is wanted.
+        It is not a table, or lacks the necessary column.
     """
     (_, raw), *_ = open_tables(name, content)
     side = side_of_table(raw, kind)
@@ -71,17 +71,17 @@ def read_side_file(name: str, content: bytes, kind: SideKind) -> SideFiles:
 
 
 def side_of_table(raw: RawTable, kind: SideKind) -> SideFiles | None:
-    """What a table says of cases, classes or gold; None if it has no columns for that."""
+    """Return the data of a table on cases, classes or gold; None if it has no columns for that."""
     return {"cases": _cases, "classes": _classes, "gold": _gold}[kind](raw)
 
 
 def read_class_list(name: str, content: bytes) -> ClassTable:
-    """The closed list of classes in a file: a class table, or a name a line.
+    """Read the closed list of classes in a file: a class table, or one name per line.
 
     Raises
     ------
     InputError
-        It holds no name, or one twice.
+        The file has no name, or repeats one.
     """
     try:
         tables = open_tables(name, content)
@@ -95,13 +95,13 @@ def read_class_list(name: str, content: bytes) -> ClassTable:
         names = names[1:]  # the head of a column
     if not names or len(set(names)) < len(names):
         twice = first_twice(names)
-        what = f"names the class {twice!r} twice" if twice else "holds no name of a class"
-        raise InputError(f"{name} {what}.", "Write a class a line, each once.")
+        what = f"repeats the class {twice!r}" if twice else "has no names of classes"
+        raise InputError(f"{name} {what}.", "Write one class per line, each once.")
     return ClassTable(tuple(names))
 
 
 def read_pictures(name: str, content: bytes) -> SideFiles:
-    """The pictures of cases in a zip archive, or a picture by itself.
+    """Read the pictures of cases in a zip archive, or a single picture.
 
     Raises
     ------
@@ -111,20 +111,20 @@ def read_pictures(name: str, content: bytes) -> SideFiles:
     files = unpack(name, content) if is_archive(content) else [(name, content)]
     pictures = tuple((path, data) for path, data in files if is_picture(data))
     if not pictures:
-        raise InputError(f"{name} holds no PNG, JPEG, GIF or WebP image.", "Pack the images of the cases in a zip.")
+        raise InputError(f"{name} has no PNG, JPEG, GIF or WebP image.", "Pack the images of the cases in a zip.")
     return SideFiles(images=pictures)
 
 
 def recognise_side(name: str, raw: RawTable, content: bytes) -> SideFiles | None:
-    """What a table among several files is beside the annotations; None where it may hold the annotations itself.
+    """Return a table among several files as a side file; None if it may have the annotations itself.
 
     Parameters
     ----------
     name : str
-        Of the file; "gold", "prediction" or "case" in it count.
+        Name of the file; "gold", "prediction" or "case" in it count.
     raw : RawTable
     content : bytes
-        The file as it came; predictions are kept unread.
+        File as it was uploaded; predictions stay unread.
     """
     stem = name.replace("\\", "/").rsplit("/", 1)[-1].casefold()
     plain = set(map(_plain, raw.columns))
@@ -145,7 +145,7 @@ def recognise_side(name: str, raw: RawTable, content: bytes) -> SideFiles | None
 
 
 def _holds_probabilities(raw: RawTable) -> bool:
-    """Whether most columns are shares that add up to one in every row, as a classifier gives them to classes."""
+    """Return whether most columns are shares that add up to one in every row, as a classifier gives them to classes."""
     sums = np.zeros(min(raw.table.num_rows, _LOOKED_AT))
     n_columns, shares = 0, False
     for column in raw.columns[:_MOST_COLUMNS]:
@@ -175,7 +175,7 @@ def _column(raw: RawTable, column: str | None, order: Sequence[int]) -> tuple[st
 
 
 def _classes(raw: RawTable) -> SideFiles | None:
-    """A class table: a column of classes, each once, and one of risk, order or display names."""
+    """Return a class table: a column of classes, each once, and one of risk, order or display names."""
     name = next((column for column in raw.columns if likeness(column, "answer") == 2), None)
     name = name or next((column for column in raw.columns if _plain(column) in ("name", "id")), None)
     risk, order, display = (_named(raw, names) for names in (_RISK, _ORDER, _DISPLAY))
@@ -193,14 +193,14 @@ def _classes(raw: RawTable) -> SideFiles | None:
             rows.sort(key=lambda row: float(places[row]))
         except ValueError:
             raise InputError(
-                f"Column {order!r} of the class table holds something else than numbers.", "Number the classes 1, 2, 3."
+                f"Column {order!r} of the class table has values that are not numbers.", "Number the classes 1, 2, 3."
             ) from None
     shown, risks = (_column(raw, column, rows) for column in (display, risk))
     return SideFiles(classes=ClassTable(tuple(names[row] for row in rows), shown, risks, ordered=order is not None))
 
 
 def _gold(raw: RawTable) -> SideFiles | None:
-    """Gold classes: a column of cases, each once, and one of classes."""
+    """Return gold classes: a column of cases, each once, and one of classes."""
     guess = guess_mapping(raw.columns)
     case = guess.case or (raw.columns[0] if len(raw.columns) == 2 else None)
     gold = next((column for column in raw.columns if likeness(column, "gold") == 2), guess.answer)
@@ -215,7 +215,7 @@ def _gold(raw: RawTable) -> SideFiles | None:
 
 
 def _cases(raw: RawTable) -> SideFiles | None:
-    """A case table: a column of cases, each once, and others of text, address, group or date."""
+    """Return a case table: a column of cases, each once, and others of text, address, group or date."""
     roles = {"text": _named(raw, _TEXT), "address": _named(raw, _ADDRESS)}
     rest = [column for column in raw.columns if column not in roles.values()]
     case = guess_mapping(rest).case if rest else None

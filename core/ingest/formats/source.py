@@ -1,4 +1,4 @@
-"""What opening files gives: the format that was recognised, and the questions that were asked in it."""
+"""Result of opening files: the recognised format, and the questions in it."""
 
 from dataclasses import dataclass, field
 
@@ -10,26 +10,26 @@ from .raw_table import RawTable
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """One thing that raters were asked, as a table of text and what its columns mean.
+    """Question that raters answered, as a table of text and the roles of its columns.
 
     Attributes
     ----------
     name : str
     raw : RawTable
     mapping : Mapping
-        Complete where the format says what is what; for plain tables the likeliest guess, which may lack a column.
+        Complete if the format defines it; for plain tables the most probable guess, which may lack a column.
     kind : {"class", "ranking", "score"} or None
-        What an annotation is; None leaves it to the annotations.
+        Kind of an annotation; None leaves it to the annotations.
     classes : tuple of str or None
-        The closed list in its order, where the file declares one.
+        Closed list in its order, if the file declares one.
     ordinal : bool
-        Whether the order of the classes means something.
+        True if the order of the classes has a meaning.
     raters_identified : bool
-        False where a rater's name or place says nothing about who annotated.
+        False if a rater's name or position does not identify who annotated.
     gold : dict or None
-        Gold class by case id, where annotations are marked as the truth.
+        Gold class by case id, if annotations are marked as the truth.
     notes : tuple of str
-        What the reader found out and the user should know.
+        Findings of the reader that the user should know.
     """
 
     name: str
@@ -45,7 +45,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One or several files as understood.
+    """One or several files as interpreted.
 
     Attributes
     ----------
@@ -54,13 +54,13 @@ class Source:
     title : str
         Name for the screen.
     why : str
-        What the format was recognised by.
+        Reason why the format was recognised.
     questions : tuple of Question
-        At least one; several where the user has to choose.
+        At least one question; if several, the user has to choose.
     side : SideFiles
-        What the files say beside the annotations: texts of cases, risk of classes, gold.
+        Side files: texts of cases, risk of classes, gold.
     notes : tuple of str
-        Files that were skipped, and the like.
+        Notes, such as on skipped files.
     """
 
     format: str

@@ -34,15 +34,15 @@ _DECISION = re.compile(r'"((?:[^"\\]|\\.)*)"\s*=>\s*"((?:[^"\\]|\\.)*)"')
 
 
 def recognise_qualtrics(columns: Sequence[str]) -> str | None:
-    """Columns `ResponseId`, `RecordedDate` and `Finished`."""
+    """Recognise columns `ResponseId`, `RecordedDate` and `Finished`."""
     needed = {"ResponseId", "RecordedDate", "Finished"}
     return "columns ResponseId, RecordedDate and Finished" if needed <= set(columns) else None
 
 
 def read_qualtrics(raw: RawTable) -> Source:
-    """Questions of the survey that have the same answers are cases of one question; each response is a rater.
+    """Read survey questions with the same answers as cases of one question; each response is a rater.
 
-    The rows of titles and of import ids below the header are no responses; previews and spam are dropped rows.
+    The rows of titles and of import ids below the header are not responses; previews and spam are left out.
     """
     names = [name for name in raw.columns if name not in _OF_QUALTRICS]
     first = [raw.table[name][0].as_py().strip() for name in names] if raw.table.num_rows else []
@@ -63,7 +63,7 @@ def read_qualtrics(raw: RawTable) -> Source:
 
 
 def recognise_forms(columns: Sequence[str]) -> str | None:
-    """A first column of times, and beside it one of addresses or a grid of questions, but no case or annotation."""
+    """Recognise a first column of times with one of addresses or a grid of questions, but no case or annotation."""
     if not columns or columns[0].strip().casefold() not in _STAMPS or len(columns) < 4:
         return None
     grid = [column for column in columns if _GRID.fullmatch(column)]
@@ -75,7 +75,7 @@ def recognise_forms(columns: Sequence[str]) -> str | None:
 
 
 def read_forms(raw: RawTable) -> Source:
-    """Questions of the form that have the same answers are cases of one question; each row is a rater."""
+    """Read form questions with the same answers as cases of one question; each row is a rater."""
     who = next((column for column in raw.columns[1:] if _EMAIL.fullmatch(column.strip())), None)
     names = [column for column in raw.columns[1:] if column != who]
     return _rows_of_raters(FORMS, FORMS_TITLE, recognise_forms(raw.columns), raw, who, names, None)
@@ -90,7 +90,7 @@ def _rows_of_raters(
     columns: Sequence[str],
     shown: CaseTable | None,
 ) -> Source:
-    """One question for each group of columns that share their answers, with a case for each column of it."""
+    """Return one question for each group of columns that share their answers, with a case for each column of it."""
     seen = ColumnEvidence(raw)
     free = [one for one in columns if seen.n_given(one) and not is_fact_by_name(one) and not seen.is_free_text(one)]
     groups = [group for group in seen.groups_of_one_vocabulary(free) if len(group) > 1]
@@ -109,12 +109,12 @@ def _rows_of_raters(
 
 
 def recognise_rayyan(columns: Sequence[str]) -> str | None:
-    """A column `notes`; whether decisions are in it, `holds_decisions` says."""
+    """Recognise a column `notes`; `holds_decisions` tests for decisions in it."""
     return "decisions in the column notes" if _notes(columns) is not None else None
 
 
 def holds_decisions(raw: RawTable) -> bool:
-    """Whether some notes hold decisions of reviewers."""
+    """Return whether some notes have decisions of reviewers."""
     column = _notes(raw.columns)
     if column is None:
         return False
@@ -123,7 +123,7 @@ def holds_decisions(raw: RawTable) -> bool:
 
 
 def read_rayyan(raw: RawTable) -> Source:
-    """Every decision in the notes of an article: ``RAYYAN-INCLUSION: {"ann"=>"Included", …}``."""
+    """Read every decision in the notes of an article: ``RAYYAN-INCLUSION: {"ann"=>"Included", …}``."""
     column = _notes(raw.columns) or "notes"
     key = next((one for one in ("key", "article_id", "id", "title") if one in raw.columns), None)
     names = _texts(raw, key) if key is not None else [str(row + 1) for row in range(raw.table.num_rows)]

@@ -1,4 +1,4 @@
-"""Tables of any kind of file as text: CSV and its like, Parquet, workbooks."""
+"""Tables of any kind of file as text: CSV and similar, Parquet, workbooks."""
 
 from collections.abc import Callable
 
@@ -20,7 +20,7 @@ from .workbook import read_workbook
 
 
 def check_file_size(name: str, n_bytes: int) -> None:
-    """Raise `InputError` where a file is larger than the limit."""
+    """Raise `InputError` if a file is larger than the limit."""
     limit = current_settings().max_upload_mb
     if n_bytes > limit * MEGABYTE:
         raise InputError(
@@ -32,22 +32,22 @@ def check_file_size(name: str, n_bytes: int) -> None:
 def open_tables(
     name: str, content: bytes, *, has_header: bool | None = None, progress: Callable[[float], None] | None = None
 ) -> list[tuple[str, RawTable]]:
-    """Every table of a file with its title: one, but for the sheets of a workbook.
+    """Return every table of a file with its title: one, except for the sheets of a workbook.
 
     Parameters
     ----------
     name : str
-        Of the file, for messages; the title of its table.
+        Name of the file, for messages; the title of its table.
     content : bytes
     has_header : bool, optional
-        Whether the first row names the columns; guessed where it is not given.
+        True if the first row names the columns; guessed if omitted.
     progress : callable, optional
-        Told the share done, 0 to 1, of a Parquet file.
+        Called with the share done, 0 to 1, of a Parquet file.
 
     Raises
     ------
     InputError
-        The file is no table; the message says where and what to do.
+        The file is not a table; the message states the place and what to do.
     """
     with reading(len(content)):
         name, content = unzipped(name, content)
@@ -74,12 +74,12 @@ def _tables(
 
 
 def open_table(content: bytes, *, has_header: bool | None = None) -> RawTable:
-    """A file that holds one table, as text; of a workbook the first sheet that holds one.
+    """Return a file with one table as text; for a workbook the first sheet with a table.
 
     Raises
     ------
     InputError
-        The file is over the limit or cannot be read; the message says where and what to do.
+        The file is over the limit or cannot be read; the message states the place and what to do.
     """
     check_file_size("The file", len(content))
     with reading(len(content)):

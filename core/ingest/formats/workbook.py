@@ -23,7 +23,7 @@ _CHUNK = 1 << 20
 # Merged cells in one column; of a range over several columns the first is filled.
 _MERGED = re.compile(rb'<mergeCell [^<>]*?ref="([A-Z]{1,3})(\d{1,7}):(?:[A-Z]{1,3})(\d{1,7})"')
 _LONGEST_REFERENCE = 80
-# What openpyxl takes for a part of a workbook, in cells: a cell of a sheet has four tags or more.
+# Memory of openpyxl for a part of a workbook, in cells: a cell of a sheet has four tags or more.
 _TAG, _TAG_OF_STYLE, _MERGED_RANGE = OBJECT // 4, 5 * OBJECT, 4 * OBJECT
 _IN_BULK = ("worksheets/", "sharedStrings")
 _EMPTY_ROW: list[str] = []
@@ -31,20 +31,20 @@ _SAVE_AGAIN = "Save it again as .xlsx without a password, or as CSV."
 
 
 def read_workbook(name: str, content: bytes, *, has_header: bool | None = None) -> list[tuple[str, RawTable]]:
-    """Title and table of every sheet that holds one. Formulas count by the value last calculated.
+    """Return title and table of every sheet that has one. Formulas count by the value last calculated.
 
     Parameters
     ----------
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     content : bytes
     has_header : bool, optional
-        Whether the first row names the columns; guessed where it is not given.
+        True if the first row names the columns; guessed if omitted.
 
     Raises
     ------
     InputError
-        The workbook is broken, protected, or no sheet holds a table.
+        The workbook is broken, protected, or no sheet has a table.
     """
     import openpyxl
 
@@ -65,20 +65,20 @@ def read_workbook(name: str, content: bytes, *, has_header: bool | None = None) 
         book.close()
     except (PluralityError, MemoryError):
         raise
-    except Exception as error:  # the library raises whatever it stumbles over
+    except Exception as error:  # the library may raise any error
         raise InputError(
-            f"{name} cannot be read as an Excel workbook ({type(error).__name__}).",
+            f"Could not read {name} as an Excel workbook ({type(error).__name__}).",
             _SAVE_AGAIN,
         ) from None
     if not found:
         raise InputError(
-            f"{name}: no sheet holds a table. {' '.join(reasons[:3])}", "A table needs a case and an annotation."
+            f"{name}: no sheet has a table. {' '.join(reasons[:3])}", "A table needs a case and an annotation."
         )
     return found
 
 
 def _check_parts(name: str, content: bytes) -> None:
-    """Spend what openpyxl will take for the tags of every part, before it reads any; entities are refused."""
+    """Spend the memory that openpyxl needs for the tags of every part, before it reads any; refuse entities."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         for entry in archive.infolist():
             if not entry.filename.endswith((".xml", ".rels", ".vml")):
@@ -96,10 +96,10 @@ def _check_parts(name: str, content: bytes) -> None:
 
 
 def _rows(name: str, sheet: Any) -> list[list[str]]:
-    """The cells of a sheet as text, row by row."""
+    """Return the cells of a sheet as text, row by row."""
     rows: list[list[str]] = []
     if hasattr(sheet, "reset_dimensions"):
-        sheet.reset_dimensions()  # what the file says of its size may be wrong
+        sheet.reset_dimensions()  # the size in the file may be wrong
     for cells in sheet.iter_rows(values_only=True):
         if len(rows) == _MOST_ROWS:
             raise InputError(f"{name} has a sheet of more than {_MOST_ROWS:,} rows.", _SAVE_AGAIN)
@@ -114,17 +114,17 @@ def _rows(name: str, sheet: Any) -> list[list[str]]:
 
 
 def _last_filled(cells: tuple) -> int:
-    """Place of the last cell of a row that is not empty, from 1."""
+    """Return the place of the last cell of a row that is not empty, from 1."""
     if cells[-1] is not None:
         return len(cells)
     return next((place for place in range(len(cells), 0, -1) if cells[place - 1] is not None), 0)
 
 
 def _fill_merged(rows: list[list[str]], book: Any, sheet: Any) -> int:
-    """Write the value of cells merged down a column into each of their rows, in place; how many cells were filled.
+    """Write the value of cells merged down a column into each of their rows, in place; return how many were filled.
 
-    Reading row by row, openpyxl leaves out which cells are merged, and all but the first of them are empty. Titles
-    across columns stay as they are.
+    When reading row by row, openpyxl leaves out which cells are merged, and all but the first of them are empty. Titles
+    across columns are not changed.
     """
     archive, path = getattr(book, "_archive", None), getattr(sheet, "_worksheet_path", None)
     if archive is None or path is None:
@@ -152,7 +152,7 @@ def _fill_merged(rows: list[list[str]], book: Any, sheet: Any) -> int:
 
 
 def _filled(rows: list[list[str]], filled: list[bool], column: int, first: int, above: int, last: int) -> int:
-    """The same for the rows from ``above`` to ``last`` of one merged range, rows from 1: each row is visited once."""
+    """Fill the rows from ``above`` to ``last`` of one merged range, rows from 1: each row is visited once."""
     if not 0 < first <= len(rows) or column >= len(rows[first - 1]) or not rows[first - 1][column].strip():
         return 0
     n_filled, value = 0, rows[first - 1][column]

@@ -1,4 +1,4 @@
-"""Zooniverse, CSV of classifications: one row a volunteer and subject, with annotations of every task as JSON."""
+"""Zooniverse, CSV of classifications: one row per volunteer and subject, with annotations of every task as JSON."""
 
 import re
 from collections import Counter
@@ -19,17 +19,17 @@ _PICTURE = re.compile(r"!\[[^\]]*\]\([^)]*\)\s*")
 
 
 def recognise(columns: Sequence[str]) -> str | None:
-    """Columns `classification_id`, `user_name`, `annotations` and `subject_ids`."""
+    """Recognise columns `classification_id`, `user_name`, `annotations` and `subject_ids`."""
     return "columns classification_id, user_name, annotations and subject_ids" if set(columns) >= _COLUMNS else None
 
 
 def read(raw: RawTable) -> Source:
-    """Every task is a question, named by its label; pictures in answers are left out, a task of several answers ties.
+    """Read every task as a question, named by its label; leave out pictures in answers; several answers to a task tie.
 
     The choices of a survey are classes, and so are the options of each drop-down list. A volunteer who is not logged in
     has a name of their own (``not-logged-in-…``), as Zooniverse gives it. Marks on the image, what a survey asks about
-    a choice and what is typed into a list are no classes: they are counted in the notes. A text task cannot be told
-    from a question, and is offered as one.
+    a choice and text typed into a list are not classes: they are counted in the notes. A text task cannot be
+    distinguished from a question, and is offered as one.
     """
     named = ("classification_id", "user_name", "created_at", "annotations", "subject_ids", "subject_data")
     cells = {name: raw.table[name].to_pylist() for name in named if name in raw.columns}
@@ -41,12 +41,12 @@ def read(raw: RawTable) -> Source:
         asked.begin(int(raw.line[row]), (row + 1,), subjects[row], who[row], when[row])
         shown.add(subjects[row], _facts(facts[row], subjects[row]))
         if number[row] and number[row] in known:
-            asked.drop(f"classification {number[row][:40]} stands in the file twice")
+            asked.drop(f"classification {number[row][:40]} is repeated in the file")
             continue
         known.add(number[row])
         tasks = _parsed(said[row])
         if not isinstance(tasks, list):
-            asked.drop("the annotations are no list of tasks")
+            asked.drop("the annotations are not a list of tasks")
             continue
         given = list(_answers(tasks, left))
         for name, block in given:
@@ -58,9 +58,9 @@ def read(raw: RawTable) -> Source:
 
 
 def _answers(tasks: list, left: Counter[str]) -> Iterator[tuple[str, list[str]]]:
-    """Name and classes of each question task; tasks within a combined one stand beside it.
+    """Yield name and classes of each question task; tasks within a combined one are separate.
 
-    What is no class is counted in ``left``, under the words that say what it is.
+    Other content is counted in ``left``, under the words for it.
     """
     for task in tasks:
         if not isinstance(task, dict):
@@ -83,7 +83,7 @@ def _answers(tasks: list, left: Counter[str]) -> Iterator[tuple[str, list[str]]]
 
 
 def _chosen(identified: list[dict], name: str, left: Counter[str]) -> list[str]:
-    """The choices of a survey, each with its own questions, such as how many animals there are."""
+    """Return the choices of a survey, each with its own questions, such as how many animals there are."""
     for one in identified:
         about = one.get("answers")
         for question in about if isinstance(about, dict) else ():
@@ -92,7 +92,7 @@ def _chosen(identified: list[dict], name: str, left: Counter[str]) -> list[str]:
 
 
 def _from_lists(chosen: list[dict], name: str, left: Counter[str]) -> Iterator[tuple[str, list[str]]]:
-    """The options of drop-down lists, each a question; a list without a name is called after its task."""
+    """Yield the options of drop-down lists, each as a question; a list without a name is named after its task."""
     for place, one in enumerate(chosen, 1):
         label = text_of(one.get("select_label")) or (name if len(chosen) == 1 else f"{name} {place}")
         if one.get("option"):
@@ -103,7 +103,7 @@ def _from_lists(chosen: list[dict], name: str, left: Counter[str]) -> Iterator[t
 
 
 def _facts(cell: str, subject: str) -> dict[str, str]:
-    """What Zooniverse says of the subject: names and values of its manifest."""
+    """Return the facts of Zooniverse on the subject: names and values of its manifest."""
     found = _parsed(cell)
     facts = found.get(subject) if isinstance(found, dict) else None
     plain = facts.items() if isinstance(facts, dict) else ()

@@ -92,9 +92,9 @@ def test_the_order_of_an_undated_file_does_not_matter():
 
 
 def test_a_measure_that_there_is_not_names_those_that_there_are():
-    with pytest.raises(InputError, match=r"no measure 'trust'.*flagged_raters.*alpha"):
+    with pytest.raises(InputError, match=r"Unknown measure 'trust'.*flagged_raters.*alpha"):
         checked(simulated(0), "trust > 1")
-    with pytest.raises(InputError, match="No requirement"):
+    with pytest.raises(InputError, match="requirements are missing"):
         checked(simulated(0))
 
 

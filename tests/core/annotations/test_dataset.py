@@ -166,11 +166,11 @@ def test_selecting_everything_changes_nothing():
 @pytest.mark.parametrize(
     ("make", "selection", "error", "words"),
     [
-        (classes, {"raters": ["nobody"]}, NotFoundError, "no rater 'nobody'"),
-        (classes, {"cases": ["d"]}, NotFoundError, "no case 'd'"),
-        (classes, {"cases": []}, InputError, "Nothing is left"),
-        (classes, {"groups": ["west"]}, InputError, "Nothing is left"),
-        (classes, {"since": 99}, InputError, "Nothing is left"),
+        (classes, {"raters": ["nobody"]}, NotFoundError, "Could not find rater 'nobody'"),
+        (classes, {"cases": ["d"]}, NotFoundError, "Could not find case 'd'"),
+        (classes, {"cases": []}, InputError, "leaves no annotations"),
+        (classes, {"groups": ["west"]}, InputError, "leaves no annotations"),
+        (classes, {"since": 99}, InputError, "leaves no annotations"),
         (rankings, {"groups": ["west"]}, InputError, "no groups"),
         (rankings, {"until": 1}, InputError, "no dates"),
     ],
@@ -215,7 +215,7 @@ def test_single_classes_stay_themselves():
 
 def test_a_case_is_found_by_its_id_or_not_at_all():
     assert classes().case_index("c") == 2
-    with pytest.raises(NotFoundError, match="no case 'nowhere' in by hand"):
+    with pytest.raises(NotFoundError, match="Could not find case 'nowhere' in by hand"):
         classes().case_index("nowhere")
 
 

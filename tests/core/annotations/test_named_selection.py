@@ -74,13 +74,13 @@ def test_a_class_of_a_ranking_counts_at_any_place():
 
 
 def test_what_the_data_do_not_have_is_said(dataset):
-    with pytest.raises(NotFoundError, match="no rater 'nobody'"):
+    with pytest.raises(NotFoundError, match="Could not find rater 'nobody'"):
         Selection(raters=("nobody",)).apply(dataset)
-    with pytest.raises(NotFoundError, match="no class 'w'"):
+    with pytest.raises(NotFoundError, match="Could not find class 'w'"):
         Selection(classes=("w",)).apply(dataset)
-    with pytest.raises(InputError, match="Nothing is left"):
+    with pytest.raises(InputError, match="leaves no annotations"):
         Selection(least=4).apply(dataset)
-    with pytest.raises(InputError, match="is no date"):
+    with pytest.raises(InputError, match="is not a date"):
         Selection(first_day="yesterday").apply(dataset)
     scores = read(b"case,rater,score\n1,a,1.5\n1,b,2.5\n").dataset
     with pytest.raises(InputError, match="Scores have no classes"):
@@ -91,12 +91,12 @@ def test_what_the_data_do_not_have_is_said(dataset):
 
 def test_words_say_every_part(dataset):
     words = Selection(("a", "b"), ("x",), ("north",), "2026-01-01", None, 2, 3).words(dataset)
-    assert words == "raters a, b; cases with x; groups north; 2026-01-01 to the end; 2 to 3 annotations a case"
+    assert words == "raters a, b; cases with x; groups north; 2026-01-01 to the end; 2 to 3 annotations per case"
     assert Selection().words(dataset) == "all annotations"
     assert Selection(raters=("a", "b", "c")).words(dataset) == "3 of 3 raters"
-    assert Selection(least=2).words(dataset) == "2 annotations a case or more"
-    assert Selection(most=1).words(dataset) == "at most 1 annotation a case"
-    assert Selection(most=1200).words(dataset) == "at most 1,200 annotations a case"
+    assert Selection(least=2).words(dataset) == "at least 2 annotations per case"
+    assert Selection(most=1).words(dataset) == "at most 1 annotation per case"
+    assert Selection(most=1200).words(dataset) == "at most 1,200 annotations per case"
 
 
 def test_days_of_the_data(dataset):
@@ -133,12 +133,12 @@ def test_scores_are_selected_by_raters_and_by_a_score_that_somebody_gave():
         assert left.cases == cases and left.n_annotations == 4  # with all of their scores
         assert chosen.words(scores) == said and Selection.from_text(chosen.to_text()) == chosen
     assert Selection(raters=("a",)).apply(scores).score.tolist() == [1.5, 3, 8]
-    with pytest.raises(InputError, match="Nothing is left"):
+    with pytest.raises(InputError, match="leaves no annotations"):
         Selection(lowest=6.5, highest=7).apply(scores)
     with pytest.raises(InputError, match="no scores to select by"):
         Selection(lowest=1).apply(read(b"case,rater,class\n1,a,x\n1,b,y\n").dataset)
     for value in ("high", True, float("nan")):
         with pytest.raises(InputError, match="The lowest score"):
             Selection(lowest=value)
-    with pytest.raises(InputError, match="cannot be understood"):
+    with pytest.raises(InputError, match="Could not read the selection"):
         Selection.from_text('{"lowest":"3"}')

@@ -38,12 +38,12 @@ def ordinary():
 @pytest.mark.parametrize(
     ("entry_ptr", "entry_class", "found", "remedy"),
     [
-        ([0, 1, 1, 2], [0, 1], "Annotation 1, of rater 'r1' on case 'a', names no label", "give it a label"),
+        ([0, 1, 1, 2], [0, 1], "Annotation 1, of rater 'r1' on case 'a', names no label", "use a label"),
         ([0, 1, 2, 4], [0, 1, 2, 2], "Annotation 2, of rater 'r2' on case 'a', names 'war' twice", "once"),
         ([0, 1, 2, 3], [0, 1, 3], r"entry_class\[2\] is 3, which is not a code of the 3 classes", "Use 0 to 2"),
         ([0, 1, 2, 3], [0, -1, 2], r"entry_class\[1\] is -1", "Use 0 to 2"),
-        ([0, 1, 2], [0, 1], "entry_ptr has 3 entries for 3 annotations", "Give 4"),
-        ([0, 2, 1, 3], [0, 1, 2], r"entry_ptr\[2\] is 1, below the 2", "Each entry is"),
+        ([0, 1, 2], [0, 1], "entry_ptr has 3 entries for 3 annotations", "Provide 4"),
+        ([0, 2, 1, 3], [0, 1, 2], r"entry_ptr\[2\] is 1, below the 2", "Each pointer must be"),
     ],
 )  # fmt: skip
 def test_what_is_no_set_is_refused_with_its_place_and_a_remedy(entry_ptr, entry_class, found, remedy):
@@ -74,9 +74,9 @@ def test_by_a_label_an_annotation_has_it_or_not(films):
     classes, left_out = films.as_classes("war")
     assert (classes.kind, classes.classes, left_out) == ("class", ("not war", "war"), 0)
     assert classes.answer.tolist() == [0, 1, 1]
-    with pytest.raises(InputError, match="Choose one of the labels"):
+    with pytest.raises(InputError, match="Choose one label"):
         films.as_classes()
-    with pytest.raises(InputError, match="There is no label 'opera'"):
+    with pytest.raises(InputError, match="Unknown label 'opera'"):
         films.as_classes("opera")
 
 

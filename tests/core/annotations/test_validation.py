@@ -56,13 +56,13 @@ def of_rankings(**changed) -> Dataset:
         ({"answer": [0, 1, -1]}, r"answer\[2\] is -1"),
         ({"answer": [0, 1, BIG]}, r"answer\[2\] is 9223372036854775807"),
         ({"answer": np.array([0, 1, 2**32], np.uint64)}, r"answer\[2\] is 4294967296"),
-        ({"answer": [0.0, 1.0, 1.0]}, "answer has the type float64; whole numbers are needed. .*astype.int32"),
-        ({"answer": [0.0, 1.5, 1.0]}, r"answer\[1\] is 1.5; whole numbers"),
-        ({"answer": [0.0, np.nan, 1.0]}, r"answer\[1\] is nan; whole numbers"),
+        ({"answer": [0.0, 1.0, 1.0]}, "answer has the type float64; it must be integers. .*astype.int32"),
+        ({"answer": [0.0, 1.5, 1.0]}, r"answer\[1\] is 1.5; it must be integers"),
+        ({"answer": [0.0, np.nan, 1.0]}, r"answer\[1\] is nan; it must be integers"),
         ({"answer": [True, False, True]}, "answer has the type bool"),
         ({"answer": ["x", "y", "y"]}, "answer has the type <U1"),
         ({"answer": [0, None, 1]}, "answer has the type object"),
-        ({"answer": [0, 1]}, "answer has 2 entries for 3 annotations. Give one for each"),
+        ({"answer": [0, 1]}, "answer has 2 entries for 3 annotations. Provide one for each"),
         ({"answer": [[0, 1, 1]]}, "answer is an array of 2 axes, not a list"),
         ({"answer": [[0], [1, 1]]}, "answer is list, not a list|answer is .*, not a list"),
         ({"answer": 1}, "answer is 1, not a list"),
@@ -71,17 +71,17 @@ def of_rankings(**changed) -> Dataset:
         ({"case_code": [0, -1, 1]}, r"case_code\[1\] is -1"),
         ({"rater_code": [0, 1, 3]}, r"rater\[2\] is 3, which is not a code of the 3 raters"),
         ({"rater_code": [0, 1]}, "rater_code has 2 entries for 3 annotations"),
-        ({"cases": ["a", "a"]}, "'a' stands twice in the cases, at places 0 and 1"),
-        ({"raters": ["r", "s", "r"]}, "'r' stands twice in the raters, at places 0 and 2"),
-        ({"classes": ["x", "x"]}, "'x' stands twice in the classes"),
+        ({"cases": ["a", "a"]}, "'a' is in the cases twice, at places 0 and 1"),
+        ({"raters": ["r", "s", "r"]}, "'r' is in the raters twice, at places 0 and 2"),
+        ({"classes": ["x", "x"]}, "'x' is in the classes twice"),
         ({"cases": ["a", ""]}, "Place 1 of the cases is an empty name"),
         ({"cases": [1, 2]}, r"Place 0 of the cases is 1 \(int\), not text"),
-        ({"cases": "ab"}, "The cases are one text"),
-        ({"cases": None}, "The cases are no list but NoneType"),
-        ({"cases": ["a", "\ud800"]}, "Place 1 of the cases, .* holds half a character"),
-        ({"cases": [], "case_code": [], "rater_code": [], "answer": []}, "There are no cases"),
-        ({"classes": []}, "There is nothing that it could mean"),
-        ({"time": [1, 2, 2**60]}, r"time\[2\] is 1152921504606846976, which is no date"),
+        ({"cases": "ab"}, "The cases must be a list of texts; got one text"),
+        ({"cases": None}, "The cases must be a list of texts; got NoneType"),
+        ({"cases": ["a", "\ud800"]}, "Place 1 of the cases, .* contains half a character"),
+        ({"cases": [], "case_code": [], "rater_code": [], "answer": []}, "The dataset has no cases"),
+        ({"classes": []}, "No value is valid here"),
+        ({"time": [1, 2, 2**60]}, r"time\[2\] is 1152921504606846976, which is not a date"),
         ({"time": [1.0, np.nan, 2.0]}, r"time\[1\] is nan"),
         ({"time": [1, 2]}, "time has 2 entries for 3 annotations"),
         ({"gold": [0, 2]}, r"gold\[1\] is 2, which is not a code of the 2 classes. Use -1 to 1"),
@@ -124,7 +124,7 @@ def test_scores_have_no_classes_and_no_gold():
         ({"entry_ptr": [1, 2, 5]}, "entry_ptr runs from 1 to 5"),
         ({"entry_ptr": [0, 7, 5]}, r"entry_ptr\[2\] is 5, below the 7 before it"),
         ({"entry_ptr": [0, -3, 5]}, r"entry_ptr\[1\] is -3, below the 0"),
-        ({"entry_ptr": [0, 5]}, "entry_ptr has 2 entries for 2 annotations. Give 3"),
+        ({"entry_ptr": [0, 5]}, "entry_ptr has 2 entries for 2 annotations. Provide 3"),
         ({"entry_ptr": [0, 5, 5]}, "ranks no class"),
         ({"entry_class": [1, 0, 2, 2, 0]}, "ranks a class twice"),
         ({"entry_class": [1, 0, 2, 1, 3]}, r"entry_class\[4\] is 3"),
@@ -140,7 +140,7 @@ def test_rankings_that_are_none_are_refused(changed, found):
 @pytest.mark.parametrize(
     ("changed", "found"),
     [
-        ({"entry_block": [1, 2, 2, 0, 0]}, "Annotation 0 does not begin with block 0"),
+        ({"entry_block": [1, 2, 2, 0, 0]}, "Annotation 0 does not start with block 0"),
         ({"entry_block": [0, 2, 2, 0, 0]}, "Annotation 0 has blocks that do not ascend by one"),
         ({"entry_block": [0, 1, 0, 0, 0]}, "Annotation 0 has blocks that do not ascend by one"),
         ({"entry_class": [1, 2, 0, 0, 1]}, "Annotation 0 has tied classes that do not ascend by code"),
@@ -150,7 +150,7 @@ def test_rankings_that_are_none_are_refused(changed, found):
         ({"case_ptr": [0, 3, 2]}, r"case_ptr\[2\] is 2, below the 3|case_ptr runs"),
         ({"answer": [0, 1]}, "answer has 2 entries for 0 annotations of one class"),
         ({"score": [0.0, 1.0]}, "score has 2 entries for 0"),
-        ({"kind": "vote"}, "There is no kind 'vote'"),
+        ({"kind": "vote"}, "Unknown kind of annotation 'vote'"),
         ({"rater": [0, 2]}, r"rater\[1\] is 2"),
     ],
 )
@@ -166,7 +166,7 @@ def test_times_stand_in_order_within_a_case_and_in_any_order_across_cases():
     dataset = of_classes(time=[9, 5, 3])
     assert dataset.time.tolist() == [9, 3, 5]
     assert dataset.rater.tolist() == [0, 2, 1]
-    with pytest.raises(InputError, match=r"time\[2\] is before"):
+    with pytest.raises(InputError, match=r"time\[2\] is earlier"):
         replace(dataset, time=np.array([9, 5, 3]))
 
 

@@ -71,7 +71,7 @@ def test_known_scores_go_with_the_data(marked, tmp_path, monkeypatch):
     one, notes = with_side_files(bare, SideFiles(gold={"1": "2,5", "2": " ", "3": "4", "4": "high", "9": "1"}))
     assert np.array_equal(one.gold_scores, [2.5, np.nan, 4, np.nan], equal_nan=True)
     assert notes == (
-        "Gold holds what is no score ('high'); those cases have no gold.",
+        "Gold values that are not numbers ('high') were left out.",
         "Gold of 1 case without an annotation was left out.",
     )
     nothing, notes = with_side_files(bare, SideFiles(gold={"1": "high"}))
@@ -83,7 +83,7 @@ def test_known_scores_go_with_the_data(marked, tmp_path, monkeypatch):
     [
         ([1.0, 2.0], "gold_scores"),
         ([1.0, np.inf, 2.0, 3.0], "gold_scores"),
-        (list("abcd"), "numbers are needed"),
+        (list("abcd"), "must be numbers"),
     ],
 )
 def test_what_are_no_known_scores_is_refused(marked, gold, said):
@@ -92,7 +92,7 @@ def test_what_are_no_known_scores_is_refused(marked, gold, said):
 
 
 def test_known_scores_of_classes_are_refused(marked):
-    with pytest.raises(InputError, match="Known scores are of scores"):
+    with pytest.raises(InputError, match="Known scores need annotations that are scores"):
         replace(marked.as_classes(4.0)[0], gold_scores=np.zeros(4))
 
 

@@ -322,7 +322,7 @@ def of_models():
     accuracy = two.accuracy()[0]
     figure = rater_models.accuracy_by_rater(two, LIGHT, "")
     yield figure, 1, [f"rater 0: {accuracy:.3f} ({accuracy - 0.05:.3f} to {accuracy + 0.03:.3f}) / 10 annotations"]
-    yield figure, 2, [f"always the commonest class: {two.prevalence.max():.3f}"] * 2
+    yield figure, 2, [f"always the most frequent class: {two.prevalence.max():.3f}"] * 2
     two = fit(n_cases=2)
     (effect,) = two.effects
     yield (

@@ -95,7 +95,7 @@ def test_without_intervals_none_are_drawn():
     assert raters.error_x.array is None and raters.customdata[0][1] == f"{model.confusion[0, 1, 1]:.3f}"
     assert [trace.name for trace in accuracy_by_rater(model, LIGHT, "").data] == [
         "right by the model",
-        "always the commonest class",
+        "always the most frequent class",
     ]
 
 

@@ -36,7 +36,7 @@ def test_poor_data_are_read_with_a_warning(rows, caution):
 @pytest.mark.parametrize(
     ("rows", "said", "proposed"),
     [
-        (["1,ann,x", "1,ann,y"], "before: 1. Each", "set of labels"),
+        (["1,ann,x", "1,ann,y"], "before: 1. Each", "sets of labels"),
         (["1,ann,x", "1,ann,x", "2,bob,y", "2,bob,y"], "before: 2, all with the same class. Each", "only the first"),
         (["1,ann,x", "1,ann,x"], "before: 1, with the same class. Each", "only the first"),
         (["1,ann,x", "1,ann,x", "1,ann,y"], "before: 2, of which 1 repeats the same class. Each", None),
@@ -47,8 +47,8 @@ def test_what_is_proposed_for_repeated_annotations_is_what_they_can_be(rows, sai
     """Labels of one annotation differ, rows that were written twice do not; a rater who was asked again is neither."""
     (caution,) = [one for one in reading_of("\n".join(rows)).report.warnings if "same case before" in one]
     assert said in caution
-    assert ["set of labels" in caution, "only the first" in caution] == [
-        proposed == "set of labels",
+    assert ["sets of labels" in caution, "only the first" in caution] == [
+        proposed == "sets of labels",
         proposed == "only the first",
     ]
 
@@ -79,7 +79,7 @@ def test_rows_without_case_or_rater_are_dropped_with_the_reason():
 
 
 def test_a_file_of_missing_answers_is_refused_with_an_example():
-    with pytest.raises(InputError, match="No row holds a case, a rater and an annotation") as caught:
+    with pytest.raises(InputError, match="No row has a case, a rater and an annotation") as caught:
         reading_of("1,ann,NA\n1,bob,\n")
     assert "line 2, no annotation ('NA')" in caught.value.remedy
 
@@ -127,7 +127,7 @@ def test_a_declared_list_keeps_its_order_and_drops_what_is_not_on_it():
     assert reading.dataset.answer.tolist() == [0, 2, 0]
     assert reading.dataset.ordinal
     assert reading.report.dropped == ((4, "the annotation is not in the declared list of classes"),)
-    with pytest.raises(InputError, match="names a class twice"):
+    with pytest.raises(InputError, match="repeats a class"):
         reading_of("1,a,x\n", classes=["x", "x"])
 
 

@@ -197,9 +197,9 @@ def test_answers_without_raters_can_be_declared_anonymous():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"case": "nothing"}, "There is no column 'nothing'"),
-        ({"case": "rater", "rater": "rater"}, "'rater' is given two meanings"),
-        ({"layout": "diagonal"}, "no layout 'diagonal'"),
+        ({"case": "nothing"}, "Could not find the column 'nothing'"),
+        ({"case": "rater", "rater": "rater"}, "'rater' has two roles"),
+        ({"layout": "diagonal"}, "Unknown layout 'diagonal'"),
     ],
 )
 def test_a_mapping_that_does_not_fit_is_refused(options, words):

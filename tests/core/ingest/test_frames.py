@@ -147,9 +147,9 @@ def test_a_frame_reads_as_its_parquet_with_lists():
         (pd.DataFrame({"case": ["a"]}), "fewer than two columns"),
         (pd.DataFrame([["a", "r", "x"]], columns=["case", "class", "class"]), "same name"),
         (pl.DataFrame(LONG).lazy(), r"Collect it first"),
-        (pd.Series(["a"]), "Series is no file|cannot be opened|no table"),
-        (3, "int is no file and no table"),
-        (None, "NoneType is no file and no table"),
+        (pd.Series(["a"]), "Series is not a file|Could not open|not a table"),
+        (3, "int is not a file or a table"),
+        (None, "NoneType is not a file or a table"),
     ],
 )
 def test_what_is_no_table_of_annotations_is_refused(source, found):
@@ -158,13 +158,13 @@ def test_what_is_no_table_of_annotations_is_refused(source, found):
 
 
 def test_errors_name_the_column_and_the_row():
-    with pytest.raises(InputError, match="There is no column 'doctor'"):
+    with pytest.raises(InputError, match="Could not find the column 'doctor'"):
         Dataset.from_frame(pd.DataFrame(LONG), rater="doctor")
     with pytest.raises(InputError, match="Line 3: Rater 'r' annotates case 'a' more than once"):
         read(pl.DataFrame({"case": list("aba"), "rater": list("rrr"), "class": list("xyx")}), repeats="refuse")
-    with pytest.raises(InputError, match="bytes is no frame"):
+    with pytest.raises(InputError, match="bytes is not a DataFrame"):
         Dataset.from_frame(as_csv(LONG))
-    with pytest.raises(InputError, match="There is no format 'sheet'"):
+    with pytest.raises(InputError, match="Unknown format 'sheet'"):
         read(pd.DataFrame(LONG), format="sheet")
     dropped = read(pl.DataFrame(LONG)).report.dropped
     assert [(row.line, row.reason) for row in dropped] == [(3, "no annotation ('NA')"), (5, "no rater")]

@@ -191,7 +191,7 @@ def test_where_it_is_in_doubt_it_is_asked_and_both_answers_are_taken(tmp_path):
     text = "case,rater,label\na,r1,war\na,r1,drama\na,r2,war\nb,r1,war\nb,r2,drama\nb,r2,war\n"
     reading = of_file(tmp_path, text)
     assert reading.dataset.kind == "class"
-    assert any("say that an annotation is a set of labels" in one for one in reading.report.warnings)
+    assert any("choose sets of labels as the kind of annotation" in one for one in reading.report.warnings)
     asked = of_file(tmp_path, text, kind="set").dataset
     assert labels_of(asked) == {
         "a": {"r1": ["drama", "war"], "r2": ["war"]},
@@ -218,8 +218,8 @@ def test_annotations_without_a_label_are_told_since_no_label_may_apply(tmp_path)
     """Empty cells and choices alike; not of single classes, where empty is no annotation, nor where 0 says so."""
     (warning,) = of_file(tmp_path, TOGETHER + "c,r1,\nc,r2,\n").report.warnings
     assert warning == (
-        "2 annotations name no label, and they are left out: the file does not say whether no label applies or nothing "
-        "was annotated. Where no label applies, write 'none of these' in the file, or say that empty cells mean it."
+        "2 annotations name no label, and they are left out: it is unknown whether no label applies or nothing "
+        "was annotated. If no label applies, write 'none of these' in the file, or choose that empty cells mean it."
     )
     records = [
         {"id": n, "text": "t", "label": label, "username": "ann"} for n, label in enumerate((["a", "b"], [], ["a"]))
@@ -249,9 +249,9 @@ def test_an_empty_cell_of_a_column_of_0_and_1_is_0_where_that_is_said(tmp_path):
     left_out = of_file(tmp_path, text)
     assert labels_of(left_out.dataset) == LABELS
     assert left_out.report.warnings[0] == (
-        "2 annotations leave some labels without 0 or 1, and they are left out whole: the file does not say whether "
-        "such a label does not apply or was not asked about. If an empty cell says that its label does not apply, say "
-        "so."
+        "2 annotations leave some labels without 0 or 1, and they are left out whole: it is unknown whether "
+        "such a label does not apply or was not asked about. If an empty cell means that it does not apply, choose "
+        "that option."
     )
     reading = of_file(tmp_path, text, empty="none")
     assert labels_of(reading.dataset) == LABELS | {"c": {"r1": ["drama"], "r2": ["none of these"]}}
@@ -262,17 +262,17 @@ def test_what_an_empty_cell_is_taken_for_is_told_where_no_column_holds_a_0(tmp_p
     text = "case,rater,drama,comedy\na,r1,x,\na,r2,x,x\nb,r1,,x\nb,r2,,\n"
     reading = of_file(tmp_path, text, layout="labels")
     assert labels_of(reading.dataset) == {"a": {"r1": ["drama"], "r2": ["comedy", "drama"]}, "b": {"r1": ["comedy"]}}
-    assert "No column of labels holds a 0" in " ".join(reading.report.notes)
-    assert "or say that empty cells mean it" in " ".join(reading.report.warnings)
+    assert "No column of labels has a 0" in " ".join(reading.report.notes)
+    assert "or choose that empty cells mean it" in " ".join(reading.report.warnings)
     said = of_file(tmp_path, text, layout="labels", empty="none")
     assert labels_of(said.dataset)["b"] == {"r1": ["comedy"], "r2": ["none of these"]}
-    assert "No column of labels holds a 0" not in " ".join(of_file(tmp_path, COLUMNS).report.notes)
+    assert "No column of labels has a 0" not in " ".join(of_file(tmp_path, COLUMNS).report.notes)
 
 
 def test_a_label_that_stands_twice_counts_once_and_empty_places_are_nothing(tmp_path):
     reading = of_file(tmp_path, TOGETHER.replace("war;drama", "war;war;drama;"))
     assert labels_of(reading.dataset) == LABELS
-    assert "Labels that stand twice in an annotation: 1. Each counts once." in reading.report.warnings
+    assert "Labels that are repeated in an annotation: 1. Each counts once." in reading.report.warnings
     empty = of_file(tmp_path, TOGETHER + "c,r1,;\n")
     assert [one.reason for one in empty.report.dropped] == ["no label stands there"]
 
@@ -292,7 +292,7 @@ def test_labels_twice_none_and_unknown_of_multiple_choices_are_told(tmp_path, wr
     assert [labels for own in labels_of(reading.dataset).values() for labels in own.values()] == sets
     assert [one.reason.split(": ")[1] for one in reading.report.dropped] == ["no answer to this question"]
     notes = reading.report.notes
-    assert notes.count("Labels that stand twice in an annotation: 2. Each counts once.") == 1
+    assert notes.count("Labels that are repeated in an annotation: 2. Each counts once.") == 1
     assert "Annotations are sets of labels: 2 of 3 annotations name several." in notes
     declared = of_file(tmp_path, text, name, kind="set", classes=["drama", "war"])
     assert [labels for own in labels_of(declared.dataset).values() for labels in own.values()] == [sets[0], sets[2]]
@@ -345,11 +345,11 @@ def test_known_sets_go_with_their_data(tmp_path):
     for wrong, said in (
         (np.zeros((2, 3)), "shape"),
         (np.full((3, 3), 2), "-1 of a case"),
-        (in_part, "known in part"),
+        (in_part, "some labels missing"),
     ):
         with pytest.raises(InputError, match=said):
             replace(plain, gold_sets=wrong)
-    with pytest.raises(InputError, match="Known sets are of sets"):
+    with pytest.raises(InputError, match="Known sets need"):
         replace(load_sample("anaesthesia"), gold_sets=np.zeros((45, 4)))
 
 
@@ -369,8 +369,8 @@ def test_sets_that_are_written_read_back_to_the_same(tmp_path):
 @pytest.mark.parametrize(
     ("text", "how", "found"),
     [
-        ("case,rater,drama\na,r1,x\n", {"layout": "labels", "case": "opera"}, "There is no column"),
-        ("case,rater,d,e\na,r1,5,5\n", {"layout": "labels"}, "No row holds"),
+        ("case,rater,drama\na,r1,x\n", {"layout": "labels", "case": "opera"}, "Could not find the column"),
+        ("case,rater,d,e\na,r1,5,5\n", {"layout": "labels"}, "No row has"),
     ],
 )
 def test_what_cannot_be_read_as_labels_says_so(tmp_path, text, how, found):

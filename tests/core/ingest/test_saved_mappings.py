@@ -51,5 +51,5 @@ def test_a_damaged_record_is_no_record(home):
 def test_a_home_that_cannot_be_written_is_told(home):
     home.mkdir()
     (home / "mappings").write_text("in the way")
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="Could not write"):
         remember(*opened(TABLE), CHOICES)

@@ -104,7 +104,7 @@ def test_a_batch_of_mechanical_turk():
     assert [reason for _, reason in reasons(reading)] == [
         "row 2: the work was rejected",
         "row 3: no answer to this question",
-        "row 4: assignment a1 stands in the file twice",
+        "row 4: assignment a1 is repeated in the file",
     ]
     source = open_source([("b", MTURK.encode())])
     assert source.format == "mturk"
@@ -289,5 +289,5 @@ def test_a_format_may_be_a_plain_table():
     content = json.dumps([{"case": 1, "rater": "a", "label": "x"}, {"case": 1, "rater": "b", "label": "y"}]).encode()
     assert answers(read(content).dataset) == [("1", "a", "x"), ("1", "b", "y")]
     assert read(content, format="long").dataset.digest == read(content).dataset.digest
-    with pytest.raises(InputError, match="no format 'zebra'"):
+    with pytest.raises(InputError, match="Unknown format 'zebra'"):
         read(content, format="zebra")

@@ -63,7 +63,7 @@ def test_scores_and_groups_read_back():
         (b"case,rater,class\n1,ann,x\n1,ann,y\n", {}, "1 annotation came from a rater who had annotated"),
         (b"case,rater,class\n1,case,x\n", {}, "called 'case'"),
         (b"case,class\n1,x\n1,y\n", {"rater": "none"}, "carry no identity"),
-        (b"case,rater,rank,class\n1,ann,1,a=b\n", {}, "'a=b' holds a sign"),
+        (b"case,rater,rank,class\n1,ann,1,a=b\n", {}, "'a=b' contains one of the signs"),
     ],
 )
 def test_what_has_no_wide_table_says_why(content, options, words):

@@ -169,8 +169,8 @@ def test_the_command_gives_the_same_and_says_why(world, good, tmp_path, capsys):
     expected = with_classifier(tempered(MODEL.fit(data), data, BETA), data, found, given).class_probability
     assert out.to_numpy() == pytest.approx(expected, abs=1e-6)
     for model, wrong, words in (
-        ("dawid-skene", "net", "Write NAME=FILE"),
-        ("glad", f"net={tmp_path / 'net.csv'}", "takes no classifier as evidence"),
+        ("dawid-skene", "net", "Use NAME=FILE"),
+        ("glad", f"net={tmp_path / 'net.csv'}", "does not support a classifier as evidence"),
     ):
         assert main(["fit", model, asked[2], "--evidence", wrong]) == 2
         assert words in capsys.readouterr().err

@@ -122,7 +122,7 @@ def test_what_cannot_be_tempered_is_refused(build):
         tempered(fit_request(request("majority", "vote"), dataset).fit, dataset, 0.5)
     with pytest.raises(InputError, match="other data"):
         tempered(OneCoin().fit(dataset), build(random_rows(4, n_cases=9, n_classes=2), 2), 0.5)
-    with pytest.raises(InputError, match="takes no beta"):
+    with pytest.raises(InputError, match="has no option beta"):
         fit_request(request("hierarchical", "map", beta=0.5), dataset)
 
 

@@ -148,7 +148,7 @@ def test_of_sets_the_report_names_the_label_that_its_shares_are_of():
     label = dataset.classes[1]
     found = build_report(request_of(dataset, threshold=label), ["agreement", "certainty"])
     text = " ".join(parsed(found).text)
-    said = f"Of the sets of labels one label is looked at, {label}: an annotation is with it, or without it."
+    said = f"For sets of labels, this report uses one label, {label}: an annotation has it or does not have it."
     assert said in text.split("What the data say.")[0]
     assert f"annotations name {label}." in text.split("The least certain cases.")[1]
     assert said not in " ".join(parsed(build_report(request_of(load_sample("caries")), ["agreement"])).text)
@@ -323,7 +323,7 @@ def test_decisions_of_reviews_have_a_section_with_what_waits():
     shown, n_kept_back = open_to(reviews, "Bob")
     assert (shown, n_kept_back) == ({}, 2), "he can read both blind"
     (said,) = review_section.reviews(request_of(dataset, reviews=shown, n_kept_back=2), ["reviews"], None, None)
-    assert said.text.startswith("Of 2 cases reviews of others are left out")
+    assert said.text.startswith("Reviews by others of 2 cases are left out")
     bobs = admit(reviews["1"], Draft(dataset=dataset.digest, case_id="1", reviewer="Bob", kind="opinion", opinion=y), 0)
     shown, n_kept_back = open_to({"1": review_of("1", [*reviews["1"].events, bobs])}, "Bob")
     assert ([event.reviewer for event in shown["1"].events], n_kept_back) == (["Bob"], 1), "his own stays his"
@@ -419,7 +419,7 @@ def test_a_selection_is_said_and_stands_in_the_commands():
 
 @pytest.mark.parametrize("sections", [[], ["agreement", "what"]])
 def test_a_section_that_there_is_none_of_is_refused(sections):
-    with pytest.raises(InputError, match="The sections are agreement"):
+    with pytest.raises(InputError, match="Sections: agreement"):
         build_report(request_of(load_sample("anaesthesia")), sections)
 
 
@@ -576,7 +576,7 @@ def test_the_section_on_reviews_says_what_was_assigned_also_before_anybody_revie
     ]
     request = request_of(dataset, assigned=assignment_table(given, []))
     (grid,) = review_section.reviews(request, (), CancelToken(), None)
-    assert grid.caption.startswith("2 assignments of cases, 1 overdue. Of a group")
+    assert grid.caption.startswith("2 assignments of cases, 1 overdue. In a group")
     assert grid.table["whom"].tolist() == ["Bob", "night"] and grid.table["n_done"].tolist()[0] == 0
     content = build_report(request, ("reviews",)).decode()
     assert "&lt;b&gt;Mia" in content and "<b>Mia" not in content and "taken back" not in content

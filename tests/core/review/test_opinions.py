@@ -102,7 +102,7 @@ def test_data_take_no_opinion_of_another_kind(opinion, takes):
         if kind in takes:
             opinion.check_classes(["a", "b"], kind)
         else:
-            with pytest.raises(InputError, match="was given, and these annotations are"):
+            with pytest.raises(InputError, match="but these annotations are"):
                 opinion.check_classes(["a", "b"], kind)
 
 

@@ -62,16 +62,16 @@ def test_reviewed_cases_are_a_samples_or_a_queues_and_the_sentence_says_which(da
     made.read("case 0", "Ann", X, panel=X)
     found = reviewed_by(made.found, [queue])
     assert (found.chance, found.n_queue, found.n_unread) == ({}, 1, 0)
-    assert "is no rate of all cases. Draw a random sample" in found.words()
+    assert "To estimate rates for all cases, draw a random sample" in found.words()
     made.read("case 2", "Ann", X, panel=X)
     both = reviewed_by(made.found, [queue, sample])
     assert (both.chance, both.n_queue, both.n_unread) == ({"case 2": 0.25}, 1, 1)
-    assert "1 came by a random sample and 1 from queues" in both.words() and "no rate of all" in both.words()
+    assert "came from a random sample and 1 from queues. These results apply" in both.words()
     alone = reviews_of(dataset)
     alone.read("case 2", "Ann", X, panel=X)
     alone.read("case 3", "Ann", X, panel=X)
     only = reviewed_by(alone.found, [sample]).words()
-    assert only == "The 2 reviewed cases are of a random sample, with the chances in the record."
+    assert only == "The 2 reviewed cases are of a random sample, with recorded probabilities."
 
 
 def drawn(name, cases, chance, seed):
@@ -107,14 +107,14 @@ def test_samples_with_different_seeds_are_not_counted_together(dataset, reviews_
             "of two of which as much is read, the one that is read more of"
         )
         assert found.n_apart == 1
-        assert "2 came by a random sample and 1 by one with another seed, which cannot be counted" in found.words()
+        assert "2 of the reviewed cases came from a random sample and 1 from one with another seed" in found.words()
     made.read("case 0", "Ann", X, panel=X)
     found = reviewed_by(made.found, both)
     assert (found.chance, found.n_queue, found.n_apart) == ({"case 2": 0.5, "case 3": 0.5, "case 0": 0.5}, 1, 1)
-    assert "and 1 by one with another seed, which cannot be counted with it: what" in found.words()
+    assert "and 1 from one with another seed, which cannot be combined with it. These" in found.words()
     for case in (4, 5):
         made.read(f"case {case}", "Ann", X, panel=X)
     found = reviewed_by(made.found, both)
     assert (len(found.chance), found.n_queue, found.n_apart) == (3, 3, 1)
-    assert "3 came by a random sample and 1 by one with another seed" in found.words()
-    assert "cannot be counted with it, and 2 from queues: what" in found.words(), "the parts add up to all six"
+    assert "3 of the reviewed cases came from a random sample and 1 from one with another seed" in found.words()
+    assert "cannot be combined with it, and 2 from queues. These" in found.words(), "the parts add up to all six"

@@ -96,7 +96,7 @@ def test_times_and_side_tables_come_along(dataset, decided):
 
 
 def test_nothing_to_add_or_a_name_that_is_taken_is_said(dataset, decided):
-    with pytest.raises(InputError, match="No adjudication"):
+    with pytest.raises(InputError, match="Could not add adjudications"):
         with_reviews(dataset, decided(dataset, {"case 1": UNDETERMINED}))
     with pytest.raises(InputError, match="already"):
         with_reviews(dataset, decided(dataset, {"case 1": X}), rater="ann")

@@ -90,7 +90,7 @@ def test_a_row_that_names_a_row_that_is_not_there_is_found(open_at, sqlite_url):
     with closing(sqlite3.connect(store.engine.url.database, isolation_level=None)) as connection:
         connection.execute("DELETE FROM review_session")
     told = [fault.what for fault in store.check().faults]
-    assert any("names a row of review_session that is not there" in what for what in told), told
+    assert any("refers to a row of review_session that does not exist" in what for what in told), told
     assert store.check().looked_by == "integrity_check, foreign_key_check"
 
 

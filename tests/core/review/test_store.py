@@ -188,7 +188,7 @@ def test_forgetting_erases_the_events_and_sessions_of_that_dataset_only(store, u
 def test_a_session_that_was_forgotten_takes_no_more_events(store):
     session = store.start_session(DATASET, "Ann", "queue", [Queued("case")])
     store.forget(DATASET)
-    with pytest.raises(NotFoundError, match="forgotten"):
+    with pytest.raises(NotFoundError, match="deleted"):
         store.record(draft(session=session.id), seen=0, token="t")
     with pytest.raises(NotFoundError):
         store.session(session.id)
@@ -202,9 +202,9 @@ def test_a_session_comes_back_in_its_order(store):
     assert session.cases == tuple(cases)
     store.start_session(DATASET, "Bob", "other", cases[:1])
     assert store.sessions(DATASET, "Ann") == [session]
-    with pytest.raises(InputError, match="each once"):
+    with pytest.raises(InputError, match="each only once"):
         store.start_session(DATASET, "Ann", "none", [])
-    with pytest.raises(InputError, match="each once"):
+    with pytest.raises(InputError, match="each only once"):
         store.start_session(DATASET, "Ann", "twice", [cases[0], cases[0]])
 
 

@@ -113,13 +113,13 @@ def test_the_last_line_of_a_traceback_is_in_the_message(child):
 @pytest.mark.parametrize("words", ["Segmentation fauIt", "[1, 2]", '{"done": "many"}', "x" * 200_000])
 def test_rubbish_is_no_message(child, words):
     child(f"import time; print({words!r}, flush=True); time.sleep(60)")
-    fails("which is no message of it")
+    fails("wrote an unexpected line")
 
 
 def test_a_silent_child_is_given_up(child, monkeypatch):
     monkeypatch.setattr(processes, "SILENCE", 0.5)
     folders = child("import time; time.sleep(60)")
-    fails("said nothing for")
+    fails("has not responded for")
     assert not list(folders.iterdir())
 
 
@@ -133,7 +133,7 @@ def test_a_broken_result_is_told(child, content):
     child(
         f"import sys; open(sys.argv[1] + '/result.npz', 'wb').write({content}); print('{{\"finished\": true}}')",
     )
-    fails("result of the work cannot be read")
+    fails("Could not read the result of the work")
 
 
 def test_a_command_that_is_not_there_is_told(child, monkeypatch):

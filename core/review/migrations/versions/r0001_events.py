@@ -1,4 +1,4 @@
-"""The first schema: sessions, their cases, and events."""
+"""First schema: sessions, their cases, and events."""
 
 import sqlalchemy as sa
 from alembic import op

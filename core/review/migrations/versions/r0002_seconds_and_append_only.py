@@ -1,4 +1,4 @@
-"""Time on a case, an index for the progress of a session, and a database that itself refuses to overwrite events."""
+"""Time on a case, an index for the progress of a session, and database guards against overwriting events."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -17,7 +17,7 @@ FOR EACH ROW EXECUTE FUNCTION review_event_refuse()""",
 
 
 def upgrade() -> None:
-    """Add to the first schema; what is recorded stays."""
+    """Add to the first schema; records do not change."""
     op.add_column("review_event", sa.Column("seconds", sa.Float))
     op.create_index("events_of_session", "review_event", ["session"])
     for statement in (_SQLITE,) if op.get_bind().dialect.name == "sqlite" else _POSTGRES:

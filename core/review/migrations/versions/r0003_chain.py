@@ -1,7 +1,7 @@
-"""The record as a chain: each event holds the hash of the one before it, and the database refuses every other change.
+"""Record as a chain: each event contains the hash of the one before it, and the database refuses every other change.
 
 An event can be erased only with all others of its dataset, after their number and last hash were written to
-``review_erasure``, which nothing removes. Events that were there are chained in the order in which they were recorded.
+``review_erasure``, from which nothing is removed. Existing events are chained in the order in which they were recorded.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ BEGIN SELECT RAISE(ABORT, '{_REFUSED}'); END""",
     "review_event_kept": f"""BEFORE DELETE ON review_event
 WHEN NOT EXISTS (SELECT 1 FROM review_erasure WHERE dataset = OLD.dataset AND number >= OLD.number)
 BEGIN SELECT RAISE(ABORT, '{_REFUSED}'); END""",
-    # Every unique key is asked for, because triggers of deletion do not fire for what REPLACE removes.
+    # Every unique key is checked, because triggers of deletion do not fire for rows that REPLACE removes.
     "review_event_in_turn": f"""BEFORE INSERT ON review_event
 WHEN EXISTS (SELECT 1 FROM review_event WHERE id = NEW.id)
 OR EXISTS (SELECT 1 FROM review_event WHERE token = NEW.token)
@@ -50,7 +50,7 @@ OR NEW.number IS NOT (SELECT MAX(number) FROM review_event WHERE dataset = NEW.d
 OR NEW.hash IS NOT (SELECT hash FROM review_event WHERE dataset = NEW.dataset AND number = NEW.number)
 BEGIN SELECT RAISE(ABORT, '{_REFUSED}'); END""",
 }
-# Tables are named with their schema: a temporary table of the same name would be asked instead of them.
+# Tables are named with their schema; otherwise a temporary table of the same name would be used instead.
 _POSTGRES = {
     "review_event_refuse": "BEGIN RAISE EXCEPTION '{refused}'; END",
     "review_event_in_turn": """DECLARE erased record; last record;
@@ -88,7 +88,7 @@ _POSTGRES_TRIGGERS = {
 
 
 def guards(connection: sa.Connection) -> dict[str, str]:
-    """What each guard of the record should be, by name: the trigger's text on SQLite, its function's on Postgres."""
+    """Return each guard of the record as it should be, by name: the trigger on SQLite, its function on Postgres."""
     if connection.dialect.name == "sqlite":
         return {name: f"CREATE TRIGGER {name} {text}" for name, text in _SQLITE.items()}
     schema = _schema(connection)
@@ -96,7 +96,7 @@ def guards(connection: sa.Connection) -> dict[str, str]:
 
 
 def upgrade() -> None:
-    """Add to the second schema, and chain what is recorded."""
+    """Add to the second schema, and chain the existing records."""
     connection = op.get_bind()
     sqlite = connection.dialect.name == "sqlite"
     op.create_table(

@@ -1,7 +1,7 @@
-"""What a person has left in the record can be erased on request: name, notes, times; the hashes stay.
+"""Erasure of a person's name, notes and times from the record on request; the hashes do not change.
 
-An event may be changed only after an event of the kind ``erasure`` that names it was put into the chain of its dataset,
-and only in so far as a name becomes a pseudonym, a note empty, a time unknown and the token another one.
+An event may be changed only after an event of the kind ``erasure`` that names it was added to the chain of its dataset,
+and only so that a name becomes a pseudonym, a note empty, a time unknown and the token another one.
 """
 
 import sqlalchemy as sa
@@ -39,14 +39,14 @@ _GUARD = "review_event_append_only"
 
 
 def guards(connection: sa.Connection) -> dict[str, str]:
-    """What this revision has put in the place of a guard, by name; see the revision before."""
+    """Return the guards that this revision replaces, by name; see the previous revision."""
     if connection.dialect.name == "sqlite":
         return {_GUARD: f"CREATE TRIGGER {_GUARD} {_SQLITE}"}
     return {_GUARD: _POSTGRES.format(schema=_schema(connection))}
 
 
 def upgrade() -> None:
-    """Put another guard before changes."""
+    """Replace the guard against changes."""
     connection = op.get_bind()
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql(f"DROP TRIGGER {_GUARD}")

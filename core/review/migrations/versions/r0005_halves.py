@@ -1,7 +1,7 @@
-"""Hashes of two halves: an erasure replaces what is personal, and the content of every event can be checked for ever.
+"""Hashes of two halves: an erasure replaces the personal half, and the content of every event can always be checked.
 
-Events that are there keep their hash. One event of the kind ``migration`` follows them in the chain of each dataset and
-holds the digest of both halves of each, and of each queue.
+Existing events keep their hash. One event of the kind ``migration`` follows them in the chain of each dataset and
+contains the digest of both halves of each, and of each queue.
 """
 
 import hashlib
@@ -52,19 +52,19 @@ _GUARD = "review_event_append_only"
 
 
 def guards(connection: sa.Connection) -> dict[str, str]:
-    """What this revision has put in the place of a guard, by name; see the first revision that has guards."""
+    """Return the guards that this revision replaces, by name; see the first revision that has guards."""
     if connection.dialect.name == "sqlite":
         return {_GUARD: f"CREATE TRIGGER {_GUARD} {_SQLITE}"}
     return {_GUARD: _POSTGRES.format(schema=_schema(connection))}
 
 
 def upgrade() -> None:
-    """Add the hash of the personal half, put another guard before changes, and bind what is recorded."""
+    """Add the hash of the personal half, replace the guard against changes, and bind the existing records."""
     connection = op.get_bind()
     sqlite = connection.dialect.name == "sqlite"
     op.execute(f"DROP TRIGGER {_GUARD}" + ("" if sqlite else " ON review_event"))
     op.add_column("review_event", sa.Column("personal", sa.String(64), nullable=False, server_default="0"))
-    if not sqlite:  # which asks for no length of texts
+    if not sqlite:  # SQLite needs no length of texts
         for table, column in (("review_event", "previous"), ("review_event", "hash"), ("review_erasure", "hash")):
             op.alter_column(table, column, type_=sa.String(80))
     _halve(connection)
@@ -91,7 +91,7 @@ def _halve(connection: sa.Connection) -> None:
 
 
 def _bind(connection: sa.Connection) -> None:
-    """Put one event after those of each dataset that has any, or a queue."""
+    """Add one event after those of each dataset that has an event or a queue."""
     both = "SELECT dataset FROM review_event UNION SELECT dataset FROM review_session ORDER BY dataset"
     table = sa.table("review_event", *(sa.column(name) for name in (*_PERSONAL, *_CONTENT, "personal", "hash")))
     for dataset in connection.execute(sa.text(both)).scalars().all():

@@ -50,7 +50,7 @@ def test_pictures_join_their_cases_and_notes_are_passed_over():
 
 @pytest.mark.parametrize("path", ["../answers.csv", "/etc/answers.csv", "a/../../b.csv", "C:/x.csv", "..\\x.csv"])
 def test_a_path_that_leads_out_is_refused(path):
-    assert "leads out of the archive" in refusal(zipped((path, TABLE)))
+    assert "is a path out of the archive" in refusal(zipped((path, TABLE)))
 
 
 def test_a_link_is_refused():
@@ -77,7 +77,7 @@ def test_a_size_that_lies_is_found_out():
     content = bytearray(zipped(("answers.csv", TABLE * 1000)))
     at = content.rindex(b"PK\x01\x02")
     content[at + 24 : at + 28] = struct.pack("<I", 10)
-    with pytest.raises(InputError, match=r"larger than it says|cannot be unpacked"):
+    with pytest.raises(InputError, match=r"larger than its header states|Could not unpack"):
         unpack("a.zip", bytes(content))
 
 
@@ -90,11 +90,11 @@ def test_an_encrypted_file_is_refused():
 
 def test_a_broken_or_empty_archive_is_refused():
     content = zipped(("answers.csv", TABLE))
-    assert "cannot be read as a zip" in refusal(content[:-10])
+    assert "as a zip archive" in refusal(content[:-10])
     assert "without files" in refusal(zipped())
     middle = content.index(b"answers.csv") + 15
     broken = content[:middle] + b"\xff\xff\xff\xff" + content[middle + 4 :]
-    assert "cannot be unpacked" in refusal(broken)
+    assert "Could not unpack" in refusal(broken)
 
 
 def test_too_many_files_are_refused():

@@ -66,7 +66,7 @@ def test_skipped_doubled_and_empty_annotations_are_dropped_with_their_place():
     reading = opened(("a", json.dumps(tasks)))
     assert reading.report.n_kept == 1
     assert sorted(reason for _, reason in reasons(reading)) == [
-        "task 1, annotation 2: annotation 1 stands in the file twice",
+        "task 1, annotation 2: annotation 1 is repeated in the file",
         "task 1, annotation 3: the rater skipped the task",
         "task 1, annotation 4: no answer to this question",
         "task 1, annotation 5: the annotation is only a number: the export leaves annotations out",
@@ -118,7 +118,7 @@ def test_several_questions_are_for_the_user_to_choose():
     stars = read(content, question="stars")
     assert answers(stars.dataset) == [("1", "1", "3")]
     assert reasons(stars) == [(1, "task 1, annotation 2: no answer to this question")]
-    with pytest.raises(InputError, match="no question 'colour'"):
+    with pytest.raises(InputError, match="Unknown question 'colour'"):
         read(content, question="colour")
 
 
@@ -201,7 +201,7 @@ def test_csv_and_json_min_are_the_same():
     one, other = opened(("a", json.dumps(ROWS))), opened(("b", as_csv(ROWS)))
     assert one.dataset.digest == other.dataset.digest
     assert answers(one.dataset) == [("1", "12", [["happy", "sad"]]), ("1", "11", [["happy"]]), ("2", "11", [["sad"]])]
-    assert "annotation 3 stands in the file twice" in reasons(other)[0][1]
+    assert "annotation 3 is repeated in the file" in reasons(other)[0][1]
     source = open_source([("a", json.dumps(ROWS).encode())])
     assert source.format == "label-studio-min"
     assert source.side.cases.text == ("fine", "bad")
