@@ -130,7 +130,7 @@ CURVE = SimpleNamespace(
         ("", (False, False), "Best at γ = 3.00 (1.50 to 6.25)"),
         ("", (False, True), "Best at γ = 3.00 (1.50 or more)"),
         ("", (True, False), "Best at γ = 3.00 (6.25 or less)"),
-        ("", (True, True), "Best at γ = 3.00 (any that was tried, 1.50 to 6.25)"),
+        ("", (True, True), "Best at γ = 3.00 (any value that was tried, 1.50 to 6.25)"),
         ("lowest", (True, False), "Best at the lowest γ: the data give no maximum"),
         ("highest", (False, True), "Best at the highest γ: the data give no maximum"),
     ],
