@@ -195,7 +195,7 @@ def test_two_raters_and_one_class_claim_no_more_than_they_can():
     for data, tab, said in (
         (two, "Raters tested", "it takes three raters"),
         (two, "Shared errors", "Shared errors need three people"),
-        (one, "Rates", "Every case is labelled, so the machine is not used"),
+        (one, "Rates", "Every case is labelled, so the AI rater is not used"),
     ):
         mark_machines(data, [Machine("gpt")])
         app = opened("ai_rater", data)
