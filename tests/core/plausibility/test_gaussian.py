@@ -352,7 +352,9 @@ def test_a_prior_that_runs_to_its_bounds_says_so():
     fit = fit_prior(scored([[float(score)] * 4 for score in (1, 2, 3, 4, 5, 5, 3)]))
     assert {"k0", "b0"} <= set(fit.at_bounds)
     assert fit.k0 == pytest.approx(BOUNDS["k0"][0])
-    assert fit.undetermined().startswith("The data do not determine k₀ and b₀: they end where the search did. As far")
+    assert fit.undetermined().startswith(
+        "The data do not determine k₀ and b₀: their values are the ends of the search. "
+    )
 
 
 @pytest.mark.parametrize(
