@@ -1,5 +1,6 @@
 """Upload: files → what was recognised → mapping → report card. Nothing half-read is ever shown."""
 
+from collections import Counter
 from dataclasses import replace
 
 import streamlit as st
@@ -14,6 +15,7 @@ from core.ingest.formats.budget import MOST_COLUMNS
 from core.ingest.formats.detect import formats
 from core.ingest.formats.source import Question, Source
 from core.ingest.read_files import Reading, build_question
+from core.ingest.several_questions import QuestionReading
 from core.machines.marks import Machine, machine_like
 from core.text import markdown, plural, shorten
 from pages.shared.cache import access
@@ -24,6 +26,7 @@ from pages.shared.upload import files as upload_files
 from pages.shared.upload import last as upload_last
 from pages.shared.upload import later_gold as upload_later_gold
 from pages.shared.upload import mapping as upload_mapping
+from pages.shared.upload import questions as upload_questions
 from pages.shared.upload import report as upload_report
 from pages.shared.upload import side as upload_side
 
@@ -109,18 +112,29 @@ def _build(key: tuple, title: str, source: Source, question: Question, name: str
 
 
 def _use(
-    reading: Reading, source: Source, question: Question, choices: saved_mappings.Choices, classifiers: tuple
+    reading: Reading,
+    source: Source,
+    question: Question,
+    choices: saved_mappings.Choices,
+    classifiers: tuple,
+    others: tuple[QuestionReading, ...],
 ) -> None:
+    every = {question.name: reading} | {one.name: one.reading for one in others if one.reading is not None}
     try:
+        if others:
+            cached.bring_questions(every)
         address = cached.bring(reading)
     except PluralityError as error:
         st.session_state["data_error"] = str(error)
         return
     state.use(address)
-    if access.may_change(address):  # or the same data are shared with whoever brought the file: they stay as they are
-        right = access.WriteRight(address)
-        if reading.machines and not right.has_marks():  # what somebody said of them goes first
-            right.mark_machines(Machine(*one) for one in reading.machines)
+    for one in every.values():
+        digest = one.dataset.digest
+        if access.may_change(digest):  # or they are shared with whoever brought the file: they stay as they are
+            right = access.WriteRight(digest)
+            if one.machines and not right.has_marks():  # what somebody said of them goes first
+                right.mark_machines(Machine(*each) for each in one.machines)
+    if access.may_change(address):
         for name, content in classifiers:
             predictions.add(name, content)
     upload_side.let_go(st.session_state.get("n_uploads", 0))
@@ -183,7 +197,7 @@ def _page() -> None:
     key, source, said = opened
     offer = st.container()
     with offer:
-        guess, stamp, start, begin = _asked(key, source, uploads)
+        guess, together, stamp, start, begin = _asked(key, source, uploads)
     if begin is None:
         upload_mapping.recognised(said, source, guess.mapping, guess.mapping, key[3])
         upload_report.as_it_stands(guess)
@@ -196,17 +210,19 @@ def _page() -> None:
         about_classes = st.container()
         choices = upload_mapping.choices(start, stamp)
         source, beside = upload_side.side_files(source, st.session_state.get("n_uploads", 0))
-    name = _name(uploads, source, question)
+    name = _name(uploads, source, question, together)
+    titled = upload_questions.name_of(name, question.name) if together else name
     with right:
         if not _fits(question, offer):
             return
         # Names of the file are what the editor of classes starts from; a class table may show others.
         plain = replace(source, side=replace(source.side, classes=None))
-        read = _read_plain((*key, beside, "plain"), plain, question, name, choices, start, stamp, offer)
+        asked_as = (plain, question, titled, choices, start, stamp, offer)
+        read = _read_all((*key, beside), source, guess, name if together else None, asked_as)
         if read is None:
             upload_report.as_it_stands(question)
             return
-        as_is, codes = read
+        as_is, codes, others = read
         with about_classes:
             treatment, classes, ordinal = upload_classes.treatment_of(
                 as_is.dataset, start, stamp, source.side.classes, codes
@@ -216,27 +232,40 @@ def _page() -> None:
         asked = replace(question, ordinal=ordinal) if changed else question
         choices |= {"treatment": treatment, "classes": classes, "ordinal": ordinal} if changed else {}
         if changed or source.side.classes is not None:
-            reading = _build((*key, beside), "Applying what is known of classes", source, asked, name, **choices)
+            reading = _build((*key, beside), "Applying what is known of classes", source, asked, titled, **choices)
             if reading is None:
                 return
         upload_report.as_understood(reading)
         upload_report.as_it_stands(question, folded=True)
     chosen = _chosen(question, choices, classes, ordinal, treatment)
     with offer:
-        _offer(reading, name, stamp, source, guess, chosen)
+        _offer(reading, name, stamp, source, guess, chosen, others)
     upload_report.left_out(reading)
     upload_report.allowed(reading.dataset)
 
 
 def _read_plain(
-    key: tuple, source: Source, question: Question, name: str, choices: dict, start, stamp: str, offer: DeltaGenerator
+    key: tuple,
+    source: Source,
+    question: Question,
+    name: str,
+    choices: dict,
+    start,
+    stamp: str,
+    offer: DeltaGenerator,
+    others: tuple[QuestionReading, ...] = (),
 ) -> tuple[Reading, Treatment] | None:
-    """The annotations with nothing done but what is said of codes for missing ones; None until that is said."""
+    """The annotations with nothing done but what is said of codes for missing ones, in ``others`` too.
+
+    None until that is said.
+    """
     as_is = _build(key, "Understanding the annotations", source, question, name, **choices)
     if as_is is None:
         return None
+    found = Counter(as_is.report.codes) + upload_questions.codes_of(others)
+    n_annotations = as_is.dataset.n_annotations + upload_questions.n_annotations(others)
     with offer:
-        codes = upload_classes.of_codes(as_is.report.codes, as_is.dataset.n_annotations, start, stamp)
+        codes = upload_classes.of_codes(found, n_annotations, start, stamp)
     if codes is None:
         return None
     if codes.decided:
@@ -245,9 +274,27 @@ def _read_plain(
     return None if as_is is None else (as_is, codes)
 
 
-def _asked(key: tuple, source: Source, uploads) -> tuple[Question, str, saved_mappings.Choices, Mapping | None]:
-    """The question, a stamp for keys of its widgets, what the choices start from, and the mapping: None until said."""
-    question = upload_mapping.choose_question(source)
+def _read_all(
+    key: tuple, source: Source, guess: Question, upload: str | None, asked_as: tuple
+) -> tuple[Reading, Treatment, tuple[QuestionReading, ...]] | None:
+    """The same with the other questions of the upload, if it has a name; ``asked_as`` is for `_read_plain`."""
+    _, question, *_ = asked_as
+    others: tuple[QuestionReading, ...] | None = ()
+    if upload is not None:
+        others = upload_questions.read_others(key, source, guess, question.mapping, upload)
+    if others is None or (read := _read_plain((*key, "plain"), *asked_as, others)) is None:
+        return None
+    if upload is not None and upload_questions.codes_of(others):
+        others = upload_questions.read_others(key, source, guess, question.mapping, upload, read[1])
+    return None if others is None else (*read, others)
+
+
+def _asked(key: tuple, source: Source, uploads) -> tuple[Question, bool, str, saved_mappings.Choices, Mapping | None]:
+    """The question, whether others are opened with it, a stamp for keys of its widgets, and what choices start from.
+
+    Last, the mapping: None until said.
+    """
+    question, together = upload_questions.choose_question(source, "-".join(key[1]))
     stamp = f"{'-'.join(key[1])}-{question.name}-{key[2]}-{key[3]}"
     start = upload_last.offered(source, question, stamp)
     begin = upload_mapping.settled(question, start.mapping, stamp)
@@ -255,7 +302,7 @@ def _asked(key: tuple, source: Source, uploads) -> tuple[Question, str, saved_ma
         stamp += "-last" if start.mapping is not question.mapping else f"-own-{begin.layout}"
     if question.mapping.rater is None and len(uploads) == 1 and len(source.questions) == 1:
         upload_later_gold.offer(question)
-    return question, stamp, start, begin
+    return question, together, stamp, start, begin
 
 
 def _fits(question: Question, offer: DeltaGenerator) -> bool:
@@ -288,8 +335,8 @@ def _chosen(
     )
 
 
-def _name(uploads, source: Source, question: Question) -> str:
-    """What the dataset is called until the user says otherwise."""
+def _name(uploads, source: Source, question: Question, together: bool) -> str:
+    """What the dataset, or the upload of all questions, is called until the user says otherwise."""
     beside = {name for name, _ in source.side.predictions}
     files = [upload.name for upload in uploads if upload.name not in beside] or [uploads[0].name]
     records = [name for name in files if name.casefold().endswith(_RECORDS)]
@@ -298,12 +345,19 @@ def _name(uploads, source: Source, question: Question) -> str:
     own = [name for name in files if name == question.name]
     stem = (own or files)[0].rsplit(".", 1)[0] or files[0]
     if len(uploads) == 1:
-        return stem if len(source.questions) == 1 else f"{stem} · {question.name}"
+        alone = together or len(source.questions) == 1
+        return stem if alone else upload_questions.name_of(stem, question.name)
     return stem if own or len(files) == 1 else f"{stem} and {plural(len(files) - 1, 'other file')}"
 
 
 def _offer(
-    reading: Reading, name: str, stamp: str, source: Source, guess: Question, chosen: saved_mappings.Choices
+    reading: Reading,
+    name: str,
+    stamp: str,
+    source: Source,
+    guess: Question,
+    chosen: saved_mappings.Choices,
+    others: tuple[QuestionReading, ...],
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         says_nothing = name.casefold() in _SAYS_NOTHING
@@ -315,21 +369,20 @@ def _offer(
             persist_state="session",
             width=280,
         )
-        reading = replace(reading, dataset=reading.dataset.renamed(called or name))
+        reading, opened = upload_questions.named(called or name, guess.name, reading, others)
         told = upload_side.classifiers(source, reading.dataset)
         classifiers = tuple((one.name, one.content) for one in told if not one.error)
-        dropped = len(reading.report.dropped)
-        label = f"Use {plural(reading.dataset.n_annotations, 'annotation')}"
-        label += f", leave out {plural(dropped, 'row')}" if dropped else ""
         st.button(
-            label,
+            upload_questions.use_label(reading, opened),
             type="primary",
             icon=":material/check:",
             on_click=_use,
-            args=(reading, source, guess, chosen, classifiers),
+            args=(reading, source, guess, chosen, classifiers, opened),
             key="use",
         )
     upload_report.in_words(reading)
+    if others:
+        upload_questions.show(guess.name, reading, others)
     upload_report.classifiers(told)
     upload_report.warnings(reading)
 

@@ -152,7 +152,8 @@ def test_classes_alike_are_merged_into_the_commonest_spelling():
 
 def test_a_question_is_chosen_and_names_the_data():
     app = dropped(("project.json", label_studio(questions=("mood", "tone"))))
-    app.selectbox(key="question").set_value("tone").run()
+    widget(app, "toggle", "all_questions").set_value(False).run()
+    done(app).selectbox(key="question").set_value("tone").run()
     assert "project · tone" in [field.value for field in done(app).text_input]
 
 

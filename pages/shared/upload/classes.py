@@ -1,7 +1,7 @@
 """The class list of a file: merge, rename, order, and what counts as no annotation."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,12 +20,12 @@ _MOST = 400
 _MOST_CODES = 6
 
 
-def of_codes(codes: dict[str, int], n_annotations: int, start: Choices, stamp: str) -> Treatment | None:
+def of_codes(codes: Mapping[str, int], n_annotations: int, start: Choices, stamp: str) -> Treatment | None:
     """What codes that may stand for missing annotations are, as the user says; None until that is said.
 
     Parameters
     ----------
-    codes : dict of str to int
+    codes : mapping of str to int
         How often each occurs; see `core.ingest.missing_codes`.
     n_annotations : int
         All annotations, those of the codes counted.

@@ -12,7 +12,7 @@ from core.ingest.guess_mapping import mapping_as
 from core.ingest.long_rows import empty_cells
 from core.ingest.row_in_words import readings_of, row_in_words
 from core.ingest.saved_mappings import Choices
-from core.text import markdown, plural, shorten
+from core.text import markdown, shorten
 
 NOBODY = "(none)"
 ROW_NUMBER = "(the row's number)"
@@ -46,21 +46,6 @@ def as_layout(source: Source, layout: str | None) -> Source:
         return source
     questions = tuple(replace(question, mapping=mapping_as(question.raw, layout)) for question in source.questions)
     return replace(source, title=f"Table: {LAYOUTS[layout]}", questions=questions)
-
-
-def choose_question(source: Source) -> Question:
-    """The question that is asked about; chosen by the user where there are several."""
-    if len(source.questions) == 1:
-        return source.questions[0]
-    names = [question.name for question in source.questions]
-    chosen = st.selectbox(
-        f"The file holds {plural(len(names), 'question')}: which one?",
-        names,
-        key="question",
-        persist_state="session",
-        format_func=shorten,
-    )
-    return source.questions[names.index(chosen)]
 
 
 def recognised(place: DeltaGenerator, source: Source, guess: Mapping, chosen: Mapping, wanted: str | None) -> None:
