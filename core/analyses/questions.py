@@ -172,20 +172,19 @@ def present(found: QuestionsOverview, inputs: Inputs, options: QuestionOptions) 
     from ..figures.estimates import estimates  # loads plotly, which no command needs
 
     table = table_of(found, inputs, options)
-    measured = _measured(found)
-    lines = [(shorten(one.question, 40), *_values(one.coefficient)) for one in measured if one.coefficient]
     blocks: list[Block] = [Words(lead(found), "lead")]
     if again := _flagged_again(found):
         blocks.append(Words(again))
-    for place, name in enumerate(dict.fromkeys(one.measure for one in measured)):
-        of_it = [line for line, one in zip(lines, measured, strict=True) if one.measure == name]
-        blocks.append(
-            Figure(
-                lambda theme, of_it=of_it, name=name: estimates(of_it, theme, "Agreement on each question", name),
-                f"Agreement on each question by {name}, with its interval",
-                f"questions_agreement-{place}",
+    for place, (name, measured) in enumerate(_by_measure(found).items()):
+        if len(measured) > 1:
+            lines = [(shorten(one.question, 40), *_values(one.coefficient)) for one in measured]
+            blocks.append(
+                Figure(
+                    lambda theme, lines=lines, name=name: estimates(lines, theme, "Agreement on each question", name),
+                    f"Agreement on each question by {name}, with its interval",
+                    f"questions_agreement-{place}",
+                )
             )
-        )
     caption = "Questions of this upload. Coefficients of different kinds are not compared."
     return [
         *blocks,
@@ -194,18 +193,18 @@ def present(found: QuestionsOverview, inputs: Inputs, options: QuestionOptions) 
     ]
 
 
-def lead(found: QuestionsOverview) -> Span | list[Span]:
-    """The lowest and the highest agreement, if questions have the same coefficient."""
-    measured, n = _measured(found), plural(len(found.questions), "question")
-    titles = {one.measure for one in measured}
-    if len(measured) < 2 or len(titles) > 1:
-        return f"This upload has {n}."
+def lead(found: QuestionsOverview) -> list[Span]:
+    """The lowest and the highest agreement among the most questions that have the same coefficient."""
+    said: list[Span] = [f"This upload has {plural(len(found.questions), 'question')}."]
+    title, measured = max(_by_measure(found).items(), key=lambda one: len(one[1]), default=("", []))
+    if len(measured) < 2:
+        return said
     ordered = sorted(measured, key=lambda one: _values(one.coefficient)[0])
     low, high = ordered[0], ordered[-1]
     ends = [_values(one.coefficient) for one in (low, high)]
-    said: list[Span] = [f"This upload has {n}. {titles.pop()} is lowest for “", Name(low.question)]
-    said += [f"”, {with_interval(*ends[0])}, and highest for “", Name(high.question)]
-    said.append(f"”, {with_interval(*ends[1])}.")
+    of = "" if len(measured) == len(found.questions) else f"Of {len(measured):,} questions, "
+    said += [f" {of}{title} is lowest for “", Name(low.question), f"”, {with_interval(*ends[0])}, and highest for “"]
+    said += [Name(high.question), f"”, {with_interval(*ends[1])}."]
     if not ends[0][2] < ends[1][1]:
         said.append(" Their intervals overlap, so this order may be due to chance.")
     return said
@@ -226,8 +225,13 @@ def _flagged_again(found: QuestionsOverview) -> list[Span]:
     return [*said, f", and {more:,} more." if more > 0 else "."]
 
 
-def _measured(found: QuestionsOverview) -> list[QuestionSummary]:
-    return [one for one in found.questions if one.coefficient is not None and one.coefficient.value is not None]
+def _by_measure(found: QuestionsOverview) -> dict[str, list[QuestionSummary]]:
+    """Questions whose agreement is known, by their coefficient."""
+    groups: dict[str, list[QuestionSummary]] = {}
+    for one in found.questions:
+        if one.coefficient is not None and one.coefficient.value is not None:
+            groups.setdefault(one.measure, []).append(one)
+    return groups
 
 
 def _values(coefficient: Coefficient | None) -> tuple[float, float, float]:
