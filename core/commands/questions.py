@@ -15,6 +15,7 @@ from .inputs import PIPE, progress, read_warned, rows_of
 if TYPE_CHECKING:
     import pandas as pd
 
+ALL_QUESTIONS = "all"
 _DIGEST = re.compile(r"[0-9a-f]{32}")
 _WRITE = ("out", "cases_out", "summary")
 

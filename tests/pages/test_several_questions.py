@@ -7,7 +7,7 @@ from core import belongings, library
 from core.ingest.read_files import read
 from pages.shared.cache import datasets as cached
 from tests.core.ingest.test_several_questions import CLASSES, three_questions
-from tests.pages.opened import at, done
+from tests.pages.opened import at, at_rest, done
 from tests.pages.test_upload import dropped, texts, use, widget
 
 
@@ -39,12 +39,17 @@ def test_the_button_says_what_all_questions_hold_together():
     assert not cached.questions(use(app).session_state["data"]) or app.session_state["data"] == digest("birads")
 
 
-@pytest.mark.parametrize("page", ["home", "agreement", "raters", "cases", "models", "report"])
-def test_the_switch_is_on_every_page_and_changes_the_data(page, brought):
-    app = at(page, digest("birads")).run()
-    assert switch(app).value == "birads" and list(switch(app).options) == list(CLASSES)
+@pytest.mark.parametrize("page", ["agreement", "raters", "cases", "models", "report", "reliability", "review"])
+def test_the_switch_is_on_every_page(page, brought):
+    app = at(page, digest("density")).run()
+    assert switch(app).value == "density" and list(switch(app).options) == list(CLASSES)
+
+
+def test_the_switch_changes_the_data_and_the_address(brought):
+    app = at("home", digest("birads")).run()
     switch(app).set_value("finding").run()
     assert app.session_state["data"] == digest("finding")
+    assert app.query_params["data"] == digest("finding")
     assert switch(app).value == "finding"
 
 
@@ -75,3 +80,11 @@ def test_all_questions_are_saved_and_known_to_each_other_from_then_on(brought):
     cached.forget(digest("density"))
     cached.registry().remove(digest("density"))
     assert list(cached.questions(digest("finding"))) == ["birads", "finding"]
+
+
+def test_a_report_has_all_questions_if_they_are_wanted(brought):
+    app = at_rest(at("report", digest("density")).run())
+    app.multiselect(key="report_sections").set_value(["agreement"]).run()
+    widget(at_rest(app), "toggle", "report_questions").set_value(True).run()
+    app = at_rest(app)
+    assert [f"{name}: Do the raters agree?" in texts(app) for name in CLASSES] == [True] * 3

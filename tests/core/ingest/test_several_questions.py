@@ -1,6 +1,7 @@
 """Several questions of one upload: which go together, and that each is read as if it were alone."""
 
 import json
+import re
 from dataclasses import replace
 
 import pytest
@@ -118,3 +119,16 @@ def test_questions_gives_agreement_and_flagged_raters_of_each_as_their_own_comma
         raters = answer_of(capsys, "raters", file, "--question", row["question"])
         assert (row["agreement"], row["ci_low"]) == (quoted["value"], quoted["ci_low"])
         assert row["n_flagged"] == (None if raters["why_not"] else len(raters["flagged"]))
+
+
+def test_a_report_of_all_questions_compares_them_and_has_the_sections_of_each(file, tmp_path, capsys):
+    out = tmp_path / "all.html"
+    more = ["--question", "all", "--sections", "agreement,data"]
+    assert answer_of(capsys, "report", file, "--out", str(out), *more)["questions"] == list(CLASSES)
+    titles = re.findall(r"<h2[^>]*>([^<]*)", out.read_text(encoding="utf-8"))
+    assert titles[:2] == ["How do the questions of this upload compare?", "birads: Summary"]
+    assert [title for title in titles if "agree?" in title] == [f"{name}: Do the raters agree?" for name in CLASSES]
+    ids = re.findall(r'<section id="([^"]*)"', out.read_text(encoding="utf-8"))
+    assert len(ids) == len(set(ids)) == 8
+    assert answer_of(capsys, "report", file, "--out", str(out), "--question", "density", "--sections", "data")
+    assert "questions of this upload" not in out.read_text(encoding="utf-8")
