@@ -224,10 +224,10 @@ def _page() -> None:
             return
         as_is, codes, others = read
         with about_classes:
-            treatment, classes, ordinal = upload_classes.treatment_of(
-                as_is.dataset, start, stamp, source.side.classes, codes
+            treatment, classes, said, unordered = upload_classes.treatment_of(
+                as_is.dataset, start, stamp, source.side.classes, codes, offer
             )
-        reading = as_is
+        reading, ordinal = as_is, bool(said)
         changed = treatment not in (None, codes) or classes is not None or ordinal != as_is.dataset.ordinal
         asked = replace(question, ordinal=ordinal) if changed else question
         choices |= {"treatment": treatment, "classes": classes, "ordinal": ordinal} if changed else {}
@@ -237,9 +237,9 @@ def _page() -> None:
                 return
         upload_report.as_understood(reading)
         upload_report.as_it_stands(question, folded=True)
-    chosen = _chosen(question, choices, classes, ordinal, treatment)
+    chosen = replace(_chosen(question, choices, classes, ordinal, treatment), unordered=unordered)
     with offer:
-        _offer(reading, name, stamp, source, guess, chosen, others)
+        _offer(reading, name, stamp, source, guess, chosen, others, open_question=said is None)
     upload_report.left_out(reading)
     upload_report.allowed(reading.dataset)
 
@@ -335,7 +335,7 @@ def _chosen(
     )
 
 
-def _name(uploads, source: Source, question: Question, together: bool) -> str:
+def _name(uploads, source: Source, question: Question, together: bool = False) -> str:
     """What the dataset, or the upload of all questions, is called until the user says otherwise."""
     beside = {name for name, _ in source.side.predictions}
     files = [upload.name for upload in uploads if upload.name not in beside] or [uploads[0].name]
@@ -358,6 +358,8 @@ def _offer(
     guess: Question,
     chosen: saved_mappings.Choices,
     others: tuple[QuestionReading, ...],
+    *,
+    open_question: bool,
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         says_nothing = name.casefold() in _SAYS_NOTHING
@@ -374,7 +376,7 @@ def _offer(
         classifiers = tuple((one.name, one.content) for one in told if not one.error)
         st.button(
             upload_questions.use_label(reading, opened),
-            type="primary",
+            type="secondary" if open_question else "primary",
             icon=":material/check:",
             on_click=_use,
             args=(reading, source, guess, chosen, classifiers, opened),

@@ -28,6 +28,7 @@ class Choices:
     ordinal: bool = False
     repeats: Repeats = "keep"
     treatment: Treatment = field(default_factory=Treatment)
+    unordered: bool = False  # said of classes that may be a scale
 
 
 def remember(source: Source, question: Question, choices: Choices, whose: str = "") -> None:
@@ -61,6 +62,7 @@ def remember(source: Source, question: Question, choices: Choices, whose: str = 
         "renamed": dict(choices.treatment.renamed),
         "missing": sorted(choices.treatment.missing),
         "kept": sorted(choices.treatment.kept),
+        "unordered": choices.unordered,
     }
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -100,6 +102,7 @@ def recall(source: Source, question: Question, whose: str = "") -> Choices | Non
             treatment=Treatment(
                 dict(content["renamed"]), frozenset(content["missing"]), frozenset(content.get("kept", ()))
             ),
+            unordered=bool(content.get("unordered", False)),
         )
         check_mapping(choices.mapping, question.raw.columns)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, InputError):

@@ -530,7 +530,12 @@ def test_rows_that_are_discarded_are_counted_on_the_part_that_lists_them(labels,
 def test_the_part_on_classes_counts_them(said, labels):
     codes = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([0, 1, 2, 0])
     data = Dataset.from_classes("made", ("a", "b"), ("r", "s"), ("mole", "acne", "wart"), *codes)
-    assert upload_classes.treatment_of(data, Choices(None), "stamp", None, Treatment()) == (None, None, False)
+    assert upload_classes.treatment_of(data, Choices(None), "stamp", None, Treatment(), None) == (
+        None,
+        None,
+        False,
+        False,
+    )
     assert labels[0].startswith("Classes in the annotations: 3")
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.annotations.dataset import Dataset
 from core.annotations.ordering import may_be_ordered, scale_order
@@ -14,7 +15,8 @@ from core.ingest.answer_rules import Treatment, cannot_tell
 from core.ingest.companion_files import ClassTable
 from core.ingest.look_alikes import look_alikes
 from core.ingest.saved_mappings import Choices
-from core.text import markdown, shorten
+from core.text import markdown, number, shorten
+from pages.shared.cache import agreement as cached_agreement
 
 _MOST = 400
 _MOST_CODES = 6
@@ -56,8 +58,8 @@ def of_codes(codes: Mapping[str, int], n_annotations: int, start: Choices, stamp
 
 
 def treatment_of(
-    dataset: Dataset, start: Choices, stamp: str, table: ClassTable | None, codes: Treatment
-) -> tuple[Treatment | None, list[str] | None, bool]:
+    dataset: Dataset, start: Choices, stamp: str, table: ClassTable | None, codes: Treatment, asked: DeltaGenerator
+) -> tuple[Treatment | None, list[str] | None, bool | None, bool]:
     """What the user wants done with the classes as they stand in the file.
 
     Parameters
@@ -72,27 +74,35 @@ def treatment_of(
         What a file beside the annotations says of classes.
     codes : Treatment
         What codes for missing annotations are, see `of_codes`.
+    asked : container
+        Where it is asked whether classes that may be a scale are one.
 
     Returns
     -------
     treatment : Treatment or None
     classes : list of str or None
         The closed list in its order, where it was changed or declared to mean something.
-    ordinal : bool
+    ordinal : bool or None
+        None while it is asked whether the classes are a scale.
+    unordered : bool
+        Whether the answer is that they are not.
     """
     if dataset.kind == "score" or not dataset.n_classes:
-        return (codes if codes.decided else None), None, dataset.ordinal
+        return (codes if codes.decided else None), None, dataset.ordinal, False
     # The key names the classes and nothing else, so that edits outlive whatever leaves the classes as they are.
     key = f"{stamp}-{hashlib.sha256(repr(dataset.classes).encode('utf-8', 'replace')).hexdigest()[:12]}"
     unsure = _unsure(dataset, start, key)
     alike = _alike(dataset, start, key)
-    # What looks like a scale is asked about in sight; it is off until the user says so, as numbers may be codes.
+    # What looks like a scale is asked about in sight, as numbers may be codes.
     given = None if table is None else _in_its_order(dataset, table)
     kept = [name for name in dataset.classes if name not in unsure]
     scale = dataset.kind == "class" and (given is not None or may_be_ordered(kept))
     own = scale_order(kept) if given is None else None
     ends = given or own or kept or dataset.classes
-    ordinal = _ordered(dataset, start, key, ends) if scale else False
+    ordinal: bool | None = False
+    if scale:
+        with asked:
+            ordinal = _scale_or_names(dataset, start, key, given or own or kept)
     with st.expander(
         f"Classes in the annotations: {dataset.n_classes:,} · rename, merge, order, leave out",
         key=f"classes-{key}",
@@ -109,8 +119,8 @@ def treatment_of(
             edited = _edited(dataset, start, key)
     treatment, order = _treated(edited, unsure, alike, codes)
     order = list(dict.fromkeys([*order, *extra]))
-    changed = treatment not in (None, codes) or order != list(dataset.classes) or ordinal
-    return treatment, order if changed else None, ordinal
+    changed = treatment not in (None, codes) or order != list(dataset.classes) or bool(ordinal)
+    return treatment, order if changed else None, ordinal, scale and ordinal is False
 
 
 def _never_given(dataset: Dataset, start: Choices, key: str) -> list[str]:
@@ -160,6 +170,25 @@ def _ordered(dataset: Dataset, start: Choices, key: str, names: Sequence[str]) -
         key=f"ordinal-{key}",
         persist_state="session",
         help="Then near annotations count as partly agreeing. Leave it off where the names are only codes.",
+    )
+
+
+def _scale_or_names(dataset: Dataset, start: Choices, key: str, order: Sequence[str]) -> bool | None:
+    """Whether classes that may be a scale are one, as the user says, with the agreement of both; None until then."""
+    first, last = (markdown(shorten(name, 20)) for name in (order[0], order[-1]))
+    alphas = cached_agreement.alpha_as_scale_and_names(dataset, order)
+    as_scale, as_names = (f"α = {number(one.value)}" if one.value is not None else "α undefined" for one in alphas)
+    answers = {True: f"A scale from “{first}” to “{last}” ({as_scale})", False: f"Names without order ({as_names})"}
+    said = 0 if dataset.ordinal or start.ordinal else 1 if start.unordered else None
+    return st.radio(
+        f"**“{first}” to “{last}”: a scale or names?**",
+        list(answers),
+        index=said,
+        format_func=answers.__getitem__,
+        horizontal=True,
+        key=f"scale-{key}",
+        persist_state="session",
+        help="On a scale, near annotations count as partly agreeing. Until you answer, classes count as names.",
     )
 
 

@@ -75,4 +75,5 @@ def _differences(guessed: Choices, last: Choices) -> list[str]:
         words.append(f"{plural(len(changed) - _MOST_NAMED, 'more class', 'more classes')}")
     if last.classes is not None and not changed:
         words.append(f"a list of {plural(len(last.classes), 'class', 'classes')}")
-    return words + ["the order of classes means something"] * (last.ordinal and not guessed.ordinal)
+    words += ["the order of classes means something"] * (last.ordinal and not guessed.ordinal)
+    return words + ["classes are names without order"] * last.unordered
