@@ -224,8 +224,4 @@ def _interval(fit: RaterModelFit, which: str, place: tuple[int, ...] | int, valu
 
 
 def _between(value: float, low: float, high: float) -> str:
-    return (
-        f"{number(value, 3)} ({between(low, high, 3)})"
-        if np.isfinite(low)
-        else f"{number(value, 3)}, no interval"
-    )
+    return f"{number(value, 3)} ({between(low, high, 3)})" if np.isfinite(low) else f"{number(value, 3)}, no interval"

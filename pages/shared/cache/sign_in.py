@@ -81,6 +81,14 @@ def may(role: Role) -> bool:
     return True
 
 
+def upload_limit_mb(person: Person | None) -> int:
+    """Return the largest file that a person may upload, in MiB; a reviewer has a limit of their own."""
+    settings = current_settings()
+    if person is None or person.may_act_as("manager"):
+        return settings.max_upload_mb
+    return min(settings.reviewer_upload_mb, settings.max_upload_mb)
+
+
 def gate() -> bool:
     """Whether the page may be drawn; where not, the way to sign in is, and nothing of the session is left."""
     try:

@@ -66,8 +66,14 @@ def sweep(*levels) -> SweepTable:
 @pytest.mark.parametrize(
     ("levels", "words"),
     [
-        ([(0.5, 0.7), (0.8, 1.0)], "Certainty rises from 0.60 to 0.90 with trust; 1 of 2 cases stays below 0.9 at γ = 2"),
-        ([(0.8, 1.0), (0.5, 0.7)], "Certainty falls from 0.90 to 0.60 with trust; 2 of 2 cases stay below 0.9 at γ = 2"),
+        (
+            [(0.5, 0.7), (0.8, 1.0)],
+            "Certainty rises from 0.60 to 0.90 with trust; 1 of 2 cases stays below 0.9 at γ = 2",
+        ),
+        (
+            [(0.8, 1.0), (0.5, 0.7)],
+            "Certainty falls from 0.90 to 0.60 with trust; 2 of 2 cases stay below 0.9 at γ = 2",
+        ),
         (
             [(0.5, 0.7), (0.92, 1.0)],
             "Certainty rises from 0.60 to 0.96 with trust, and reaches 0.9 in every case at γ = 2",
@@ -263,8 +269,8 @@ def some_sets(**own) -> SimpleNamespace:
 
 def test_empty_sets_are_counted_among_the_test_cases():
     assert prediction_sets.words(some_sets(), 3.0) == (
-        "On 4 test cases at γ = 3 the sets hold 1.50 of 12 classes on average, and the truth in 0.810 (0.710 to 0.860); "
-        "the majority vote in 0.840 (0.740 to 0.890); gold in 0.770 (0.670 to 0.820) of 1 case. 1 set is "
+        "On 4 test cases at γ = 3 the sets hold 1.50 of 12 classes on average, and the truth in 0.810 (0.710 to "
+        "0.860); the majority vote in 0.840 (0.740 to 0.890); gold in 0.770 (0.670 to 0.820) of 1 case. 1 set is "
         "empty: no class scores enough."
     )
     none = some_sets(size=np.array([0, 0, 1, 2, 1, 3, 0]), voted=None, true=None)
