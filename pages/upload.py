@@ -11,6 +11,7 @@ from core.errors import PluralityError, TooManyColumnsError
 from core.ingest import saved_mappings
 from core.ingest.answer_rules import Treatment
 from core.ingest.column_mapping import LAYOUTS, Mapping, check_mapping
+from core.ingest.data_warnings import contradictions
 from core.ingest.formats.budget import MOST_COLUMNS
 from core.ingest.formats.detect import formats
 from core.ingest.formats.source import Question, Source
@@ -189,13 +190,10 @@ def _page() -> None:
     if (done := st.session_state.get("upload_done")) and done == st.session_state.get("data"):
         _done(done)
     uploads = _files()
-    if not uploads:
-        return
-    opened = _open(uploads)
-    if opened is None:
+    if not uploads or (opened := _open(uploads)) is None:
         return
     key, source, said = opened
-    offer = st.container()
+    offer, first_rows = st.container(), st.container()
     with offer:
         guess, together, stamp, start, begin = _asked(key, source, uploads)
     if begin is None:
@@ -205,43 +203,72 @@ def _page() -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.subheader("What the columns mean", anchor=False)
-        question = replace(guess, mapping=upload_mapping.choose_mapping(source, guess, begin, stamp))
+        question = replace(guess, mapping=upload_mapping.choose_mapping(source, guess, begin, stamp, first_rows))
         upload_mapping.recognised(said, source, guess.mapping, question.mapping, key[3])
         about_classes = st.container()
         choices = upload_mapping.choices(start, stamp)
         source, beside = upload_side.side_files(source, st.session_state.get("n_uploads", 0))
     name = _name(uploads, source, question, together)
-    titled = upload_questions.name_of(name, question.name) if together else name
     with right:
         if not _fits(question, offer):
             return
-        # Names of the file are what the editor of classes starts from; a class table may show others.
-        plain = replace(source, side=replace(source.side, classes=None))
-        asked_as = (plain, question, titled, choices, start, stamp, offer)
-        read = _read_all((*key, beside), source, guess, name if together else None, asked_as)
-        if read is None:
-            upload_report.as_it_stands(question)
+        asked = guess, question, name, together, choices, start, stamp
+        found = _understood((*key, beside), source, *asked, offer, about_classes)
+        if found is None:
             return
-        as_is, codes, others = read
-        with about_classes:
-            treatment, classes, said, unordered = upload_classes.treatment_of(
-                as_is.dataset, start, stamp, source.side.classes, codes, offer
-            )
-        reading, ordinal = as_is, bool(said)
-        changed = treatment not in (None, codes) or classes is not None or ordinal != as_is.dataset.ordinal
-        asked = replace(question, ordinal=ordinal) if changed else question
-        choices |= {"treatment": treatment, "classes": classes, "ordinal": ordinal} if changed else {}
-        if changed or source.side.classes is not None:
-            reading = _build((*key, beside), "Applying what is known of classes", source, asked, titled, **choices)
-            if reading is None:
-                return
+        reading, chosen, others, is_open = found
         upload_report.as_understood(reading)
-        upload_report.as_it_stands(question, folded=True)
-    chosen = replace(_chosen(question, choices, classes, ordinal, treatment), unordered=unordered)
+        if source.format not in upload_mapping.PLAIN:
+            upload_report.as_it_stands(question, folded=True)
     with offer:
-        _offer(reading, name, stamp, source, guess, chosen, others, open_question=said is None)
+        _offer(reading, name, stamp, source, guess, chosen, others, is_open=is_open)
     upload_report.left_out(reading)
     upload_report.allowed(reading.dataset)
+
+
+def _understood(
+    key: tuple,
+    source: Source,
+    guess: Question,
+    question: Question,
+    name: str,
+    together: bool,
+    choices: dict,
+    start: saved_mappings.Choices,
+    stamp: str,
+    offer: DeltaGenerator,
+    about_classes: DeltaGenerator,
+) -> tuple[Reading, saved_mappings.Choices, tuple[QuestionReading, ...], bool] | None:
+    """The annotations with what is said of them, the choices, the other questions, and whether a question is open.
+
+    None until what has to be said is said, and the annotations are read.
+    """
+    titled = upload_questions.name_of(name, question.name) if together else name
+    # Names of the file are what the editor of classes starts from; a class table may show others.
+    plain = replace(source, side=replace(source.side, classes=None))
+    asked_as = (plain, question, titled, choices, start, stamp, offer)
+    read = _read_all(key, source, guess, name if together else None, asked_as)
+    if read is None:
+        if source.format not in upload_mapping.PLAIN:
+            upload_report.as_it_stands(question)
+        return None
+    as_is, codes, raters_open, others = read
+    with about_classes:
+        treatment, classes, said, unordered = upload_classes.treatment_of(
+            as_is.dataset, start, stamp, source.side.classes, codes, offer
+        )
+    reading, ordinal = as_is, bool(said)
+    changed = treatment not in (None, codes) or classes is not None or ordinal != as_is.dataset.ordinal
+    asked = replace(question, ordinal=ordinal) if changed else question
+    choices |= {"treatment": treatment, "classes": classes, "ordinal": ordinal} if changed else {}
+    if changed or source.side.classes is not None:
+        built = _build(key, "Applying what is known of classes", source, asked, titled, **choices)
+        if built is None:
+            return None
+        reading = built
+    chosen = replace(_chosen(question, choices, classes, ordinal, treatment), unordered=unordered)
+    doubted = contradictions(reading.dataset, wide=question.mapping.layout == "wide")
+    return reading, chosen, others, raters_open or said is None or bool(doubted)
 
 
 def _read_plain(
@@ -254,10 +281,11 @@ def _read_plain(
     stamp: str,
     offer: DeltaGenerator,
     others: tuple[QuestionReading, ...] = (),
-) -> tuple[Reading, Treatment] | None:
-    """The annotations with nothing done but what is said of codes for missing ones, in ``others`` too.
+) -> tuple[Reading, Treatment, bool] | None:
+    """The annotations with nothing done but what is said of codes for missing ones and of raters with like names.
 
-    None until that is said.
+    None until it is said what codes are. Last, whether it is still to be said who is the same rater. ``others`` are
+    questions whose codes are asked about, too.
     """
     as_is = _build(key, "Understanding the annotations", source, question, name, **choices)
     if as_is is None:
@@ -266,17 +294,19 @@ def _read_plain(
     n_annotations = as_is.dataset.n_annotations + upload_questions.n_annotations(others)
     with offer:
         codes = upload_classes.of_codes(found, n_annotations, start, stamp)
+        raters = upload_classes.of_raters(as_is.dataset, start, stamp)
     if codes is None:
         return None
-    if codes.decided:
+    codes = replace(codes, raters=raters or {})
+    if codes.given:
         choices["treatment"] = codes
         as_is = _build(key, "Understanding the annotations", source, question, name, **choices)
-    return None if as_is is None else (as_is, codes)
+    return None if as_is is None else (as_is, codes, raters is None)
 
 
 def _read_all(
     key: tuple, source: Source, guess: Question, upload: str | None, asked_as: tuple
-) -> tuple[Reading, Treatment, tuple[QuestionReading, ...]] | None:
+) -> tuple[Reading, Treatment, bool, tuple[QuestionReading, ...]] | None:
     """The same with the other questions of the upload, if it has a name; ``asked_as`` is for `_read_plain`."""
     _, question, *_ = asked_as
     others: tuple[QuestionReading, ...] | None = ()
@@ -284,7 +314,7 @@ def _read_all(
         others = upload_questions.read_others(key, source, guess, question.mapping, upload)
     if others is None or (read := _read_plain((*key, "plain"), *asked_as, others)) is None:
         return None
-    if upload is not None and upload_questions.codes_of(others):
+    if upload is not None and read[1].given:
         others = upload_questions.read_others(key, source, guess, question.mapping, upload, read[1])
     return None if others is None else (*read, others)
 
@@ -310,13 +340,11 @@ def _fits(question: Question, offer: DeltaGenerator) -> bool:
     if (lacking := upload_mapping.lacking(question)) is not None:
         with offer:
             st.info(lacking, icon=":material/arrow_downward:")
-        upload_report.as_it_stands(question)
         return False
     try:
         check_mapping(question.mapping, question.raw.columns)
     except PluralityError as error:
         st.error(markdown(error), icon=":material/error:")
-        upload_report.as_it_stands(question)
         return False
     return True
 
@@ -359,7 +387,7 @@ def _offer(
     chosen: saved_mappings.Choices,
     others: tuple[QuestionReading, ...],
     *,
-    open_question: bool,
+    is_open: bool,
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         says_nothing = name.casefold() in _SAYS_NOTHING
@@ -376,7 +404,7 @@ def _offer(
         classifiers = tuple((one.name, one.content) for one in told if not one.error)
         st.button(
             upload_questions.use_label(reading, opened),
-            type="secondary" if open_question else "primary",
+            type="secondary" if is_open else "primary",
             icon=":material/check:",
             on_click=_use,
             args=(reading, source, guess, chosen, classifiers, opened),

@@ -62,6 +62,7 @@ def remember(source: Source, question: Question, choices: Choices, whose: str = 
         "renamed": dict(choices.treatment.renamed),
         "missing": sorted(choices.treatment.missing),
         "kept": sorted(choices.treatment.kept),
+        "raters": dict(choices.treatment.raters),
         "unordered": choices.unordered,
     }
     try:
@@ -100,7 +101,10 @@ def recall(source: Source, question: Question, whose: str = "") -> Choices | Non
             ordinal=ordinal,
             repeats=content["repeats"],
             treatment=Treatment(
-                dict(content["renamed"]), frozenset(content["missing"]), frozenset(content.get("kept", ()))
+                dict(content["renamed"]),
+                frozenset(content["missing"]),
+                frozenset(content.get("kept", ())),
+                dict(content.get("raters", {})),
             ),
             unordered=bool(content.get("unordered", False)),
         )

@@ -568,7 +568,7 @@ def test_predictions_of_a_drop_and_side_files_are_counted():
 
 
 def test_columns_too_many_to_choose_from_are_counted_without_those_that_are_taken(said):
-    picker = upload_mapping._Picker([f"c{place}" for place in range(1003)], "key")
+    picker = upload_mapping._Picker([f"c{place}" for place in range(1003)], "stamp", "wide")
     assert len(picker.several("Raters", (), ("c1", None, "c2"), "raters")) == 1001
     assert said == ["Raters: all 1,001 other columns."]
 

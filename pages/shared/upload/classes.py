@@ -13,7 +13,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.ordering import may_be_ordered, scale_order
 from core.ingest.answer_rules import Treatment, cannot_tell
 from core.ingest.companion_files import ClassTable
-from core.ingest.look_alikes import look_alikes
+from core.ingest.look_alikes import look_alikes, namesakes
 from core.ingest.saved_mappings import Choices
 from core.text import markdown, number, shorten
 from pages.shared.cache import agreement as cached_agreement
@@ -57,6 +57,42 @@ def of_codes(codes: Mapping[str, int], n_annotations: int, start: Choices, stamp
     return Treatment(missing=frozenset(codes)) if chosen else Treatment(kept=frozenset(codes))
 
 
+def of_raters(dataset: Dataset, start: Choices, stamp: str) -> dict[str, str] | None:
+    """Raters whose names differ in capitals or spaces alone, as the user says; None until that is said.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    start : Choices
+        What the answer begins with.
+    stamp : str
+        Tells one file from another.
+    """
+    groups = [[dataset.raters[code] for code in codes] for codes in namesakes(dataset.raters)]
+    if not groups or not dataset.raters_identified:
+        return {}
+    known = start.treatment.raters
+    answered = None if any(name not in known for group in groups for name in group[1:]) else int(
+        any(known[name] == name for group in groups for name in group[1:])
+    )  # fmt: skip
+    named = "; ".join(
+        " = ".join(f"“{markdown(shorten(name, 24))}”" for name in group) for group in groups[:_MOST_CODES]
+    )
+    named += "; …" if len(groups) > _MOST_CODES else ""
+    answers = {True: "The same rater", False: "Different raters"}
+    chosen = st.radio(
+        f"**Are these names the same rater?** {named}",
+        list(answers),
+        index=answered,
+        format_func=answers.__getitem__,
+        horizontal=True,
+        key=f"namesakes-{stamp}-{hashlib.sha256(repr(groups).encode('utf-8', 'replace')).hexdigest()[:12]}",
+        persist_state="session",
+        help="They differ in capitals or spaces only. Until you answer, they count as different raters.",
+    )
+    return None if chosen is None else {name: group[0] if chosen else name for group in groups for name in group[1:]}
+
+
 def treatment_of(
     dataset: Dataset, start: Choices, stamp: str, table: ClassTable | None, codes: Treatment, asked: DeltaGenerator
 ) -> tuple[Treatment | None, list[str] | None, bool | None, bool]:
@@ -88,7 +124,7 @@ def treatment_of(
         Whether the answer is that they are not.
     """
     if dataset.kind == "score" or not dataset.n_classes:
-        return (codes if codes.decided else None), None, dataset.ordinal, False
+        return (codes if codes.given else None), None, dataset.ordinal, False
     # The key names the classes and nothing else, so that edits outlive whatever leaves the classes as they are.
     key = f"{stamp}-{hashlib.sha256(repr(dataset.classes).encode('utf-8', 'replace')).hexdigest()[:12]}"
     unsure = _unsure(dataset, start, key)
@@ -148,8 +184,8 @@ def _treated(
         order[name] = None
         if name != old:
             renamed[old] = name
-    treatment = Treatment(renamed, codes.missing | missing, codes.kept)
-    return (treatment if treatment.decided else None), list(order)
+    treatment = Treatment(renamed, codes.missing | missing, codes.kept, codes.raters)
+    return (treatment if treatment.given else None), list(order)
 
 
 def _in_its_order(dataset: Dataset, table: ClassTable) -> list[str] | None:
