@@ -17,6 +17,7 @@ from core.ingest.formats.detect import formats
 from core.ingest.formats.source import Question, Source
 from core.ingest.read_files import Reading, build_question
 from core.ingest.several_questions import QuestionReading
+from core.ingest.templates import TEMPLATES
 from core.machines.marks import Machine, machine_like
 from core.text import markdown, plural, shorten
 from pages.shared.cache import access
@@ -53,7 +54,26 @@ def _files():
         with st.expander("All formats that are recognised"):
             for title in formats().values():
                 st.markdown(f"- {markdown(title)}")
+        _templates()
     return uploads
+
+
+def _templates() -> None:
+    """Small tables to fill in, one for each layout and for what goes with annotations."""
+    with st.expander("Templates to fill in", key="templates"):
+        for beside, words in ((False, "Annotations"), (True, "What goes with annotations")):
+            st.caption(words)
+            with st.container(horizontal=True):
+                for one in (one for one in TEMPLATES if one.beside == beside):
+                    st.download_button(
+                        one.title,
+                        one.text,
+                        file_name=f"{one.name}.csv",
+                        mime="text/csv",
+                        icon=":material/download:",
+                        on_click="ignore",
+                        key=f"template-{one.name}",
+                    )
 
 
 def _overruled(files: tuple[str, ...]) -> tuple[str | None, bool | None]:
