@@ -53,6 +53,23 @@ def _includes(one: Question, other: Question) -> bool:
     return one.raw is other.raw and set(one.mapping.raters) > set(other.mapping.raters) > set()
 
 
+def columns_of_others(source: Source, shown: Question) -> dict[str, str]:
+    """Columns of the annotations of other questions of the same table, with the names of these.
+
+    Parameters
+    ----------
+    source : Source
+    shown : Question
+        One of the source's.
+    """
+    found: dict[str, str] = {}
+    for one in joint_questions(source):
+        if one.name != shown.name and one.raw is shown.raw and one.mapping.layout != "labels":
+            columns = one.mapping.raters or (one.mapping.answer,)
+            found |= {column: one.name for column in columns if column is not None}
+    return found
+
+
 def other_questions(source: Source, shown: Question, chosen: Mapping) -> tuple[Question, ...]:
     """The questions that are opened with one; cases, raters, dates and groups that a user chose hold for all of them.
 

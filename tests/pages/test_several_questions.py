@@ -88,3 +88,9 @@ def test_a_report_has_all_questions_if_they_are_wanted(brought):
     widget(at_rest(app), "toggle", "report_questions").set_value(True).run()
     app = at_rest(app)
     assert [f"{name}: Do the raters agree?" in texts(app) for name in CLASSES] == [True] * 3
+
+
+def test_the_preview_names_the_questions_of_other_columns():
+    app = dropped(("breast.csv", three_questions()))
+    (card,) = [one for one in app.selectbox if (one.key or "").startswith("role-") and one.label == "density"]
+    assert "Question “density”" in card.options and card.value == ""

@@ -12,6 +12,7 @@ from core.ingest.guess_mapping import mapping_as
 from core.ingest.long_rows import empty_cells
 from core.ingest.row_in_words import readings_of, row_in_words
 from core.ingest.saved_mappings import Choices
+from core.ingest.several_questions import columns_of_others
 from core.text import markdown, shorten
 from pages.shared.upload import preview
 from pages.shared.upload.preview import NOBODY, ROW_NUMBER
@@ -115,7 +116,7 @@ def choose_mapping(
     with first_rows:
         if said:
             st.markdown(f"**One row means**: {markdown(said)}")
-        preview.show(question.raw, mapping, stamp)
+        preview.show(question.raw, mapping, stamp, columns_of_others(source, question))
     return mapping
 
 

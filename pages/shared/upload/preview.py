@@ -1,5 +1,6 @@
 """The first rows of a table, column by column, each with its role, which can be changed there."""
 
+from collections.abc import Mapping as Mapped
 from collections.abc import Sequence
 
 import streamlit as st
@@ -24,9 +25,10 @@ _ROLES: dict[Layout, dict[str, str]] = {
     "contingency": {"case": "Class of the row", "across": "Class"},
     "transposed": {"rater": "Rater", "across": "Case"},
 }  # fmt: skip
+Questions = Mapped[str, str]
 _SEVERAL = ("raters", "across")
 _ROWS, _CARDS, _MOST_CARDS = 5, 8, 40
-_WIDTH = 172
+_WIDTH = 156
 
 
 def picker_key(role: str, stamp: str, layout: str) -> str:
@@ -42,7 +44,7 @@ def picker_key(role: str, stamp: str, layout: str) -> str:
     return f"{role if role in _SEVERAL else f'{role}_column'}-{stamp}-{layout}"
 
 
-def show(raw: RawTable, mapping: Mapping, stamp: str) -> None:
+def show(raw: RawTable, mapping: Mapping, stamp: str, questions: Questions) -> None:
     """Five rows of a table; a role that is changed here is changed in the controls of the mapping.
 
     Parameters
@@ -52,15 +54,17 @@ def show(raw: RawTable, mapping: Mapping, stamp: str) -> None:
         As it is chosen.
     stamp : str
         Tells one file from another.
+    questions : mapping of str to str
+        Columns of other questions of the table, and how these are called.
     """
     roles = {column: _role_of(mapping, column) for column in raw.columns}
     ordered = sorted(raw.columns, key=lambda column: roles[column] == "")  # those with a role first, in their order
     st.markdown(f"**The first {plural(min(_ROWS, raw.table.num_rows), 'row')}, with the role of each column**")
-    _cards(raw, mapping, ordered[:_CARDS], roles, stamp)
+    _cards(raw, mapping, ordered[:_CARDS], roles, stamp, questions)
     more = ordered[_CARDS:_MOST_CARDS]
     if more:
         with st.expander(f"{plural(len(more), 'more column')}", key=f"more_columns-{stamp}"):
-            _cards(raw, mapping, more, roles, stamp)
+            _cards(raw, mapping, more, roles, stamp, questions)
     if len(ordered) > _MOST_CARDS:
         st.caption(f"{plural(len(ordered) - _MOST_CARDS, 'more column')} not shown.")
 
@@ -74,11 +78,14 @@ def _role_of(mapping: Mapping, column: str) -> str:
     return ""
 
 
-def _cards(raw: RawTable, mapping: Mapping, shown: Sequence[str], roles: dict[str, str], stamp: str) -> None:
+def _cards(
+    raw: RawTable, mapping: Mapping, shown: Sequence[str], roles: dict[str, str], stamp: str, questions: Questions
+) -> None:
     """A card for each column: its name, its role, and its first cells."""
-    titles = {**_ROLES[mapping.layout], "": UNUSED}
     with st.container(horizontal=True, gap="small"):
         for column in shown:
+            unused = f"Question “{shorten(questions[column], 24)}”" if column in questions else UNUSED
+            titles = {**_ROLES[mapping.layout], "": unused}
             key = f"role-{stamp}-{mapping.layout}-{raw.columns.index(column)}"
             st.session_state[key] = roles[column]
             with st.container(border=True, width=_WIDTH, gap="xsmall"):

@@ -28,11 +28,9 @@ def opened(*names):
 
 @pytest.mark.parametrize("name", READ_AS)
 def test_a_template_is_read_as_its_layout_without_a_question(name):
-    question = opened(name).questions[0]
+    (question,) = opened(name).questions
     assert not question.mapping.instead
-    assert (question.mapping.layout, read(BY_NAME[name].text.encode(), question=question.name).dataset.kind) == READ_AS[
-        name
-    ]
+    assert (question.mapping.layout, read(BY_NAME[name].text.encode()).dataset.kind) == READ_AS[name]
 
 
 def test_there_is_a_template_for_every_layout():
