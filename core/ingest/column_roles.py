@@ -233,11 +233,11 @@ def _grid(columns: Sequence[str]) -> dict[str, list[str]] | None:
     Header rows that were joined may be rounds or questions of raters, or all of them raters.
     """
     joined = [column.split(HEADERS_JOINED) for column in columns]
-    if all(len(parts) == 2 for parts in joined):
-        above = list(dict.fromkeys(parts[0] for parts in joined))
-        below = {parts[1] for parts in joined}
+    if all(len(parts) > 1 for parts in joined):
+        asked = [HEADERS_JOINED.join(parts[:-1]) for parts in joined]
+        above, below = list(dict.fromkeys(asked)), {parts[-1] for parts in joined}
         if len(above) > 1 and len(below) > 1 and len(above) * len(below) == len(columns):
-            parted = {name: [c for c, parts in zip(columns, joined, strict=True) if parts[0] == name] for name in above}
+            parted = {name: [c for c, one in zip(columns, asked, strict=True) if one == name] for name in above}
             return {ALL_COLUMNS: list(columns), **parted}
         return None
     for at in (0, -1):

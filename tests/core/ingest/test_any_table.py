@@ -273,6 +273,32 @@ def test_two_header_rows_are_joined_and_asked_about(kind):
     assert dataset.n_cases == 10 and read(content, question="Round 2").dataset.n_raters == 2
 
 
+@pytest.mark.parametrize("filled", [False, True])
+def test_three_header_rows_are_joined(filled):
+    answers = panel(18, 12, 8, CLASSES)
+    rounds = [f"Round {1 + place // 4}" if filled or place % 4 == 0 else "" for place in range(8)]
+    days = [f"Day {1 + place % 4 // 2}" if filled or place % 2 == 0 else "" for place in range(8)]
+    rows = [["", *rounds], ["", *days], ["Case", *("AB"[place % 2] for place in range(8))]]
+    content = delimited([*rows, *([f"c{row}", *answers[row]] for row in range(12))])
+    assert names_of(content)[:3] == ["all columns", "Round 1 / Day 1", "Round 1 / Day 2"]
+    reading = read(content, question="Round 2 / Day 1")
+    assert (reading.dataset.n_cases, reading.dataset.n_raters, set(reading.dataset.classes)) == (12, 2, set(CLASSES))
+    assert "3 header rows joined." in reading.report.notes
+
+
+def test_rounds_that_are_written_out_above_each_rater_are_joined_with_these():
+    answers = panel(19, 12, 4, CLASSES)
+    rows = [["", "Round 1", "Round 1", "Round 2", "Round 2"], ["case", "Dr A", "Dr B", "Dr A", "Dr B"]]
+    content = delimited([*rows, *([f"c{row}", *answers[row]] for row in range(12))])
+    assert names_of(content) == ["all columns", "Round 1", "Round 2"]
+
+
+def test_a_first_row_of_annotations_below_names_that_come_twice_is_no_header():
+    content = b"case,label,label\nc1,x,y\nc2,y,z\nc3,u,v\n"
+    with pytest.raises(InputError, match="names 'label' 2 times"):
+        read(content)
+
+
 @pytest.mark.parametrize(("first", "n_raters"), [("study_object", 12), ("Fall", 5)])
 def test_raters_called_by_numbers_are_a_header(first, n_raters):
     answers = panel(21, 8, n_raters, ("2", "3"))
