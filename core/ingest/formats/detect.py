@@ -25,6 +25,7 @@ from .regions import refuse_regions
 from .side_tables import recognise_side
 from .source import Source
 from .tables import check_file_size, open_tables
+from .tables_beside import set_apart
 
 _IN_MEMORY = 1 << 40  # bytes that a frame is taken to have: what is in memory needs no bound of its size
 _MOST_PICTURES = 512 * MEGABYTE  # they stay in memory as long as their dataset is open
@@ -102,6 +103,8 @@ def _opened(
         if found is not None:
             return found
     tables, side, notes = _all_tables(jsons, rest, side, notes, several, has_header, progress)
+    tables, side, told = set_apart(tables, side)
+    notes += told
     if not tables:
         raise InputError(
             "No file holds annotations." + (f" {notes[0]}" if notes else ""),

@@ -438,3 +438,66 @@ def test_arrow_files_are_read(compression, category):
     (frame.astype("category") if category else frame).to_feather(content, compression=compression)
     expected = read(wide(answers, ("ann", "bob", "cid"))).dataset.digest
     assert read(content.getvalue()).dataset.digest == expected
+
+
+# Files that belong together
+
+
+def get_another_label(seed: int):
+    """Assigned labels, correct labels, categories and costs, without headers, as Get-Another-Label takes them."""
+    objects, workers = [f"http://site{n}.example" for n in range(20)], [f"worker{n}" for n in range(5)]
+    answers = panel(seed, 20, 5, CLASSES)
+    labels = [
+        [worker, one, answers[row][place]] for place, worker in enumerate(workers) for row, one in enumerate(objects)
+    ]
+    correct = [[one, answers[row][0]] for row, one in enumerate(objects[:6])]
+    costs = [[one, other, str(int(one != other))] for one in CLASSES for other in CLASSES]
+    files = {
+        "labels.txt": labels,
+        "correct.txt": correct,
+        "categories.txt": [[c, "0.3"] for c in CLASSES],
+        "costs.txt": costs,
+    }
+    return [(name, delimited(rows, "\t")) for name, rows in files.items()]
+
+
+def test_files_of_get_another_label_are_told_apart_by_their_values():
+    files = get_another_label(21)
+    source = open_source(files)
+    (question,) = source.questions
+    reading = build_question(source, question, "sites")
+    assert (reading.dataset.n_cases, reading.dataset.n_raters, reading.dataset.n_annotations) == (20, 5, 100)
+    assert int((reading.dataset.gold >= 0).sum()) == 6
+    assert ["costs.txt: costs of pairs of classes, not used." in source.notes, len(source.notes)] == [True, 3]
+    alone = read(files[0][1]).dataset
+    assert (alone.cases, alone.raters) == (reading.dataset.cases, reading.dataset.raters)
+
+
+@pytest.mark.parametrize("header", [["image", "label"], ["case", "class"]])
+def test_tables_of_a_rater_each_are_no_gold_of_each_other(header):
+    answers = panel(22, 12, 2, CLASSES)
+    files = [
+        (f"{who}.csv", delimited([header, *([f"c{row}", answers[row][place]] for row in range(12 - place))]))
+        for place, who in enumerate(("ann", "bob"))
+    ]
+    dataset = build_question(source := open_source(files), source.questions[0], "two").dataset
+    assert dataset.raters == ("ann", "bob") and dataset.gold is None
+
+
+def test_a_further_table_with_a_header_is_no_gold_by_its_values_alone():
+    files = get_another_label(23)
+    named = [("more.csv", b"object,label\n" + files[1][1].replace(b"\t", b","))]
+    assert open_source([files[0], *named]).side.gold is None
+
+
+@pytest.mark.parametrize("front", [b"Any words\nN0: 3\nBEGIN DATA:\n", b"readerID,caseID,modalityID,score\n"])
+def test_scores_of_imrmc_are_a_question_for_each_modality(front):
+    scores = {(r, c, m): 10 * r + c + 0.5 * (m == "B") for r in range(1, 4) for c in range(6) for m in "AB"}
+    rows = [["truth", f"case{c}", "truth", str(c % 2)] for c in range(6)]
+    rows += [[f"R{r}", f"case{c}", m, str(score)] for (r, c, m), score in scores.items()]
+    content = front + delimited(rows)
+    assert names_of(content, "study.imrmc") == ["A", "B"]
+    reading = read(content, question="B")
+    assert (reading.dataset.kind, reading.dataset.n_cases, reading.dataset.n_raters) == ("score", 6, 3)
+    assert sorted(reading.dataset.score) == sorted(score for (_, _, m), score in scores.items() if m == "B")
+    assert reading.dataset.gold_scores is None and any("Truth of 6 cases" in note for note in reading.report.notes)
