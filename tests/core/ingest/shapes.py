@@ -57,6 +57,12 @@ TABLES = {
         ["t", "1", '{"choices": ["a", "b"]}', "8", "2", "2024-01-01", "1"],
         ["t", "2", '[{"rating": 4}]', "8", "3", "2024-01-01", "1"],
     ],
+    "imrmc": [
+        ["readerID", "caseID", "modalityID", "score"],
+        ["truth", "c1", "truth", "1"],
+        ["ann", "c1", "A", "2.5"],
+        ["bob", "c1", "B", "1"],
+    ],
     "toloka": [
         [
             "INPUT:url",
