@@ -296,6 +296,8 @@ def _from_json(
             source = reader.read(fitting, progress)
         for name, content in rest:
             tables, side = _tables_of(name, content, True, None, side, notes, None)
+            tables, side, told = set_apart(tables, side, with_annotations=False)
+            notes += told
             notes += [f"{shorten(name, 60)} is neither {reader.title} nor a side file and was skipped."] * bool(tables)
         joined = Source(
             source.format, source.title, source.why, source.questions, source.side.joined(side), source.notes

@@ -501,3 +501,105 @@ def test_scores_of_imrmc_are_a_question_for_each_modality(front):
     assert (reading.dataset.kind, reading.dataset.n_cases, reading.dataset.n_raters) == ("score", 6, 3)
     assert sorted(reading.dataset.score) == sorted(score for (_, _, m), score in scores.items() if m == "B")
     assert reading.dataset.gold_scores is None and any("Truth of 6 cases" in note for note in reading.report.notes)
+
+
+def test_gold_without_a_header_has_all_its_cases_whatever_its_file_is_called():
+    labels, (_, correct), *_ = get_another_label(24)
+    for name in ("gold.txt", "truth.csv", "answers.txt"):
+        gold = open_source([labels, (name, correct)]).side.gold
+        assert len(gold) == 6 and gold["http://site0.example"] in CLASSES
+
+
+def test_readers_and_findings_in_the_names_of_columns_are_questions_beside_a_column_of_categories():
+    findings, n = ("ICH", "IPH", "SDH"), 24
+    answers = {one: panel(place, n, 3, ("0", "1")) for place, one in enumerate(findings)}
+    header = ["name", "Category", *(f"R{reader}:{one}" for reader in (1, 2, 3) for one in findings)]
+    rows = [[f"CT-{row}", f"B{row % 2}", *(answers[one][row][reader] for reader in range(3) for one in findings)]
+            for row in range(n)]  # fmt: skip
+    content = delimited([header, *rows])
+    assert names_of(content) == list(findings)
+    assert read(content, question="SDH").dataset.raters == ("R1:SDH", "R2:SDH", "R3:SDH")
+
+
+@pytest.mark.parametrize("told", ["response", "hate_speech_score"])
+def test_a_text_or_score_that_each_case_has_of_its_own_is_no_annotation(told):
+    answers = panel(31, 20, 3, CLASSES)
+    value = {row: f"reply {row} of the machine" if told == "response" else f"{row / 7:.3f}" for row in range(20)}
+    rows = [[f"c{row}", f"r{place}", value[row], answers[row][place]] for row in range(20) for place in range(3)]
+    dataset = read(delimited([["item_id", "rater_id", told, "Q_overall"], *rows])).dataset
+    assert dataset.classes == CLASSES
+
+
+def test_counts_are_found_by_their_total_beside_row_numbers_and_the_class_that_most_gave():
+    rng, rows = np.random.default_rng(5), []
+    for row in range(40):
+        counts = rng.multinomial(3 * rng.integers(1, 4), rng.dirichlet(np.ones(3)))
+        rows.append([row, counts.sum(), *counts, counts.argmax(), f"a text of its own, number {row}"])
+    header = ["", "count", "hate_speech", "offensive_language", "neither", "class", "tweet"]
+    dataset = read(delimited([header, *rows])).dataset
+    assert dataset.n_annotations == sum(row[1] for row in rows) and dataset.n_cases == 40
+    assert set(dataset.classes) == {"hate_speech", "offensive_language", "neither"}
+
+
+def test_responses_of_surveymonkey_are_raters():
+    answers = panel(33, 4, 8, ("None", "Mild", "Severe"))
+    fixed = ["Respondent ID", "Collector ID", "Start Date", "End Date", "IP Address"]
+    rows = [[*fixed, *(f"How severe is image {case}?" for case in range(4))], ["", "", "", "", "", *["Response"] * 4]]
+    rows += [[118 + who, 4, "01/02/2024", "01/02/2024", f"10.0.0.{who}", *(answers[case][who] for case in range(4))]
+             for who in range(8)]  # fmt: skip
+    reading = read(delimited(rows))
+    assert (reading.dataset.n_cases, reading.dataset.n_raters, reading.dataset.n_annotations) == (4, 8, 32)
+    assert [one.reason for one in reading.report.dropped] == ["a second row of the header"]
+
+
+def test_an_object_that_names_each_record_is_a_list_of_records():
+    posts = {
+        f"{row}_gab": {
+            "post_id": f"{row}_gab",
+            "annotators": [{"label": one, "annotator_id": 200 + who} for who, one in enumerate(answers)],
+            "post_tokens": ["some", "words"],
+        }
+        for row, answers in enumerate(panel(34, 15, 3, ("hatespeech", "normal", "offensive")))
+    }
+    dataset = read(json.dumps(posts).encode()).dataset
+    assert (dataset.n_cases, dataset.n_raters, len(dataset.classes)) == (15, 3, 3)
+
+
+def kili(answers, **more):
+    """Assets of Kili with two jobs."""
+
+    def label(row, who):
+        jobs = {"JOB_0": [answers[row][who]], "JOB_1": ["LARGE", "BLURRED"]}
+        response = {job: {"categories": [{"name": one} for one in names]} for job, names in jobs.items()}
+        response["JOB_2"] = {"annotations": []}
+        return {"author": {"email": f"r{who}@example.org"}, "labelType": "DEFAULT", "jsonResponse": response, **more}
+
+    assets = ((row, [label(row, who) for who in range(3)]) for row in range(12))
+    return json.dumps(
+        [{"id": f"x{row}", "externalId": f"{row}.jpg", "labels": labels} for row, labels in assets]
+    ).encode()
+
+
+def test_classification_jobs_of_kili_are_questions():
+    content = kili(panel(35, 12, 3, ("OK", "DEFECT")))
+    assert names_of(content, "export.json") == ["JOB_0", "JOB_1"]
+    dataset = read(content, question="JOB_0").dataset
+    assert (dataset.n_cases, dataset.raters[0], dataset.kind) == (12, "r0@example.org", "class")
+    assert read(content, question="JOB_1").dataset.kind == "set"
+
+
+def test_predictions_in_a_file_of_kili_are_no_annotations():
+    with pytest.raises(InputError, match="no annotation that could be read"):
+        read(kili(panel(35, 12, 3, ("OK", "DEFECT")), labelType="PREDICTION"))
+
+
+def test_tables_of_raters_with_several_findings_are_no_gold_whatever_they_are_called():
+    answers = {who: panel(place, 12, 3, ("0", "1")) for place, who in enumerate(("bc1_gt", "bc2_gt", "bc3"))}
+    header = ["study", "edema", "mass", "fracture"]
+    files = [
+        (f"{who}.csv", delimited([header, *([f"s{n}", *row] for n, row in enumerate(rows))]))
+        for who, rows in answers.items()
+    ]
+    source = open_source(files)
+    assert source.side.gold is None
+    assert build_question(source, source.questions[0], "x").dataset.raters == tuple(answers)
