@@ -213,7 +213,11 @@ def _page() -> None:
     if done is None:
         _answers(job_progress.so_far(key) or ())
         return
-    content, answers = done
+    _take(*done)
+
+
+def _take(content: bytes, answers: tuple[tuple[str, str], ...]) -> None:
+    """The report to download, with a preview or with what its sections say first."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
             "Download report",

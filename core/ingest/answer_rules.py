@@ -110,16 +110,17 @@ def treat(rows: Rows, raw: RawTable, treatment: Treatment) -> list[str]:
     return notes
 
 
-def merge_raters(rows: Rows, raters: Mapped[str, str]) -> list[str]:
+def merge_raters(rows: Rows, treatment: Treatment | None) -> list[str]:
     """Count raters under the name of another one, in place; sentences on what was done.
 
     Parameters
     ----------
     rows : Rows
         Changed in place.
-    raters : mapping of str to str
-        As of `Treatment`.
+    treatment : Treatment or None
+        Whose ``raters`` say who is the same.
     """
+    raters = treatment.raters if treatment is not None else {}
     code_of = {name: code for code, name in enumerate(rows.rater.values)}
     merged = {old: new for old, new in raters.items() if old != new and old in code_of and new in code_of}
     if not merged:

@@ -31,9 +31,9 @@ def set_apart(
     with_annotations : bool
         Whether one of the tables has the annotations.
     """
-    able = [raw for name, raw in tables if not is_named_gold(name, raw)]
+    able = [raw for name, raw in tables if with_annotations and not is_named_gold(name, raw)]
     main = max(able, key=lambda raw: raw.table.num_rows, default=None)
-    if main is None and with_annotations:
+    if with_annotations and (main is None or len(tables) < 2):
         return list(tables), side, []
     cases, classes = _names_in(main) if main is not None else (set(), set())
     kept, notes = [], []

@@ -146,17 +146,21 @@ def treatment_of(
         if not scale:
             ordinal = _ordered(dataset, start, key, ends)
         extra = _never_given(dataset, start, key)
-        if dataset.n_classes > _MOST:
-            st.caption(f"More than {_MOST} classes: bring a class table instead (name, order, risk).")
-            edited = _frame(dataset, Choices(start.mapping))
-        elif ordinal and own is not None and start.classes is None:  # from low to high, as the scale has them
-            edited = _edited(dataset, replace(start, classes=own), f"{key}-scale")
-        else:
-            edited = _edited(dataset, start, key)
+        edited = _edited_classes(dataset, start, key, own if ordinal else None)
     treatment, order = _treated(edited, unsure, alike, codes)
     order = list(dict.fromkeys([*order, *extra]))
     changed = treatment not in (None, codes) or order != list(dataset.classes) or bool(ordinal)
     return treatment, order if changed else None, ordinal, scale and ordinal is False
+
+
+def _edited_classes(dataset: Dataset, start: Choices, key: str, scale: tuple[str, ...] | None) -> pd.DataFrame:
+    """The classes with the names and places that the user gives them; from low to high where they are a scale."""
+    if dataset.n_classes > _MOST:
+        st.caption(f"More than {_MOST} classes: bring a class table instead (name, order, risk).")
+        return _frame(dataset, Choices(start.mapping))
+    if scale is not None and start.classes is None:
+        return _edited(dataset, replace(start, classes=scale), f"{key}-scale")
+    return _edited(dataset, start, key)
 
 
 def _never_given(dataset: Dataset, start: Choices, key: str) -> list[str]:
