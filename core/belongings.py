@@ -1,4 +1,4 @@
-"""Additions to a dataset: predictions, selections, AI raters, links to cases, people with access, last choices.
+"""Additions to a dataset: predictions, selections, AI raters, links, people with access, choices, other questions.
 
 They are on disk under the address of the dataset: permanently for saved data and samples, for others while the server
 runs. So they are the same in every tab, after a reload, and for everybody who is sent the address.
@@ -8,14 +8,14 @@ import hashlib
 import json
 import shutil
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlsplit
 
 from .errors import InputError
 from .ingest.samples import SAMPLES
-from .library import is_kept
+from .library import is_kept, present_digest
 from .machines.marks import Machine
 from .runtime.files import discard, unkept_folder, write_whole
 from .runtime.locks import alone
@@ -144,6 +144,26 @@ def choose(address: str, chosen: dict[str, Any]) -> None:
     """Save the present choices; write nothing if they are already saved."""
     if chosen != chosen_for(address):
         _change(address, lambda told, _: told.__setitem__("chosen", chosen))
+
+
+def questions_of(address: str) -> dict[str, str]:
+    """Digests of all questions of the upload that a dataset is one question of, by name; empty if it has only one."""
+    told = _read(address).get("questions", {})
+    return {str(name): present_digest(str(digest)) for name, digest in told.items()} if isinstance(told, dict) else {}
+
+
+def set_questions(address: str, questions: Mapping[str, str]) -> None:
+    """Say which questions the upload of a dataset has.
+
+    Parameters
+    ----------
+    address : str
+        Of the dataset.
+    questions : mapping of str to str
+        Names to digests, in the order of the file.
+    """
+    if dict(questions) != questions_of(address):
+        _change(address, lambda told, _: told.__setitem__("questions", dict(questions)))
 
 
 def owners_of(address: str) -> tuple[str, ...]:

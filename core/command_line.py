@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
 _IN_PARTITIONS = ".commands.partitioned"
 _OF_HOME = (".commands.record", ".commands.people")  # whose commands write to the home folder
+_EACH_QUESTION = ".commands.questions"
+ALL_QUESTIONS = "all"
+_TAKE_ALL_QUESTIONS = ("questions", "report")
 _TYPES = {int: click.INT, float: click.FLOAT, str: click.STRING}
 
 
@@ -106,7 +109,10 @@ class _Commands(click.Group):
             if "partitions" in values and import_module(_IN_PARTITIONS, __package__).wanted(options, name):
                 module = _IN_PARTITIONS
             with private_files() if module in _OF_HOME else nullcontext():
-                return *getattr(import_module(module, __package__), called)(options), options
+                command = getattr(import_module(module, __package__), called)
+                if values.get("question") == ALL_QUESTIONS and name not in _TAKE_ALL_QUESTIONS:
+                    return *import_module(_EACH_QUESTION, __package__).answer_each(command, options), options
+                return *command(options), options
 
         return click.Command(
             name,
@@ -159,7 +165,7 @@ def _file() -> list[click.Parameter]:
             metavar="F",
             help=f"Format of the file, detected if omitted: {', '.join(formats())}.",
         ),
-        click.Option(["--question"], metavar="NAME", help="Question or sheet to read, if the file contains several."),
+        click.Option(["--question"], metavar="NAME", help="Question or sheet to read, or all."),
         click.Option(
             ["--select"], metavar="JSON", help="Selection of annotations, copied from an address or a report."
         ),
@@ -810,6 +816,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Compute coefficients of agreement with intervals.",
         "agreement readings.csv --level 0.9",
         _agreement,
+    ),
+    "questions": (
+        ".commands.questions:questions",
+        "Compare the questions of one file: agreement, rater model and flagged raters of each.",
+        "questions readings.csv",
+        lambda: [*_file(), _level()],
     ),
     "guideline": (
         ".commands.data:guideline",

@@ -9,15 +9,17 @@ from core.analyses.agreement.pairs import busiest
 from core.analyses.agreement.precision import adaptive_warning
 from core.analyses.groups import GROUPS
 from core.analyses.guideline import GUIDELINE
+from core.analyses.questions import QUESTIONS
 from core.annotations.dataset import Dataset
 from core.annotations.ordering import scale_order
 from core.methods import any_of
 from core.text import markdown, plural
 from pages.shared.agreement import compare as agreement_compare
-from pages.shared.agreement import groups, guideline
+from pages.shared.agreement import groups, guideline, questions
 from pages.shared.agreement import pairs as agreement_pairs
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cache import analyses
+from pages.shared.cache import datasets as cached
 from pages.shared.kit import blocks, navigation, provenance, state, widgets
 
 MOST_ORDERED = 20
@@ -111,6 +113,9 @@ def _page() -> None:
     parts[GUIDELINE.title] = lambda: guideline.show(_view(dataset))
     parts[GROUPS.title] = lambda: groups.show(dataset if dataset.kind == "score" else _view(dataset))
     names += [GUIDELINE.title, GROUPS.title]
+    if several := cached.questions(st.session_state["data"]):
+        parts[QUESTIONS.title] = lambda: questions.overview(several)
+        names.append(QUESTIONS.title)
     for name, tab in zip(names, widgets.tabs(names, "agreement_tabs"), strict=True):
         if tab.open:
             if name != _COMPARE:

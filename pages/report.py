@@ -5,19 +5,22 @@ from dataclasses import replace
 
 import streamlit as st
 
-from core.analysis_settings import AnalysisSettings
+from core.analysis_settings import AnalysisSettings, compute_settings
 from core.annotations.dataset import Dataset
 from core.evaluation.metrics import TOP
 from core.ingest.samples import SAMPLES
-from core.methods import as_taken
+from core.methods import as_taken, offered
+from core.plausibility.gaussian_prior import fit_prior
 from core.plausibility.protocol import PlausibilityModel
 from core.reducers.top_draws import can_keep
-from core.report.build import SECTIONS, ReportRequest, build_report
+from core.report.build import SECTIONS, OtherQuestion, ReportRequest, build_report
 from core.review.random_sample import ReviewedBy, reviewed_by
 from core.review.states import CaseReview
+from core.runtime.chunks import CancelToken
 from core.runtime.jobs import Job
-from core.text import markdown, number
+from core.text import markdown, number, plural
 from pages.shared.cache import access
+from pages.shared.cache import datasets as cached
 from pages.shared.kit import (
     gold_of_reviews,
     job_progress,
@@ -71,7 +74,45 @@ def _came_by(reviews: Mapping[str, CaseReview], digest: str) -> ReviewedBy | Non
     return reviewed_by(reviews, access.store().sessions_of_others(digest, "")) if reviews else None
 
 
-def _work(request: ReportRequest, view, sections: list[str]):
+def _other(name: str, digest: str, reliabilities: tuple[float, ...]) -> OtherQuestion:
+    """Another question of the upload with what was chosen for it; its settings are computed when they are needed."""
+    with state.looking_at(digest):
+        reading = state.current()
+        dataset = gold_of_reviews.applied(reading.dataset)
+        threshold = None if dataset.kind == "score" else state.split(dataset)
+        chosen = access.ReadRight(digest).chosen()
+        model = offered("plausibility", dataset)[0].make()
+        request = _request(
+            reading, dataset, AnalysisSettings(model, model.default_reliability), reliabilities, threshold
+        )
+
+    def made(token: CancelToken) -> ReportRequest:
+        how = {"name": chosen.get("model")}
+        if dataset.kind == "score":
+            prior = fit_prior(dataset).model(None)
+            how = {"name": prior.name, "make": lambda _: prior}
+        computed = compute_settings(dataset, threshold, token=token, **how)
+        return replace(request, settings=replace(computed, reliability=chosen.get("reliability", computed.reliability)))
+
+    return OtherQuestion(name, dataset, made)
+
+
+def _questions() -> dict[str, str]:
+    """The questions of the upload, the one in use first, if all of them are wanted; else none."""
+    found = cached.questions(st.session_state["data"])
+    own = next((name for name, digest in found.items() if digest == st.session_state["data"]), None)
+    if own is None:
+        return {}
+    wanted = st.toggle(
+        f"All {plural(len(found), 'question')} of this upload",
+        key="report_questions",
+        persist_state="session",
+        help="Compares the questions, and adds the sections of each.",
+    )
+    return {own: found.pop(own), **found} if wanted else {}
+
+
+def _work(request: ReportRequest, view, sections: list[str], question: str, others: list[OtherQuestion]):
     """The job: the report, with what it answers, of which each answer is on screen as soon as it is known."""
     keeps = can_keep(view.n_cases, plausibility_models.N_DRAWS, TOP)
     part_of = sweep.parts(view, request.model, len(request.reliabilities))
@@ -87,7 +128,7 @@ def _work(request: ReportRequest, view, sections: list[str]):
             return part_of(reliability, job, progress or job.report)
 
         asked = replace(request, part=part if keeps else None)
-        how = {"token": job.token, "progress": job.report, "answered": answered}
+        how = {"token": job.token, "progress": job.report, "answered": answered, "question": question, "others": others}
         return build_report(asked, tuple(sections), **how), tuple(answers)
 
     return work
@@ -152,6 +193,7 @@ def _page() -> None:
         return
     name, offer = model.name, plausibility_models.method(model.name).reliability
     reliability_slider.choose(right, st.container(), dataset, model)
+    questions = _questions()
     if not sections:
         st.info("Choose at least one section.")
         return
@@ -164,12 +206,18 @@ def _page() -> None:
         st.caption(opening.CHOOSING)
         return
     request = _request(reading, dataset, replace(settings, plausibility=model), offer.sweep, threshold)
-    key = _key(request, name, threshold, sections)
-    done = job_progress.result_of(key, "Report", _work(request, view, sections))
+    own, *others = [*questions] or [""]
+    beside = [_other(one, questions[one], offer.sweep) for one in others]
+    key = (*_key(request, name, threshold, sections), *((one.name, one.dataset.names_digest) for one in beside))
+    done = job_progress.result_of(key, "Report", _work(request, view, sections, own, beside))
     if done is None:
         _answers(job_progress.so_far(key) or ())
         return
-    content, answers = done
+    _take(*done)
+
+
+def _take(content: bytes, answers: tuple[tuple[str, str], ...]) -> None:
+    """The report to download, with a preview or with what its sections say first."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.download_button(
             "Download report",

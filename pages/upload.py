@@ -1,5 +1,6 @@
 """Upload: files → what was recognised → mapping → report card. Nothing half-read is ever shown."""
 
+from collections import Counter
 from dataclasses import replace
 
 import streamlit as st
@@ -10,10 +11,13 @@ from core.errors import PluralityError, TooManyColumnsError
 from core.ingest import saved_mappings
 from core.ingest.answer_rules import Treatment
 from core.ingest.column_mapping import LAYOUTS, Mapping, check_mapping
+from core.ingest.data_warnings import contradictions
 from core.ingest.formats.budget import MOST_COLUMNS
 from core.ingest.formats.detect import formats
 from core.ingest.formats.source import Question, Source
 from core.ingest.read_files import Reading, build_question
+from core.ingest.several_questions import QuestionReading
+from core.ingest.templates import TEMPLATES
 from core.machines.marks import Machine, machine_like
 from core.text import markdown, plural, shorten
 from pages.shared.cache import access
@@ -24,6 +28,7 @@ from pages.shared.upload import files as upload_files
 from pages.shared.upload import last as upload_last
 from pages.shared.upload import later_gold as upload_later_gold
 from pages.shared.upload import mapping as upload_mapping
+from pages.shared.upload import questions as upload_questions
 from pages.shared.upload import report as upload_report
 from pages.shared.upload import side as upload_side
 
@@ -49,7 +54,26 @@ def _files():
         with st.expander("All formats that are recognised"):
             for title in formats().values():
                 st.markdown(f"- {markdown(title)}")
+        _templates()
     return uploads
+
+
+def _templates() -> None:
+    """Small tables to fill in, one for each layout and for what goes with annotations."""
+    with st.expander("Templates to fill in", key="templates"):
+        for beside, words in ((False, "Annotations"), (True, "What goes with annotations")):
+            st.caption(words)
+            with st.container(horizontal=True):
+                for one in (one for one in TEMPLATES if one.beside == beside):
+                    st.download_button(
+                        one.title,
+                        one.text,
+                        file_name=f"{one.name}.csv",
+                        mime="text/csv",
+                        icon=":material/download:",
+                        on_click="ignore",
+                        key=f"template-{one.name}",
+                    )
 
 
 def _overruled(files: tuple[str, ...]) -> tuple[str | None, bool | None]:
@@ -109,18 +133,29 @@ def _build(key: tuple, title: str, source: Source, question: Question, name: str
 
 
 def _use(
-    reading: Reading, source: Source, question: Question, choices: saved_mappings.Choices, classifiers: tuple
+    reading: Reading,
+    source: Source,
+    question: Question,
+    choices: saved_mappings.Choices,
+    classifiers: tuple,
+    others: tuple[QuestionReading, ...],
 ) -> None:
+    every = {question.name: reading} | {one.name: one.reading for one in others if one.reading is not None}
     try:
+        if others:
+            cached.bring_questions(every)
         address = cached.bring(reading)
     except PluralityError as error:
         st.session_state["data_error"] = str(error)
         return
     state.use(address)
-    if access.may_change(address):  # or the same data are shared with whoever brought the file: they stay as they are
-        right = access.WriteRight(address)
-        if reading.machines and not right.has_marks():  # what somebody said of them goes first
-            right.mark_machines(Machine(*one) for one in reading.machines)
+    for one in every.values():
+        digest = one.dataset.digest
+        if access.may_change(digest):  # or they are shared with whoever brought the file: they stay as they are
+            right = access.WriteRight(digest)
+            if one.machines and not right.has_marks():  # what somebody said of them goes first
+                right.mark_machines(Machine(*each) for each in one.machines)
+    if access.may_change(address):
         for name, content in classifiers:
             predictions.add(name, content)
     upload_side.let_go(st.session_state.get("n_uploads", 0))
@@ -175,15 +210,12 @@ def _page() -> None:
     if (done := st.session_state.get("upload_done")) and done == st.session_state.get("data"):
         _done(done)
     uploads = _files()
-    if not uploads:
-        return
-    opened = _open(uploads)
-    if opened is None:
+    if not uploads or (opened := _open(uploads)) is None:
         return
     key, source, said = opened
-    offer = st.container()
+    offer, first_rows = st.container(), st.container()
     with offer:
-        guess, stamp, start, begin = _asked(key, source, uploads)
+        guess, together, stamp, start, begin = _asked(key, source, uploads)
     if begin is None:
         upload_mapping.recognised(said, source, guess.mapping, guess.mapping, key[3])
         upload_report.as_it_stands(guess)
@@ -191,63 +223,128 @@ def _page() -> None:
     left, right = st.columns([2, 3], gap="large")
     with left:
         st.subheader("What the columns mean", anchor=False)
-        question = replace(guess, mapping=upload_mapping.choose_mapping(source, guess, begin, stamp))
+        question = replace(guess, mapping=upload_mapping.choose_mapping(source, guess, begin, stamp, first_rows))
         upload_mapping.recognised(said, source, guess.mapping, question.mapping, key[3])
         about_classes = st.container()
         choices = upload_mapping.choices(start, stamp)
         source, beside = upload_side.side_files(source, st.session_state.get("n_uploads", 0))
-    name = _name(uploads, source, question)
+    name = _name(uploads, source, question, together)
     with right:
         if not _fits(question, offer):
             return
-        # Names of the file are what the editor of classes starts from; a class table may show others.
-        plain = replace(source, side=replace(source.side, classes=None))
-        read = _read_plain((*key, beside, "plain"), plain, question, name, choices, start, stamp, offer)
-        if read is None:
-            upload_report.as_it_stands(question)
+        asked = guess, question, name, together, choices, start, stamp
+        found = _understood((*key, beside), source, *asked, offer, about_classes)
+        if found is None:
             return
-        as_is, codes = read
-        with about_classes:
-            treatment, classes, ordinal = upload_classes.treatment_of(
-                as_is.dataset, start, stamp, source.side.classes, codes
-            )
-        reading = as_is
-        changed = treatment not in (None, codes) or classes is not None or ordinal != as_is.dataset.ordinal
-        asked = replace(question, ordinal=ordinal) if changed else question
-        choices |= {"treatment": treatment, "classes": classes, "ordinal": ordinal} if changed else {}
-        if changed or source.side.classes is not None:
-            reading = _build((*key, beside), "Applying what is known of classes", source, asked, name, **choices)
-            if reading is None:
-                return
+        reading, chosen, others, is_open = found
         upload_report.as_understood(reading)
-        upload_report.as_it_stands(question, folded=True)
-    chosen = _chosen(question, choices, classes, ordinal, treatment)
+        if source.format not in upload_mapping.PLAIN:
+            upload_report.as_it_stands(question, folded=True)
     with offer:
-        _offer(reading, name, stamp, source, guess, chosen)
+        _offer(reading, name, stamp, source, guess, chosen, others, is_open=is_open)
     upload_report.left_out(reading)
     upload_report.allowed(reading.dataset)
 
 
+def _understood(
+    key: tuple,
+    source: Source,
+    guess: Question,
+    question: Question,
+    name: str,
+    together: bool,
+    choices: dict,
+    start: saved_mappings.Choices,
+    stamp: str,
+    offer: DeltaGenerator,
+    about_classes: DeltaGenerator,
+) -> tuple[Reading, saved_mappings.Choices, tuple[QuestionReading, ...], bool] | None:
+    """The annotations with what is said of them, the choices, the other questions, and whether a question is open.
+
+    None until what has to be said is said, and the annotations are read.
+    """
+    titled = upload_questions.name_of(name, question.name) if together else name
+    # Names of the file are what the editor of classes starts from; a class table may show others.
+    plain = replace(source, side=replace(source.side, classes=None))
+    asked_as = (plain, question, titled, choices, start, stamp, offer)
+    read = _read_all(key, source, guess, name if together else None, asked_as)
+    if read is None:
+        if source.format not in upload_mapping.PLAIN:
+            upload_report.as_it_stands(question)
+        return None
+    as_is, codes, raters_open, others = read
+    with about_classes:
+        treatment, classes, said, unordered = upload_classes.treatment_of(
+            as_is.dataset, start, stamp, source.side.classes, codes, offer
+        )
+    reading, ordinal = as_is, bool(said)
+    changed = treatment not in (None, codes) or classes is not None or ordinal != as_is.dataset.ordinal
+    asked = replace(question, ordinal=ordinal) if changed else question
+    choices |= {"treatment": treatment, "classes": classes, "ordinal": ordinal} if changed else {}
+    if changed or source.side.classes is not None:
+        built = _build(key, "Applying what is known of classes", source, asked, titled, **choices)
+        if built is None:
+            return None
+        reading = built
+    chosen = replace(_chosen(question, choices, classes, ordinal, treatment), unordered=unordered)
+    doubted = contradictions(reading.dataset, wide=question.mapping.layout == "wide")
+    return reading, chosen, others, raters_open or said is None or bool(doubted)
+
+
 def _read_plain(
-    key: tuple, source: Source, question: Question, name: str, choices: dict, start, stamp: str, offer: DeltaGenerator
-) -> tuple[Reading, Treatment] | None:
-    """The annotations with nothing done but what is said of codes for missing ones; None until that is said."""
+    key: tuple,
+    source: Source,
+    question: Question,
+    name: str,
+    choices: dict,
+    start,
+    stamp: str,
+    offer: DeltaGenerator,
+    others: tuple[QuestionReading, ...] = (),
+) -> tuple[Reading, Treatment, bool] | None:
+    """The annotations with nothing done but what is said of codes for missing ones and of raters with like names.
+
+    None until it is said what codes are. Last, whether it is still to be said who is the same rater. ``others`` are
+    questions whose codes are asked about, too.
+    """
     as_is = _build(key, "Understanding the annotations", source, question, name, **choices)
     if as_is is None:
         return None
+    found = Counter(as_is.report.codes) + upload_questions.codes_of(others)
+    n_annotations = as_is.dataset.n_annotations + upload_questions.n_annotations(others)
     with offer:
-        codes = upload_classes.of_codes(as_is.report.codes, as_is.dataset.n_annotations, start, stamp)
+        codes = upload_classes.of_codes(found, n_annotations, start, stamp)
+        raters = upload_classes.of_raters(as_is.dataset, start, stamp)
     if codes is None:
         return None
-    if codes.decided:
+    codes = replace(codes, raters=raters or {})
+    if codes.given:
         choices["treatment"] = codes
         as_is = _build(key, "Understanding the annotations", source, question, name, **choices)
-    return None if as_is is None else (as_is, codes)
+    return None if as_is is None else (as_is, codes, raters is None)
 
 
-def _asked(key: tuple, source: Source, uploads) -> tuple[Question, str, saved_mappings.Choices, Mapping | None]:
-    """The question, a stamp for keys of its widgets, what the choices start from, and the mapping: None until said."""
-    question = upload_mapping.choose_question(source)
+def _read_all(
+    key: tuple, source: Source, guess: Question, upload: str | None, asked_as: tuple
+) -> tuple[Reading, Treatment, bool, tuple[QuestionReading, ...]] | None:
+    """The same with the other questions of the upload, if it has a name; ``asked_as`` is for `_read_plain`."""
+    _, question, *_ = asked_as
+    others: tuple[QuestionReading, ...] | None = ()
+    if upload is not None:
+        others = upload_questions.read_others(key, source, guess, question.mapping, upload)
+    if others is None or (read := _read_plain((*key, "plain"), *asked_as, others)) is None:
+        return None
+    if upload is not None and read[1].given:
+        others = upload_questions.read_others(key, source, guess, question.mapping, upload, read[1])
+    return None if others is None else (*read, others)
+
+
+def _asked(key: tuple, source: Source, uploads) -> tuple[Question, bool, str, saved_mappings.Choices, Mapping | None]:
+    """The question, whether others are opened with it, a stamp for keys of its widgets, and what choices start from.
+
+    Last, the mapping: None until said.
+    """
+    question, together = upload_questions.choose_question(source, "-".join(key[1]))
     stamp = f"{'-'.join(key[1])}-{question.name}-{key[2]}-{key[3]}"
     start = upload_last.offered(source, question, stamp)
     begin = upload_mapping.settled(question, start.mapping, stamp)
@@ -255,7 +352,7 @@ def _asked(key: tuple, source: Source, uploads) -> tuple[Question, str, saved_ma
         stamp += "-last" if start.mapping is not question.mapping else f"-own-{begin.layout}"
     if question.mapping.rater is None and len(uploads) == 1 and len(source.questions) == 1:
         upload_later_gold.offer(question)
-    return question, stamp, start, begin
+    return question, together, stamp, start, begin
 
 
 def _fits(question: Question, offer: DeltaGenerator) -> bool:
@@ -263,13 +360,11 @@ def _fits(question: Question, offer: DeltaGenerator) -> bool:
     if (lacking := upload_mapping.lacking(question)) is not None:
         with offer:
             st.info(lacking, icon=":material/arrow_downward:")
-        upload_report.as_it_stands(question)
         return False
     try:
         check_mapping(question.mapping, question.raw.columns)
     except PluralityError as error:
         st.error(markdown(error), icon=":material/error:")
-        upload_report.as_it_stands(question)
         return False
     return True
 
@@ -288,8 +383,8 @@ def _chosen(
     )
 
 
-def _name(uploads, source: Source, question: Question) -> str:
-    """What the dataset is called until the user says otherwise."""
+def _name(uploads, source: Source, question: Question, together: bool = False) -> str:
+    """What the dataset, or the upload of all questions, is called until the user says otherwise."""
     beside = {name for name, _ in source.side.predictions}
     files = [upload.name for upload in uploads if upload.name not in beside] or [uploads[0].name]
     records = [name for name in files if name.casefold().endswith(_RECORDS)]
@@ -298,12 +393,21 @@ def _name(uploads, source: Source, question: Question) -> str:
     own = [name for name in files if name == question.name]
     stem = (own or files)[0].rsplit(".", 1)[0] or files[0]
     if len(uploads) == 1:
-        return stem if len(source.questions) == 1 else f"{stem} · {question.name}"
+        alone = together or len(source.questions) == 1
+        return stem if alone else upload_questions.name_of(stem, question.name)
     return stem if own or len(files) == 1 else f"{stem} and {plural(len(files) - 1, 'other file')}"
 
 
 def _offer(
-    reading: Reading, name: str, stamp: str, source: Source, guess: Question, chosen: saved_mappings.Choices
+    reading: Reading,
+    name: str,
+    stamp: str,
+    source: Source,
+    guess: Question,
+    chosen: saved_mappings.Choices,
+    others: tuple[QuestionReading, ...],
+    *,
+    is_open: bool,
 ) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         says_nothing = name.casefold() in _SAYS_NOTHING
@@ -315,21 +419,20 @@ def _offer(
             persist_state="session",
             width=280,
         )
-        reading = replace(reading, dataset=reading.dataset.renamed(called or name))
+        reading, opened = upload_questions.named(called or name, guess.name, reading, others)
         told = upload_side.classifiers(source, reading.dataset)
         classifiers = tuple((one.name, one.content) for one in told if not one.error)
-        dropped = len(reading.report.dropped)
-        label = f"Use {plural(reading.dataset.n_annotations, 'annotation')}"
-        label += f", leave out {plural(dropped, 'row')}" if dropped else ""
         st.button(
-            label,
-            type="primary",
+            upload_questions.use_label(reading, opened),
+            type="secondary" if is_open else "primary",
             icon=":material/check:",
             on_click=_use,
-            args=(reading, source, guess, chosen, classifiers),
+            args=(reading, source, guess, chosen, classifiers, opened),
             key="use",
         )
     upload_report.in_words(reading)
+    if others:
+        upload_questions.show(guess.name, reading, others)
     upload_report.classifiers(told)
     upload_report.warnings(reading)
 

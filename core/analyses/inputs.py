@@ -24,6 +24,8 @@ class Inputs:
         Reviews of the cases that have been reviewed.
     settings : AnalysisSettings, optional
         Settings: plausibility model, γ and rater model.
+    questions : tuple of (str, Dataset)
+        All questions of the upload that the dataset is one of.
     """
 
     dataset: Dataset
@@ -31,3 +33,4 @@ class Inputs:
     predictions: tuple[Any, ...] = ()
     reviews: Mapping[str, CaseReview] | None = None
     settings: AnalysisSettings | None = None
+    questions: tuple[tuple[str, Dataset], ...] = ()

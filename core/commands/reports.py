@@ -1,21 +1,66 @@
 """Report on the command line: one HTML file, and a list of its sections."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
 
+from ..annotations.dataset import Dataset
 from ..annotations.named_selection import Selection
-from ..errors import InputError
+from ..errors import InputError, PluralityError
 from ..machines.marks import Machine
 from ..methods import as_taken, method_named
-from ..report.build import SECTIONS, ReportRequest, build_report
+from ..report.build import SECTIONS, OtherQuestion, ReportRequest, build_report
 from ..review.store import head_of_reviews
+from ..runtime.chunks import CancelToken
 from .inputs import progress, read_file, read_warned, split, stamp, with_declared_order
 from .plausibilities import read_classifiers, read_predictors, settings_of
+from .questions import ALL_QUESTIONS, each_question
 
 
 def report(options) -> tuple[dict, pd.DataFrame]:
-    """Write the report; the table lists its sections."""
+    """Write the report, of all questions of the file if these are asked for; the table lists its sections."""
+    (question, dataset, make), *others = _requests(options)
+    sections = tuple(options.sections.split(",")) if options.sections else tuple(SECTIONS)
+    built = make(CancelToken())
+    content = build_report(
+        built,
+        sections,
+        question=question if others else "",
+        others=[OtherQuestion(*one) for one in others],
+        progress=progress,
+    )
+    try:
+        Path(options.out).write_bytes(content)
+    except OSError as error:
+        raise InputError(f"{options.out} cannot be written ({error.strerror}).", "Choose another file.") from None
+    settings = built.settings
+    rows = [{"section": key, "title": SECTIONS[key]} for key in sections]
+    answer = {"out": options.out, "bytes": len(content), "sections": rows, "model": settings.plausibility.name}
+    answer |= {"reliability": settings.reliability, "rater_model": settings.rater_model and settings.rater_model.model}
+    answer |= {"questions": [question, *(name for name, *_ in others)]} if others else {}
+    return {**answer, **stamp(options, dataset)}, pd.DataFrame(rows)
+
+
+def _requests(options) -> list[tuple[str, Dataset, Callable[[CancelToken], ReportRequest]]]:
+    """What the report is made of, for each question if all are asked for; what cannot be reported is said."""
+    if options.question != ALL_QUESTIONS:
+        return [("", *_request_of(options))]
+    found, errors = [], []
+    for name, one in each_question(options):
+        one.cautions = options.cautions
+        try:
+            found.append((name, *_request_of(one)))
+        except PluralityError as error:
+            errors.append(error)
+            options.cautions.append(f"{name} is left out: {error}")
+    if not found:
+        raise errors[0]
+    return found
+
+
+def _request_of(options) -> tuple[Dataset, Callable[[CancelToken], ReportRequest]]:
+    """The data that the options name, and what their report is made of."""
     reading = read_warned(options)
     dataset = reading.dataset
     every = read_file(options) if reading.machines and not options.with_machines else None  # machines, too
@@ -23,32 +68,25 @@ def report(options) -> tuple[dict, pd.DataFrame]:
         raise InputError("A report on sets of labels needs one label.", "Use --label NAME.")
     if dataset.kind == "class":
         dataset = with_declared_order(dataset, options)
-    settings = settings_of(options, dataset)
-    model = settings.plausibility
-    view = as_taken(method_named("plausibility", model.name), dataset, split(options))[0]
-    sections = tuple(options.sections.split(",")) if options.sections else tuple(SECTIONS)
-    request = ReportRequest(
-        dataset=dataset,
-        source=options.file,
-        settings=settings,
-        report=reading.report,
-        selection=Selection.from_text(options.select or ""),
-        selected=options.select or "",
-        threshold=split(options),
-        machines=() if every is None else tuple(n for n, *_ in reading.machines if n in every.dataset.raters),
-        with_machines=None if every is None else every.dataset,
-        marks=tuple(Machine(*one) for one in reading.machines),
-        classifiers=(read_predictors if view.kind == "score" else read_classifiers)(options, view),
-        n_draws=options.draws,
-        seed=options.seed,
-        record=head_of_reviews(options.whole),  # reviews belong to the whole dataset
-    )
-    content = build_report(request, sections, progress=progress)
-    try:
-        Path(options.out).write_bytes(content)
-    except OSError as error:
-        raise InputError(f"Could not write {options.out}: {error.strerror}.", "Choose another file.") from None
-    rows = [{"section": key, "title": SECTIONS[key]} for key in sections]
-    answer = {"out": options.out, "bytes": len(content), "sections": rows, "model": model.name}
-    answer |= {"reliability": settings.reliability, "rater_model": settings.rater_model and settings.rater_model.model}
-    return {**answer, **stamp(options, dataset)}, pd.DataFrame(rows)
+
+    def make(token: CancelToken) -> ReportRequest:
+        settings = settings_of(options, dataset)
+        view = as_taken(method_named("plausibility", settings.plausibility.name), dataset, split(options))[0]
+        return ReportRequest(
+            dataset=dataset,
+            source=options.file,
+            settings=settings,
+            report=reading.report,
+            selection=Selection.from_text(options.select or ""),
+            selected=options.select or "",
+            threshold=split(options),
+            machines=() if every is None else tuple(n for n, *_ in reading.machines if n in every.dataset.raters),
+            with_machines=None if every is None else every.dataset,
+            marks=tuple(Machine(*one) for one in reading.machines),
+            classifiers=(read_predictors if view.kind == "score" else read_classifiers)(options, view),
+            n_draws=options.draws,
+            seed=options.seed,
+            record=head_of_reviews(options.whole),  # reviews belong to the whole dataset
+        )
+
+    return dataset, make

@@ -1,4 +1,4 @@
-"""Treatment of annotations before they become a dataset: rankings split, classes merged and renamed."""
+"""Treatment of annotations before they become a dataset: rankings split, classes renamed, classes and raters merged."""
 
 from collections.abc import Mapping as Mapped
 from collections.abc import Sequence
@@ -37,11 +37,19 @@ class Treatment:
         Annotations that count as missing.
     kept : frozenset of str
         Annotations that are classes or scores although they look like codes for missing ones.
+    raters : dict
+        Name of the rater that another name in the file stands for; its own if the two are different raters.
     """
 
     renamed: Mapped[str, str] = field(default_factory=dict)
     missing: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
+    raters: Mapped[str, str] = field(default_factory=dict)
+
+    @property
+    def given(self) -> bool:
+        """Whether anything is said."""
+        return bool(self.decided or self.raters)
 
     @property
     def decided(self) -> frozenset[str]:
@@ -100,6 +108,28 @@ def treat(rows: Rows, raw: RawTable, treatment: Treatment) -> list[str]:
     rows.answer_code = recode[codes]
     drop(rows, raw, rows.answer_code < 0, "its class was renamed to no annotation")
     return notes
+
+
+def merge_raters(rows: Rows, treatment: Treatment | None) -> list[str]:
+    """Count raters under the name of another one, in place; sentences on what was done.
+
+    Parameters
+    ----------
+    rows : Rows
+        Changed in place.
+    treatment : Treatment or None
+        Whose ``raters`` say who is the same.
+    """
+    raters = treatment.raters if treatment is not None else {}
+    code_of = {name: code for code, name in enumerate(rows.rater.values)}
+    merged = {old: new for old, new in raters.items() if old != new and old in code_of and new in code_of}
+    if not merged:
+        return []
+    codes = np.arange(len(code_of), dtype=rows.rater_code.dtype)
+    for old, new in merged.items():
+        codes[code_of[old]] = code_of[new]
+    rows.rater_code = codes[rows.rater_code]
+    return [f"Rater {old!r} is {new!r}." for old, new in merged.items()]
 
 
 def take_apart(rows: Rows, raw: RawTable, separators: tuple[str, str]) -> None:

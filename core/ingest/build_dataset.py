@@ -15,7 +15,7 @@ from ..errors import InputError
 from ..result_base import Columns, Result
 from ..text import exact, plural
 from .aggregated_tables import contingency_rows, count_rows, pattern_rows
-from .answer_rules import AS_POSITIONS, Treatment, positions, take_apart, treat
+from .answer_rules import AS_POSITIONS, Treatment, merge_raters, positions, take_apart, treat
 from .column_mapping import Mapping, Repeats, check_mapping
 from .companion_files import SideFiles, with_side_files
 from .data_warnings import cautions_about, of_several_files, perhaps_missing, repeated, unnamed, unsure
@@ -135,7 +135,7 @@ def build_dataset(
     tell = progress or (lambda share: None)
     rows, missing = _ROWS_OF[mapping.layout](raw, mapping, tell)
     rows.dropped.extend(raw.dropped)
-    notes, cautions = [*raw.notes, *rows.notes], list[str]()
+    notes, cautions = [*raw.notes, *rows.notes, *merge_raters(rows, treatment)], list[str]()
     kind, codes = _understood(rows, raw, mapping, kind, classes is not None, treatment, (notes, cautions))
     numbers = _only_answers(rows, raw, kind, classes, cautions)
     first, entry_ptr, again, same = _repeats_treated(rows, raw, kind, repeats, cautions)

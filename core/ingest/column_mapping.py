@@ -190,6 +190,23 @@ class Mapping:
         """Return why each column has its role, in words."""
         return [f"{_SAID.get(role, role)}: {why}" for role, why in self.why.items()]
 
+    def chosen_from(self, guess: "Mapping") -> "Mapping":
+        """The same with reasons that are true of it: of columns that are not as guessed, that they were chosen.
+
+        Parameters
+        ----------
+        guess : Mapping
+        """
+        why = dict(self.why)
+        for role in (*ROLES, "raters", "across"):
+            now, before = getattr(self, role), getattr(guess, role)
+            if now == before:
+                continue
+            why.pop(role, None)
+            if now:
+                why[role] = f"you chose {now!r}" if isinstance(now, str) else f"you chose {len(now):,} columns"
+        return replace(self, why=why)
+
     def clear(self) -> "Mapping":
         """Return the same reading without alternatives."""
         return replace(self, instead=(), doubt="")

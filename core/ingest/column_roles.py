@@ -17,12 +17,13 @@ from .column_evidence import (
     is_machine_by_name,
     is_summary_by_name,
 )
-from .column_mapping import SHOWN, Mapping, guess_mapping, likeness, words, words_of_name
+from .column_mapping import SHOWN, Mapping, guess_mapping, likeness, numbers_apart, words, words_of_name
 from .formats.headers import HEADERS_JOINED
 from .label_columns import NO, YES
 
 ALL_COLUMNS, ALL_LABELS = "all columns", "all labels"
 _ROUNDED = 0.02  # tolerance per column for shares that add up to the same in every row
+_ENOUGH_CASES, _OF_ITS_OWN = 10, 0.8
 _MORE_CASES, _SAME_SPREAD = 3, 0.01
 _MOST_PAIRED = 40  # number of columns among which a case and a rater are searched
 # Words that mark a column as an annotation and nothing else; others may be one of several questions.
@@ -56,6 +57,26 @@ def with_gold(seen: ColumnEvidence, guess: Mapping) -> Mapping:
         if found.layout == "wide" and found.gold is None and sum(seen.share_values(column, one) for one in others) > 1:
             return replace(found, gold=column, why=found.why | {"gold": f"the column is called {column!r}"})
     return guess
+
+
+def with_grid(seen: ColumnEvidence, guess: Mapping) -> Mapping:
+    """The same as a table with a column for each rater if names of columns are all pairs of a rater and a question.
+
+    Raters are numbered ("R1:ICH", "R2:ICH"), and no column names them.
+
+    Parameters
+    ----------
+    seen : ColumnEvidence
+    guess : Mapping
+    """
+    if guess.layout != "long" or guess.rater is not None or "anonymous" in guess.why:
+        return guess
+    named = [column for column in seen.columns if "#" in numbers_apart(_TOKENS.split(column)[0])]
+    grid = _grid(named) if len(named) > 3 else None
+    if grid is None or not all(seen.share_values(*columns[:2]) for columns in grid.values()):
+        return guess
+    why = {"raters": "one column for each rater and question"} | {r: guess.why[r] for r in ("case",) if r in guess.why}
+    return Mapping("wide", case=guess.case, raters=tuple(named), group=guess.group, gold=guess.gold, why=why)
 
 
 def wide_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
@@ -99,6 +120,9 @@ def long_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     taken = {guess.case, guess.rater, guess.time, guess.group, guess.confidence, guess.gold}
     free = [column for column in seen.columns if column not in taken]
     named = guess.answer if guess.answer is not None and not _is_no_answer(seen, guess.answer) else None
+    if named is not None and _tells_case(seen, named, guess.case):
+        others = seen.may_be_answers([column for column in free if column != named], guess.case, guess.rater)
+        named, guess = (None, replace(guess, answer=None)) if others else (named, guess)
     by_name = likeness(named, "answer") if named is not None else 0
     if named is not None and by_name == 2 and words_of_name(named) & _ONLY_ANSWER:
         return {"": guess}
@@ -135,6 +159,12 @@ def _with_answer(guess: Mapping, answer: str | None, why: dict[str, str]) -> Map
 
 def _is_no_answer(seen: ColumnEvidence, column: str) -> bool:
     return not seen.n_given(column) or (seen.is_id(column) and "id" in _TOKENS.split(column.casefold()))
+
+
+def _tells_case(seen: ColumnEvidence, column: str, case: str) -> bool:
+    """Whether nearly each case has a value of its own that all its rows share, as a text or a score of the case."""
+    n_cases = seen.n_values(case)
+    return n_cases >= _ENOUGH_CASES and seen.n_values(column) > _OF_ITS_OWN * n_cases and seen.is_fact_of(column, case)
 
 
 def _is_mark(seen: ColumnEvidence, column: str) -> bool:
@@ -233,11 +263,11 @@ def _grid(columns: Sequence[str]) -> dict[str, list[str]] | None:
     Header rows that were joined may be rounds or questions of raters, or all of them raters.
     """
     joined = [column.split(HEADERS_JOINED) for column in columns]
-    if all(len(parts) == 2 for parts in joined):
-        above = list(dict.fromkeys(parts[0] for parts in joined))
-        below = {parts[1] for parts in joined}
+    if all(len(parts) > 1 for parts in joined):
+        asked = [HEADERS_JOINED.join(parts[:-1]) for parts in joined]
+        above, below = list(dict.fromkeys(asked)), {parts[-1] for parts in joined}
         if len(above) > 1 and len(below) > 1 and len(above) * len(below) == len(columns):
-            parted = {name: [c for c, parts in zip(columns, joined, strict=True) if parts[0] == name] for name in above}
+            parted = {name: [c for c, one in zip(columns, asked, strict=True) if one == name] for name in above}
             return {ALL_COLUMNS: list(columns), **parted}
         return None
     for at in (0, -1):

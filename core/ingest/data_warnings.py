@@ -15,6 +15,7 @@ from .label_columns import UNDECIDED
 from .look_alikes import look_alikes
 
 ONE_CASE = "There is only one case: what is found here says nothing of other cases, and no interval over cases exists."
+_ENOUGH, _NEARLY_ALL = 20, 0.8  # annotations, and what share of them has a rater or a class of its own
 ONE_RATER = "There is only one rater, so agreement and rater models cannot be computed."
 
 
@@ -156,28 +157,50 @@ def perhaps_missing(codes: Mapped[str, int], n_annotations: int) -> list[str]:
     ]
 
 
+def contradictions(dataset: Dataset, wide: bool) -> list[str]:
+    """Sentences on what makes it doubtful that columns are what they were taken for.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    wide : bool
+        Whether raters are columns.
+    """
+    found, n = [], dataset.n_annotations
+    if dataset.n_raters > 1 and len(dataset.cases_by_size) == 2:
+        found.append(
+            "Every case has exactly one annotation: agreement and accuracy cannot be estimated. "
+            "Some tools lose raters on export."
+        )
+    if n >= _ENOUGH and dataset.raters_identified and dataset.n_raters > _NEARLY_ALL * n:
+        found.append(
+            f"Nearly every annotation has a rater of its own ({dataset.n_raters:,} raters, {n:,} annotations). "
+            "Check whether the column of raters holds ids of something else."
+        )
+    if n >= _ENOUGH and dataset.kind == "class" and dataset.n_classes > _NEARLY_ALL * n:
+        found.append(
+            f"Nearly every annotation is a class of its own ({dataset.n_classes:,} classes, {n:,} annotations). "
+            "Check whether the column of annotations holds ids, texts or scores."
+        )
+    if wide and dataset.kind == "class" and dataset.n_raters > 1 and (alone := _share_no_answer(dataset)):
+        names = ", ".join(map(repr, alone[:5]))
+        found.append(
+            f"Columns taken for raters that share no annotation with any other: {names}. Check the mapping of "
+            "the columns, and whether the table has one row per annotation."
+        )
+    return found
+
+
 def cautions_about(dataset: Dataset, wide: bool) -> list[str]:
     """Return sentences on too few raters or annotations, look-alike classes, columns that are not raters, and dates."""
     cautions = [ONE_CASE] if dataset.n_cases == 1 else []
     if dataset.n_raters == 1:
         cautions.append(ONE_RATER)
-    elif len(dataset.cases_by_size) == 2:
-        cautions.append(
-            "Every case has exactly one annotation: agreement and accuracy cannot be estimated. "
-            "Some tools lose raters on export."
-        )
     if dataset.kind != "score" and dataset.n_classes == 1:
         cautions.append(
             f"Every annotation is {dataset.classes[0]!r}: with one class, chance-corrected agreement is undefined."
         )
-    if wide and dataset.kind == "class" and dataset.n_raters > 1:
-        alone = _share_no_answer(dataset)
-        if alone:
-            names = ", ".join(map(repr, alone[:5]))
-            cautions.append(
-                f"Columns taken for raters that share no annotation with any other: {names}. Check the mapping of "
-                "the columns, and whether the table has one row per annotation."
-            )
+    cautions += contradictions(dataset, wide)
     if dataset.kind == "class" and (several := [name for name in dataset.classes if _holds_labels(name)]):
         names = ", ".join(map(repr, several[:2]))
         cautions.append(

@@ -7,6 +7,7 @@ words were known, and before columns were raters because they share values.
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 from ..annotations.columns import of_texts
 from ..annotations.dataset import Dataset
@@ -68,8 +69,8 @@ def _treatments(treatment: Treatment | None) -> list[Treatment | None]:
     """Return the treatment, and the same without codes for missing annotations, which earlier versions ignored."""
     if treatment is None or not (codes := {name for name in treatment.missing if looks_like_code(name)}):
         return [treatment]
-    without = Treatment(treatment.renamed, treatment.missing - codes, treatment.kept)
-    return [without if without.missing or without.renamed else None, treatment]
+    without = replace(treatment, missing=treatment.missing - codes)
+    return [without if without.missing or without.renamed or without.raters else None, treatment]
 
 
 def _lists(classes: Sequence[str] | None) -> list[Sequence[str] | None]:

@@ -14,7 +14,7 @@ from ..annotations.vocabulary import encode, to_numbers
 from .aggregated_tables import MOST_ANSWERS
 from .column_evidence import ColumnEvidence
 from .column_mapping import IDS, SHOWN, Layout, Mapping, guess_mapping, likeness, rater_columns
-from .column_roles import SWAPPED, in_doubt, leaning_of, long_questions, wide_questions, with_gold
+from .column_roles import SWAPPED, in_doubt, leaning_of, long_questions, wide_questions, with_gold, with_grid
 from .counts_or_raters import weigh
 from .formats.raw_table import RawTable
 from .label_columns import label_columns, sign_of_labels
@@ -54,7 +54,7 @@ def likely_questions(raw: RawTable, classes: Collection[str] = ()) -> dict[str, 
         return {"": guess}
     raw = _without_empty(raw)
     seen = ColumnEvidence(raw)
-    guess = _by_id(raw, with_gold(seen, guess_mapping(raw.columns)))
+    guess = with_grid(seen, _by_id(raw, with_gold(seen, guess_mapping(raw.columns))))
     if (found := _by_layout(raw, guess, classes)) is not None:
         return {"": found}
     guess = _groups_of_cases(raw, _left_over(raw, _oriented(seen, guess, _long_by_content(raw, guess))))
@@ -265,6 +265,11 @@ def _counts(raw: RawTable, guess: Mapping, classes: Collection[str]) -> Mapping 
     why = {key: guess.why.get(key, "it is the first column") for key in ("case", "group") if getattr(guess, key, None)}
     shared: dict[str, Any] = {"case": case, "group": guess.group, "gold": guess.gold}
     total = _total(numbers, across)
+    if total is None and guess.layout == "long":  # beside the row's number, and the class that most gave
+        seen = ColumnEvidence(raw)
+        less = [c for c in range(len(across)) if across[c] != guess.answer and not seen.is_row_number(across[c])]
+        if (total := _total(numbers[:, less], [across[c] for c in less])) is not None:
+            across = tuple(across[c] for c in less)
     if total is not None:
         across = tuple(column for column in across if column != total)
         return Mapping("counts", **shared, across=across, why=why | {"across": f"they add up to the column {total!r}"})

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 _GREEK = ("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορτυχικ", "ABEZHIKMNOPTYXavopruxik")
 _CYRILLIC = ("АВЕЅІЈКМНОРСТУХаеоорсухѕіјһ", "ABESIJKMHOPCTYXaeoopcyxsijh")
 _LATIN = str.maketrans("".join((_GREEK[0], _CYRILLIC[0])), "".join((_GREEK[1], _CYRILLIC[1])))
+CAPITALS = "capitals or spaces"
 
 
 def look_alikes(classes: Sequence[str]) -> list[tuple[list[int], str]]:
@@ -25,6 +26,21 @@ def look_alikes(classes: Sequence[str]) -> list[tuple[list[int], str]]:
     for code, name in enumerate(classes):
         alike.setdefault(_skeleton(name), []).append(code)
     return [(codes, _difference([classes[code] for code in codes])) for codes in alike.values() if len(codes) > 1]
+
+
+def namesakes(raters: Sequence[str]) -> list[list[int]]:
+    """Groups of raters whose names differ in capitals or spaces alone.
+
+    Parameters
+    ----------
+    raters : sequence of str
+
+    Returns
+    -------
+    list of list of int
+        Codes of at least two raters, in the order of the list.
+    """
+    return [codes for codes, what in look_alikes(raters) if what == CAPITALS]
 
 
 def _skeleton(name: str) -> str:
@@ -47,7 +63,7 @@ def _spaced(name: str) -> str:
 def _difference(names: list[str]) -> str:
     """Return the first kind of difference whose removal leaves one name."""
     if len({_spaced(name).casefold() for name in names}) == 1:
-        return "capitals or spaces"
+        return CAPITALS
     if len({_spaced(_visible(name)).casefold() for name in names}) == 1:
         return "characters that cannot be seen"
     if len({_spaced(_composed(_visible(name))).casefold() for name in names}) == 1:

@@ -118,7 +118,7 @@ def read(
     InputError
         The file cannot be read; states line or column, the cause and what to do.
     """
-    found, title, layout = _opened(source, name, has_header, format, layout, most_columns, progress)
+    found, title, layout = open_named(source, name, has_header, format, layout, most_columns, progress)
     if isinstance(classes, Path):
         found, classes = _with_class_list(found, classes)
     asked = _with_given(found, question, (case, rater, answer, rank), layout, separators)
@@ -383,16 +383,22 @@ def _with_given(
     return replace(question, mapping=mapping)
 
 
-def _opened(
+def open_named(
     source: str | Path | bytes | Sequence[str | Path],
-    name: str | None,
-    has_header: bool | None,
-    format: str | None,
-    layout: str | None,
-    most_columns: int,
-    progress: Callable[[float], None] | None,
+    name: str | None = None,
+    has_header: bool | None = None,
+    format: str | None = None,
+    layout: str | None = None,
+    most_columns: int = MOST_COLUMNS,
+    progress: Callable[[float], None] | None = None,
 ) -> tuple[Source, str, str | None]:
-    """Return the content of files or a DataFrame, its name, and the layout of a plain table; keep no bytes."""
+    """Return the content of files or a DataFrame, its name, and the layout of a plain table; keep no bytes.
+
+    Parameters
+    ----------
+    source, name, has_header, format, layout, most_columns, progress
+        As of `read`.
+    """
     format, layout = _format_and_layout(format, layout)
     opening = (lambda share: progress(_OPENING * share)) if progress else None
     if not isinstance(source, str | bytes | Path | list | tuple) and is_frame(source):

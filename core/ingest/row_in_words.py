@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from itertools import chain
 from shlex import quote
 
-from ..annotations.vocabulary import BLANKS, encode, is_missing
+from ..annotations.vocabulary import BLANKS, is_missing
+from ..errors import PluralityError
 from ..text import number, percent, plural, shorten
+from .build_dataset import build_dataset
 from .column_mapping import Mapping
 from .formats.raw_table import RawTable
 from .label_columns import YES
@@ -44,11 +46,13 @@ def readings_of(raw: RawTable, mapping: Mapping) -> tuple[TableReading, ...]:
 
 
 def _size(raw: RawTable, mapping: Mapping) -> str:
-    """Return counts of raters and cases of a long table; empty for other layouts, whose first row is enough."""
-    if mapping.layout != "long" or mapping.case is None or mapping.rater is None:
+    """Return the counts of raters, cases and annotations under a mapping; empty if it cannot be read so."""
+    try:
+        found = build_dataset(raw, mapping, "")[0]
+    except PluralityError:
         return ""
-    n_cases, n_raters = (len(encode(raw.table[name]).values) for name in (mapping.case, mapping.rater))
-    return f"{plural(n_raters, 'rater')} × {plural(n_cases, 'case')}. "
+    raters = plural(found.n_raters, "rater") if found.raters_identified else "Raters without names"
+    return f"{raters} × {plural(found.n_cases, 'case')}, {plural(found.n_annotations, 'annotation')}. "
 
 
 def _options(mapping: Mapping, *, by_columns: bool) -> str:

@@ -28,6 +28,7 @@ class Choices:
     ordinal: bool = False
     repeats: Repeats = "keep"
     treatment: Treatment = field(default_factory=Treatment)
+    unordered: bool = False  # said of classes that may be a scale
 
 
 def remember(source: Source, question: Question, choices: Choices, whose: str = "") -> None:
@@ -61,6 +62,8 @@ def remember(source: Source, question: Question, choices: Choices, whose: str = 
         "renamed": dict(choices.treatment.renamed),
         "missing": sorted(choices.treatment.missing),
         "kept": sorted(choices.treatment.kept),
+        "raters": dict(choices.treatment.raters),
+        "unordered": choices.unordered,
     }
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -98,8 +101,12 @@ def recall(source: Source, question: Question, whose: str = "") -> Choices | Non
             ordinal=ordinal,
             repeats=content["repeats"],
             treatment=Treatment(
-                dict(content["renamed"]), frozenset(content["missing"]), frozenset(content.get("kept", ()))
+                dict(content["renamed"]),
+                frozenset(content["missing"]),
+                frozenset(content.get("kept", ())),
+                dict(content.get("raters", {})),
             ),
+            unordered=bool(content.get("unordered", False)),
         )
         check_mapping(choices.mapping, question.raw.columns)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, InputError):

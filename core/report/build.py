@@ -6,6 +6,8 @@ from dataclasses import dataclass, field, replace
 import pandas as pd
 
 from ..analyses.blocks import Block, Grid, Section, Words
+from ..analyses.inputs import Inputs
+from ..analyses.questions import QUESTIONS
 from ..analysis_settings import AnalysisSettings
 from ..annotations.dataset import Dataset
 from ..annotations.named_selection import Selection
@@ -128,10 +130,29 @@ class ReportRequest:
         return self.dataset.kind == "score" and self.threshold is None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class OtherQuestion:
+    """Another question of the upload.
+
+    Attributes
+    ----------
+    name : str
+    dataset : Dataset
+    request : callable
+        What its part of the report is made of, from a token: settings take time.
+    """
+
+    name: str
+    dataset: Dataset
+    request: Callable[[CancelToken], ReportRequest]
+
+
 def build_report(
     request: ReportRequest,
     sections: Sequence[str] = tuple(SECTIONS),
     *,
+    question: str = "",
+    others: Sequence[OtherQuestion] = (),
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
     answered: Callable[[str, str], None] | None = None,
@@ -143,6 +164,10 @@ def build_report(
     request : ReportRequest
     sections : sequence of str
         Keys of `SECTIONS`, in the order wanted.
+    question : str
+        Name of the question of ``request``, if there are others.
+    others : sequence of OtherQuestion
+        Questions of the same upload: all are compared, and each has all sections.
     token, progress
         See `core.runtime.chunks.map_chunks`.
     answered : callable, optional
@@ -157,7 +182,38 @@ def build_report(
     if unknown or not sections:
         asked = f"Unknown section {unknown[0]!r}." if unknown else "Could not write the report: no section is chosen."
         raise InputError(asked, f"Sections: {', '.join(SECTIONS)}.")
-    token, built = token or CancelToken(), []
+    token = token or CancelToken()
+
+    def part(place: int) -> Callable[[float], None]:
+        return lambda share: progress((place + share) / (1 + len(others))) if progress is not None else None
+
+    built, todo = _built(request, sections, question, token, part(0), answered)
+    if not built:
+        built.append(Section("nothing", "Nothing to report", (Words("The data contain nothing for these sections."),)))
+    elif len(sections) > 1:
+        built.insert(0, _summary(request, built, todo, question))
+    if others:
+        compared = [(question, request.dataset), *((one.name, one.dataset) for one in others)]
+        built.insert(0, _compared(compared, token))
+    for place, other in enumerate(others, 1):
+        more, _ = _built(other.request(token), sections, other.name, token, part(place), answered)
+        built += [replace(one, key=f"{one.key}-{place}") for one in more]
+    dataset = request.dataset
+    size = f"{plural(dataset.n_cases, 'case')}, {_raters(dataset)}"
+    footer = f"Made with Plurality from {size}. This file loads nothing from other computers."
+    return to_html(f"{dataset.name}: ground truth and its uncertainty", built, footer)
+
+
+def _built(
+    request: ReportRequest,
+    sections: Sequence[str],
+    question: str,
+    token: CancelToken,
+    progress: Callable[[float], None],
+    answered: Callable[[str, str], None] | None,
+) -> tuple[list[Section], list[Words]]:
+    """Return the sections of one dataset, and what to do."""
+    built: list[Section] = []
     todo: list[Words] = []
     sections = _possible(request, sections)
     if not request.no_classes:
@@ -167,24 +223,23 @@ def build_report(
         title, build = _SECTIONS[key]
 
         def part(share: float, place: int = place) -> None:
-            if progress is not None:
-                progress((place + share) / len(sections))
+            progress((place + share) / len(sections))
 
         part(0.0)
         blocks = build(request, sections, token, part)
         todo += [block for block in blocks if _is_todo(block)]
         if kept := tuple(block for block in blocks if not _is_todo(block)):
-            built.append(Section(key, title, kept))
+            built.append(Section(key, f"{question}: {title}" if question else title, kept))
             if answered is not None and (answer := _answer(built[-1])):
                 answered(*answer)
-    if not built:
-        built.append(Section("nothing", "Nothing to report", (Words("The data contain nothing for these sections."),)))
-    elif len(sections) > 1:
-        built.insert(0, _summary(request, built, todo))
-    dataset = request.dataset
-    size = f"{plural(dataset.n_cases, 'case')}, {_raters(dataset)}"
-    footer = f"Made with Plurality from {size}. This file loads nothing from other computers."
-    return to_html(f"{dataset.name}: ground truth and its uncertainty", built, footer)
+    return built, todo
+
+
+def _compared(questions: Sequence[tuple[str, Dataset]], token: CancelToken) -> Section:
+    """All questions of the upload side by side."""
+    part, inputs = QUESTIONS.parts[0], Inputs(questions[0][1], questions=tuple(questions))
+    found = part.answer(inputs, token=token)
+    return Section("questions", QUESTIONS.question, tuple(part.blocks(found, inputs)))
 
 
 def _raters(dataset: Dataset) -> str:
@@ -209,7 +264,7 @@ def _answer(section: Section) -> tuple[str, str] | None:
     return (section.title, leads[0]) if leads else None
 
 
-def _summary(request: ReportRequest, built: Sequence[Section], todo: Sequence[Words]) -> Section:
+def _summary(request: ReportRequest, built: Sequence[Section], todo: Sequence[Words], question: str) -> Section:
     """Return the summary: the data, the first answer of each section, and what to do; one printed page."""
     dataset = request.dataset
     size = f"{plural(dataset.n_cases, 'case')}, {_raters(dataset)}, {plural(dataset.n_annotations, 'annotation')}"
@@ -221,4 +276,4 @@ def _summary(request: ReportRequest, built: Sequence[Section], todo: Sequence[Wo
     if answers:
         blocks.append(Grid(pd.DataFrame(answers, columns=["question", "answer"]), "What the data show."))
     blocks += [Words("What to do", "lead"), *todo] if todo else []
-    return Section("summary", "Summary", tuple(blocks))
+    return Section("summary", f"{question}: Summary" if question else "Summary", tuple(blocks))

@@ -530,7 +530,8 @@ def test_rows_that_are_discarded_are_counted_on_the_part_that_lists_them(labels,
 def test_the_part_on_classes_counts_them(said, labels):
     codes = np.array([0, 0, 1, 1]), np.array([0, 1, 0, 1]), np.array([0, 1, 2, 0])
     data = Dataset.from_classes("made", ("a", "b"), ("r", "s"), ("mole", "acne", "wart"), *codes)
-    assert upload_classes.treatment_of(data, Choices(None), "stamp", None, Treatment()) == (None, None, False)
+    told = upload_classes.treatment_of(data, Choices(None), "stamp", None, Treatment(), None)
+    assert told == (None, None, False, False)
     assert labels[0].startswith("Classes in the annotations: 3")
 
 
@@ -567,7 +568,7 @@ def test_predictions_of_a_drop_and_side_files_are_counted():
 
 
 def test_columns_too_many_to_choose_from_are_counted_without_those_that_are_taken(said):
-    picker = upload_mapping._Picker([f"c{place}" for place in range(1003)], "key")
+    picker = upload_mapping._Picker([f"c{place}" for place in range(1003)], "stamp", "wide")
     assert len(picker.several("Raters", (), ("c1", None, "c2"), "raters")) == 1001
     assert said == ["Raters: all 1,001 other columns."]
 

@@ -152,7 +152,8 @@ def test_classes_alike_are_merged_into_the_commonest_spelling():
 
 def test_a_question_is_chosen_and_names_the_data():
     app = dropped(("project.json", label_studio(questions=("mood", "tone"))))
-    app.selectbox(key="question").set_value("tone").run()
+    widget(app, "toggle", "all_questions").set_value(False).run()
+    done(app).selectbox(key="question").set_value("tone").run()
     assert "project · tone" in [field.value for field in done(app).text_input]
 
 
@@ -177,12 +178,13 @@ def test_the_places_of_a_class_table_are_asked_about_in_sight_from_its_first_to_
         ("in the list", table.replace(b",order", b",risk").replace(b",3", b",2")),
     ):
         app = dropped(("biopsies.csv", b"".join(rows)), ("grades.csv", beside))
-        toggle = widget(app, "toggle", "ordinal")
-        folded = any(toggle is one for part in app.expander for one in part.toggle)
-        asked[name] = (folded, toggle.value, "“benign” to “4+3”" in toggle.label.replace("\\", ""))
-    assert asked["in sight"] == (False, False, True) and asked["in the list"][0]
+        asked[name] = app
+    scale = widget(asked["in sight"], "radio", "scale-")
+    assert scale.value is None and "“benign” to “4+3”" in scale.options[0].replace("\\", "")
+    toggle = widget(asked["in the list"], "toggle", "ordinal")
+    assert any(toggle is one for part in asked["in the list"].expander for one in part.toggle)
     app = dropped(("biopsies.csv", b"".join(rows)), ("grades.csv", table))
-    widget(app, "toggle", "ordinal").set_value(True).run()
+    widget(app, "radio", "scale-").set_value(True).run()
     data = cached.registry().get(use(done(app)).session_state["data"]).dataset
     assert data.ordinal and data.classes == grades
 
@@ -245,12 +247,26 @@ def test_a_bad_file_is_followed_by_a_good_one():
 def test_numbers_are_asked_about_and_are_no_scale_until_the_user_says_so():
     rows = b"".join(b"%d,%s,%d\n" % (case, rater, case % 3 + 1) for case in range(6) for rater in (b"ann", b"bob"))
     app = dropped(("grades.csv", b"case,rater,grade\n" + rows))
-    asked = widget(app, "toggle", "ordinal")
-    assert asked.value is False
-    assert "now “1” to “3”" in asked.label
+    asked = widget(app, "radio", "scale-")
+    assert asked.value is None and "“1” to “3”: a scale or names?" in asked.label
+    assert [option.split(" (α = ")[0] for option in asked.options] == ["A scale from “1” to “3”", "Names without order"]
+    assert app.button(key="use").proto.type == "secondary"
     asked.set_value(True).run()
+    assert done(app).button(key="use").proto.type == "primary"
     use(done(app))
     assert cached.registry().get(app.session_state["data"]).dataset.ordinal
+
+
+def test_the_answer_that_numbers_are_names_is_remembered_for_files_of_the_same_shape():
+    rows = b"".join(b"%d,%s,%d\n" % (case, rater, case % 3 + 1) for case in range(6) for rater in (b"ann", b"bob"))
+    app = dropped(("codes.csv", b"case,coder,code\n" + rows))
+    widget(app, "radio", "scale-").set_value(False).run()
+    use(done(app))
+    assert not cached.registry().get(app.session_state["data"]).dataset.ordinal
+    again = dropped(("later.csv", b"case,coder,code\n" + rows))
+    assert "classes are names without order" in texts(again)
+    widget(again, "toggle", "as_last_time").set_value(True).run()
+    assert widget(done(again), "radio", "scale-").value is False
 
 
 def test_matrices_of_predictions_dropped_with_rankings_are_tried_on_the_data_and_only_those_that_fit_are_used():
@@ -441,12 +457,12 @@ def test_codes_that_are_counted_are_classes_and_no_longer_warned_of():
 
 def test_a_scale_in_words_is_proposed_from_low_to_high_and_used_once_the_order_means_something():
     app = dropped(("scale.csv", SCALE))
-    asked = widget(app, "toggle", "ordinal-")
-    assert "now “none” to “severe”" in asked.label
+    asked = widget(app, "radio", "scale-")
+    assert asked.value is None and asked.options[0].startswith("A scale from “none” to “severe” (α = ")
     plain = use(app).session_state["upload_done"]
     assert cached.registry().get(plain).dataset.classes == ("mild", "moderate", "none", "severe")
     again = dropped(("scale.csv", SCALE))
-    ordered = use(done(widget(again, "toggle", "ordinal-").set_value(True).run())).session_state["upload_done"]
+    ordered = use(done(widget(again, "radio", "scale-").set_value(True).run())).session_state["upload_done"]
     dataset = cached.registry().get(ordered).dataset
     assert (dataset.classes, dataset.ordinal) == (("none", "mild", "moderate", "severe"), True)
 

@@ -25,6 +25,7 @@ from .regions import refuse_regions
 from .side_tables import recognise_side
 from .source import Source
 from .tables import check_file_size, open_tables
+from .tables_beside import set_apart
 
 _IN_MEMORY = 1 << 40  # bytes that a frame is taken to have: what is in memory needs no bound of its size
 _MOST_PICTURES = 512 * MEGABYTE  # they stay in memory as long as their dataset is open
@@ -102,6 +103,8 @@ def _opened(
         if found is not None:
             return found
     tables, side, notes = _all_tables(jsons, rest, side, notes, several, has_header, progress)
+    tables, side, told = set_apart(tables, side)
+    notes += told
     if not tables:
         raise InputError(
             "No file has annotations." + (f" {notes[0]}" if notes else ""),
@@ -293,6 +296,8 @@ def _from_json(
             source = reader.read(fitting, progress)
         for name, content in rest:
             tables, side = _tables_of(name, content, True, None, side, notes, None)
+            tables, side, told = set_apart(tables, side, with_annotations=False)
+            notes += told
             notes += [f"{shorten(name, 60)} is neither {reader.title} nor a side file and was skipped."] * bool(tables)
         joined = Source(
             source.format, source.title, source.why, source.questions, source.side.joined(side), source.notes

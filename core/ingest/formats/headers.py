@@ -13,7 +13,7 @@ from ...text import plural
 from ..column_mapping import is_known_column
 
 HEADERS_JOINED = " / "  # between the cells of several header rows
-_MOST_ABOVE, _WITH_ROWS, _COUNTED = 20, 3, 3
+_MOST_ABOVE, _MOST_HEADERS, _COUNTED = 20, 5, 3
 
 
 def knows_columns(cells: list[str]) -> bool:
@@ -22,25 +22,54 @@ def knows_columns(cells: list[str]) -> bool:
 
 
 def header_rows(rows: list[list[str]]) -> tuple[int, int]:
-    """Return how many title rows are above the header, and how many rows the header has: one or two.
+    """Return how many title rows are above the header, and how many rows the header has.
 
-    A title fills one cell of three or more. The first of two header rows has cells merged over several columns, of
-    which only the first is filled; no cell of the second is repeated below.
+    A title fills one cell of three or more. Each header row but the last has cells that are merged over several
+    columns: only the first of them is filled, or all are filled alike. No cell of the others comes again below.
     """
     filled = [sum(bool(cell.strip()) for cell in row) for row in rows[:_MOST_ABOVE]]
     above = next((place for place, size in enumerate(filled) if size > 1), 0) if len(rows[0]) > 2 else 0
-    if len(rows) < above + _WITH_ROWS:
-        return above, 1
-    first, second = rows[above], rows[above + 1]
-    if len(first) != len(second) or (not first[0].strip() and not second[0].strip()):
-        return above, 1
-    merged = [place for place in range(1, len(first)) if not first[place].strip()]
-    if not merged or any(not second[place].strip() or _is_number(second[place]) for place in merged):
-        return above, 1
-    for place, name in enumerate(second):
-        if name.strip() and name in {row[place] for row in rows[above + 2 :] if place < len(row)}:
-            return above, 1
-    return above, 2
+    for n in range(2, min(_MOST_HEADERS, len(rows) - above - 1) + 1):
+        if _are_headers(rows[above : above + n], rows[above + n :]):
+            return above, n
+    return above, 1
+
+
+def _are_headers(header: list[list[str]], below: list[list[str]]) -> bool:
+    """Whether rows are the header together, the last of which names what those above have merged."""
+    *upper, last = header
+    if len({len(row) for row in header}) > 1 or not any(row[0].strip() for row in header):
+        return False
+    merged = [_merged(row, last) for row in upper]
+    if not all(merged):
+        return False
+    if any(not last[place].strip() or _is_number(last[place]) for place in set().union(*merged)):
+        return False
+    return not any(
+        name.strip() and name in {row[place] for row in below if place < len(row)}
+        for names in header[1:]
+        for place, name in enumerate(names)
+    )
+
+
+def _merged(row: list[str], last: list[str]) -> set[int]:
+    """Places of a header row, but the first, that are merged with the one before.
+
+    Names that are written out in each of these cells are merged if the last header row repeats its own below each of
+    them, as raters below rounds, and only one of both names the first column.
+    """
+    blank = {place for place in range(1, len(row)) if not row[place].strip()}
+    if blank or bool(row[0].strip()) == bool(last[0].strip()):
+        return blank
+    runs: list[tuple[str, list[str]]] = []
+    for above, name in zip(row[1:], last[1:], strict=True):
+        if not runs or runs[-1][0] != above:
+            runs.append((above, []))
+        runs[-1][1].append(name)
+    below = [names for _, names in runs]
+    if len(runs) < 2 or len(below[0]) < 2 or any(names != below[0] for names in below):
+        return set()
+    return {place for place in range(2, len(row)) if row[place] == row[place - 1]}
 
 
 def joined_header(rows: list[list[str]]) -> list[str]:

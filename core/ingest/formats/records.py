@@ -125,9 +125,11 @@ _REMEDY = "Write an array of objects, or one object a line, with the case, the r
 def read_lists(files: Sequence[JsonFile], progress: Progress | None = None) -> RawTable | None:
     """Return records with raters or annotations in lists of equal length, one row per entry; None for others."""
     first = next((record for record in all_heads(files) if isinstance(record, dict)), {})
+    first = next(iter(records_of_object(first)), first)
     if not any(isinstance(value, list) for value in first.values()):
         return None
     records = [record for *_, record in all_records(files, progress)]
+    records = records_of_object(records[0]) or records if len(records) == 1 else records
     if not all(isinstance(record, dict) for record in records):
         return None
     try:
@@ -135,6 +137,22 @@ def read_lists(files: Sequence[JsonFile], progress: Progress | None = None) -> R
     except (pa.ArrowException, OverflowError, UnicodeError, TypeError, AttributeError, InputError):
         return None
     return raw if raw.places is not None else None
+
+
+def records_of_object(value: object) -> list[dict]:
+    """The records of an object that names each of them, with their names as ids; empty if it is no such object.
+
+    All records have the same names of parts, and some parts are lists.
+    """
+    if not isinstance(value, dict) or len(value) < 2:
+        return []
+    inner = list(value.values())
+    if not all(isinstance(one, dict) and one.keys() == inner[0].keys() for one in inner):
+        return []
+    if not any(isinstance(part, list) for part in inner[0].values()):
+        return []
+    named = "id" in inner[0] or any(all(one[part] == key for key, one in value.items()) for part in inner[0])
+    return inner if named else [{"id": key, **one} for key, one in value.items()]
 
 
 def _distinct(columns: dict[str, TextCodes]) -> list[str]:

@@ -1,5 +1,6 @@
 """Side files among tables: classes with order and risk, cases with text or group, gold, predictions."""
 
+import re
 from collections.abc import Sequence
 from typing import Literal
 
@@ -136,12 +137,32 @@ def recognise_side(name: str, raw: RawTable, content: bytes) -> SideFiles | None
         return None
     if side := _classes(raw):
         return side
-    named_gold = any(word in stem for word in ("gold", "truth", "true", "reference", "control"))
+    named_gold = is_named_gold(name, raw)
+    if named_gold and len(raw.columns) == 2 and raw.has_header and not any(map(_says_something, raw.columns)):
+        return None  # the first row may be no header: `tables_beside.set_apart` looks
     if named_gold or any(likeness(column, "gold") == 2 for column in raw.columns):
         return _gold(raw)
     if plain & (_TEXT | _ADDRESS) or any(word in stem for word in ("case", "item", "task", "image", "patient")):
         return _cases(raw)
     return None
+
+
+def is_named_gold(name: str, raw: RawTable) -> bool:
+    """Whether a file is called as one of gold; shorter names count of two columns alone, as files of raters have them.
+
+    Parameters
+    ----------
+    name : str
+    raw : RawTable
+    """
+    stem = name.replace("\\", "/").rsplit("/", 1)[-1].casefold()
+    if any(word in stem for word in ("gold", "truth", "true", "reference", "control")):
+        return True
+    return len(raw.columns) == 2 and bool({"gt", "correct"} & set(re.split(r"[\W_]+", stem)))
+
+
+def _says_something(column: str) -> bool:
+    return any(likeness(column, role) == 2 for role in ("case", "answer", "gold")) or _plain(column) in {"id", "key"}
 
 
 def _holds_probabilities(raw: RawTable) -> bool:

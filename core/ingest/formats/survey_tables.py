@@ -1,4 +1,4 @@
-"""Tables of surveys and screening: Qualtrics and Google Forms, one row per rater, and the notes of Rayyan."""
+"""Tables of surveys and screening: Qualtrics, SurveyMonkey and Google Forms, a row per rater, and notes of Rayyan."""
 
 import re
 from collections.abc import Sequence
@@ -19,6 +19,7 @@ from .reader import Reader, reader_method
 from .source import Question, Source
 
 QUALTRICS, QUALTRICS_TITLE = "qualtrics", "Qualtrics (responses CSV)"
+MONKEY, MONKEY_TITLE = "surveymonkey", "SurveyMonkey (responses CSV)"
 FORMS, FORMS_TITLE = "google-forms", "Google Forms (responses CSV)"
 RAYYAN, RAYYAN_TITLE = "rayyan", "Rayyan (articles CSV)"
 _OF_QUALTRICS = words(
@@ -26,6 +27,10 @@ _OF_QUALTRICS = words(
     "RecipientEmail ExternalReference ExternalDataReference LocationLatitude LocationLongitude DistributionChannel "
     "UserLanguage Q_RecaptchaScore Q_RelevantIDDuplicate Q_DuplicateRespondent"
 ) | {"Duration (in seconds)"}
+_OF_MONKEY = frozenset(
+    {"respondent id", "collector id", "start date", "end date", "date created", "date modified", "ip address"}
+    | {"email address", "first name", "last name", "custom data 1", "custom value 1"}
+)
 _STAMPS = frozenset({"timestamp", "zeitstempel", "horodateur", "marca temporal", "tijdstempel", "carimbo de data/hora"})
 _EMAIL = re.compile(r"e-?mail.*|username|user name|your name|name", re.IGNORECASE)
 _GRID = re.compile(r".*\[.+\]\s*")
@@ -60,6 +65,29 @@ def read_qualtrics(raw: RawTable) -> Source:
     return _rows_of_raters(
         QUALTRICS, QUALTRICS_TITLE, recognise_qualtrics(raw.columns), rest, "ResponseId", names, shown
     )
+
+
+def recognise_monkey(columns: Sequence[str]) -> str | None:
+    """Columns of the ids of respondents and collectors."""
+    plain = {_plain(column) for column in columns}
+    return "columns Respondent ID and Collector ID" if {"respondent id", "collector id"} <= plain else None
+
+
+def _plain(column: str) -> str:
+    return " ".join(column.casefold().replace("_", " ").split())
+
+
+def read_monkey(raw: RawTable) -> Source:
+    """Questions of the survey that have the same answers are cases of one question; each response is a rater.
+
+    A second row of the header, which says "Response" below each question, is no response.
+    """
+    who = next(column for column in raw.columns if _plain(column) == "respondent id")
+    names = [column for column in raw.columns if _plain(column) not in _OF_MONKEY]
+    if raw.table.num_rows and not _texts(raw, who)[0]:
+        head = Dropped(int(raw.line[0]), "a second row of the header")
+        raw = replace(raw, table=raw.table.slice(1), line=raw.line[1:], dropped=(*raw.dropped, head))
+    return _rows_of_raters(MONKEY, MONKEY_TITLE, recognise_monkey(raw.columns), raw, who, names, None)
 
 
 def recognise_forms(columns: Sequence[str]) -> str | None:
@@ -166,6 +194,13 @@ METHODS = (
         plainly="Responses to a Google form, one row per rater and one column per case.",
         exactly="CSV or sheet of responses: a time stamp, perhaps an e-mail address, and one column per question.",
         source="Google Forms, responses CSV",
+    ),
+    reader_method(
+        Reader(MONKEY, MONKEY_TITLE, "table", recognise_monkey, read_monkey),
+        88,
+        plainly="Responses to a SurveyMonkey survey, one row per rater and one column per case.",
+        exactly="CSV or sheet of responses with `Respondent ID` and `Collector ID`, one or two rows of header.",
+        source="SurveyMonkey, exporting survey results, all responses data",
     ),
     reader_method(
         Reader(RAYYAN, RAYYAN_TITLE, "table", recognise_rayyan, read_rayyan, holds=holds_decisions),

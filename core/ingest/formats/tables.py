@@ -13,6 +13,7 @@ from .arrow_file import read_arrow
 from .binary import what_is
 from .budget import check_looked_at, plain_text, reading
 from .delimited import read_delimited
+from .imrmc import table_of_imrmc
 from .parquet import MAGIC as PARQUET
 from .parquet import read_parquet
 from .raw_table import RawTable
@@ -70,6 +71,8 @@ def _tables(
         raise InputError(f"{name} is {found[0]}.", found[1])
     if is_archive(content):
         raise InputError(f"{name} is a zip archive.", "Unpack it, or save the table as CSV, TSV or Parquet.")
+    if (study := table_of_imrmc(content)) is not None:
+        return [(name, study)]
     return [(name, read_delimited(content, has_header=has_header))]
 
 

@@ -5,7 +5,7 @@ second one writes. Where nobody signs in, everything is everybody's, as on a com
 everybody; what a person adds to a sample is that person's.
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 import pandas as pd
@@ -94,6 +94,10 @@ class ReadRight:
         """See `core.belongings.chosen_for`."""
         return belongings.chosen_for(self._place)
 
+    def questions(self) -> dict[str, str]:
+        """Questions of the upload that who is here may open; see `core.belongings.questions_of`."""
+        return {name: digest for name, digest in belongings.questions_of(self._place).items() if may(digest)}
+
     def link(self) -> str:
         """See `core.belongings.link_of`."""
         return belongings.link_of(self._place)
@@ -146,6 +150,10 @@ class WriteRight(ReadRight):
         if chosen != self.chosen():
             self.record("choose model and reliability", *(f"{name} {value}" for name, value in chosen.items()))
             belongings.choose(self._place, chosen)
+
+    def set_questions(self, questions: Mapping[str, str]) -> None:
+        """See `core.belongings.set_questions`."""
+        belongings.set_questions(self._place, questions)
 
     def set_link(self, template: str) -> None:
         """See `core.belongings.set_link`."""

@@ -12,7 +12,7 @@ import tempfile
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
@@ -502,6 +502,38 @@ def bring(reading: Reading) -> str:
     return digest
 
 
+def bring_questions(readings: Mapping[str, Reading]) -> None:
+    """Open all questions of an upload, so that each knows the others.
+
+    Parameters
+    ----------
+    readings : mapping of str to Reading
+        By the name of the question.
+
+    Raises
+    ------
+    NotYoursError
+        As of `bring`.
+    """
+    digests = {name: bring(reading) for name, reading in readings.items()}
+    for digest in digests.values():
+        if access.may_change(digest):
+            access.WriteRight(digest).set_questions(digests)
+
+
+def questions(address: str) -> dict[str, str]:
+    """Digests of the questions of an upload that can still be opened, by name; empty if there is only one.
+
+    Parameters
+    ----------
+    address : str
+        Of the dataset in use.
+    """
+    told = access.ReadRight(address).questions()
+    found = {name: digest for name, digest in told.items() if library.is_kept(digest) or registry().get(digest)}
+    return found if len(found) > 1 else {}
+
+
 def kept() -> list[library.Kept]:
     """The kept datasets that who is here may open, the latest first."""
     return [entry for entry in library.kept() if access.may(entry.digest)]
@@ -520,13 +552,22 @@ def is_lasting(address: str) -> bool:
 
 
 def keep(reading: Reading) -> None:
-    """Keep a dataset on this computer, with what belongs to it and what was computed from it.
+    """Keep a dataset on this computer with the other questions of its upload, and what belongs to them.
 
     Raises
     ------
     InputError
         The home folder cannot be written.
     """
+    others = [digest for digest in questions(reading.dataset.digest).values() if digest != reading.dataset.digest]
+    _keep(reading)
+    for digest in others:
+        if access.may_change(digest) and not library.is_kept(digest) and (other := registry().get(digest)) is not None:
+            _keep(other)
+
+
+def _keep(reading: Reading) -> None:
+    """Keep one dataset, with what was computed from it."""
     digest = reading.dataset.digest
     access.WriteRight(digest).record("keep")
     library.keep(reading.dataset, reading.facts)
@@ -612,7 +653,7 @@ def _let_go(digest: str) -> None:
         if name[0] in gone or digest in name[1]:  # a report has names, and is of the dataset
             jobs().remove(name)
     uploads = [job for job in map(jobs().get, jobs().all_keys()) if job is not None and _of_upload(job)]
-    theirs = {who for job in uploads if job.key[0] == "build" and _built(job) == digest for who in job.sessions}
+    theirs = {who for job in uploads if job.key[0] == "build" and digest in _built(job) for who in job.sessions}
     for job in uploads:
         if job.finished and job.sessions & theirs:
             jobs().remove(job.key)
@@ -620,8 +661,10 @@ def _let_go(digest: str) -> None:
         pool.forget(gone)
 
 
-def _built(job: Job) -> str:
-    return "" if job.result is None else job.result.dataset.digest
+def _built(job: Job) -> set[str]:
+    """Digests of what a job has read: one question, or several of one upload."""
+    found = (job.result,) if isinstance(job.result, Reading) else [one.reading for one in job.result or ()]
+    return {reading.dataset.digest for reading in found if reading is not None}
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

@@ -13,7 +13,7 @@ from pages.shared.cache import access, operations, sign_in
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import earlier_reading, job_progress, opening, presentation, selection, state, store_away
 from pages.shared.kit import style as look
-from pages.shared.shell import first_start, story
+from pages.shared.shell import first_start, questions, story
 
 
 def sidebar() -> None:
@@ -31,6 +31,7 @@ def sidebar() -> None:
         answers = {"class": "annotation", "ranking": "ranking", "set": "annotation", "score": "score"}[dataset.kind]
         st.caption("Data in use")
         st.markdown(f"**{markdown(shorten(dataset.name, 44))}**")
+        questions.switch()
         st.caption(f"{plural(dataset.n_cases, 'case')} · {_who(dataset)} · {plural(dataset.n_annotations, answers)}")
         if dataset.ordinal:
             st.caption(f"Order, low to high: {markdown(order_in_words(dataset.classes))}")

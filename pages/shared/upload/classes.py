@@ -1,31 +1,33 @@
 """The class list of a file: merge, rename, order, and what counts as no annotation."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from core.annotations.dataset import Dataset
 from core.annotations.ordering import may_be_ordered, scale_order
 from core.ingest.answer_rules import Treatment, cannot_tell
 from core.ingest.companion_files import ClassTable
-from core.ingest.look_alikes import look_alikes
+from core.ingest.look_alikes import look_alikes, namesakes
 from core.ingest.saved_mappings import Choices
-from core.text import markdown, shorten
+from core.text import markdown, number, shorten
+from pages.shared.cache import agreement as cached_agreement
 
 _MOST = 400
 _MOST_CODES = 6
 
 
-def of_codes(codes: dict[str, int], n_annotations: int, start: Choices, stamp: str) -> Treatment | None:
+def of_codes(codes: Mapping[str, int], n_annotations: int, start: Choices, stamp: str) -> Treatment | None:
     """What codes that may stand for missing annotations are, as the user says; None until that is said.
 
     Parameters
     ----------
-    codes : dict of str to int
+    codes : mapping of str to int
         How often each occurs; see `core.ingest.missing_codes`.
     n_annotations : int
         All annotations, those of the codes counted.
@@ -55,9 +57,45 @@ def of_codes(codes: dict[str, int], n_annotations: int, start: Choices, stamp: s
     return Treatment(missing=frozenset(codes)) if chosen else Treatment(kept=frozenset(codes))
 
 
+def of_raters(dataset: Dataset, start: Choices, stamp: str) -> dict[str, str] | None:
+    """Raters whose names differ in capitals or spaces alone, as the user says; None until that is said.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    start : Choices
+        What the answer begins with.
+    stamp : str
+        Tells one file from another.
+    """
+    groups = [[dataset.raters[code] for code in codes] for codes in namesakes(dataset.raters)]
+    if not groups or not dataset.raters_identified:
+        return {}
+    known = start.treatment.raters
+    answered = None if any(name not in known for group in groups for name in group[1:]) else int(
+        any(known[name] == name for group in groups for name in group[1:])
+    )  # fmt: skip
+    named = "; ".join(
+        " = ".join(f"“{markdown(shorten(name, 24))}”" for name in group) for group in groups[:_MOST_CODES]
+    )
+    named += "; …" if len(groups) > _MOST_CODES else ""
+    answers = {True: "The same rater", False: "Different raters"}
+    chosen = st.radio(
+        f"**Are these names the same rater?** {named}",
+        list(answers),
+        index=answered,
+        format_func=answers.__getitem__,
+        horizontal=True,
+        key=f"namesakes-{stamp}-{hashlib.sha256(repr(groups).encode('utf-8', 'replace')).hexdigest()[:12]}",
+        persist_state="session",
+        help="They differ in capitals or spaces only. Until you answer, they count as different raters.",
+    )
+    return None if chosen is None else {name: group[0] if chosen else name for group in groups for name in group[1:]}
+
+
 def treatment_of(
-    dataset: Dataset, start: Choices, stamp: str, table: ClassTable | None, codes: Treatment
-) -> tuple[Treatment | None, list[str] | None, bool]:
+    dataset: Dataset, start: Choices, stamp: str, table: ClassTable | None, codes: Treatment, asked: DeltaGenerator
+) -> tuple[Treatment | None, list[str] | None, bool | None, bool]:
     """What the user wants done with the classes as they stand in the file.
 
     Parameters
@@ -72,27 +110,35 @@ def treatment_of(
         What a file beside the annotations says of classes.
     codes : Treatment
         What codes for missing annotations are, see `of_codes`.
+    asked : container
+        Where it is asked whether classes that may be a scale are one.
 
     Returns
     -------
     treatment : Treatment or None
     classes : list of str or None
         The closed list in its order, where it was changed or declared to mean something.
-    ordinal : bool
+    ordinal : bool or None
+        None while it is asked whether the classes are a scale.
+    unordered : bool
+        Whether the answer is that they are not.
     """
     if dataset.kind == "score" or not dataset.n_classes:
-        return (codes if codes.decided else None), None, dataset.ordinal
+        return (codes if codes.given else None), None, dataset.ordinal, False
     # The key names the classes and nothing else, so that edits outlive whatever leaves the classes as they are.
     key = f"{stamp}-{hashlib.sha256(repr(dataset.classes).encode('utf-8', 'replace')).hexdigest()[:12]}"
     unsure = _unsure(dataset, start, key)
     alike = _alike(dataset, start, key)
-    # What looks like a scale is asked about in sight; it is off until the user says so, as numbers may be codes.
+    # What looks like a scale is asked about in sight, as numbers may be codes.
     given = None if table is None else _in_its_order(dataset, table)
     kept = [name for name in dataset.classes if name not in unsure]
     scale = dataset.kind == "class" and (given is not None or may_be_ordered(kept))
     own = scale_order(kept) if given is None else None
     ends = given or own or kept or dataset.classes
-    ordinal = _ordered(dataset, start, key, ends) if scale else False
+    ordinal: bool | None = False
+    if scale:
+        with asked:
+            ordinal = _scale_or_names(dataset, start, key, given or own or kept)
     with st.expander(
         f"Classes in the annotations: {dataset.n_classes:,} · rename, merge, order, leave out",
         key=f"classes-{key}",
@@ -100,17 +146,21 @@ def treatment_of(
         if not scale:
             ordinal = _ordered(dataset, start, key, ends)
         extra = _never_given(dataset, start, key)
-        if dataset.n_classes > _MOST:
-            st.caption(f"More than {_MOST} classes: bring a class table instead (name, order, risk).")
-            edited = _frame(dataset, Choices(start.mapping))
-        elif ordinal and own is not None and start.classes is None:  # from low to high, as the scale has them
-            edited = _edited(dataset, replace(start, classes=own), f"{key}-scale")
-        else:
-            edited = _edited(dataset, start, key)
+        edited = _edited_classes(dataset, start, key, own if ordinal else None)
     treatment, order = _treated(edited, unsure, alike, codes)
     order = list(dict.fromkeys([*order, *extra]))
-    changed = treatment not in (None, codes) or order != list(dataset.classes) or ordinal
-    return treatment, order if changed else None, ordinal
+    changed = treatment not in (None, codes) or order != list(dataset.classes) or bool(ordinal)
+    return treatment, order if changed else None, ordinal, scale and ordinal is False
+
+
+def _edited_classes(dataset: Dataset, start: Choices, key: str, scale: tuple[str, ...] | None) -> pd.DataFrame:
+    """The classes with the names and places that the user gives them; from low to high where they are a scale."""
+    if dataset.n_classes > _MOST:
+        st.caption(f"More than {_MOST} classes: bring a class table instead (name, order, risk).")
+        return _frame(dataset, Choices(start.mapping))
+    if scale is not None and start.classes is None:
+        return _edited(dataset, replace(start, classes=scale), f"{key}-scale")
+    return _edited(dataset, start, key)
 
 
 def _never_given(dataset: Dataset, start: Choices, key: str) -> list[str]:
@@ -138,8 +188,8 @@ def _treated(
         order[name] = None
         if name != old:
             renamed[old] = name
-    treatment = Treatment(renamed, codes.missing | missing, codes.kept)
-    return (treatment if treatment.decided else None), list(order)
+    treatment = Treatment(renamed, codes.missing | missing, codes.kept, codes.raters)
+    return (treatment if treatment.given else None), list(order)
 
 
 def _in_its_order(dataset: Dataset, table: ClassTable) -> list[str] | None:
@@ -160,6 +210,25 @@ def _ordered(dataset: Dataset, start: Choices, key: str, names: Sequence[str]) -
         key=f"ordinal-{key}",
         persist_state="session",
         help="Then near annotations count as partly agreeing. Leave it off where the names are only codes.",
+    )
+
+
+def _scale_or_names(dataset: Dataset, start: Choices, key: str, order: Sequence[str]) -> bool | None:
+    """Whether classes that may be a scale are one, as the user says, with the agreement of both; None until then."""
+    first, last = (markdown(shorten(name, 20)) for name in (order[0], order[-1]))
+    alphas = cached_agreement.alpha_as_scale_and_names(dataset, order)
+    as_scale, as_names = (f"α = {number(one.value)}" if one.value is not None else "α undefined" for one in alphas)
+    answers = {True: f"A scale from “{first}” to “{last}” ({as_scale})", False: f"Names without order ({as_names})"}
+    said = 0 if dataset.ordinal or start.ordinal else 1 if start.unordered else None
+    return st.radio(
+        f"**“{first}” to “{last}”: a scale or names?**",
+        list(answers),
+        index=said,
+        format_func=answers.__getitem__,
+        horizontal=True,
+        key=f"scale-{key}",
+        persist_state="session",
+        help="On a scale, near annotations count as partly agreeing. Until you answer, classes count as names.",
     )
 
 

@@ -69,10 +69,13 @@ def _differences(guessed: Choices, last: Choices) -> list[str]:
     renamed = [f"“{markdown(a)}” is “{markdown(b)}”" for a, b in last.treatment.renamed.items()]
     missing = [f"“{markdown(name)}” is no annotation" for name in sorted(last.treatment.missing)]
     kept = [f"“{markdown(name)}” is an annotation" for name in sorted(last.treatment.kept)]
-    changed = renamed + missing + kept
+    raters = [f"rater “{markdown(a)}” is “{markdown(b)}”" for a, b in last.treatment.raters.items() if a != b]
+    raters += [f"“{markdown(a)}” is a rater of their own" for a, b in last.treatment.raters.items() if a == b]
+    changed = renamed + missing + kept + raters
     words += changed[:_MOST_NAMED]
     if len(changed) > _MOST_NAMED:
         words.append(f"{plural(len(changed) - _MOST_NAMED, 'more class', 'more classes')}")
     if last.classes is not None and not changed:
         words.append(f"a list of {plural(len(last.classes), 'class', 'classes')}")
-    return words + ["the order of classes means something"] * (last.ordinal and not guessed.ordinal)
+    words += ["the order of classes means something"] * (last.ordinal and not guessed.ordinal)
+    return words + ["classes are names without order"] * last.unordered

@@ -12,10 +12,11 @@ from core.ingest.guess_mapping import mapping_as
 from core.ingest.long_rows import empty_cells
 from core.ingest.row_in_words import readings_of, row_in_words
 from core.ingest.saved_mappings import Choices
-from core.text import markdown, plural, shorten
+from core.ingest.several_questions import columns_of_others
+from core.text import markdown, shorten
+from pages.shared.upload import preview
+from pages.shared.upload.preview import NOBODY, ROW_NUMBER
 
-NOBODY = "(none)"
-ROW_NUMBER = "(the row's number)"
 ANONYMOUS = "(none: annotations are anonymous)"
 KINDS = {
     "Detect automatically": None,
@@ -36,31 +37,16 @@ TITLES = {
 }
 _NEEDED = {"case": "case", "answer": "annotation"}
 _FEW = 3
-_PLAIN = ("table", *LAYOUTS)
+PLAIN = ("table", *LAYOUTS)
 _MOST_COLUMNS = 300
 
 
 def as_layout(source: Source, layout: str | None) -> Source:
     """A plain table taken for what the user says it is; any other source as it was."""
-    if layout not in LAYOUTS or source.format not in _PLAIN:
+    if layout not in LAYOUTS or source.format not in PLAIN:
         return source
     questions = tuple(replace(question, mapping=mapping_as(question.raw, layout)) for question in source.questions)
     return replace(source, title=f"Table: {LAYOUTS[layout]}", questions=questions)
-
-
-def choose_question(source: Source) -> Question:
-    """The question that is asked about; chosen by the user where there are several."""
-    if len(source.questions) == 1:
-        return source.questions[0]
-    names = [question.name for question in source.questions]
-    chosen = st.selectbox(
-        f"The file holds {plural(len(names), 'question')}: which one?",
-        names,
-        key="question",
-        persist_state="session",
-        format_func=shorten,
-    )
-    return source.questions[names.index(chosen)]
 
 
 def recognised(place: DeltaGenerator, source: Source, guess: Mapping, chosen: Mapping, wanted: str | None) -> None:
@@ -75,7 +61,7 @@ def recognised(place: DeltaGenerator, source: Source, guess: Mapping, chosen: Ma
     wanted : str or None
         The format that the user asked for.
     """
-    plain = source.format in _PLAIN
+    plain = source.format in PLAIN
     title = markdown(title_of(chosen) if plain else source.title)
     if wanted is not None or (guess.instead and not chosen.instead) or (plain and chosen.layout != guess.layout):
         place.markdown(f":material/edit: Read as you chose: **{title}**.")
@@ -104,9 +90,14 @@ def settled(question: Question, start: Mapping, stamp: str) -> Mapping | None:
     return None if chosen is None else readings[chosen].mapping
 
 
-def choose_mapping(source: Source, question: Question, start: Mapping, stamp: str) -> Mapping:
-    """The mapping as the format says, or as the user puts it right; ``start`` is what the choices begin with."""
-    if source.format not in _PLAIN:
+def choose_mapping(
+    source: Source, question: Question, start: Mapping, stamp: str, first_rows: DeltaGenerator
+) -> Mapping:
+    """The mapping as the format says, or as the user puts it right; ``start`` is what the choices begin with.
+
+    Where the user may choose columns, ``first_rows`` shows them with their roles.
+    """
+    if source.format not in PLAIN:
         with st.expander("What the columns of this format were taken for", key=f"taken_for-{stamp}"):
             _said(start)
             own = st.toggle(
@@ -117,11 +108,15 @@ def choose_mapping(source: Source, question: Question, start: Mapping, stamp: st
             )
         if not own:
             return start if question.mapping.instead else question.mapping
-    sentence = st.container()
     mapping = _chosen_by_hand(question, start, stamp)
-    said = "" if question.mapping.instead else row_in_words(question.raw, mapping)  # it stands above
-    if said:
-        sentence.markdown(f"**One row means**: {markdown(said)}")
+    reasons = mapping.reasons()
+    if reasons:
+        st.caption(markdown(" · ".join(reasons)))
+    said = row_in_words(question.raw, mapping)
+    with first_rows:
+        if said:
+            st.markdown(f"**One row means**: {markdown(said)}")
+        preview.show(question.raw, mapping, stamp, columns_of_others(source, question))
     return mapping
 
 
@@ -136,14 +131,16 @@ def _chosen_by_hand(question: Question, start: Mapping, stamp: str) -> Mapping:
         persist_state="session",
     )
     guess = start if layout == start.layout else mapping_as(question.raw, layout)
-    pick = _Picker(list(question.raw.columns), f"{stamp}-{layout}")
+    pick = _Picker(list(question.raw.columns), stamp, layout)
     if layout == "long":
-        return _empty(question, _long(pick, guess), start, stamp)
-    if layout in ("wide", "patterns"):
-        return _raters_across(pick, guess, layout)
-    if layout == "labels":
-        return _empty(question, _labels_across(pick, guess), start, stamp)
-    return _across(pick, guess, layout)
+        chosen = _empty(question, _long(pick, guess), start, stamp)
+    elif layout in ("wide", "patterns"):
+        chosen = _raters_across(pick, guess, layout)
+    elif layout == "labels":
+        chosen = _empty(question, _labels_across(pick, guess), start, stamp)
+    else:
+        chosen = _across(pick, guess, layout)
+    return chosen.chosen_from(guess)
 
 
 def lacking(question: Question) -> str | None:
@@ -169,20 +166,25 @@ def lacking(question: Question) -> str | None:
 class _Picker:
     """Select boxes over the columns, with the guess chosen."""
 
-    def __init__(self, columns: list[str], key: str):
-        self.columns, self.key = columns, key
+    def __init__(self, columns: list[str], stamp: str, layout: str):
+        self.columns, self.stamp, self.layout = columns, stamp, layout
+        self.key = f"{stamp}-{layout}"
 
-    def one(self, label: str, guessed: str | None, none: str | None, key: str) -> str | None:
+    def key_of(self, role: str) -> str:
+        """Key of the control of a role."""
+        return preview.picker_key(role, self.stamp, self.layout)
+
+    def one(self, label: str, guessed: str | None, none: str | None, role: str) -> str | None:
         options = ([none] if none else []) + self.columns
         index = options.index(guessed) if guessed in options else (0 if none else None)
         chosen = st.selectbox(
-            label, options, index=index, key=f"{key}-{self.key}", persist_state="session", format_func=_short,
+            label, options, index=index, key=self.key_of(role), persist_state="session", format_func=_short,
             placeholder="Choose",
         )  # fmt: skip
         return None if chosen == none else chosen
 
     def several(
-        self, label: str, guessed: tuple[str, ...], without: tuple[str | None, ...], key: str
+        self, label: str, guessed: tuple[str, ...], without: tuple[str | None, ...], role: str
     ) -> tuple[str, ...]:
         options = [column for column in self.columns if column not in without]
         if len(options) > _MOST_COLUMNS:
@@ -192,14 +194,14 @@ class _Picker:
             label,
             options,
             default=[c for c in (guessed or options) if c in options],
-            key=f"{key}-{self.key}",
+            key=self.key_of(role),
             persist_state="session",
         )
         return tuple(chosen)
 
 
 def _long(pick: _Picker, guess: Mapping) -> Mapping:
-    case = pick.one("Case", guess.case, None, "case_column")
+    case = pick.one("Case", guess.case, None, "case")
     why = {role: reason for role, reason in guess.why.items() if role != "anonymous"}
     options = [ANONYMOUS, *pick.columns]
     unsaid = guess.rater is None and "anonymous" not in guess.why
@@ -207,7 +209,7 @@ def _long(pick: _Picker, guess: Mapping) -> Mapping:
         "Rater",
         options,
         index=None if unsaid else options.index(guess.rater or ANONYMOUS),
-        key=f"rater_column-{pick.key}",
+        key=pick.key_of("rater"),
         persist_state="session",
         format_func=_short,
         placeholder="Choose",
@@ -215,26 +217,19 @@ def _long(pick: _Picker, guess: Mapping) -> Mapping:
     if rater == ANONYMOUS:
         why["anonymous"] = "chosen on screen"
         rater = None
-    answer = pick.one("Annotation (class or score)", guess.answer, None, "answer_column")
+    answer = pick.one("Annotation (class or score)", guess.answer, None, "answer")
     with st.expander("More columns: ranks, date, group, gold", expanded=guess.ranked, key=f"more-{pick.key}"):
-        rank = pick.one("Rank in a differential diagnosis", guess.rank, NOBODY, "rank_column")
-        confidence = pick.one("Confidence in each class", guess.confidence, NOBODY, "confidence_column")
+        rank = pick.one("Rank in a differential diagnosis", guess.rank, NOBODY, "rank")
+        confidence = pick.one("Confidence in each class", guess.confidence, NOBODY, "confidence")
         separators = _separators(guess, pick.key) if rank is None and confidence is None else None
-        time = pick.one("Date of the annotation", guess.time, NOBODY, "time_column")
-        group = pick.one("Group of the case", guess.group, NOBODY, "group_column")
-        gold = pick.one("Gold of the case", guess.gold, NOBODY, "gold_column")
-    _reasons(guess)
+        time = pick.one("Date of the annotation", guess.time, NOBODY, "time")
+        group = pick.one("Group of the case", guess.group, NOBODY, "group")
+        gold = pick.one("Gold of the case", guess.gold, NOBODY, "gold")
     return Mapping(
         "long", case=case, rater=rater, answer=answer, rank=rank, confidence=confidence if rank is None else None,
         separators=separators, time=time, group=group, gold=gold, why=why,
         label_sign=guess.label_sign if separators is None and rank is None and confidence is None else None,
     )  # fmt: skip
-
-
-def _reasons(guess: Mapping) -> None:
-    """Why columns were taken for what they are."""
-    if guess.why:
-        st.caption(markdown("Guessed. " + " · ".join(guess.reasons())))
 
 
 def _short(name: str) -> str:
@@ -262,27 +257,25 @@ def _separators(guess: Mapping, key: str) -> tuple[str, str] | None:
 
 
 def _raters_across(pick: _Picker, guess: Mapping, layout: str) -> Mapping:
-    case = pick.one("Case", guess.case, ROW_NUMBER, "case_column") if layout == "wide" else None
-    count = pick.one("Cases with these annotations", guess.count, None, "count_column") if layout != "wide" else None
+    case = pick.one("Case", guess.case, ROW_NUMBER, "case") if layout == "wide" else None
+    count = pick.one("Cases with these annotations", guess.count, None, "count") if layout != "wide" else None
     raters = pick.several("Raters (one column each)", guess.raters, (case, count, guess.group, guess.gold), "raters")
     separators = None
     with st.expander("More columns: group, gold", expanded=guess.ranked, key=f"more-{pick.key}"):
-        group = pick.one("Group of the case", guess.group, NOBODY, "group_column") if layout == "wide" else None
-        gold = pick.one("Gold of the case", guess.gold, NOBODY, "gold_column") if layout == "wide" else None
+        group = pick.one("Group of the case", guess.group, NOBODY, "group") if layout == "wide" else None
+        gold = pick.one("Gold of the case", guess.gold, NOBODY, "gold") if layout == "wide" else None
         if layout == "wide":
             separators = _separators(guess, pick.key)
-    _reasons(guess)
     return replace(guess, case=case, raters=raters, count=count, group=group, gold=gold, separators=separators)
 
 
 def _labels_across(pick: _Picker, guess: Mapping) -> Mapping:
-    case = pick.one("Case", guess.case, None, "case_column")
-    rater = pick.one("Rater", guess.rater, ANONYMOUS, "rater_column")
+    case = pick.one("Case", guess.case, None, "case")
+    rater = pick.one("Rater", guess.rater, ANONYMOUS, "rater")
     with st.expander("More columns: date, group", key=f"more-{pick.key}"):
-        time = pick.one("Date of the annotation", guess.time, NOBODY, "time_column")
-        group = pick.one("Group of the case", guess.group, NOBODY, "group_column")
+        time = pick.one("Date of the annotation", guess.time, NOBODY, "time")
+        group = pick.one("Group of the case", guess.group, NOBODY, "group")
     across = pick.several("Labels (one column of 0 and 1 each)", guess.across, (case, rater, time, group), "across")
-    _reasons(guess)
     return replace(guess, case=case, rater=rater, time=time, group=group, across=across)
 
 
@@ -306,13 +299,12 @@ def _empty(question: Question, chosen: Mapping, start: Mapping, stamp: str) -> M
 def _across(pick: _Picker, guess: Mapping, layout: str) -> Mapping:
     rater = case = None
     if layout == "transposed":
-        rater = pick.one("Rater", guess.rater, ANONYMOUS, "rater_column")
+        rater = pick.one("Rater", guess.rater, ANONYMOUS, "rater")
     else:
         label = "Case" if layout == "counts" else "Class of the row"
-        case = pick.one(label, guess.case, ROW_NUMBER if layout == "counts" else None, "case_column")
+        case = pick.one(label, guess.case, ROW_NUMBER if layout == "counts" else None, "case")
     what = "Cases (one column each)" if layout == "transposed" else "Classes (one column each)"
     across = pick.several(what, guess.across, (rater, case, guess.group), "across")
-    _reasons(guess)
     return replace(guess, rater=rater, case=case, across=across)
 
 

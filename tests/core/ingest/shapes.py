@@ -57,6 +57,18 @@ TABLES = {
         ["t", "1", '{"choices": ["a", "b"]}', "8", "2", "2024-01-01", "1"],
         ["t", "2", '[{"rating": 4}]', "8", "3", "2024-01-01", "1"],
     ],
+    "surveymonkey": [
+        ["Respondent ID", "Collector ID", "Image 1", "Image 2"],
+        ["", "", "Response", "Response"],
+        ["11", "4", "yes", "no"],
+        ["12", "4", "yes", "yes"],
+    ],
+    "imrmc": [
+        ["readerID", "caseID", "modalityID", "score"],
+        ["truth", "c1", "truth", "1"],
+        ["ann", "c1", "A", "2.5"],
+        ["bob", "c1", "B", "1"],
+    ],
     "toloka": [
         [
             "INPUT:url",
@@ -212,6 +224,21 @@ RECORDS = {
             ]
         },
         {"source-ref": "s", "j": 0, "j-metadata": {"type": "groundtruth/x", "class-name": "a"}},
+    ],
+    "kili": [
+        {
+            "id": "x",
+            "externalId": "a.jpg",
+            "content": "t",
+            "labels": [
+                {
+                    "author": {"email": "ann"},
+                    "labelType": "DEFAULT",
+                    "jsonResponse": {"J": {"categories": [{"name": "a"}]}},
+                },
+                {"author": {"id": "bob"}, "jsonResponse": '{"J": {"categories": [{"name": "b"}]}}'},
+            ],
+        }
     ],
     "lighttag": [
         {

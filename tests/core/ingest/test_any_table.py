@@ -273,6 +273,32 @@ def test_two_header_rows_are_joined_and_asked_about(kind):
     assert dataset.n_cases == 10 and read(content, question="Round 2").dataset.n_raters == 2
 
 
+@pytest.mark.parametrize("filled", [False, True])
+def test_three_header_rows_are_joined(filled):
+    answers = panel(18, 12, 8, CLASSES)
+    rounds = [f"Round {1 + place // 4}" if filled or place % 4 == 0 else "" for place in range(8)]
+    days = [f"Day {1 + place % 4 // 2}" if filled or place % 2 == 0 else "" for place in range(8)]
+    rows = [["", *rounds], ["", *days], ["Case", *("AB"[place % 2] for place in range(8))]]
+    content = delimited([*rows, *([f"c{row}", *answers[row]] for row in range(12))])
+    assert names_of(content)[:3] == ["all columns", "Round 1 / Day 1", "Round 1 / Day 2"]
+    reading = read(content, question="Round 2 / Day 1")
+    assert (reading.dataset.n_cases, reading.dataset.n_raters, set(reading.dataset.classes)) == (12, 2, set(CLASSES))
+    assert "3 header rows joined." in reading.report.notes
+
+
+def test_rounds_that_are_written_out_above_each_rater_are_joined_with_these():
+    answers = panel(19, 12, 4, CLASSES)
+    rows = [["", "Round 1", "Round 1", "Round 2", "Round 2"], ["case", "Dr A", "Dr B", "Dr A", "Dr B"]]
+    content = delimited([*rows, *([f"c{row}", *answers[row]] for row in range(12))])
+    assert names_of(content) == ["all columns", "Round 1", "Round 2"]
+
+
+def test_a_first_row_of_annotations_below_names_that_come_twice_is_no_header():
+    content = b"case,label,label\nc1,x,y\nc2,y,z\nc3,u,v\n"
+    with pytest.raises(InputError, match="names 'label' 2 times"):
+        read(content)
+
+
 @pytest.mark.parametrize(("first", "n_raters"), [("study_object", 12), ("Fall", 5)])
 def test_raters_called_by_numbers_are_a_header(first, n_raters):
     answers = panel(21, 8, n_raters, ("2", "3"))
@@ -412,3 +438,168 @@ def test_arrow_files_are_read(compression, category):
     (frame.astype("category") if category else frame).to_feather(content, compression=compression)
     expected = read(wide(answers, ("ann", "bob", "cid"))).dataset.digest
     assert read(content.getvalue()).dataset.digest == expected
+
+
+# Files that belong together
+
+
+def get_another_label(seed: int):
+    """Assigned labels, correct labels, categories and costs, without headers, as Get-Another-Label takes them."""
+    objects, workers = [f"http://site{n}.example" for n in range(20)], [f"worker{n}" for n in range(5)]
+    answers = panel(seed, 20, 5, CLASSES)
+    labels = [
+        [worker, one, answers[row][place]] for place, worker in enumerate(workers) for row, one in enumerate(objects)
+    ]
+    correct = [[one, answers[row][0]] for row, one in enumerate(objects[:6])]
+    costs = [[one, other, str(int(one != other))] for one in CLASSES for other in CLASSES]
+    files = {
+        "labels.txt": labels,
+        "correct.txt": correct,
+        "categories.txt": [[c, "0.3"] for c in CLASSES],
+        "costs.txt": costs,
+    }
+    return [(name, delimited(rows, "\t")) for name, rows in files.items()]
+
+
+def test_files_of_get_another_label_are_told_apart_by_their_values():
+    files = get_another_label(21)
+    source = open_source(files)
+    (question,) = source.questions
+    reading = build_question(source, question, "sites")
+    assert (reading.dataset.n_cases, reading.dataset.n_raters, reading.dataset.n_annotations) == (20, 5, 100)
+    assert int((reading.dataset.gold >= 0).sum()) == 6
+    assert ["costs.txt: costs of pairs of classes, not used." in source.notes, len(source.notes)] == [True, 3]
+    alone = read(files[0][1]).dataset
+    assert (alone.cases, alone.raters) == (reading.dataset.cases, reading.dataset.raters)
+
+
+@pytest.mark.parametrize("header", [["image", "label"], ["case", "class"]])
+def test_tables_of_a_rater_each_are_no_gold_of_each_other(header):
+    answers = panel(22, 12, 2, CLASSES)
+    files = [
+        (f"{who}.csv", delimited([header, *([f"c{row}", answers[row][place]] for row in range(12 - place))]))
+        for place, who in enumerate(("ann", "bob"))
+    ]
+    dataset = build_question(source := open_source(files), source.questions[0], "two").dataset
+    assert dataset.raters == ("ann", "bob") and dataset.gold is None
+
+
+def test_a_further_table_with_a_header_is_no_gold_by_its_values_alone():
+    files = get_another_label(23)
+    named = [("more.csv", b"object,label\n" + files[1][1].replace(b"\t", b","))]
+    assert open_source([files[0], *named]).side.gold is None
+
+
+@pytest.mark.parametrize("front", [b"Any words\nN0: 3\nBEGIN DATA:\n", b"readerID,caseID,modalityID,score\n"])
+def test_scores_of_imrmc_are_a_question_for_each_modality(front):
+    scores = {(r, c, m): 10 * r + c + 0.5 * (m == "B") for r in range(1, 4) for c in range(6) for m in "AB"}
+    rows = [["truth", f"case{c}", "truth", str(c % 2)] for c in range(6)]
+    rows += [[f"R{r}", f"case{c}", m, str(score)] for (r, c, m), score in scores.items()]
+    content = front + delimited(rows)
+    assert names_of(content, "study.imrmc") == ["A", "B"]
+    reading = read(content, question="B")
+    assert (reading.dataset.kind, reading.dataset.n_cases, reading.dataset.n_raters) == ("score", 6, 3)
+    assert sorted(reading.dataset.score) == sorted(score for (_, _, m), score in scores.items() if m == "B")
+    assert reading.dataset.gold_scores is None and any("Truth of 6 cases" in note for note in reading.report.notes)
+
+
+def test_gold_without_a_header_has_all_its_cases_whatever_its_file_is_called():
+    labels, (_, correct), *_ = get_another_label(24)
+    for name in ("gold.txt", "truth.csv", "answers.txt"):
+        gold = open_source([labels, (name, correct)]).side.gold
+        assert len(gold) == 6 and gold["http://site0.example"] in CLASSES
+
+
+def test_readers_and_findings_in_the_names_of_columns_are_questions_beside_a_column_of_categories():
+    findings, n = ("ICH", "IPH", "SDH"), 24
+    answers = {one: panel(place, n, 3, ("0", "1")) for place, one in enumerate(findings)}
+    header = ["name", "Category", *(f"R{reader}:{one}" for reader in (1, 2, 3) for one in findings)]
+    rows = [[f"CT-{row}", f"B{row % 2}", *(answers[one][row][reader] for reader in range(3) for one in findings)]
+            for row in range(n)]  # fmt: skip
+    content = delimited([header, *rows])
+    assert names_of(content) == list(findings)
+    assert read(content, question="SDH").dataset.raters == ("R1:SDH", "R2:SDH", "R3:SDH")
+
+
+@pytest.mark.parametrize("told", ["response", "hate_speech_score"])
+def test_a_text_or_score_that_each_case_has_of_its_own_is_no_annotation(told):
+    answers = panel(31, 20, 3, CLASSES)
+    value = {row: f"reply {row} of the machine" if told == "response" else f"{row / 7:.3f}" for row in range(20)}
+    rows = [[f"c{row}", f"r{place}", value[row], answers[row][place]] for row in range(20) for place in range(3)]
+    dataset = read(delimited([["item_id", "rater_id", told, "Q_overall"], *rows])).dataset
+    assert dataset.classes == CLASSES
+
+
+def test_counts_are_found_by_their_total_beside_row_numbers_and_the_class_that_most_gave():
+    rng, rows = np.random.default_rng(5), []
+    for row in range(40):
+        counts = rng.multinomial(3 * rng.integers(1, 4), rng.dirichlet(np.ones(3)))
+        rows.append([row, counts.sum(), *counts, counts.argmax(), f"a text of its own, number {row}"])
+    header = ["", "count", "hate_speech", "offensive_language", "neither", "class", "tweet"]
+    dataset = read(delimited([header, *rows])).dataset
+    assert dataset.n_annotations == sum(row[1] for row in rows) and dataset.n_cases == 40
+    assert set(dataset.classes) == {"hate_speech", "offensive_language", "neither"}
+
+
+def test_responses_of_surveymonkey_are_raters():
+    answers = panel(33, 4, 8, ("None", "Mild", "Severe"))
+    fixed = ["Respondent ID", "Collector ID", "Start Date", "End Date", "IP Address"]
+    rows = [[*fixed, *(f"How severe is image {case}?" for case in range(4))], ["", "", "", "", "", *["Response"] * 4]]
+    rows += [[118 + who, 4, "01/02/2024", "01/02/2024", f"10.0.0.{who}", *(answers[case][who] for case in range(4))]
+             for who in range(8)]  # fmt: skip
+    reading = read(delimited(rows))
+    assert (reading.dataset.n_cases, reading.dataset.n_raters, reading.dataset.n_annotations) == (4, 8, 32)
+    assert [one.reason for one in reading.report.dropped] == ["a second row of the header"]
+
+
+def test_an_object_that_names_each_record_is_a_list_of_records():
+    posts = {
+        f"{row}_gab": {
+            "post_id": f"{row}_gab",
+            "annotators": [{"label": one, "annotator_id": 200 + who} for who, one in enumerate(answers)],
+            "post_tokens": ["some", "words"],
+        }
+        for row, answers in enumerate(panel(34, 15, 3, ("hatespeech", "normal", "offensive")))
+    }
+    dataset = read(json.dumps(posts).encode()).dataset
+    assert (dataset.n_cases, dataset.n_raters, len(dataset.classes)) == (15, 3, 3)
+
+
+def kili(answers, **more):
+    """Assets of Kili with two jobs."""
+
+    def label(row, who):
+        jobs = {"JOB_0": [answers[row][who]], "JOB_1": ["LARGE", "BLURRED"]}
+        response = {job: {"categories": [{"name": one} for one in names]} for job, names in jobs.items()}
+        response["JOB_2"] = {"annotations": []}
+        return {"author": {"email": f"r{who}@example.org"}, "labelType": "DEFAULT", "jsonResponse": response, **more}
+
+    assets = ((row, [label(row, who) for who in range(3)]) for row in range(12))
+    return json.dumps(
+        [{"id": f"x{row}", "externalId": f"{row}.jpg", "labels": labels} for row, labels in assets]
+    ).encode()
+
+
+def test_classification_jobs_of_kili_are_questions():
+    content = kili(panel(35, 12, 3, ("OK", "DEFECT")))
+    assert names_of(content, "export.json") == ["JOB_0", "JOB_1"]
+    dataset = read(content, question="JOB_0").dataset
+    assert (dataset.n_cases, dataset.raters[0], dataset.kind) == (12, "r0@example.org", "class")
+    assert read(content, question="JOB_1").dataset.kind == "set"
+
+
+def test_predictions_in_a_file_of_kili_are_no_annotations():
+    with pytest.raises(InputError, match="no annotation that could be read"):
+        read(kili(panel(35, 12, 3, ("OK", "DEFECT")), labelType="PREDICTION"))
+
+
+def test_tables_of_raters_with_several_findings_are_no_gold_whatever_they_are_called():
+    answers = {who: panel(place, 12, 3, ("0", "1")) for place, who in enumerate(("bc1_gt", "bc2_gt", "bc3"))}
+    header = ["study", "edema", "mass", "fracture"]
+    files = [
+        (f"{who}.csv", delimited([header, *([f"s{n}", *row] for n, row in enumerate(rows))]))
+        for who, rows in answers.items()
+    ]
+    source = open_source(files)
+    assert source.side.gold is None
+    assert build_question(source, source.questions[0], "x").dataset.raters == tuple(answers)

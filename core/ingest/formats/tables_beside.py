@@ -1,0 +1,104 @@
+"""Tables beside annotations that only their values tell apart, as of files without headers: gold, classes, costs."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ...text import plural, shorten
+from ..column_evidence import ColumnEvidence
+from ..companion_files import ClassTable, SideFiles
+from ..guess_mapping import likeliest_mapping
+from .raw_table import RawTable
+from .side_tables import is_named_gold, side_of_table
+
+Named = tuple[str, RawTable]
+_NEARLY = 0.9  # of the values of a column that come again in the annotations
+
+
+def set_apart(
+    tables: Sequence[Named], side: SideFiles, *, with_annotations: bool = True
+) -> tuple[list[Named], SideFiles, list[str]]:
+    """The tables of annotations, what is beside them, and notes.
+
+    Gold has no header and a case and a class that occur in the annotations, each case once: two columns with names may
+    be annotations of a further rater. A list of classes has each class once, a table of costs each pair of classes with
+    a number. Columns of the annotations are as `likeliest_mapping` has them.
+
+    Parameters
+    ----------
+    tables : sequence of (name, RawTable)
+    side : SideFiles
+        What is known to be beside the annotations.
+    with_annotations : bool
+        Whether one of the tables has the annotations.
+    """
+    able = [raw for name, raw in tables if with_annotations and not is_named_gold(name, raw)]
+    main = max(able, key=lambda raw: raw.table.num_rows, default=None)
+    if with_annotations and (main is None or len(tables) < 2):
+        return list(tables), side, []
+    cases, classes = _names_in(main) if main is not None else (set(), set())
+    kept, notes = [], []
+    for name, raw in tables:
+        if raw is main:
+            kept.append((name, raw))
+            continue
+        found, note = _beside(name, raw, cases, classes)
+        if found is None and side.gold is None and is_named_gold(name, raw):
+            found = side_of_table(raw, "gold")
+        if found is None:
+            kept.append((name, raw))
+            continue
+        side = side.joined(replace(found, gold=side.gold or found.gold, classes=side.classes or found.classes))
+        notes += [f"{shorten(name, 60)}: {note}."] * bool(note)
+    return kept, side, notes
+
+
+def _names_in(raw: RawTable) -> tuple[set[str], set[str]]:
+    """Cases and classes of annotations; none if they have no raters or if names are both."""
+    if not raw.table.num_rows:
+        return set(), set()
+    mapping, seen = likeliest_mapping(raw), ColumnEvidence(raw)
+    columns = mapping.raters if mapping.layout == "wide" else (mapping.answer,)
+    classes = {value for column in columns if column is not None for value in seen.coded(column).values}
+    cases = set(seen.coded(mapping.case).values) if mapping.case is not None else set()
+    has_raters = mapping.layout == "wide" or mapping.rater is not None  # or tables are of a rater each
+    return (cases, classes) if has_raters and not cases & classes else (set(), set())
+
+
+def _beside(name: str, raw: RawTable, cases: set[str], classes: set[str]) -> tuple[SideFiles | None, str]:
+    """What a table is beside annotations, and a note; None if it may hold annotations."""
+    if not cases or not classes or len(raw.columns) > 3:
+        return None, ""
+    cells = [[str(cell).strip() for cell in raw.table[column].cast("string").to_pylist()] for column in raw.columns]
+    has_header = raw.has_header and not set(raw.columns) <= cases | classes
+    if raw.has_header and not has_header:  # the first row was taken for names
+        cells = [[first, *column] for first, column in zip(raw.columns, cells, strict=True)]
+    if (not has_header or is_named_gold(name, raw)) and (gold := _gold(cells, cases, classes)):
+        return SideFiles(gold=gold), f"gold of {plural(len(gold), 'case')}"
+    if _are_classes(cells, classes):
+        return SideFiles(classes=ClassTable(tuple(cells[0]))), "a list of classes; prior probabilities are not used"
+    if len(cells) == 3 and {*cells[0], *cells[1]} <= classes and all(map(_is_number, cells[2])):
+        return SideFiles(), "costs of pairs of classes, not used"
+    return None, ""
+
+
+def _gold(cells: list[list[str]], cases: set[str], classes: set[str]) -> dict[str, str]:
+    """The class of each case; empty if the table is none of gold."""
+    if len(cells) != 2 or len(set(cells[0])) < len(cells[0]) or not set(cells[1]) <= classes:
+        return {}
+    known = sum(case in cases for case in cells[0])
+    return dict(zip(*cells, strict=True)) if known and known >= _NEARLY * len(cells[0]) else {}
+
+
+def _are_classes(cells: list[list[str]], classes: set[str]) -> bool:
+    """Whether each class stands once, alone or with a number up to 1."""
+    if len(cells) > 2 or len(set(cells[0])) < len(cells[0]) or not classes <= set(cells[0]):
+        return False
+    return len(cells) == 1 or all(_is_number(cell) and 0 <= float(cell) <= 1 for cell in cells[1])
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,127 @@
+"""The first rows of a table, column by column, each with its role, which can be changed there."""
+
+from collections.abc import Mapping as Mapped
+from collections.abc import Sequence
+
+import streamlit as st
+
+from core.ingest.column_mapping import Layout, Mapping
+from core.ingest.formats.raw_table import RawTable
+from core.text import markdown, plural, shorten
+
+NOBODY = "(none)"
+ROW_NUMBER = "(the row's number)"
+UNUSED = "Not used"
+# What a column can be in each layout, by the field of the mapping that names it.
+_ROLES: dict[Layout, dict[str, str]] = {
+    "long": {
+        "case": "Case", "rater": "Rater", "answer": "Annotation", "rank": "Rank", "confidence": "Confidence",
+        "time": "Date", "group": "Group of the case", "gold": "Gold",
+    },
+    "wide": {"case": "Case", "raters": "Rater", "group": "Group of the case", "gold": "Gold"},
+    "patterns": {"count": "Count", "raters": "Rater"},
+    "labels": {"case": "Case", "rater": "Rater", "across": "Label", "time": "Date", "group": "Group of the case"},
+    "counts": {"case": "Case", "across": "Class"},
+    "contingency": {"case": "Class of the row", "across": "Class"},
+    "transposed": {"rater": "Rater", "across": "Case"},
+}  # fmt: skip
+Questions = Mapped[str, str]
+_SEVERAL = ("raters", "across")
+_ROWS, _CARDS, _MOST_CARDS = 5, 8, 40
+_WIDTH = 156
+
+
+def picker_key(role: str, stamp: str, layout: str) -> str:
+    """Key of the control that chooses the column, or the columns, of a role.
+
+    Parameters
+    ----------
+    role : str
+        Field of the mapping.
+    stamp, layout : str
+        Tell one file, and one layout of it, from another.
+    """
+    return f"{role if role in _SEVERAL else f'{role}_column'}-{stamp}-{layout}"
+
+
+def show(raw: RawTable, mapping: Mapping, stamp: str, questions: Questions) -> None:
+    """Five rows of a table; a role that is changed here is changed in the controls of the mapping.
+
+    Parameters
+    ----------
+    raw : RawTable
+    mapping : Mapping
+        As it is chosen.
+    stamp : str
+        Tells one file from another.
+    questions : mapping of str to str
+        Columns of other questions of the table, and how these are called.
+    """
+    roles = {column: _role_of(mapping, column) for column in raw.columns}
+    ordered = sorted(raw.columns, key=lambda column: roles[column] == "")  # those with a role first, in their order
+    st.markdown(f"**The first {plural(min(_ROWS, raw.table.num_rows), 'row')}, with the role of each column**")
+    _cards(raw, mapping, ordered[:_CARDS], roles, stamp, questions)
+    more = ordered[_CARDS:_MOST_CARDS]
+    if more:
+        with st.expander(f"{plural(len(more), 'more column')}", key=f"more_columns-{stamp}"):
+            _cards(raw, mapping, more, roles, stamp, questions)
+    if len(ordered) > _MOST_CARDS:
+        st.caption(f"{plural(len(ordered) - _MOST_CARDS, 'more column')} not shown.")
+
+
+def _role_of(mapping: Mapping, column: str) -> str:
+    """The field that names a column; empty if none does."""
+    for role in _ROLES[mapping.layout]:
+        named = getattr(mapping, role)
+        if named == column or (role in _SEVERAL and column in named):
+            return role
+    return ""
+
+
+def _cards(
+    raw: RawTable, mapping: Mapping, shown: Sequence[str], roles: dict[str, str], stamp: str, questions: Questions
+) -> None:
+    """A card for each column: its name, its role, and its first cells."""
+    with st.container(horizontal=True, gap="small"):
+        for column in shown:
+            unused = f"Question “{shorten(questions[column], 24)}”" if column in questions else UNUSED
+            titles = {**_ROLES[mapping.layout], "": unused}
+            key = f"role-{stamp}-{mapping.layout}-{raw.columns.index(column)}"
+            st.session_state[key] = roles[column]
+            with st.container(border=True, width=_WIDTH, gap="xsmall"):
+                st.selectbox(
+                    markdown(shorten(column, 40)),
+                    list(titles),
+                    format_func=titles.__getitem__,
+                    key=key,
+                    on_change=_change,
+                    args=(key, column, mapping, stamp, tuple(raw.columns)),
+                )
+                cells = raw.table[column].slice(0, _ROWS).cast("string").to_pylist()
+                st.caption("  \n".join(markdown(shorten(cell or "", 22)) or "–" for cell in cells))
+
+
+def _change(key: str, column: str, mapping: Mapping, stamp: str, columns: tuple[str, ...]) -> None:
+    """Callback: the controls of the mapping say what was chosen in the preview."""
+    before, now = _role_of(mapping, column), st.session_state[key]
+    if before:
+        _set(before, column, mapping, stamp, columns, taken=False)
+    if now:
+        _set(now, column, mapping, stamp, columns, taken=True)
+
+
+def _set(role: str, column: str, mapping: Mapping, stamp: str, columns: tuple[str, ...], *, taken: bool) -> None:
+    """Let a role have a column, or have it no more."""
+    picker = picker_key(role, stamp, mapping.layout)
+    if role in _SEVERAL:
+        named = {*getattr(mapping, role), column} if taken else {*getattr(mapping, role)} - {column}
+        st.session_state[picker] = [one for one in columns if one in named]
+        return
+    st.session_state[picker] = column if taken else _nothing(role, mapping.layout)
+
+
+def _nothing(role: str, layout: Layout) -> str | None:
+    """What the control of a role shows if no column has it; None where one is needed."""
+    if role == "case" and layout in ("wide", "counts"):
+        return ROW_NUMBER
+    return None if role in ("case", "rater", "answer", "count") else NOBODY

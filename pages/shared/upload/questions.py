@@ -1,0 +1,161 @@
+"""Several questions of one upload: opened together, or one of them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+import streamlit as st
+
+from core.ingest.answer_rules import Treatment
+from core.ingest.column_mapping import Mapping
+from core.ingest.formats.source import Question, Source
+from core.ingest.read_files import Reading
+from core.ingest.several_questions import QuestionReading, joint_questions, name_of, other_questions, read_questions
+from core.text import plural, shorten
+from pages.shared.kit import columns, job_progress
+
+
+def choose_question(source: Source, files: str) -> tuple[Question, bool]:
+    """The question that is set up and shown first, and whether the others are opened with it.
+
+    Parameters
+    ----------
+    source : Source
+    files : str
+        Tells these files from others.
+    """
+    if len(source.questions) == 1:
+        return source.questions[0], False
+    names, joint = [question.name for question in source.questions], joint_questions(source)
+    together = len(joint) > 1 and st.toggle(
+        f"Open all {plural(len(joint), 'question')} together",
+        value=True,
+        key=f"all_questions-{files}",
+        persist_state="session",
+        help="Each question has its own agreement, raters and reviews. A switch in the sidebar moves between them.",
+    )
+    held = f"The file holds {plural(len(names), 'question')}"
+    chosen = st.selectbox(
+        f"{held}: which one first?" if together else f"{held}: which one?",
+        names,
+        key="question",
+        persist_state="session",
+        format_func=shorten,
+    )
+    question = source.questions[names.index(chosen)]
+    return question, together and question in joint
+
+
+def read_others(
+    key: tuple, source: Source, shown: Question, chosen: Mapping, name: str, treatment: Treatment | None = None
+) -> tuple[QuestionReading, ...] | None:
+    """The other questions of an upload as they are read; None until they are.
+
+    Parameters
+    ----------
+    key : tuple
+        Tells these files, as they were opened, from others.
+    source : Source
+    shown : Question
+        As guessed.
+    chosen : Mapping
+        Of the question that is shown.
+    name : str
+        Of the upload.
+    treatment : Treatment, optional
+        What is known of codes for missing annotations.
+    """
+    others = other_questions(source, shown, chosen)
+    title = "Reading the other questions" + (" without codes for missing annotations" if treatment else "")
+    told = tuple((one.name, one.mapping) for one in others)
+    return job_progress.result_of(
+        ("build", *key, "questions", shown.name, told, name, repr(treatment)),
+        title,
+        lambda job: read_questions(source, others, name, treatment, job.report),
+    )
+
+
+def codes_of(readings: Sequence[QuestionReading]) -> Counter[str]:
+    """Codes that may stand for missing annotations in any of the questions, and how often each occurs."""
+    found: Counter[str] = Counter()
+    for one in readings:
+        found.update({} if one.reading is None or one.reading.report is None else one.reading.report.codes)
+    return found
+
+
+def n_annotations(readings: Sequence[QuestionReading]) -> int:
+    """Annotations of all questions that were read."""
+    return sum(one.reading.dataset.n_annotations for one in readings if one.reading is not None)
+
+
+def named(
+    upload: str, question: str, reading: Reading, others: Sequence[QuestionReading]
+) -> tuple[Reading, tuple[QuestionReading, ...]]:
+    """The question that is shown and the others that can be opened with it, by their names.
+
+    Parameters
+    ----------
+    upload, question : str
+        Names.
+    reading : Reading
+        Of the question that is shown.
+    others : sequence of QuestionReading
+    """
+    if not others:
+        return _renamed(reading, upload), ()
+    opened = (
+        replace(one, reading=_renamed(one.reading, name_of(upload, one.name)))
+        for one in unlike(reading, others)
+        if one.reading is not None and not one.why
+    )
+    return _renamed(reading, name_of(upload, question)), tuple(opened)
+
+
+def _renamed(reading: Reading, name: str) -> Reading:
+    return replace(reading, dataset=reading.dataset.renamed(name))
+
+
+def unlike(reading: Reading, others: Sequence[QuestionReading]) -> list[QuestionReading]:
+    """The questions; those with the very annotations of an earlier one say so, as they are the same data."""
+    seen, found = {reading.dataset.digest: ""}, []
+    for one in others:
+        if one.reading is not None and (digest := one.reading.dataset.digest) in seen:
+            one = replace(one, why=f"the same annotations as {seen[digest] or 'the first question'}")
+        elif one.reading is not None:
+            seen[digest] = f"“{one.name}”"
+        found.append(one)
+    return found
+
+
+def use_label(reading: Reading, opened: Sequence[QuestionReading]) -> str:
+    """What the button says that is used, and what is left out."""
+    every = [reading, *(one.reading for one in opened if one.reading is not None)]
+    label = f"Use {plural(len(every), 'question')}, " if opened else "Use "
+    label += plural(sum(one.dataset.n_annotations for one in every), "annotation")
+    dropped = len(reading.report.dropped) if reading.report is not None and not opened else 0
+    return f"{label}, leave out {plural(dropped, 'row')}" if dropped else label
+
+
+def show(name: str, reading: Reading, others: Sequence[QuestionReading]) -> None:
+    """What is opened together, a row for each question, and why others are left out."""
+    every = [QuestionReading(name, reading), *unlike(reading, others)]
+    rows = []
+    for one in every:
+        dataset = None if one.reading is None or one.why else one.reading.dataset
+        sizes = (None,) * 4 if dataset is None else (
+            dataset.n_cases, dataset.n_raters if dataset.raters_identified else None, dataset.n_annotations,
+            dataset.n_classes if dataset.kind != "score" else None,
+        )  # fmt: skip
+        rows.append((one.name, "" if dataset is None else dataset.kind, *sizes, one.why))
+    heads = ["question", "annotations are", "cases", "raters", "annotations", "classes", "left out because"]
+    table = pd.DataFrame(rows, columns=heads)
+    if not any(one.why for one in every):
+        table = table.drop(columns=heads[-1])
+    counts = {name: st.column_config.NumberColumn(**columns.COUNT) for name in heads[2:6]}
+    with st.expander(f"The {plural(len(every), 'question')} of this upload", key="questions_read"):
+        st.caption(
+            "Cases, raters and codes for missing annotations are the same for all questions. Changes of kind and "
+            "classes apply to the first one only. To set up another question, show it first."
+        )
+        st.dataframe(table, hide_index=True, column_config=counts, placeholder="–", key="questions_table")

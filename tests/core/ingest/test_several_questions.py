@@ -1,0 +1,134 @@
+"""Several questions of one upload: which go together, and that each is read as if it were alone."""
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from core.command_line import main
+from core.ingest.answer_rules import Treatment
+from core.ingest.formats.detect import open_source
+from core.ingest.read_files import read
+from core.ingest.several_questions import joint_questions, other_questions, read_questions
+
+from .made_tables import delimited, panel
+
+CLASSES = {"birads": ("B2", "B3", "B4"), "density": ("a", "b", "c", "d"), "finding": ("mass", "none")}
+
+
+def three_questions(code: str = "") -> bytes:
+    """A row per annotation with three questions, the first answer of the second one replaced by a code."""
+    answers = {name: panel(place, 20, 3, classes) for place, (name, classes) in enumerate(CLASSES.items())}
+    if code:
+        answers["density"][0][0] = code
+    rows = [[f"c{row}", f"r{place}", *(answers[name][row][place] for name in CLASSES)]
+            for row in range(20) for place in range(3)]  # fmt: skip
+    return delimited([["case", "reader", *CLASSES], *rows])
+
+
+def rounds() -> bytes:
+    """Columns of two rounds and two doctors under two header rows: all columns may be raters as well."""
+    answers = panel(4, 20, 4, ("x", "y", "z"))
+    head = [["", "Round 1", "", "Round 2", ""], ["case", "Dr A", "Dr B", "Dr A", "Dr B"]]
+    return delimited([*head, *([f"c{row}", *answers[row]] for row in range(20))])
+
+
+def source_of(content: bytes):
+    return open_source([("t.csv", content)])
+
+
+def test_read_questions_gives_each_the_digest_that_it_has_alone():
+    content = three_questions()
+    source = source_of(content)
+    others = other_questions(source, source.questions[0], source.questions[0].mapping)
+    found = read_questions(source, others, "breast")
+    assert [one.name for one in found] == ["density", "finding"]
+    for one in found:
+        assert one.reading.dataset.digest == read(content, question=one.name).dataset.digest
+        assert one.reading.dataset.name == f"breast · {one.name}"
+
+
+def test_joint_questions_leave_out_a_reading_that_takes_the_columns_of_others_as_one():
+    source = source_of(rounds())
+    assert [one.name for one in source.questions] == ["all columns", "Round 1", "Round 2"]
+    assert [one.name for one in joint_questions(source)] == ["Round 1", "Round 2"]
+    assert other_questions(source, source.questions[0], source.questions[0].mapping) == ()
+
+
+def test_other_questions_take_the_columns_of_cases_and_raters_that_were_chosen():
+    source = source_of(three_questions())
+    shown = source.questions[0]
+    mapping = source.questions[0].mapping
+    chosen = replace(mapping, rater="finding")
+    (left,) = other_questions(source, shown, chosen)
+    assert (left.name, left.mapping.rater, left.mapping.answer) == ("density", "finding", "density")
+
+
+def test_read_questions_tells_codes_of_each_question_until_they_are_decided():
+    source = source_of(three_questions("-9"))
+    others = other_questions(source, source.questions[0], source.questions[0].mapping)
+    density = read_questions(source, others, "t")[0].reading
+    assert density.report.codes == {"-9": 1}
+    decided = read_questions(source, others, "t", Treatment(missing=frozenset(["-9"])))[0].reading
+    assert (decided.report.codes, decided.dataset.n_annotations) == ({}, 59)
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_bytes(three_questions())
+    return str(path)
+
+
+def answer_of(capsys, *arguments):
+    assert main([*arguments]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_question_all_gives_the_answers_of_a_command_to_each_question(file, capsys):
+    found = answer_of(capsys, "agreement", file, "--question", "all")["questions"]
+    assert list(found) == list(CLASSES)
+    alone = answer_of(capsys, "agreement", file, "--question", "density")
+    assert found["density"]["coefficients"] == alone["coefficients"]
+    assert main(["agreement", file, "--question", "all", "--csv"]) == 0
+    rows = capsys.readouterr().out.splitlines()
+    assert rows[0].endswith(",question") and {row.rsplit(",", 1)[1] for row in rows[1:]} == set(CLASSES)
+
+
+def test_question_all_says_which_question_a_command_cannot_answer(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    path.write_bytes(three_questions("-9"))
+    assert main(["agreement", str(path), "--question", "all"]) == 0
+    out = capsys.readouterr()
+    assert "codes for missing" in json.loads(out.out)["questions"]["density"]["error"]
+    assert "density: The data may have codes" in out.err
+
+
+@pytest.mark.parametrize("more", [["--class", "density"], ["--out", "merged.csv"]])
+def test_question_all_refuses_what_is_of_one_question(more, file, capsys):
+    assert main(["guideline", file, "--question", "all", *more]) == 2
+    assert more[0] in capsys.readouterr().err
+
+
+def test_questions_gives_agreement_and_flagged_raters_of_each_as_their_own_commands_do(file, capsys):
+    rows = answer_of(capsys, "questions", file)["rows"]
+    assert [row["question"] for row in rows] == list(CLASSES)
+    for row in rows:
+        quoted = answer_of(capsys, "agreement", file, "--question", row["question"])["quote"]["coefficient"]
+        raters = answer_of(capsys, "raters", file, "--question", row["question"])
+        assert (row["agreement"], row["ci_low"]) == (quoted["value"], quoted["ci_low"])
+        assert row["n_flagged"] == (None if raters["why_not"] else len(raters["flagged"]))
+
+
+def test_a_report_of_all_questions_compares_them_and_has_the_sections_of_each(file, tmp_path, capsys):
+    out = tmp_path / "all.html"
+    more = ["--question", "all", "--sections", "agreement,data"]
+    assert answer_of(capsys, "report", file, "--out", str(out), *more)["questions"] == list(CLASSES)
+    titles = re.findall(r"<h2[^>]*>([^<]*)", out.read_text(encoding="utf-8"))
+    assert titles[:2] == ["How do the questions of this upload compare?", "birads: Summary"]
+    assert [title for title in titles if "agree?" in title] == [f"{name}: Do the raters agree?" for name in CLASSES]
+    ids = re.findall(r'<section id="([^"]*)"', out.read_text(encoding="utf-8"))
+    assert len(ids) == len(set(ids)) == 8
+    assert answer_of(capsys, "report", file, "--out", str(out), "--question", "density", "--sections", "data")
+    assert "questions of this upload" not in out.read_text(encoding="utf-8")

@@ -1,0 +1,97 @@
+"""The first rows on Upload: what each column is, and that it can be changed there."""
+
+import pytest
+
+from core.ingest.read_files import read
+from pages.shared.cache import datasets as cached
+from tests.core.ingest.made_tables import delimited, panel, wide
+from tests.pages.opened import done
+from tests.pages.test_upload import ODD, dropped, texts, use, widget
+
+WIDE = wide(panel(3, 12, 3, ("x", "y", "z")), ("ann", "bob", "cid"), after=[("site", ["a", "b"] * 6)])
+
+
+def roles(app):
+    """The role of each column by its name."""
+    return {one.label.replace("\\", ""): one.value for one in app.selectbox if (one.key or "").startswith("role-")}
+
+
+def long(*more: str) -> bytes:
+    """Two raters of eight cases, with more columns that are called so and all hold x."""
+    rows = [[f"c{n // 2}", f"r{n % 2}", f"B{n % 3}", *["x"] * len(more)] for n in range(16)]
+    return delimited([["case", "reader", "birads", *more], *rows])
+
+
+def role_of(app, column: str):
+    (found,) = [one for one in app.selectbox if (one.key or "").startswith("role-") and one.label == column]
+    return found
+
+
+def test_each_column_has_its_role_and_its_first_five_cells():
+    app = dropped(("a.csv", long()))
+    assert roles(app) == {"case": "case", "reader": "rater", "birads": "answer"}
+    assert "c0  \nc0  \nc1  \nc1  \nc2" in texts(app)
+    assert "One row means" in texts(app)
+
+
+def test_a_role_that_is_given_in_the_preview_is_that_of_the_mapping():
+    app = dropped(("odd.csv", ODD))
+    assert role_of(app, "who").value == ""
+    role_of(app, "who").set_value("rater").run()
+    assert widget(done(app), "selectbox", "rater_column").value == "who"
+    assert app.button(key="use").label == "Use 24 annotations"
+    assert "you chose 'who'" in texts(app)
+
+
+def test_a_role_that_is_taken_in_the_preview_is_asked_for_again():
+    app = dropped(("a.csv", long("when")))
+    role_of(app, "reader").set_value("").run()
+    assert "No column was recognised as the rater" in done(app).info[0].value
+    role_of(app, "reader").set_value("rater").run()
+    assert done(app).button(key="use").label == "Use 16 annotations"
+
+
+def test_a_column_for_each_rater_is_taken_out_and_put_back_in_the_preview():
+    app = dropped(("w.csv", WIDE))
+    assert [name for name, role in roles(app).items() if role == "raters"] == ["ann", "bob", "cid"]
+    role_of(app, "bob").set_value("").run()
+    assert done(app).button(key="use").label == "Use 24 annotations"
+    role_of(app, "bob").set_value("raters").run()
+    assert done(app).button(key="use").label == "Use 36 annotations"
+    used = use(app).session_state["data"]
+    assert used == read(WIDE).dataset.digest
+
+
+def test_reasons_are_those_of_the_columns_that_are_chosen():
+    app = dropped(("a.csv", long("when")))
+    assert "the column is called 'reader'" in texts(app)
+    widget(app, "selectbox", "rater_column").set_value("when").run()
+    assert "the column is called 'reader'" not in texts(done(app)) and "you chose 'when'" in texts(app)
+
+
+@pytest.mark.parametrize(("answer", "n_raters"), [(True, 2), (False, 3)])
+def test_raters_whose_names_differ_in_capitals_alone_are_asked_about(answer, n_raters):
+    rows = [[f"c{n // 2}", ("Ann", "bob")[n % 2], "xyz"[n % 3]] for n in range(18)]
+    rows += [[f"d{case}", who, "xyz"[case % 3]] for case in range(9) for who in ("ann ", "bob")]
+    app = dropped(("n.csv", delimited([["case", "rater", "class"], *rows])))
+    asked = widget(app, "radio", "namesakes")
+    assert asked.value is None and app.button(key="use").proto.type == "secondary"
+    asked.set_value(answer).run()
+    assert done(app).button(key="use").proto.type == "primary"
+    dataset = cached.registry().get(use(app).session_state["data"]).dataset
+    assert dataset.n_raters == n_raters and dataset.n_annotations == 36
+
+
+def test_the_button_is_neutral_while_nearly_every_annotation_is_a_class_of_its_own():
+    rows = [[f"c{row // 2}", f"r{row % 2}", f"note number {row * 7}", "xy"[row % 2]] for row in range(40)]
+    app = dropped(("ids.csv", delimited([["case", "rater", "class", "grade"], *rows])))
+    assert "class of its own" in texts(app) and app.button(key="use").proto.type == "secondary"
+    role_of(app, "grade").set_value("answer").run()
+    assert done(app).button(key="use").proto.type == "primary"
+
+
+def test_both_readings_of_a_table_say_their_cases_raters_and_annotations():
+    content = b'{"0": {"0": 1, "1": 0}, "1": {"1": 1, "2": 0}, "2": {"0": 1, "2": 1}, "3": {"1": 0}}'
+    asked = widget(dropped(("answers.json", content)), "radio", "row_means")
+    assert any("3 raters × 4 cases, 7 annotations" in option for option in asked.options)
+    assert any("4 raters × 3 cases, 7 annotations" in option for option in asked.options)
