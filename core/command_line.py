@@ -578,6 +578,17 @@ def _sweep() -> list[click.Parameter]:
     ]
 
 
+def _metrics() -> list[click.Parameter]:
+    from .analyses.reliability import RELIABILITY
+
+    return [
+        *_plausible(),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [where pages open]."),
+        _predictions(),
+        *_options_of_parts([RELIABILITY.part("metrics")]),
+    ]
+
+
 def _sets() -> list[click.Parameter]:
     names = [name for name, method in methods("plausibility").items() if method.on_pages]
     return [
@@ -866,6 +877,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Compute certainty and classifier metrics over values of γ.",
         "sweep plackett-luce skin --reliabilities 1,3,10",
         _sweep,
+    ),
+    "metrics": (
+        ".commands.metrics:metrics",
+        "Compare classifiers by rankings and probabilities under uncertain truth.",
+        "metrics plackett-luce skin --k 3 --j 2",
+        _metrics,
     ),
     "sets": (
         ".commands.sets:sets",

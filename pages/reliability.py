@@ -27,7 +27,7 @@ from pages.shared.kit import (
     widgets,
 )
 from pages.shared.kit import sweep as sweeps
-from pages.shared.reliability import anchors, prediction_sets, set_classifiers
+from pages.shared.reliability import anchors, metrics, prediction_sets, set_classifiers
 from pages.shared.reliability import scores as score_view
 
 
@@ -138,6 +138,7 @@ def _found(dataset: Dataset, inputs: Inputs, sweep: SweepTable, sets: tuple) -> 
         tabs["Classifiers"] = lambda: part("classifiers")
     tabs["Certainty"] = lambda: part("certainty")
     if classifiers:
+        tabs["Further metrics"] = lambda: metrics.show(inputs)
         tabs["Prediction sets"] = lambda: prediction_sets.show(inputs, reliabilities)
     if sweep.risk:
         tabs["Risk"] = lambda: part("risk")

@@ -133,6 +133,13 @@ def controls(part: AnalysisPart) -> Any:
                 key=option.key, persist_state="session",
             )  # fmt: skip
             continue
+        if not option.choices:
+            step = 1 if option.kind == "integer" else 0.05
+            given[field.name] = st.number_input(
+                option.label, min_value=type(step)(option.low), value=field.default, step=step, key=option.key,
+                help=option.help or None, width=_WIDTH, persist_state="session",
+            )  # fmt: skip
+            continue
         given[field.name] = st.selectbox(
             option.label, option.choices, index=option.choices.index(field.default), format_func=option.titles,
             key=option.key, help=widgets.explained(option.term) if option.term else None, width=_WIDTH,
