@@ -439,6 +439,20 @@ def _fit() -> list[click.Parameter]:
     ]
 
 
+def _tap() -> list[click.Parameter]:
+    return _file()
+
+
+def _simulate() -> list[click.Parameter]:
+    from .analyses.models import MODELS
+
+    return [
+        *_options_of_parts([MODELS.part("explore")]),
+        click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed of the simulation."),
+        click.Option(["--out"], metavar="FILE", help="Write the simulated ratings as CSV."),
+    ]
+
+
 def _choose() -> list[click.Parameter]:
     return [
         *_file(),
@@ -841,6 +855,18 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Fit a model of raters and truth.",
         "fit dawid-skene caries --smoothing none --cases-out truth.csv",
         _fit,
+    ),
+    "tap": (
+        ".commands.tap:tap",
+        "Split agreement into accurate, mixed and guessed by the t-a-p model.",
+        "tap readings.csv",
+        _tap,
+    ),
+    "simulate": (
+        ".commands.tap:simulate",
+        "Simulate ratings under t-a-p, and show what coefficients and models make of them.",
+        "simulate --t 0.3 --a 0.7 --p 0.5 --raters 5",
+        _simulate,
     ),
     "choose": (
         ".commands.choices:choose",
