@@ -103,14 +103,14 @@ def present(found: Explored, dataset: Dataset, options) -> list[Block]:
     frame["truth"] = np.array(found.ratings.classes)[found.truth][found.ratings.case_of_annotation]
     return [
         Words(
-            "These ratings are simulated and have nothing to do with your data: a rater knows the class with probability "
-            "a, and guesses otherwise.",
+            "These ratings are simulated and have nothing to do with your data: a rater knows the class with "
+            "probability a, and guesses otherwise.",
             "note",
         ),
         Finding(f"Fleiss' κ is {said}; expected at a = {exact(options.a)}: {expected}{same}"),
         Words(
-            f"Expected agreement {percent(rates.total)}: {percent(rates.accurate)} accurate, {percent(rates.mixed)} mixed, "
-            f"{percent(rates.inaccurate)} guessed."
+            f"Expected agreement {percent(rates.total)}: {percent(rates.accurate)} accurate, "
+            f"{percent(rates.mixed)} mixed, {percent(rates.inaccurate)} guessed."
         ),
         Heading("What measures and models make of them"),
         Grid(table, "Coefficients, and share of cases that each model gets right.", columns=COLUMNS, key="explored"),

@@ -59,8 +59,8 @@ def present(found: TapAgreement, dataset: Dataset, options) -> list[Block]:
             key="tap_raters",
         ),
         Words(
-            "An interval is missing if an estimate is on its bound, or the model has too many parameters. Accuracy a is "
-            "the probability of knowing the class; a rater who guesses can also be correct.",
+            "An interval is missing if an estimate is on its bound, or the model has too many parameters. Accuracy a "
+            "is the probability of knowing the class; a rater who guesses can also be correct.",
             "note",
         ),
         *([Words((Name(" ".join(found.notes)),), "warning")] if found.notes else []),

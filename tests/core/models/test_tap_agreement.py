@@ -97,7 +97,8 @@ def test_t_equals_p_is_rejected_as_often_as_the_level_says_and_where_it_is_false
 
 def test_t_equals_p_is_not_tested_on_guesses_on_pairs_or_on_one_class():
     assert "may all be guesses" in guess_test(simulate_ratings(T, 0.0, T, 200, 4, 2)[0]).words
-    assert "two annotations per case" in guess_test(simulate_ratings(T[:1].repeat(2) / 0.6, 0.7, np.array([0.5, 0.5]), 50, 2)[0]).words  # fmt: skip
+    even = np.array([0.5, 0.5])
+    assert "two annotations per case" in guess_test(simulate_ratings(even, 0.7, even, 50, 2)[0]).words
     one = Dataset.from_classes("one", list("ab"), list("xyz"), ["u", "v"], [0, 0, 0, 1, 1, 1], [0, 1, 2] * 2, [0] * 6)
     assert guess_test(one).why_not == "all annotations are of one class"
 
