@@ -15,7 +15,6 @@ from core.command_line import main
 from core.errors import NotApplicableError
 from core.figures.agreement_parts import weight_curves
 from core.figures.theme import LIGHT
-from core.ingest.samples import load_sample
 from tests.core.analyses.test_contract import every
 
 
@@ -91,8 +90,9 @@ def test_the_sentence_names_the_weighting_only_where_it_is_clear():
 def test_the_figure_has_a_line_for_each_curve_that_differs():
     sizes = np.arange(2, 6)
     curves = {name: weight_curve(name, sizes, np.array([0.7, 0.3])) for name in SPA_WEIGHTINGS}
+    names = ["annotations_m1", "flat", "annotations", "edges = inv_var", "inv_var_class"]
     figure = weight_curves(sizes, curves, LIGHT, "Weights")
-    assert [trace.name for trace in figure.data] == ["annotations_m1", "flat", "annotations", "edges = inv_var", "inv_var_class"]  # fmt: skip
+    assert [trace.name for trace in figure.data] == names
     for trace in figure.data:
         assert list(trace.y) == pytest.approx(curves[trace.name.split(" = ")[0]].tolist())
         assert list(trace.x) == sizes.tolist()
