@@ -573,6 +573,18 @@ def _certainty() -> list[click.Parameter]:
         click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [where pages open]."),
         click.Option(["--learned-prior"], is_flag=True, help="Prior of counts learned from all cases, at γ = 1."),
         _cases_out("Write certainty per case as CSV."),
+        click.Option(
+            ["--plausibilities-out"],
+            metavar="FILE",
+            help="Write mean plausibilities of all cases: CSV, or Parquet with a row per case if it ends in .parquet.",
+        ),
+        click.Option(
+            ["--plausibility-draws"],
+            type=int,
+            default=0,
+            metavar="N",
+            help="Write the first N draws of each case to that file as well (CSV: instead of the means).",
+        ),
         _partitions(),
         _cluster(),
     ]

@@ -261,6 +261,8 @@ def certainty(options) -> Answer:
 
     if options.reliability is None:
         raise InputError("Data in partitions do not say where γ opens.", "Provide --reliability.")
+    if options.plausibilities_out:
+        raise InputError("--plausibilities-out does not take partitions.", "Provide one file, or a selection.")
     tops = range(1, options.top + 1)
     with runner_of(options) as runner, opened(options) as data:
         (found,) = _means(options, data, [options.reliability], runner)

@@ -115,7 +115,7 @@ def _counted(found: CaseAgreement) -> list[Block]:
     strong, weak = int(found.strong.sum()), int(found.weak.sum())
     return [
         Words(
-            f"{strong:,} of {plural(n, 'case')} ({percent(strong / n)}) agree strongly: two thirds or more of the raters "
-            f"give one class. {weak:,} ({percent(weak / n)}) agree at least weakly: one class is given most often."
+            f"{strong:,} of {plural(n, 'case')} ({percent(strong / n)}) agree strongly: two thirds or more of the "
+            f"raters give one class. {weak:,} ({percent(weak / n)}) agree at least weakly: one class is given most often."
         )
     ]

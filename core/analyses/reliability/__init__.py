@@ -226,6 +226,7 @@ RELIABILITY = Analysis(
               options=SetOptions),
         _part("risk", "Risk", _of_classes, _with_risk, compute="certainty"),
         _part("relations", "Relations", _of_classes, compute="certainty"),
+        _part("plausibilities", "Soft labels", _of_classes),
         _part("models", "Another model", _of_classes, _with_another_model),
         _part("anchors", "What anchors γ", options=AnchorOptions),
         _part("scores", "Certainty of scores", _of_scores),
