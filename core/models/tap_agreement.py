@@ -15,6 +15,7 @@ from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..options import check_number, check_whole
+from ..text import number
 from .identifiability import tap_identifiability
 from .precision import MOST_PARAMETERS, Coordinates, information_errors
 from .result import RaterModelFit
@@ -77,8 +78,8 @@ class GuessTest:
         """The result as a sentence without a full stop."""
         if self.p_value is None or self.statistic is None:
             return f"Cannot determine whether guesses follow the prevalence (t = p): {self.why_not}"
-        p = f"p = {self.p_value:.4f}" if self.p_value >= 0.0001 else "p < 0.0001"
-        said = f"likelihood ratio {self.statistic:.2f}, {self.df:,} df, {p}"
+        p = f"p = {number(self.p_value, 4)}" if self.p_value >= 0.0001 else "p < 0.0001"
+        said = f"likelihood ratio {number(self.statistic)}, {self.df:,} df, {p}"
         if self.p_value < _REJECTED:
             return f"Guesses do not follow the prevalence ({said}), so κ is not the square of accuracy"
         return f"Guesses may follow the prevalence ({said}); κ is then the square of accuracy"

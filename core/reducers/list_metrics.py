@@ -146,10 +146,6 @@ def compare_lists(
     against = np.sign(of_rest[None, :] - bucket[draws.classes][:, None]).sum(axis=1).astype(np.float64)
     places = np.arange(1, top + 2)
     cost = np.abs(places[:, None] - rank[unnamed][None, :]).sum(axis=1)
-    sizes = np.unique(bucket, return_counts=True)[1]
-    pairs = n_classes * (n_classes - 1) / 2
-    beyond = n_classes - top
-    apart = (pairs - beyond * (beyond - 1) / 2) * (pairs - (sizes * (sizes - 1) / 2).sum())
     own = np.minimum(np.arange(1, n_classes + 1), top + 1)
     firm_rest, tied_rest = (int((inside[unnamed] == code).sum()) for code in (2, 1))
     scores = np.empty((N_LIST, draws.n_draws))
@@ -162,13 +158,21 @@ def compare_lists(
         bucket[draws.classes],
         against,
         cost,
-        1 / np.sqrt(apart) if apart > 0 else 0.0,
+        _tau_scale(bucket, top),
         float(np.abs(own - own[::-1]).sum()),
         inside[draws.classes],
         np.array([firm_rest, tied_rest, *tie], np.int64),
         scores,
     )
     return scores
+
+
+def _tau_scale(bucket: np.ndarray, top: int) -> float:
+    """What makes Kendall's tau-b of a sum of signs; 0 where the prediction ties all classes."""
+    sizes, beyond = np.unique(bucket, return_counts=True)[1], len(bucket) - top
+    pairs = len(bucket) * (len(bucket) - 1) / 2
+    apart = (pairs - beyond * (beyond - 1) / 2) * (pairs - (sizes * (sizes - 1) / 2).sum())
+    return float(1 / np.sqrt(apart)) if apart > 0 else 0.0
 
 
 def _places(

@@ -116,6 +116,7 @@ def _counted(found: CaseAgreement) -> list[Block]:
     return [
         Words(
             f"{strong:,} of {plural(n, 'case')} ({percent(strong / n)}) agree strongly: two thirds or more of the "
-            f"raters give one class. {weak:,} ({percent(weak / n)}) agree at least weakly: one class is given most often."
+            f"raters give one class. {weak:,} ({percent(weak / n)}) agree at least weakly: one class is given most "
+            "often."
         )
     ]

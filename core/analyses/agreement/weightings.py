@@ -19,7 +19,7 @@ COLUMNS = (
     Column("se", "standard error", "error", digits=4),
     Column("p_least", "P(least error)", "probability"),
 )
-_SKEWED = 0.9
+_TO_ONE = 9  # annotations of the common class to one of all others
 
 
 def compute(dataset: Dataset, options) -> WeightingComparison:
@@ -71,8 +71,8 @@ def distributions(found: WeightingComparison) -> dict[str, np.ndarray]:
     found : WeightingComparison
     """
     k = max(2, len(found.class_shares))
-    skewed = np.full(k, (1 - _SKEWED) / (k - 1))
-    skewed[0] = _SKEWED
+    skewed = np.full(k, 1 / ((_TO_ONE + 1) * (k - 1)))
+    skewed[0] = _TO_ONE / (_TO_ONE + 1)
     return {"These data": found.class_shares, "All classes alike": np.full(k, 1 / k), "One class 90%": skewed}
 
 

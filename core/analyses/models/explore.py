@@ -95,7 +95,7 @@ def _correct(probability: np.ndarray, truth: np.ndarray) -> Share:
 def present(found: Explored, dataset: Dataset, options) -> list[Block]:
     """κ beside what t, a and p let one expect, and all measures."""
     table, rates = table_of(found, dataset, options), found.rates
-    kappa = found.coefficients["Fleiss' κ"]
+    kappa, n = found.coefficients["Fleiss' κ"], len(found.coefficients)
     expected = "undefined" if rates.kappa is None else number(rates.kappa)
     same = "; guesses follow the prevalence, so it is a²" if options.t == options.p and rates.kappa is not None else ""
     said = "undefined" if kappa.value is None else with_interval(kappa.value, kappa.ci_low, kappa.ci_high)
@@ -113,7 +113,13 @@ def present(found: Explored, dataset: Dataset, options) -> list[Block]:
             f"{percent(rates.mixed)} mixed, {percent(rates.inaccurate)} guessed."
         ),
         Heading("What measures and models make of them"),
-        Grid(table, "Coefficients, and share of cases that each model gets right.", columns=COLUMNS, key="explored"),
+        Grid(table.head(n), "Coefficients.", columns=COLUMNS, key="explored"),
+        Grid(
+            table.iloc[n:],
+            "Cases whose most likely class is the true one.",
+            columns=COLUMNS[:-1],
+            key="explored_models",
+        ),
         Download(table, "Measures", "explored", "explored_table"),
         Download(frame, "Simulated ratings", "simulated_ratings", "simulated_ratings_table"),
     ]
@@ -123,6 +129,8 @@ def table_of(found: Explored, dataset: Dataset, options) -> pd.DataFrame:
     """A row for each coefficient and model."""
     rates, chance = found.rates, found.rates.kappa
     expected = {"Percent agreement": rates.total, "Fleiss' κ": chance, "Krippendorff's α": chance}
+    even = (1 - rates.chance) / (options.classes - 1)  # agreement by chance of AC1
+    expected["Gwet's AC1"] = (rates.total - even) / (1 - even)
     rows = [(name, one.value, one.ci_low, one.ci_high, expected.get(name)) for name, one in found.coefficients.items()]
     rows += [(f"Correct by {name}", one.value, one.low, one.high, None) for name, one in found.correct.items()]
     return frame_of(rows, COLUMNS)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from ...certainty.plausibilities import Plausibilities, plausibilities
@@ -37,9 +38,11 @@ def compute(inputs: Inputs, options, token=None, progress=None) -> Plausibilitie
 
 
 def present(found: Plausibilities, inputs: Inputs, options) -> list[Block]:
-    """Both downloads, and the first rows."""
+    """Both downloads, and the most plausible class of the first cases."""
     table = table_of(found, inputs, options)
-    first = table.head(_FIRST)
+    n_classes = len(found.classes)
+    leading = found.mean[:_FIRST].argmax(axis=1) + n_classes * np.arange(min(_FIRST, len(found.cases)))
+    first = table.iloc[leading].reset_index(drop=True)
     return [
         Heading("Soft labels to train on", "soft labels"),
         Words(
@@ -48,7 +51,8 @@ def present(found: Plausibilities, inputs: Inputs, options) -> list[Block]:
             f"{number(found.mean.max(axis=1).mean())}. A point estimate leaves out how uncertain it is."
         ),
         *downloads(found),
-        Grid(first, f"The first {plural(len(first), 'row')}.", _FIRST, COLUMNS, "plausibilities"),
+        Words(f"The most plausible class of the first {plural(len(first), 'case')}", "note"),
+        Grid(first, "Most plausible classes.", _FIRST, COLUMNS, "plausibilities"),
     ]
 
 

@@ -207,7 +207,7 @@ def _priors(view: Dataset) -> dict:
             max_value=option.high,
             value=float(default),
             step=0.5,
-            key=f"{option.name}-{view.n_classes}",
+            key=f"{option.name}-{view.digest}",
             persist_state="session",
         )
         given[option.name] = None if value == default else value

@@ -143,6 +143,8 @@ def test_explored_ratings_have_what_was_chosen():
     table = part.frame(found, None, options).set_index("measure")
     assert table["expected"]["Fleiss' κ"] == pytest.approx(0.64)
     assert table["value"]["Fleiss' κ"] == pytest.approx(0.64, abs=4 * found.coefficients["Fleiss' κ"].se)
+    ac1 = found.coefficients["Gwet's AC1"]
+    assert table["expected"]["Gwet's AC1"] == pytest.approx(ac1.value, abs=4 * ac1.se)
     downloads = {one.key: one.frame for one in every(part.blocks(found, None, options)) if isinstance(one, Download)}
     ratings = downloads["simulated_ratings_table"]
     assert len(ratings) == 10_000 and (ratings["truth"] == ratings[ratings.columns[2]]).mean() > 0.85
