@@ -15,7 +15,7 @@ from ..schema import Column
 
 MOST_ROWS = 500
 COLUMNS = (Column("case"), Column("agreement", unit="share"), Column("n_annotations", "annotations", "count"),
-           Column("majority"))  # fmt: skip
+           Column("leading", "leading class"))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,7 +102,7 @@ def table_of(found: CaseAgreement, dataset: Dataset, options) -> pd.DataFrame:
             "case": dataset.cases,
             "agreement": found.agreement,
             "n_annotations": found.per_case.astype(int),
-            "majority": kinds,
+            "leading": kinds,
         }
     )
 

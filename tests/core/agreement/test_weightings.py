@@ -108,7 +108,7 @@ def test_strongly_and_weakly_agreeing_cases_are_counted():
     words = next(one for one in part.blocks(found, dataset) if isinstance(one, Words)).plain
     assert words.startswith("3 of 6 cases (50%) agree strongly") and "4 (67%) agree at least weakly" in words
     kinds = ["two thirds", "two thirds", "tied", "plurality", "tied", "", "two thirds"]
-    assert part.frame(found, dataset)["majority"].tolist() == kinds
+    assert part.frame(found, dataset)["leading"].tolist() == kinds
 
 
 def test_the_command_and_the_downloads_have_weights_and_errors(capsys):
