@@ -415,7 +415,7 @@ def test_what_annotations_buy_is_said_for_new_and_for_present_cases(monkeypatch,
     check = replace(CHECK, warn=False)
     blocks.show(how_precise.present(how_precise.AgreementPrecision(curves, check), None, None))
     assert said[1] == (
-        "The 95% interval of SPA is **.210** wide. 500 more annotations make it **.111** on new cases, "
+        "The 95% interval of SPA is **0.210** wide. 500 more annotations make it **0.111** on new cases, "
         "**between 0.152 and 0.163** on the present ones."
     )
     assert "about equally often (8 of 80, 30 of 40 cases)" in said[-1]
