@@ -445,6 +445,20 @@ def _fit() -> list[click.Parameter]:
     ]
 
 
+def _tap() -> list[click.Parameter]:
+    return _file()
+
+
+def _simulate() -> list[click.Parameter]:
+    from .analyses.models import MODELS
+
+    return [
+        *_options_of_parts([MODELS.part("explore")]),
+        click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed of the simulation."),
+        click.Option(["--out"], metavar="FILE", help="Write the simulated ratings as CSV."),
+    ]
+
+
 def _choose() -> list[click.Parameter]:
     return [
         *_file(),
@@ -565,6 +579,18 @@ def _certainty() -> list[click.Parameter]:
         click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [where pages open]."),
         click.Option(["--learned-prior"], is_flag=True, help="Prior of counts learned from all cases, at γ = 1."),
         _cases_out("Write certainty per case as CSV."),
+        click.Option(
+            ["--plausibilities-out"],
+            metavar="FILE",
+            help="Write mean plausibilities of all cases: CSV, or Parquet with a row per case if it ends in .parquet.",
+        ),
+        click.Option(
+            ["--plausibility-draws"],
+            type=int,
+            default=0,
+            metavar="N",
+            help="Write the first N draws of each case to that file as well (CSV: instead of the means).",
+        ),
         _partitions(),
         _cluster(),
     ]
@@ -581,6 +607,17 @@ def _sweep() -> list[click.Parameter]:
         ),
         _partitions(),
         _cluster(),
+    ]
+
+
+def _metrics() -> list[click.Parameter]:
+    from .analyses.reliability import RELIABILITY
+
+    return [
+        *_plausible(),
+        click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [where pages open]."),
+        _predictions(),
+        *_options_of_parts([RELIABILITY.part("metrics")]),
     ]
 
 
@@ -847,6 +884,18 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "fit dawid-skene caries --smoothing none --cases-out truth.csv",
         _fit,
     ),
+    "tap": (
+        ".commands.tap:tap",
+        "Split agreement into accurate, mixed and guessed by the t-a-p model.",
+        "tap readings.csv",
+        _tap,
+    ),
+    "simulate": (
+        ".commands.tap:simulate",
+        "Simulate ratings under t-a-p, and show what coefficients and models make of them.",
+        "simulate --t 0.3 --a 0.7 --p 0.5 --raters 5",
+        _simulate,
+    ),
     "choose": (
         ".commands.choices:choose",
         "Select the rater model with the best held-out score.",
@@ -882,6 +931,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Compute certainty and classifier metrics over values of γ.",
         "sweep plackett-luce skin --reliabilities 1,3,10",
         _sweep,
+    ),
+    "metrics": (
+        ".commands.metrics:metrics",
+        "Compare classifiers by rankings and probabilities under uncertain truth.",
+        "metrics plackett-luce skin --k 3 --j 2",
+        _metrics,
     ),
     "sets": (
         ".commands.sets:sets",

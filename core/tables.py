@@ -99,9 +99,14 @@ def _safe(table: "pd.DataFrame") -> "pd.DataFrame":
     if not table.shape[1]:
         return table
     columns = [table.iloc[:, place] for place in range(table.shape[1])]
-    safe = pd.concat([c if pd.api.types.is_numeric_dtype(c) else c.map(spreadsheet) for c in columns], axis=1)
+    safe = pd.concat([c if pd.api.types.is_numeric_dtype(c) else c.map(_text) for c in columns], axis=1)
     safe.columns = [spreadsheet(name) for name in table.columns]
     return safe
+
+
+def _text(value: object) -> object:
+    """What a spreadsheet takes as text; a list as JSON."""
+    return spreadsheet(_plain(value) if isinstance(value, list) else value)
 
 
 def _cell(value: object) -> object:

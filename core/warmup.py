@@ -46,6 +46,7 @@ from .raters.monitoring import monitor
 from .raters.planning import Goal, forecast
 from .raters.report_card import report_card
 from .reducers.all_draws import WholeCases
+from .reducers.list_metrics import ListMetrics
 from .reducers.metrics import Metrics
 from .reducers.protocol import Reducer, reduce_draws
 from .reducers.quantiles import Quantiles
@@ -183,6 +184,8 @@ def _others() -> None:
         method = methods("plausibility")[name]
         method.make().point_shares(as_taken(method, rankings)[0])
         _draw_from(name, Metrics((_classifier(),), 3, class_risk))
+    known = _classifier().probabilities(rankings.n_classes)
+    _draw_from(_opening(), ListMetrics((_classifier(),), (known,), rankings.n_classes))
 
 
 def _classifier() -> Predictions:

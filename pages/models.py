@@ -36,7 +36,17 @@ from pages.shared.models import choose as models_choose
 from pages.shared.models import jobs as models_jobs
 
 MOST_SIDE_BY_SIDE = 6
-_TABS = ("Cases", "Raters", "Prevalence", "Checks", "Soft labels", "Models compared", "Fit details")
+_TABS = (
+    "Cases",
+    "Raters",
+    "Prevalence",
+    "Checks",
+    "Soft labels",
+    "Models compared",
+    "Fit details",
+    "t-a-p",
+    "Explore t-a-p",
+)
 
 
 def _restarts(shown: Fitted, n_restarts: int) -> Fitted:
@@ -189,6 +199,9 @@ def _page() -> None:
 def _tabs(dataset: Dataset, view: Dataset, models: FittedModels) -> None:
     """A tab for each part that rests on the fits."""
     own = {"All labels": lambda: _every_label(dataset), "Models compared": lambda: _compared(view, models)}
+    for name in ("tap", "explore"):
+        part = MODELS.part(name)
+        own[part.title] = lambda part=part: blocks.answer(part, view)
     parts = {part.title: part for part in MODELS.parts}
     every = dataset.kind == "set" and dataset.raters_identified
     names = [name for name in _TABS if name != "Raters" or models.shown.request.way != "vote"]

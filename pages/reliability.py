@@ -27,7 +27,7 @@ from pages.shared.kit import (
     widgets,
 )
 from pages.shared.kit import sweep as sweeps
-from pages.shared.reliability import anchors, prediction_sets, set_classifiers
+from pages.shared.reliability import anchors, metrics, plausibilities, prediction_sets, set_classifiers
 from pages.shared.reliability import scores as score_view
 
 
@@ -138,10 +138,13 @@ def _found(dataset: Dataset, inputs: Inputs, sweep: SweepTable, sets: tuple) -> 
         tabs["Classifiers"] = lambda: part("classifiers")
     tabs["Certainty"] = lambda: part("certainty")
     if classifiers:
+        tabs["Further metrics"] = lambda: metrics.show(inputs)
         tabs["Prediction sets"] = lambda: prediction_sets.show(inputs, reliabilities)
     if sweep.risk:
         tabs["Risk"] = lambda: part("risk")
     tabs["Relations"] = lambda: _relations(dataset, inputs, sweep, options)
+    if inputs.dataset.kind in ("class", "ranking"):
+        tabs["Soft labels"] = lambda: plausibilities.show(inputs, options)
     tabs["What anchors γ"] = lambda: anchors.show(inputs.dataset, model)
     # Only the open tab is worked out: another model on many cases takes a while, and other pages wait for it.
     for name, tab in zip(tabs, widgets.tabs(list(tabs), "reliability_tabs"), strict=True):

@@ -89,7 +89,7 @@ def agreement(options) -> tuple[dict, "pd.DataFrame"]:
     if options.part != "coefficients":
         from ..analyses.agreement import AGREEMENT
 
-        return answer_part(AGREEMENT, options)
+        return answer_part(AGREEMENT, options, as_classes=True)
     check_agreement(options)
     reading = read_warned(options)
     dataset = reading.dataset

@@ -14,6 +14,8 @@ from ..evaluation.predictions import open_predictions
 from ..ingest.companion_files import SideFiles, with_side_files
 from ..ingest.formats.tables import open_table
 from ..methods import Method, methods
+from ..models.bayesian_dawid_skene import METHOD as BAYESIAN
+from ..models.bayesian_dawid_skene import PRIORS, prior_in_words
 from ..models.catalogue import Fitted, Request, em_model, fit_request, request
 from ..models.classifier_evidence import WEIGHT, WEIGHTS, evidence_weight, with_classifier
 from ..models.expected_class import class_scale
@@ -273,6 +275,9 @@ def _of_posterior(fitted: Fitted) -> dict:
         return {}
     found = fitted.fit
     answer: dict[str, Any] = {}
+    if found.model == BAYESIAN.name:
+        given = {option.name: found.settings[option.name] for option in PRIORS}
+        answer["prior"] = prior_in_words(len(found.classes), **given)
     if len(found.classes) == 2 and found.uncertainty is not None:
         spread = found.uncertainty.prevalence
         answer["pi"] = {

@@ -250,8 +250,19 @@ def write_table(path: str | None, table: "pd.DataFrame") -> None:
         return
     from ..tables import to_csv
 
+    write_bytes(path, to_csv(table))
+
+
+def write_bytes(path: str, content: bytes) -> None:
+    """Write a file that was asked for.
+
+    Raises
+    ------
+    InputError
+        It cannot be written.
+    """
     try:
-        Path(path).write_bytes(to_csv(table))
+        Path(path).write_bytes(content)
     except OSError as error:
         raise InputError(f"Could not write {path}: {error.strerror}. Check the path.") from None
 

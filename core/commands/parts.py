@@ -13,7 +13,11 @@ if TYPE_CHECKING:
 
 
 def answer_part(
-    analysis: Analysis, options, with_more: Callable[[Dataset], Dataset] = lambda dataset: dataset
+    analysis: Analysis,
+    options,
+    with_more: Callable[[Dataset], Dataset] = lambda dataset: dataset,
+    *,
+    as_classes: bool = False,
 ) -> tuple[dict, "pd.DataFrame"]:
     """Return the part that the options name, for unsplit scores if the part takes them.
 
@@ -24,6 +28,8 @@ def answer_part(
         Options of the command line.
     with_more : callable
         Function that adds to the data, such as gold.
+    as_classes : bool
+        The part takes single classes, as on its page, whatever the annotations are.
 
     Raises
     ------
@@ -34,7 +40,7 @@ def answer_part(
     dataset, left_out = read_warned(options).dataset, 0
     if dataset.kind == "score" and options.threshold is None:
         dataset = with_more(dataset)
-    if dataset.kind == "class" or not part.applicable(dataset).possible:
+    if as_classes or dataset.kind == "class" or not part.applicable(dataset).possible:
         dataset, left_out = dataset.as_classes(split(options))
         dataset = with_more(with_declared_order(dataset, options))
     return answered(part, options, dataset, left_out)

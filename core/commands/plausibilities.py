@@ -17,6 +17,7 @@ from ..analysis_settings import COUNTS_LEARN, AnalysisSettings, compute_settings
 from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..certainty.label_sets import label_set_certainty
 from ..certainty.more_raters import OUTCOMES, more_raters
+from ..certainty.plausibilities import plausibilities
 from ..certainty.score_trust import score_trust
 from ..certainty.scores_by_gold import scores_by_gold
 from ..certainty.shares import certainty_shares
@@ -38,8 +39,10 @@ from ..plausibility.gaussian_prior import fit_prior
 from ..plausibility.learned_counts import LearnedCounts, learned_counts
 from ..plausibility.plackett_luce.trust import MixturePlackettLuce
 from ..plausibility.protocol import PlausibilityModel
+from ..runtime.executors import Executor
+from ..tables import to_parquet
 from ..thresholds import CERTAIN_LEVELS
-from .inputs import progress, read_warned, runner_of, split, stamp, with_declared_order, write_table
+from .inputs import progress, read_warned, runner_of, split, stamp, with_declared_order, write_bytes, write_table
 from .labels import counts_of_sets, of_all_labels
 
 _BETTER = {"classifier": "a", "other_classifier": "b", "metric": "metric", "p_better": "p"}
@@ -53,8 +56,14 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
             raise InputError(
                 "Each label has a γ of its own.", "Provide --reliability, or choose a label (--label NAME)."
             )
+        if options.plausibilities_out:
+            raise InputError("--plausibilities-out is of classes.", "Choose a label (--label NAME).")
         return _certainty_of_sets(options, reading.dataset)
     dataset, left_out = read_input(options, reading)
+    if options.plausibilities_out and dataset.kind not in ("class", "ranking"):
+        raise InputError(
+            "--plausibilities-out is of classes.", "Leave it out, or split the annotations in two classes."
+        )
     learned = learned_of(options, dataset)
     if learned is not None and options.reliability is None:
         options.reliability = learned.model.default_reliability
@@ -68,6 +77,7 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
     part = CASES.part("certainty")
     with runner_of(options) as runner:
         found = part.answer(asked, how, progress=progress, runner=runner)
+        _write_plausibilities(options, model, dataset, runner)
     table = part.frame(found, asked, how)
     answer = {
         "model": options.model,
@@ -83,6 +93,27 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
         answer |= _with_learned_prior(learned, dataset, found.certainty, options.reliability, table)
     write_table(options.cases_out, table)
     return answer, table
+
+
+def _write_plausibilities(options, model: PlausibilityModel, dataset: Dataset, runner: Executor) -> None:
+    """Write soft labels to the file that was asked for: a row per case in Parquet, per case and class in CSV."""
+    path = options.plausibilities_out
+    if not path:
+        return
+    found = plausibilities(
+        model,
+        dataset,
+        reliability=options.reliability,
+        n_draws=options.draws,
+        seed=options.seed,
+        n_kept=options.plausibility_draws,
+        runner=runner,
+    )
+    if not path.lower().endswith(".parquet"):
+        write_table(path, found.long_table())
+        return
+    about = {"model": found.model, "reliability": found.reliability, "classes": list(found.classes)}
+    write_bytes(path, to_parquet(found.by_case(), about | stamp(options, dataset)))
 
 
 def _inputs(dataset: Dataset, model: PlausibilityModel, options) -> Inputs:

@@ -144,7 +144,7 @@ def evaluate(state: MetricState, reducer: Metrics, point: np.ndarray, seed: int 
     for number, name in enumerate(names):
         per_case = state.per_case[:, number]
         seen = np.isfinite(per_case[:, 0])
-        case_se = _bootstrap_se(per_case[seen], rng)
+        case_se = bootstrap_se(per_case[seen], rng)
         values[name] = {}
         for place, metric in enumerate(metrics):
             draws = by_draw[number, place]
@@ -324,12 +324,20 @@ def _point_as_draws(
     ), weights
 
 
-def _bootstrap_se(per_case: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Bootstrap the standard error with one resample at a time, because a matrix takes 160 MB for 20,000 cases."""
+def bootstrap_se(per_case: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """Bootstrap the standard error of means over cases, shape (n_metrics,).
+
+    One resample at a time, because a matrix takes 160 MB for 20,000 cases.
+
+    Parameters
+    ----------
+    per_case : ndarray, shape (n_cases, n_metrics)
+    rng : Generator
+    """
     n_cases = len(per_case)
     if n_cases < 2:
         return np.full(per_case.shape[1], np.nan)
-    means = np.empty((N_BOOTSTRAP, per_case.shape[1]))
+    means = np.empty((N_BOOTSTRAP, per_case.shape[1]))  # one by one: all resamples of 20,000 cases take 160 MB
     for resample in range(N_BOOTSTRAP):
         means[resample] = np.bincount(rng.integers(n_cases, size=n_cases), minlength=n_cases) @ per_case / n_cases
     return means.std(axis=0, ddof=1)

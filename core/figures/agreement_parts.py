@@ -12,6 +12,7 @@ from ..agreement.precision import PrecisionCurve, PrecisionPoint
 from ..methods import method_named
 from ..text import exact, plotly, plural, probability
 from .labels import between, short_names
+from .reliability import DASHES, SYMBOLS
 from .theme import Theme, Trace, bar, cross, error_bars, figure_of, filled_band, scatter, upright, with_opacity
 
 MOST_LINES = 40
@@ -173,6 +174,48 @@ def precision_figure(curves: Sequence[PrecisionCurve], theme: Theme, title: str)
         360,
         xaxis={"title": "annotations added", "rangemode": "tozero"},
         yaxis={"title": "width of the 95% interval", "rangemode": "tozero"},
+        legend_below=True,
+    )
+
+
+def weight_curves(sizes: np.ndarray, curves: dict[str, np.ndarray], theme: Theme, title: str) -> go.Figure:
+    """Weight of a case against its number of annotations; weightings with the same weights share a line.
+
+    Parameters
+    ----------
+    sizes : ndarray, shape (n_sizes,)
+        Numbers of annotations.
+    curves : dict of str to ndarray
+        Weights by weighting, the largest 1.
+    theme : Theme
+    title : str
+    """
+    lines: list[tuple[list[str], np.ndarray]] = []
+    for name, weight in curves.items():
+        same = next((names for names, known in lines if np.allclose(known, weight, atol=1e-9)), None)
+        if same is None:
+            lines.append(([name], weight))
+        else:
+            same.append(name)
+    data = [
+        scatter(
+            x=sizes.tolist(),
+            y=weight.tolist(),
+            mode="lines+markers",
+            name=" = ".join(names),
+            line={"color": theme.classes[place], "width": 2.5, "dash": DASHES[place % len(DASHES)]},
+            marker={"symbol": SYMBOLS[place % len(SYMBOLS)], "size": 7},
+            hovertemplate="%{x} annotations: weight %{y:.3f}<extra>" + " = ".join(names) + "</extra>",
+        )
+        for place, (names, weight) in enumerate(lines)
+    ]
+    return figure_of(
+        theme,
+        data,
+        title,
+        360,
+        xaxis={"title": "annotations of a case", "dtick": 1 if len(sizes) <= 20 else None},
+        yaxis={"title": "weight, largest 1", "range": [0, 1.05]},
         legend_below=True,
     )
 

@@ -7,7 +7,9 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..errors import InputError
+from ..methods import Option
 from ..options import check_number
+from ..text import exact, percent
 from .confusion_model import ConfusionModel, check_answers
 from .dawid_skene_density import DawidSkeneDensity
 from .rater_methods import DAWID_SKENE_1979, posterior_method
@@ -25,6 +27,11 @@ class BayesianDawidSkene(ConfusionModel):
         Dirichlet parameter of a right annotation, 2.5 K where it is not given.
     off_diagonal : float
         Dirichlet parameter of each wrong annotation.
+
+    Notes
+    -----
+    A Dirichlet parameter counts as that many observations, see `prior_in_words`. The defaults are those that the
+    guide calls weakly informative; 1 everywhere is a flat prior.
     """
 
     name: ClassVar[str] = "bayesian-dawid-skene"
@@ -56,6 +63,37 @@ class BayesianDawidSkene(ConfusionModel):
         return DawidSkeneDensity(dataset, np.full(n, self.prevalence_prior), rows)
 
 
+def prior_in_words(
+    n_classes: int, prevalence_prior: float = 3.0, diagonal: float | None = None, off_diagonal: float = 1.0
+) -> str:
+    """Say as how many annotations and cases the prior counts.
+
+    Parameters
+    ----------
+    n_classes : int
+    prevalence_prior, diagonal, off_diagonal
+        As of `BayesianDawidSkene`.
+    """
+    right = 2.5 * n_classes if diagonal is None else diagonal
+    wrong = off_diagonal * (n_classes - 1)
+    return (
+        f"The prior counts as much as {exact(right + wrong)} annotations per rater and true class ({exact(right)} "
+        f"correct, {exact(wrong)} incorrect: accuracy {percent(right / (right + wrong))}), and as "
+        f"{exact(prevalence_prior * n_classes)} cases, {exact(prevalence_prior)} of each class."
+    )
+
+
+def _prior(name: str, default: float | None, label: str, help: str) -> Option:
+    return Option(name, float, default, label, help, 0.001, 1e6)
+
+
+PRIORS = (
+    _prior("prevalence_prior", 3.0, "Prior cases of each class", "prior cases of each class [3]"),
+    _prior("diagonal", None, "Prior correct annotations per rater and class",
+           "prior correct annotations per rater and true class [2.5 times the number of classes]"),
+    _prior("off_diagonal", 1.0, "Prior incorrect annotations per rater, true and given class",
+           "prior annotations of each wrong class per rater and true class [1]"),
+)  # fmt: skip
 METHOD = posterior_method(
     BayesianDawidSkene.name,
     "Dawid-Skene, Bayesian",
@@ -64,6 +102,7 @@ METHOD = posterior_method(
     exactly="Posterior of prevalence and confusion matrices under Dirichlet priors, true classes summed out, by NUTS "
     "(Dawid & Skene 1979; Stan user's guide, 7.4).",
     sources=(DAWID_SKENE_1979,),
+    options=PRIORS,
     place=60,
     warm=True,
 )

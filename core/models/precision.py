@@ -8,7 +8,7 @@ by the delta method. Or they come from refits to resampled cases, each climbing 
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -61,6 +61,15 @@ class Coordinates:
         """Prevalence, shape (n_classes,), and confusion matrices, shape (n_raters, n_classes, n_classes)."""
         prevalence = self._prevalence.at(coordinates[: self._split])[0]
         return prevalence, self._chart.theta(coordinates[self._split :]).transpose(0, 2, 1)
+
+    @property
+    def chart(self) -> Any:
+        """The raters' coordinates, as the family of the model has them."""
+        return self._chart
+
+    def of_raters(self, coordinates: np.ndarray) -> np.ndarray:
+        """The part of the coordinates that belongs to raters."""
+        return coordinates[self._split :]
 
     def point(self, coordinates: np.ndarray) -> Point:
         """The parameters there as the step E takes them."""

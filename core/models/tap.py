@@ -143,6 +143,15 @@ class TapChart:
         a[self._free] = expit(coordinates[: self._n_free])
         return a, self._guesses.at(coordinates[self._n_free :])
 
+    @property
+    def free(self) -> np.ndarray:
+        """Whose accuracy is not on a bound, bool, shape (n_raters,) or (1,)."""
+        return self._free
+
+    def accuracy_and_guesses(self, coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Accuracies, shape (n_raters,), and guesses, shape (n_raters, n_classes); of one if they are common."""
+        return self._at(coordinates)
+
     def theta(self, coordinates: np.ndarray) -> np.ndarray:
         """P(annotated | true): rater, annotated, true."""
         return _theta(*self._at(coordinates), self._n_raters)

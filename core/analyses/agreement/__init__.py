@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ...agreement.by_rater import OVERALL
 from ...agreement.krippendorff import KRIPPENDORFF_ALPHA
 from ...agreement.pairs import METHOD as PAIRS
@@ -76,6 +78,13 @@ def _any(dataset: Dataset) -> Verdict:
     return any_of("coefficient", dataset)
 
 
+def _several(dataset: Dataset) -> Verdict:
+    found = _any(dataset)
+    if not found.possible or (np.diff(dataset.case_ptr) > 1).any():
+        return found
+    return Verdict(found.method, found.title, False, "no case has two annotations")
+
+
 def _pairs(dataset: Dataset) -> Verdict:
     return can_use(PAIRS, dataset)
 
@@ -103,6 +112,7 @@ AGREEMENT = Analysis(
         _part("raters", "By rater", _pairs, RaterOptions),
         _part("classes", "By class", _any),
         _part("cases", "Cases", _any),
+        _part("weightings", "Weightings", _several),
         _part("time", "Over time", _dated, WindowOptions),
         _part("precision", "Precision and sample size", _any),
     ),

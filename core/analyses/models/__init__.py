@@ -3,12 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from ...annotations.dataset import Dataset
 from ...methods import Verdict, any_of, can_use
 from ...models.catalogue import Request
 from ...models.gold import gold_cases
 from ...models.majority import METHOD as MAJORITY
-from ..base import Analysis, AnalysisPart, PartOption
+from ..base import Analysis, AnalysisPart, NoOptions, PartOption
 
 SHARED, OWN = "Shared by all labels", "Each label alone"
 
@@ -41,6 +43,83 @@ class LabelOptions:
         default=SHARED,
         metadata={"option": PartOption("Trust in a rater", (SHARED, OWN), key="label_trust", side_by_side=True)},
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ExploreOptions:
+    """Of ratings that are simulated under t-a-p."""
+
+    t: float = field(
+        default=0.3,
+        metadata={
+            "option": PartOption(
+                "t: prevalence of class 1", kind="number", key="explore_t", help="Prevalence of class 1, 0 to 1"
+            )
+        },
+    )
+    a: float = field(
+        default=0.7,
+        metadata={
+            "option": PartOption(
+                "a: accuracy of raters",
+                kind="number",
+                key="explore_a",
+                help="Probability that a rater knows the class, 0 to 1",
+            )
+        },
+    )
+    p: float = field(
+        default=0.3,
+        metadata={
+            "option": PartOption(
+                "p: guesses of class 1",
+                kind="number",
+                key="explore_p",
+                help="Share of guesses that are of class 1, 0 to 1",
+            )
+        },
+    )
+    classes: int = field(
+        default=2,
+        metadata={
+            "option": PartOption(
+                "Number of classes",
+                kind="integer",
+                low=2,
+                key="explore_classes",
+                help="Number of classes; those after the first are equally common",
+            )
+        },
+    )
+    cases: int = field(
+        default=200,
+        metadata={
+            "option": PartOption("Number of cases", kind="integer", low=2, key="explore_cases", help="Number of cases")
+        },
+    )
+    raters: int = field(
+        default=5,
+        metadata={
+            "option": PartOption(
+                "Number of raters", kind="integer", low=2, key="explore_raters", help="Number of raters"
+            )
+        },
+    )
+    seed: int = 0
+
+
+def _tap(dataset: Dataset) -> Verdict:
+    found = _any(dataset)
+    if found.possible and dataset.kind == "class" and dataset.n_classes < 2:
+        return Verdict(found.method, found.title, False, "there is one class")
+    return _unless(
+        "" if dataset.kind != "class" or (np.diff(dataset.case_ptr) > 1).any() else "no case has two annotations",
+        dataset,
+    )
+
+
+def _always(dataset: Dataset) -> Verdict:
+    return Verdict("explore", "Explore t-a-p", True, "")
 
 
 def _any(dataset: Dataset) -> Verdict:
@@ -92,6 +171,8 @@ MODELS = Analysis(
         _part("agreement", "Models with each other"),
         _part("gold", "Against gold", applicable=_by_gold),
         _part("details", "Fit details"),
+        _part("tap", "t-a-p", applicable=_tap, options=NoOptions, needs=""),
+        _part("explore", "Explore t-a-p", ExploreOptions, _always, needs=""),
         _part("scores", "Held-out scores", needs="scores:score_models"),
         _part("labels", "All labels", LabelOptions, _labels, "labels:fit_every_label"),
         _part("vote", "Majority vote", applicable=_votes, needs=""),

@@ -1,14 +1,14 @@
 """Change of certainty and classifiers with the reliability γ: the parts of the analysis, with their options."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log
 
 from ...analysis_settings import AnalysisSettings, plausibility_names
 from ...errors import InputError
 from ...methods import Verdict, can_use, method_named
 from ...text import exact
-from ..base import Analysis, AnalysisPart
+from ..base import Analysis, AnalysisPart, PartOption
 from ..blocks import Control
 from ..inputs import Inputs
 
@@ -33,6 +33,43 @@ class SweepOptions:
     n_draws: int = 1000
     seed: int = 0
     metric: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricOptions:
+    """Options of further metrics.
+
+    Attributes
+    ----------
+    k : int
+        Length of the compared lists.
+    j : int
+        Most plausible classes that must all be among the first k predicted ones.
+    n_draws, seed : int
+    """
+
+    k: int = field(
+        default=3,
+        metadata={
+            "option": PartOption(
+                "Length of the lists, k", kind="integer", low=1, key="metrics_k", help="Length of the compared lists"
+            )
+        },
+    )
+    j: int = field(
+        default=2,
+        metadata={
+            "option": PartOption(
+                "Size of the target, j",
+                kind="integer",
+                low=1,
+                key="metrics_j",
+                help="Most plausible classes that must be in the predicted list",
+            )
+        },
+    )
+    n_draws: int = 1000
+    seed: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,10 +221,12 @@ RELIABILITY = Analysis(
     (
         _part("certainty", "Certainty", _of_classes),
         _part("classifiers", "Classifiers", _of_classes, _with_predictions, compute="certainty"),
+        _part("metrics", "Further metrics", _of_classes, _with_predictions, options=MetricOptions),
         _part("prediction_sets", "Prediction sets", _of_classes, _with_predictions, _with_class_scores,
               options=SetOptions),
         _part("risk", "Risk", _of_classes, _with_risk, compute="certainty"),
         _part("relations", "Relations", _of_classes, compute="certainty"),
+        _part("plausibilities", "Soft labels", _of_classes),
         _part("models", "Another model", _of_classes, _with_another_model),
         _part("anchors", "What anchors γ", options=AnchorOptions),
         _part("scores", "Certainty of scores", _of_scores),

@@ -44,7 +44,7 @@ from pages.shared.kit import columns, job_progress, widgets
 from pages.shared.kit import style as look
 
 Drawn = Mapping[str, Callable[[Any], Any]]
-_WIDTH = 320
+_WIDTH, _NUMBER_WIDTH = 320, 220
 _FORMATS = {
     "coefficient": columns.TWO,
     "difference": columns.THREE,
@@ -119,7 +119,7 @@ def result_of(part: AnalysisPart, dataset: Dataset, options: Any = None) -> Any:
 
 def controls(part: AnalysisPart) -> Any:
     """The options of a part as somebody chooses them."""
-    given = {}
+    given, numbers = {}, None
     for field in fields(part.options):
         option = field.metadata.get("option")
         if option is None or not option.key:
@@ -131,6 +131,14 @@ def controls(part: AnalysisPart) -> Any:
             given[field.name] = st.segmented_control(
                 option.label, option.choices, default=field.default, required=True, format_func=option.titles,
                 key=option.key, persist_state="session",
+            )  # fmt: skip
+            continue
+        if not option.choices:
+            numbers = numbers or st.container(horizontal=True)
+            step = 1 if option.kind == "integer" else 0.05
+            given[field.name] = numbers.number_input(
+                option.label, min_value=type(step)(option.low), value=field.default, step=step, key=option.key,
+                help=option.help or None, width=_NUMBER_WIDTH, persist_state="session",
             )  # fmt: skip
             continue
         given[field.name] = st.selectbox(

@@ -9,6 +9,8 @@ from core.annotations.dataset import Dataset
 from core.errors import InputError
 from core.figures import effects as figures
 from core.methods import Method, methods
+from core.models.bayesian_dawid_skene import METHOD as BAYESIAN
+from core.models.bayesian_dawid_skene import PRIORS, prior_in_words
 from core.models.catalogue import Request, request
 from core.models.dawid_skene import METHOD as DAWID_SKENE
 from core.models.dawid_skene import default_smoothing
@@ -64,7 +66,8 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
         _switches()
     with row.popover("More", key="more_models"):
         em, draws, restarts = _more(view)
-    asked = em | draws | {"positive": _positive(view, [known[name] for name in chosen])}
+        priors = _priors(view) if BAYESIAN.name in chosen else {}
+    asked = em | draws | priors | {"positive": _positive(view, [known[name] for name in chosen])}
     requests = []
     for name in chosen:
         ways = known[name].ways
@@ -191,6 +194,25 @@ def _more(view: Dataset) -> tuple[dict, dict, int]:
     em = {"smoothing": smoothing, "repeats": repeats, "use_gold": use_gold}
     draws = {"n_draws": int(n_draws), "n_tune": int(n_tune), "n_chains": int(n_chains), "seed": int(seed)}
     return em, draws | {"cooperative": cooperative}, restarts
+
+
+def _priors(view: Dataset) -> dict:
+    """Priors of the Bayesian Dawid-Skene model, and as how many annotations they count."""
+    given = {}
+    for option in PRIORS:
+        default = 2.5 * view.n_classes if option.default is None else option.default
+        value = st.number_input(
+            option.label,
+            min_value=option.low,
+            max_value=option.high,
+            value=float(default),
+            step=0.5,
+            key=f"{option.name}-{view.digest}",
+            persist_state="session",
+        )
+        given[option.name] = None if value == default else value
+    st.caption(prior_in_words(view.n_classes, **{name: value for name, value in given.items() if value is not None}))
+    return given
 
 
 def _positive(view: Dataset, chosen: list[Method]) -> str | None:
