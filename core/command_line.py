@@ -528,6 +528,36 @@ def _panel() -> list[click.Parameter]:
     ]
 
 
+def _study() -> list[click.Parameter]:
+    from .analyses.study import STUDY
+
+    return [
+        *_parts_of(STUDY),
+        click.Argument(["files"], nargs=-1, required=True, metavar="FILE..."),
+        *_truth_of_study(),
+        *_options_of_parts(STUDY.parts, without=("effect", "power")),
+        click.Option(["--threshold"], type=float, metavar="T", help="Score from which on a case is positive."),
+        click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed of random numbers."),
+    ]
+
+
+def _truth_of_study() -> list[click.Parameter]:
+    """What is known of a reader study beside its readings."""
+    return [
+        click.Option(
+            ["--truth"], metavar="FILE", help="Truth of the study: a table case,truth; from its files if omitted."
+        ),
+        click.Option(
+            ["--panel"], metavar="FILE", help="Panel of the study: annotations in place of a truth; their errors count."
+        ),
+        click.Option(["--positive"], metavar="CLASS", help="Class of the study that is the condition, if unclear."),
+        click.Option(
+            ["--column"], multiple=True, metavar="ROLE=NAME",
+            help="Column of the study by role (reader, case, modality, score, truth); may be repeated.",
+        ),
+    ]  # fmt: skip
+
+
 def _draws() -> list[click.Parameter]:
     return [
         click.Option(["--draws"], type=int, default=1000, show_default=True, metavar="M", help="Draws per case."),
@@ -683,6 +713,8 @@ def _report() -> list[click.Parameter]:
             ["--reliability"], type=float, metavar="G", help="Reliability γ of the section on cases [where pages open]."
         ),
         _predictions(),
+        click.Option(["--study"], multiple=True, metavar="FILE", help="Files of a reader study; may be repeated."),
+        *_truth_of_study(),
     ]
 
 
@@ -854,6 +886,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "What a panel of AI raters is worth: effective number of raters, vote and members.",
         "panel readings.csv --machine gpt,gemini,claude --truth joint",
         _panel,
+    ),
+    "study": (
+        ".commands.studies:study",
+        "Compare modalities in a reader study (MRMC): AUC, sensitivity or specificity, and the size of a next study.",
+        "study readings.csv --truth truth.csv --measure sensitivity --threshold 3",
+        _study,
     ),
     "certainty": (
         ".commands.plausibilities:certainty",

@@ -29,6 +29,7 @@ from pages.shared.kit import (
     reliability_slider,
     scores,
     state,
+    studies,
     sweep,
     trusted_raters,
     widgets,
@@ -63,6 +64,7 @@ def _request(
         marks=tuple(marked),
         assigned=access.assigned(whole.dataset.digest),
         reviewed=_came_by(reviews, whole.dataset.digest),
+        study=studies.in_use(whole.dataset),
     )
 
 
@@ -109,6 +111,7 @@ def _key(request: ReportRequest, name: str, threshold: float | str | None, secti
         request.machines,
         request.marks,
         given,
+        request.study.digest if request.study else "",
     )
     settings = tuple(sorted(request.model.settings().items()))
     asked = request.reliability, request.settings.rater_model

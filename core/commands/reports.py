@@ -12,6 +12,7 @@ from ..report.build import SECTIONS, ReportRequest, build_report
 from ..review.store import head_of_reviews
 from .inputs import progress, read_file, read_warned, split, stamp, with_declared_order
 from .plausibilities import read_classifiers, read_predictors, settings_of
+from .studies import read as read_files_of_study
 
 
 def report(options) -> tuple[dict, pd.DataFrame]:
@@ -42,6 +43,7 @@ def report(options) -> tuple[dict, pd.DataFrame]:
         n_draws=options.draws,
         seed=options.seed,
         record=head_of_reviews(options.whole),  # reviews belong to the whole dataset
+        study=read_files_of_study(options, options.study).study if options.study else None,
     )
     content = build_report(request, sections, progress=progress)
     try:

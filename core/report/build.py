@@ -20,8 +20,17 @@ from ..review.chain import Head
 from ..review.random_sample import ReviewedBy
 from ..review.states import CaseReview
 from ..runtime.chunks import CancelToken
+from ..studies.study import ReadingStudy
 from ..text import exact, plural
-from . import data_sections, gold_section, machine_section, review_section, score_section, truth_sections
+from . import (
+    data_sections,
+    gold_section,
+    machine_section,
+    review_section,
+    score_section,
+    study_section,
+    truth_sections,
+)
 from .page import printed, to_html
 
 _SECTIONS: dict[str, tuple[str, Callable]] = {
@@ -34,6 +43,7 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "reviews": ("What did reviews decide?", review_section.reviews),
     "certainty": ("Which cases are uncertain?", truth_sections.certainty),
     "classifiers": ("Does the best classifier depend on γ?", truth_sections.classifiers),
+    "study": ("Do readers decide better in one modality?", study_section.study),
     "sets": ("How many classes must a classifier list?", truth_sections.sets),
     "methods": ("Methods", truth_sections.methods),
     "data": ("The data, and how to reproduce these numbers", data_sections.provenance),
@@ -87,6 +97,8 @@ class ReportRequest:
         Cases that were given to people, see `core.review.assignments.assignment_table`.
     reviewed : ReviewedBy or None
         How the cases of ``reviews`` came to be reviewed.
+    study : ReadingStudy or None
+        A reader study that belongs to the dataset, with its truth or a panel.
     """
 
     dataset: Dataset
@@ -109,6 +121,7 @@ class ReportRequest:
     part: Callable[[float, CancelToken, Callable[[float], None] | None], SweepPart] | None = None
     assigned: "pd.DataFrame | None" = None
     reviewed: ReviewedBy | None = None
+    study: ReadingStudy | None = None
 
     @property
     def model(self) -> PlausibilityModel:

@@ -243,7 +243,7 @@ def _of_studies():
     panel = opinions(rng, truth, (0.8, 0.9, 0.9))
     found = compute(ReadingStudy(scores, CLASSES, RATERS, CASES, panel=panel), StudyOptions(n_draws=50))
     yield from (found, compute_next_study(found.taken, 0.1))
-    yield compute_roc_curves(ReadingStudy(scores, CLASSES, RATERS, CASES, truth), truth)
+    yield compute_roc_curves(ReadingStudy(scores, CLASSES, RATERS, CASES, truth), np.asarray(truth, float))
 
 
 @pytest.fixture(scope="module")
