@@ -706,7 +706,11 @@ def _report() -> list[click.Parameter]:
         *_file(),
         *_draws(),
         _ordinal(),
-        click.Option(["--out"], required=True, metavar="FILE", help="HTML file to write."),
+        click.Option(["--out"], metavar="FILE", help="HTML file to write."),
+        click.Option(
+            ["--reference-standard"], metavar="FILE",
+            help="Word (.docx) or HTML file to write: how the reference standard was made, with checklists.",
+        ),
         click.Option(["--sections"], metavar="A,B", help=f"Sections, all if omitted: {', '.join(SECTIONS)}."),
         click.Option(["--model"], type=click.Choice(names), help="Plausibility model."),
         click.Option(
@@ -715,7 +719,7 @@ def _report() -> list[click.Parameter]:
         _predictions(),
         click.Option(["--study"], multiple=True, metavar="FILE", help="Files of a reader study; may be repeated."),
         *_truth_of_study(),
-    ]
+    ]  # fmt: skip
 
 
 def _verify() -> list[click.Parameter]:

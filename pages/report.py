@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -13,6 +14,7 @@ from core.methods import as_taken
 from core.plausibility.protocol import PlausibilityModel
 from core.reducers.top_draws import can_keep
 from core.report.build import SECTIONS, ReportRequest, build_report
+from core.report.reference_standard import TO_WRITE, build_reference_standard
 from core.review.random_sample import ReviewedBy, reviewed_by
 from core.review.states import CaseReview
 from core.runtime.jobs import Job
@@ -34,6 +36,11 @@ from pages.shared.kit import (
     trusted_raters,
     widgets,
 )
+
+_DOCUMENTS = {
+    "docx": ("Word", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    "html": ("HTML", "text/html"),
+}
 
 
 def _request(
@@ -167,6 +174,7 @@ def _page() -> None:
         st.caption(opening.CHOOSING)
         return
     request = _request(reading, dataset, replace(settings, plausibility=model), offer.sweep, threshold)
+    _reference_standard(request)
     key = _key(request, name, threshold, sections)
     done = job_progress.result_of(key, "Report", _work(request, view, sections))
     if done is None:
@@ -190,6 +198,29 @@ def _page() -> None:
         st.iframe(content.decode(), height=900, alt="Preview of the report")
     else:
         _answers(answers)
+
+
+def _reference_standard(request: ReportRequest) -> None:
+    """The document on how the reference standard was made, as Word and HTML; written by the press."""
+    if request.no_classes:
+        return
+    with st.expander("Reference standard"):
+        st.markdown(
+            "How the reference standard was made: who annotated, the process, blinding, agreement before adjudication, "
+            "cases without a determinable truth, with checklists of STARD 2015, CLAIM 2024 and GRRAS 2011. What data "
+            f"do not show is marked “{TO_WRITE}”."
+        )
+        with st.container(horizontal=True):
+            for ending, (label, mime) in _DOCUMENTS.items():
+                st.download_button(
+                    f"Download {label}",
+                    partial(build_reference_standard, request, ending),
+                    file_name=provenance.file_name("reference_standard", ending),
+                    mime=mime,
+                    icon=":material/description:",
+                    on_click="ignore",
+                    key=f"take_standard_{ending}",
+                )
 
 
 def _answers(answers: tuple[tuple[str, str], ...]) -> None:

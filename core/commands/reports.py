@@ -17,6 +17,8 @@ from .studies import read as read_files_of_study
 
 def report(options) -> tuple[dict, pd.DataFrame]:
     """Write the report; the table lists its sections."""
+    if options.out is None and not options.reference_standard:
+        raise InputError("No file to write.", "Use --out FILE, or --reference-standard FILE.")
     reading = read_warned(options)
     dataset = reading.dataset
     every = read_file(options) if reading.machines and not options.with_machines else None  # machines, too
@@ -45,12 +47,28 @@ def report(options) -> tuple[dict, pd.DataFrame]:
         record=head_of_reviews(options.whole),  # reviews belong to the whole dataset
         study=read_files_of_study(options, options.study).study if options.study else None,
     )
-    content = build_report(request, sections, progress=progress)
-    try:
-        Path(options.out).write_bytes(content)
-    except OSError as error:
-        raise InputError(f"{options.out} cannot be written ({error.strerror}).", "Choose another file.") from None
-    rows = [{"section": key, "title": SECTIONS[key]} for key in sections]
-    answer = {"out": options.out, "bytes": len(content), "sections": rows, "model": model.name}
+    if options.reference_standard:
+        _write(options.reference_standard, _standard(request, options.reference_standard))
+    answer: dict = {"reference_standard": options.reference_standard} if options.reference_standard else {}
+    rows = []
+    if options.out is not None:
+        content = build_report(request, sections, progress=progress)
+        _write(options.out, content)
+        rows = [{"section": key, "title": SECTIONS[key]} for key in sections]
+        answer |= {"out": options.out, "bytes": len(content)}
+    answer |= {"sections": rows, "model": model.name}
     answer |= {"reliability": settings.reliability, "rater_model": settings.rater_model and settings.rater_model.model}
     return {**answer, **stamp(options, dataset)}, pd.DataFrame(rows)
+
+
+def _standard(request: ReportRequest, path: str) -> bytes:
+    from ..report.reference_standard import build_reference_standard
+
+    return build_reference_standard(request, Path(path).suffix.removeprefix(".").casefold())
+
+
+def _write(path: str, content: bytes) -> None:
+    try:
+        Path(path).write_bytes(content)
+    except OSError as error:
+        raise InputError(f"{path} cannot be written ({error.strerror}).", "Choose another file.") from None
