@@ -717,6 +717,10 @@ def _report() -> list[click.Parameter]:
             ["--reliability"], type=float, metavar="G", help="Reliability γ of the section on cases [where pages open]."
         ),
         _predictions(),
+        click.Option(
+            ["--require"], multiple=True, metavar="RULE",
+            help='Requirement of the section on the quality gate, such as "alpha >= 0.6"; may be repeated.',
+        ),
         click.Option(["--study"], multiple=True, metavar="FILE", help="Files of a reader study; may be repeated."),
         *_truth_of_study(),
     ]  # fmt: skip

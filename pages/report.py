@@ -21,6 +21,7 @@ from core.runtime.jobs import Job
 from core.text import markdown, number
 from pages.shared.cache import access
 from pages.shared.kit import (
+    gate,
     gold_of_reviews,
     job_progress,
     navigation,
@@ -72,6 +73,7 @@ def _request(
         assigned=access.assigned(whole.dataset.digest),
         reviewed=_came_by(reviews, whole.dataset.digest),
         study=studies.in_use(whole.dataset),
+        requirements=gate.requirements(),
     )
 
 
@@ -119,6 +121,7 @@ def _key(request: ReportRequest, name: str, threshold: float | str | None, secti
         request.marks,
         given,
         request.study.digest if request.study else "",
+        request.requirements,
     )
     settings = tuple(sorted(request.model.settings().items()))
     asked = request.reliability, request.settings.rater_model

@@ -45,6 +45,7 @@ def report(options) -> tuple[dict, pd.DataFrame]:
         n_draws=options.draws,
         seed=options.seed,
         record=head_of_reviews(options.whole),  # reviews belong to the whole dataset
+        requirements=tuple(options.require),
         study=read_files_of_study(options, options.study).study if options.study else None,
     )
     if options.reference_standard:

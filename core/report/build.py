@@ -35,6 +35,7 @@ from .page import printed, to_html
 
 _SECTIONS: dict[str, tuple[str, Callable]] = {
     "agreement": ("Do the raters agree?", data_sections.agreement),
+    "gate": ("Do the data meet the requirements?", data_sections.gate),
     "guideline": ("Which classes to merge or rewrite?", data_sections.guideline),
     "raters": ("Who is right?", data_sections.raters),
     "scores": ("How do raters score, and how well are scores known?", score_section.scores),
@@ -99,6 +100,8 @@ class ReportRequest:
         How the cases of ``reviews`` came to be reviewed.
     study : ReadingStudy or None
         A reader study that belongs to the dataset, with its truth or a panel.
+    requirements : tuple of str
+        On the data, such as "alpha >= 0.6".
     """
 
     dataset: Dataset
@@ -122,6 +125,7 @@ class ReportRequest:
     assigned: "pd.DataFrame | None" = None
     reviewed: ReviewedBy | None = None
     study: ReadingStudy | None = None
+    requirements: tuple[str, ...] = ()
 
     @property
     def model(self) -> PlausibilityModel:

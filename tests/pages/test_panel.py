@@ -3,9 +3,11 @@
 import pytest
 
 from core.analyses.blocks import Words
+from core.analyses.gate import GATE
 from core.analyses.guideline import GUIDELINE, lead
 from core.analyses.panel import PANEL, options_of
 from core.belongings import mark_machines
+from core.ingest.samples import load_sample
 from core.library import keep
 from core.machines.marks import Machine
 from tests.core.agreement.guideline_simulated import simulated as confused
@@ -60,3 +62,15 @@ def test_groups_wait_for_a_file_of_facts():
     assert "No facts of the raters yet." in said
     said = words(with_tab("agreement", "caries", "agreement_tabs", "Groups of raters"))
     assert "two groups of 8 raters are needed, and there are 5 raters" in said
+
+
+def test_the_gate_checks_requirements_as_they_are_chosen_or_written():
+    app = with_tab("agreement", "caries", "agreement_tabs", "Quality gate")
+    assert "No requirements yet." in words(app)
+    app.session_state["gate_requirements"] = ["cases >= 1", "alpha > 2"]
+    app = settle(app.run())
+    part = GATE.parts[0].with_options(requirements=("cases >= 1", "alpha > 2"))
+    assert part.answer(load_sample("caries")).words() in words(app)
+    assert any("--require 'cases >= 1'" in one.value for one in app.code)
+    app.session_state["gate_requirements"] = ["gamma > 2"]
+    assert "no measure" in words(settle(app.run()))
