@@ -327,10 +327,15 @@ def _groups() -> list[click.Parameter]:
         click.Option(
             ["--facts"], metavar="FILE", help="Table with a row per rater and their facts; if omitted, columns of FILE."
         ),
+        click.Option(
+            ["--part"], type=click.Choice(("groups", "cases", "classifiers")), default="groups", show_default=True,
+            help="Groups, cases that they see differently, or classifiers by group.",
+        ),
+        _predictions(),
         click.Option(["--fdr"], type=float, metavar="Q", help="False discovery rate over all groups [0.05]."),
         _level(),
         _ordinal(),
-    ]
+    ]  # fmt: skip
 
 
 def _check() -> list[click.Parameter]:
@@ -721,6 +726,7 @@ def _report() -> list[click.Parameter]:
             ["--require"], multiple=True, metavar="RULE",
             help='Requirement of the section on the quality gate, such as "alpha >= 0.6"; may be repeated.',
         ),
+        click.Option(["--facts"], metavar="FILE", help="Table of raters and their facts (section on groups)."),
         click.Option(["--study"], multiple=True, metavar="FILE", help="Files of a reader study; may be repeated."),
         *_truth_of_study(),
     ]  # fmt: skip

@@ -23,6 +23,7 @@ from pages.shared.cache import access
 from pages.shared.kit import (
     gate,
     gold_of_reviews,
+    groups,
     job_progress,
     navigation,
     opening,
@@ -74,6 +75,7 @@ def _request(
         reviewed=_came_by(reviews, whole.dataset.digest),
         study=studies.in_use(whole.dataset),
         requirements=gate.requirements(),
+        facts=groups.facts(dataset),
     )
 
 
@@ -122,6 +124,7 @@ def _key(request: ReportRequest, name: str, threshold: float | str | None, secti
         given,
         request.study.digest if request.study else "",
         request.requirements,
+        request.facts,
     )
     settings = tuple(sorted(request.model.settings().items()))
     asked = request.reliability, request.settings.rater_model

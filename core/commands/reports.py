@@ -10,6 +10,7 @@ from ..machines.marks import Machine
 from ..methods import as_taken, method_named
 from ..report.build import SECTIONS, ReportRequest, build_report
 from ..review.store import head_of_reviews
+from .data import read_facts
 from .inputs import progress, read_file, read_warned, split, stamp, with_declared_order
 from .plausibilities import read_classifiers, read_predictors, settings_of
 from .studies import read as read_files_of_study
@@ -46,6 +47,7 @@ def report(options) -> tuple[dict, pd.DataFrame]:
         seed=options.seed,
         record=head_of_reviews(options.whole),  # reviews belong to the whole dataset
         requirements=tuple(options.require),
+        facts=read_facts(options.facts, dataset) if options.facts else None,
         study=read_files_of_study(options, options.study).study if options.study else None,
     )
     if options.reference_standard:

@@ -16,6 +16,7 @@ from ..evaluation.sweep_table import SweepPart
 from ..ingest.build_dataset import ImportReport
 from ..machines.marks import Machine
 from ..plausibility.protocol import PlausibilityModel
+from ..raters.groups import RaterFacts
 from ..review.chain import Head
 from ..review.random_sample import ReviewedBy
 from ..review.states import CaseReview
@@ -25,6 +26,7 @@ from ..text import exact, plural
 from . import (
     data_sections,
     gold_section,
+    group_section,
     machine_section,
     review_section,
     score_section,
@@ -37,6 +39,7 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "agreement": ("Do the raters agree?", data_sections.agreement),
     "gate": ("Do the data meet the requirements?", data_sections.gate),
     "guideline": ("Which classes to merge or rewrite?", data_sections.guideline),
+    "groups": ("Do groups of raters differ?", group_section.groups),
     "raters": ("Who is right?", data_sections.raters),
     "scores": ("How do raters score, and how well are scores known?", score_section.scores),
     "gold": ("How do raters and models compare with gold?", gold_section.gold),
@@ -102,6 +105,8 @@ class ReportRequest:
         A reader study that belongs to the dataset, with its truth or a panel.
     requirements : tuple of str
         On the data, such as "alpha >= 0.6".
+    facts : RaterFacts or None
+        Of the raters of the dataset, whose groups are compared.
     """
 
     dataset: Dataset
@@ -126,6 +131,7 @@ class ReportRequest:
     reviewed: ReviewedBy | None = None
     study: ReadingStudy | None = None
     requirements: tuple[str, ...] = ()
+    facts: RaterFacts | None = None
 
     @property
     def model(self) -> PlausibilityModel:
