@@ -100,7 +100,7 @@ def roc(curves: RocCurves, theme: Theme, title: str) -> go.Figure:
                 hovertemplate="mean of readers: %{y:.3f} at %{x:.3f}<extra>" + plotly(modality) + "</extra>",
             )
         )
-    share = {"range": [-0.02, 1.02], "tickformat": ".1f"}
+    share = {"range": [-0.02, 1.02], "tickformat": "0.1f"}
     return figure_of(
         theme,
         data,
