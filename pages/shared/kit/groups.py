@@ -6,7 +6,7 @@ from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.raters.groups import RaterFacts, facts_of_file
 from core.text import listed, markdown
-from pages.shared.kit import own_predictions, presentation
+from pages.shared.kit import own_predictions, presentation, widgets
 
 _FACTS = "_rater_facts"
 
@@ -24,7 +24,7 @@ def facts(view: Dataset) -> RaterFacts | None:
 
 def ask(view: Dataset) -> RaterFacts | None:
     """Ask for a file of facts; None while there is none, which is said."""
-    upload = st.file_uploader(
+    upload = widgets.file_uploader(
         "Facts of the raters", key="rater_facts",
         help="A table with a row per rater, or annotations with columns on their raters. It is not saved.",
     )  # fmt: skip

@@ -9,7 +9,7 @@ from core.errors import PluralityError
 from core.studies.files import StudyReading, read_study
 from core.text import markdown
 from pages.shared.cache import access
-from pages.shared.kit import own_predictions, state, studies
+from pages.shared.kit import own_predictions, state, studies, widgets
 
 WHAT = (
     "Files of iMRMC, or tables with a row per reading (reader, case, modality, score, perhaps truth); without a column "
@@ -94,7 +94,7 @@ def _condition(found: StudyReading, dataset: Dataset) -> StudyReading | None:
 
 def _uploaded(key: str) -> dict[str, bytes]:
     """Uploaded files that could be read by a process of their own; none while one is being tried."""
-    uploads = st.file_uploader(WHAT, key=key, accept_multiple_files=True)
+    uploads = widgets.file_uploader(WHAT, key=key, accept_multiple_files=True)
     tried = [own_predictions.tried(upload) for upload in uploads]  # all of them at once
     if not all(tried):
         return {}
