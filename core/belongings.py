@@ -22,20 +22,13 @@ from .runtime.locks import alone
 from .settings import current_settings
 
 _INDEX, _LOCK = "belongings.json", "belongings"
+_KINDS = ("predictions", "studies")  # of files
 _lock = threading.Lock()
 
 
 def predictions_of(address: str) -> dict[str, bytes | InputError]:
     """Return files of predictions by name, as they were added, or the error if one cannot be read any more."""
-    found: dict[str, bytes | InputError] = {}
-    for name, file in _read(address).get("predictions", {}).items():
-        try:
-            found[name] = (_folder(address) / file).read_bytes()
-        except OSError as error:
-            found[name] = InputError(
-                f"Could not read the saved predictions {name!r}: {error.strerror or error}.", "Add their file again."
-            )
-    return found
+    return _files_of(address, "predictions")
 
 
 def add_predictions(address: str, name: str, content: bytes) -> None:
@@ -55,24 +48,41 @@ def add_predictions(address: str, name: str, content: bytes) -> None:
     InputError
         The home folder cannot be written.
     """
-    file = f"{hashlib.blake2b(content, digest_size=16).hexdigest()}.predictions"
-
-    def change(told: dict[str, Any], folder: Path) -> None:
-        write_whole(folder / file, content)
-        told.setdefault("predictions", {})[name] = file
-
-    _change(address, change)
+    _add_file(address, "predictions", name, content)
 
 
 def remove_predictions(address: str) -> None:
     """Remove all files of predictions that were added."""
+    _remove_files(address, "predictions")
 
-    def change(told: dict[str, Any], folder: Path) -> None:
-        told.pop("predictions", None)
-        for path in folder.glob("*.predictions"):
-            discard(path)
 
-    _change(address, change)
+def studies_of(address: str) -> dict[str, bytes | InputError]:
+    """Files of reader studies by name, as they were added, or why one cannot be read any more."""
+    return _files_of(address, "studies")
+
+
+def add_study(address: str, name: str, content: bytes) -> None:
+    """Add a file of a reader study; one of the same name is replaced.
+
+    Parameters
+    ----------
+    address : str
+        Of the dataset.
+    name : str
+        Of the file.
+    content : bytes
+
+    Raises
+    ------
+    InputError
+        The home folder cannot be written.
+    """
+    _add_file(address, "studies", name, content)
+
+
+def remove_studies(address: str) -> None:
+    """Remove all files of reader studies that were added."""
+    _remove_files(address, "studies")
 
 
 def selections_of(address: str) -> dict[str, str]:
@@ -266,11 +276,11 @@ def bring_over(before: str, after: str) -> None:
         for name, value in told_before.items():
             if isinstance(value, list):  # people
                 told[name] = list(dict.fromkeys((*told.get(name, ()), *value)))
-            elif name in ("predictions", "selections"):
+            elif name in (*_KINDS, "selections"):
                 told[name] = value | told.get(name, {})
             else:
                 told.setdefault(name, value)
-        for path in folder_before.glob("*.predictions"):
+        for path in (path for kind in _KINDS for path in folder_before.glob(f"*.{kind}")):
             if not (folder / path.name).exists():
                 shutil.copyfile(path, folder / path.name)
 
@@ -325,6 +335,38 @@ def changed_at(address: str) -> float:
         return (_folder(address) / _INDEX).stat().st_mtime
     except OSError:
         return 0.0
+
+
+def _files_of(address: str, kind: str) -> dict[str, bytes | InputError]:
+    """Files of a kind by name, or why one cannot be read any more."""
+    found: dict[str, bytes | InputError] = {}
+    for name, file in _read(address).get(kind, {}).items():
+        try:
+            found[name] = (_folder(address) / file).read_bytes()
+        except OSError as error:
+            found[name] = InputError(
+                f"Could not read the saved {kind} {name!r}: {error.strerror or error}.", "Add their file again."
+            )
+    return found
+
+
+def _add_file(address: str, kind: str, name: str, content: bytes) -> None:
+    file = f"{hashlib.blake2b(content, digest_size=16).hexdigest()}.{kind}"
+
+    def change(told: dict[str, Any], folder: Path) -> None:
+        write_whole(folder / file, content)
+        told.setdefault(kind, {})[name] = file
+
+    _change(address, change)
+
+
+def _remove_files(address: str, kind: str) -> None:
+    def change(told: dict[str, Any], folder: Path) -> None:
+        told.pop(kind, None)
+        for path in folder.glob(f"*.{kind}"):
+            discard(path)
+
+    _change(address, change)
 
 
 def _lasting() -> Path:

@@ -333,10 +333,15 @@ def _groups() -> list[click.Parameter]:
         click.Option(
             ["--facts"], metavar="FILE", help="Table with a row per rater and their facts; if omitted, columns of FILE."
         ),
+        click.Option(
+            ["--part"], type=click.Choice(("groups", "cases", "classifiers")), default="groups", show_default=True,
+            help="Groups, cases that they see differently, or classifiers by group.",
+        ),
+        _predictions(),
         click.Option(["--fdr"], type=float, metavar="Q", help="False discovery rate over all groups [0.05]."),
         _level(),
         _ordinal(),
-    ]
+    ]  # fmt: skip
 
 
 def _check() -> list[click.Parameter]:
@@ -548,6 +553,36 @@ def _panel() -> list[click.Parameter]:
     ]
 
 
+def _study() -> list[click.Parameter]:
+    from .analyses.study import STUDY
+
+    return [
+        *_parts_of(STUDY),
+        click.Argument(["files"], nargs=-1, required=True, metavar="FILE..."),
+        *_truth_of_study(),
+        *_options_of_parts(STUDY.parts, without=("effect", "power")),
+        click.Option(["--threshold"], type=float, metavar="T", help="Score from which on a case is positive."),
+        click.Option(["--seed"], type=int, default=0, show_default=True, help="Seed of random numbers."),
+    ]
+
+
+def _truth_of_study() -> list[click.Parameter]:
+    """What is known of a reader study beside its readings."""
+    return [
+        click.Option(
+            ["--truth"], metavar="FILE", help="Truth of the study: a table case,truth; from its files if omitted."
+        ),
+        click.Option(
+            ["--panel"], metavar="FILE", help="Panel of the study: annotations in place of a truth; their errors count."
+        ),
+        click.Option(["--positive"], metavar="CLASS", help="Class of the study that is the condition, if unclear."),
+        click.Option(
+            ["--column"], multiple=True, metavar="ROLE=NAME",
+            help="Column of the study by role (reader, case, modality, score, truth); may be repeated.",
+        ),
+    ]  # fmt: skip
+
+
 def _draws() -> list[click.Parameter]:
     return [
         click.Option(["--draws"], type=int, default=1000, show_default=True, metavar="M", help="Draws per case."),
@@ -719,14 +754,25 @@ def _report() -> list[click.Parameter]:
         *_file(),
         *_draws(),
         _ordinal(),
-        click.Option(["--out"], required=True, metavar="FILE", help="HTML file to write."),
+        click.Option(["--out"], metavar="FILE", help="HTML file to write."),
+        click.Option(
+            ["--reference-standard"], metavar="FILE",
+            help="Word (.docx) or HTML file to write: how the reference standard was made, with checklists.",
+        ),
         click.Option(["--sections"], metavar="A,B", help=f"Sections, all if omitted: {', '.join(SECTIONS)}."),
         click.Option(["--model"], type=click.Choice(names), help="Plausibility model."),
         click.Option(
             ["--reliability"], type=float, metavar="G", help="Reliability γ of the section on cases [where pages open]."
         ),
         _predictions(),
-    ]
+        click.Option(
+            ["--require"], multiple=True, metavar="RULE",
+            help='Requirement of the section on the quality gate, such as "alpha >= 0.6"; may be repeated.',
+        ),
+        click.Option(["--facts"], metavar="FILE", help="Table of raters and their facts (section on groups)."),
+        click.Option(["--study"], multiple=True, metavar="FILE", help="Files of a reader study; may be repeated."),
+        *_truth_of_study(),
+    ]  # fmt: skip
 
 
 def _verify() -> list[click.Parameter]:
@@ -919,6 +965,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "What a panel of AI raters is worth: effective number of raters, vote and members.",
         "panel readings.csv --machine gpt,gemini,claude --truth joint",
         _panel,
+    ),
+    "study": (
+        ".commands.studies:study",
+        "Compare modalities in a reader study (MRMC): AUC, sensitivity or specificity, and the size of a next study.",
+        "study readings.csv --truth truth.csv --measure sensitivity --threshold 3",
+        _study,
     ),
     "certainty": (
         ".commands.plausibilities:certainty",

@@ -36,6 +36,13 @@ GLOSSARY: dict[str, Term] = {
         "annotations and the answers judged together, as one rater with an unrestricted table, by EM (Dawid & Skene "
         "1979); intervals by resampling cases.",
     ),
+    "reader study": Term(
+        "Readers score the same cases in two modalities. Do they decide better in one of them? The interval allows for "
+        "other readers, other cases and, if a panel gives the truth, for its errors.",
+        "MRMC: Obuchowski & Rockette (1995) with Hillis' (2007) degrees of freedom, or U-statistics (Gallas 2009); AUC "
+        "by Wilcoxon; total variance = within + (1 + 1/S) between over S draws of the truth (Rubin), df by Barnard & "
+        "Rubin (1999).",
+    ),
     "quality gate": Term(
         "Requirements on the data, such as an agreement of at least 0.6, checked each time that data arrive.",
         "Over several looks, shares of dated cases have a betting confidence sequence (Waudby-Smith & Ramdas 2024), "

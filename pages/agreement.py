@@ -7,6 +7,7 @@ import streamlit as st
 from core.analyses.agreement import AGREEMENT
 from core.analyses.agreement.pairs import busiest
 from core.analyses.agreement.precision import adaptive_warning
+from core.analyses.gate import GATE
 from core.analyses.groups import GROUPS
 from core.analyses.guideline import GUIDELINE
 from core.analyses.questions import QUESTIONS
@@ -15,7 +16,7 @@ from core.annotations.ordering import scale_order
 from core.methods import any_of
 from core.text import markdown, plural
 from pages.shared.agreement import compare as agreement_compare
-from pages.shared.agreement import groups, guideline, questions
+from pages.shared.agreement import gate, groups, guideline, questions
 from pages.shared.agreement import pairs as agreement_pairs
 from pages.shared.cache import agreement as cached_agreement
 from pages.shared.cache import analyses
@@ -112,7 +113,8 @@ def _page() -> None:
     names = [*list(parts)[:-2], _COMPARE, list(parts)[-2]]
     parts[GUIDELINE.title] = lambda: guideline.show(_view(dataset))
     parts[GROUPS.title] = lambda: groups.show(dataset if dataset.kind == "score" else _view(dataset))
-    names += [GUIDELINE.title, GROUPS.title]
+    parts[GATE.title] = lambda: gate.show(dataset)
+    names += [GUIDELINE.title, GROUPS.title, GATE.title]
     if several := cached.questions(st.session_state["data"]):
         parts[QUESTIONS.title] = lambda: questions.overview(several)
         names.append(QUESTIONS.title)

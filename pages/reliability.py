@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from core.analyses.groups import GROUPS
 from core.analyses.inputs import Inputs
 from core.analyses.reliability import RELIABILITY, SweepOptions, other_model
 from core.analyses.reliability import certainty as certainty_analysis
@@ -9,14 +10,16 @@ from core.analyses.reliability.classifiers import lines
 from core.analyses.reliability.models import ModelComparison, heading
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
+from core.errors import PluralityError
 from core.evaluation.metrics import TOP, PointScores, first_metric
 from core.evaluation.sweep_table import SweepTable
-from core.text import exact, plural, typed
+from core.text import exact, markdown, plural, typed
 from pages.shared.kit import (
     blocks,
     class_order,
     evidence,
     gold_of_reviews,
+    groups,
     navigation,
     own_predictions,
     plausibility_models,
@@ -140,6 +143,8 @@ def _found(dataset: Dataset, inputs: Inputs, sweep: SweepTable, sets: tuple) -> 
     if classifiers:
         tabs["Further metrics"] = lambda: metrics.show(inputs)
         tabs["Prediction sets"] = lambda: prediction_sets.show(inputs, reliabilities)
+    if classifiers and GROUPS.parts[0].applicable(inputs.dataset).possible:
+        tabs[GROUPS.title] = lambda: _groups(inputs)
     if sweep.risk:
         tabs["Risk"] = lambda: part("risk")
     tabs["Relations"] = lambda: _relations(dataset, inputs, sweep, options)
@@ -151,6 +156,18 @@ def _found(dataset: Dataset, inputs: Inputs, sweep: SweepTable, sets: tuple) -> 
         if tab.open:
             with tab:
                 tabs[name]()
+
+
+def _groups(inputs: Inputs) -> None:
+    """Classifiers measured by each group of raters."""
+    facts = groups.ask(inputs.dataset)
+    if facts is None:
+        return
+    part = RELIABILITY.part("groups").with_options(facts=facts)
+    try:
+        blocks.show(part.blocks(part.answer(inputs), inputs))
+    except PluralityError as error:
+        st.info(markdown(error), icon=":material/block:")
 
 
 def _relations(dataset: Dataset, inputs: Inputs, sweep: SweepTable, options: SweepOptions) -> None:

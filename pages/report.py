@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -14,6 +15,7 @@ from core.plausibility.gaussian_prior import fit_prior
 from core.plausibility.protocol import PlausibilityModel
 from core.reducers.top_draws import can_keep
 from core.report.build import SECTIONS, OtherQuestion, ReportRequest, build_report
+from core.report.reference_standard import TO_WRITE, build_reference_standard
 from core.review.random_sample import ReviewedBy, reviewed_by
 from core.review.states import CaseReview
 from core.runtime.chunks import CancelToken
@@ -22,7 +24,9 @@ from core.text import markdown, number, plural
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import (
+    gate,
     gold_of_reviews,
+    groups,
     job_progress,
     navigation,
     opening,
@@ -32,10 +36,16 @@ from pages.shared.kit import (
     reliability_slider,
     scores,
     state,
+    studies,
     sweep,
     trusted_raters,
     widgets,
 )
+
+_DOCUMENTS = {
+    "docx": ("Word", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+    "html": ("HTML", "text/html"),
+}
 
 
 def _request(
@@ -66,6 +76,9 @@ def _request(
         marks=tuple(marked),
         assigned=access.assigned(whole.dataset.digest),
         reviewed=_came_by(reviews, whole.dataset.digest),
+        study=studies.in_use(whole.dataset),
+        requirements=gate.requirements(),
+        facts=groups.facts(dataset),
     )
 
 
@@ -150,6 +163,9 @@ def _key(request: ReportRequest, name: str, threshold: float | str | None, secti
         request.machines,
         request.marks,
         given,
+        request.study.digest if request.study else "",
+        request.requirements,
+        request.facts,
     )
     settings = tuple(sorted(request.model.settings().items()))
     asked = request.reliability, request.settings.rater_model
@@ -206,6 +222,7 @@ def _page() -> None:
         st.caption(opening.CHOOSING)
         return
     request = _request(reading, dataset, replace(settings, plausibility=model), offer.sweep, threshold)
+    _reference_standard(request)
     own, *others = [*questions] or [""]
     beside = [_other(one, questions[one], offer.sweep) for one in others]
     key = (*_key(request, name, threshold, sections), *((one.name, one.dataset.names_digest) for one in beside))
@@ -235,6 +252,29 @@ def _take(content: bytes, answers: tuple[tuple[str, str], ...]) -> None:
         st.iframe(content.decode(), height=900, alt="Preview of the report")
     else:
         _answers(answers)
+
+
+def _reference_standard(request: ReportRequest) -> None:
+    """The document on how the reference standard was made, as Word and HTML; written by the press."""
+    if request.no_classes:
+        return
+    with st.expander("Reference standard"):
+        st.markdown(
+            "How the reference standard was made: who annotated, the process, blinding, agreement before adjudication, "
+            "cases without a determinable truth, with checklists of STARD 2015, CLAIM 2024 and GRRAS 2011. What data "
+            f"do not show is marked “{TO_WRITE}”."
+        )
+        with st.container(horizontal=True):
+            for ending, (label, mime) in _DOCUMENTS.items():
+                st.download_button(
+                    f"Download {label}",
+                    partial(build_reference_standard, request, ending),
+                    file_name=provenance.file_name("reference_standard", ending),
+                    mime=mime,
+                    icon=":material/description:",
+                    on_click="ignore",
+                    key=f"take_standard_{ending}",
+                )
 
 
 def _answers(answers: tuple[tuple[str, str], ...]) -> None:

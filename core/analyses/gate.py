@@ -4,6 +4,7 @@ import operator
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from shlex import quote
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -21,7 +22,7 @@ from ..result_base import Columns, Result, rows
 from ..sequential import betting_interval, level_of_look
 from ..text import number, percent, plural, typed
 from .base import Analysis, AnalysisPart, PartOption
-from .blocks import Block, Download, Grid, Heading, Words
+from .blocks import Block, Details, Download, Grid, Heading, Words
 from .schema import Column, frame_of
 
 TERM = "quality gate"
@@ -39,6 +40,21 @@ _COMPARE: dict[str, Callable[[float, float], bool]] = {
 }  # fmt: skip
 _REQUIREMENT = re.compile(r"\s*([A-Za-z_]\w*)\s*(>=|<=|>|<)\s*([-+]?(?:\d+\.?\d*|\.\d+))\s*(%?)\s*")
 _ROUNDING = 1e-12
+_EXIT = "The command ends with 0 if all requirements are met, with 1 if not, and with 2 for bad input."
+_WORKFLOW = """name: Annotations
+on: [push]
+jobs:
+  check:
+    runs-on: ubuntu-latest
+    steps:
+      - uses: actions/checkout@v4
+      - uses: actions/setup-python@v5
+        with: {python-version: "3.12"}
+      - run: pip install ./plurality  # folder of Plurality
+      - run: |
+          COMMAND
+"""
+SUGGESTED = ("alpha >= 0.6", "agreement >= 0.8", "unanimous > 50%", "annotations_per_case >= 2", "flagged_raters <= 2")
 COLUMNS = (
     Column("requirement"),
     Column("outcome"),
@@ -309,7 +325,34 @@ def present(found: GateResult, dataset: Dataset, options: GateOptions) -> list[B
         Words(found.words(), "lead"),
         Grid(table, "Requirements with what was measured.", 60, COLUMNS, "gate_checks"),
         Download(table, "Requirements", "requirements", "gate_table"),
+        Details(
+            "Command, and a template for CI",
+            [Words(command(options), "code"), Words(workflow(options), "code"), Words(_EXIT, "note")],
+        ),
     ]
+
+
+def command(options: GateOptions, program: str = "python -m core", file: str = "FILE") -> str:
+    """Return the command that checks the same requirements.
+
+    Parameters
+    ----------
+    options : GateOptions
+    program, file : str
+    """
+    asked = "".join(f" --require {quote(one)}" for one in options.requirements)
+    return f"{program} check {file}{asked}{' --confident' if options.confident else ''}"
+
+
+def workflow(options: GateOptions) -> str:
+    """Return a workflow of GitHub that checks the same requirements on each push.
+
+    Parameters
+    ----------
+    options : GateOptions
+    """
+    line = command(options, "plurality", "annotations.csv")
+    return _WORKFLOW.replace("COMMAND", f'{line} --summary "$GITHUB_STEP_SUMMARY"')
 
 
 def table_of(found: GateResult, dataset: Dataset, options: GateOptions) -> pd.DataFrame:

@@ -7,6 +7,7 @@ import pandas as pd
 from ..annotations.dataset import Dataset
 from ..figures.estimates import estimates
 from ..methods import AS_IS, Verdict
+from ..raters.group_views import FEWEST_ON_CASE, CasesApart, find_cases_apart
 from ..raters.groups import FEWEST_RATERS, GroupReview, RaterFacts, review_groups
 from ..text import number, plural
 from .base import Analysis, AnalysisPart, PartOption
@@ -37,6 +38,17 @@ COLUMNS = (
     Column("across_high", "95% high", "coefficient", hidden=True),
     Column("n_annotations", "annotations", "count"),
     Column("n_cases", "cases shared", "count"),
+)
+
+CASES = (
+    Column("case"),
+    Column("fact"),
+    Column("group"),
+    Column("leans"),
+    Column("of_class", "class"),
+    Column("difference", unit="coefficient"),
+    Column("p", unit="error"),
+    Column("clear"),
 )
 
 
@@ -151,6 +163,52 @@ def _applicable(dataset: Dataset) -> Verdict:
     return Verdict("groups", "Groups of raters", not reason, reason or AS_IS)
 
 
+def compute_cases(dataset: Dataset, options: GroupOptions) -> CasesApart:
+    """Cases that groups see most differently."""
+    return find_cases_apart(dataset, options.facts, q=options.fdr, seed=options.seed)
+
+
+def present_cases(found: CasesApart, dataset: Dataset, options: GroupOptions) -> list[Block]:
+    """How many cases groups clearly see differently, and those in which they differ most."""
+    table = table_of_cases(found, dataset, options)
+    blocks: list[Block] = [Heading("Which cases do groups see differently?", TERM), Words(lead_of_cases(found), "lead")]
+    if not found.cases:
+        return blocks
+    note = (
+        f"Compared on cases that {FEWEST_ON_CASE} of the group and {FEWEST_ON_CASE} others annotated; p by permuting "
+        f"them. Differences are shown from {FEWEST_RATERS} of each on, because they could name the members."
+    )
+    return [
+        *blocks,
+        Grid(table, "Cases in which a group differs most.", 40, CASES, "group_cases", opens_case=True),
+        Words(note, "note"),
+        Download(table, "Cases", "group_cases", "group_cases_download"),
+    ]
+
+
+def lead_of_cases(found: CasesApart) -> str:
+    """Number of cases that groups clearly see differently.
+
+    Parameters
+    ----------
+    found : CasesApart
+    """
+    if not found.n_compared:
+        return f"No case has annotations of {FEWEST_ON_CASE} raters of a group and {FEWEST_ON_CASE} others."
+    clear = len({one.case_id for one in found.cases if one.clear})
+    tested = f"{plural(found.n_compared, 'test')} of cases and groups"
+    if not clear:
+        return f"No case is clearly seen differently by a group ({tested}). Those below may differ by chance."
+    return f"{plural(clear, 'case is', 'cases are')} clearly seen differently by a group of raters ({tested})."
+
+
+def table_of_cases(found: CasesApart, dataset: Dataset, options: GroupOptions) -> pd.DataFrame:
+    """A row for each case and group."""
+    names = ["case_id", *(column.name for column in CASES[1:])]
+    rows = [[getattr(one, name) for name in names] for one in found.cases]
+    return frame_of(rows, CASES)
+
+
 _GROUPS = AnalysisPart(
     "groups",
     "Groups of raters",
@@ -160,4 +218,13 @@ _GROUPS = AnalysisPart(
     f"{__name__}:table_of",
     GroupOptions,
 )
-GROUPS = Analysis("groups", "Groups of raters", "Do groups of raters see cases differently?", (_GROUPS,))
+_CASES = AnalysisPart(
+    "cases",
+    "Cases that groups see differently",
+    _applicable,
+    f"{__name__}:compute_cases",
+    f"{__name__}:present_cases",
+    f"{__name__}:table_of_cases",
+    GroupOptions,
+)
+GROUPS = Analysis("groups", "Groups of raters", "Do groups of raters see cases differently?", (_GROUPS, _CASES))

@@ -4,13 +4,16 @@ from collections.abc import Callable
 from datetime import UTC
 from typing import TYPE_CHECKING
 
-from ..errors import InputError
+from ..errors import InputError, NotApplicableError
 from ..ingest.samples import SAMPLES
 from .inputs import read_file, read_warned, split, stamp, with_declared_order, write_table
 from .parts import answer_part, answered
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from ..annotations.dataset import Dataset
+    from ..raters.groups import RaterFacts
 
 
 def samples(options) -> tuple[dict, Callable[[], "pd.DataFrame"]]:
@@ -139,24 +142,78 @@ def guideline(options) -> tuple[dict, "pd.DataFrame"]:
 
 def groups(options) -> tuple[dict, "pd.DataFrame"]:
     """Compare groups of raters by facts in a table of raters, or by columns of the file itself."""
-    from pathlib import Path
-
     from ..analyses.blocks import Words
-    from ..analyses.groups import GROUPS, lead
-    from ..raters.groups import facts_of_file
-    from .plausibilities import read_bytes
+    from ..analyses.groups import GROUPS, lead, lead_of_cases
 
     dataset, left_out = read_warned(options).dataset, 0
     if dataset.kind in ("set", "ranking") or split(options) is not None:
         dataset, left_out = dataset.as_classes(split(options))
     if dataset.kind == "class":
         dataset = with_declared_order(dataset, options)
-    source = options.facts or options.file
+    facts = read_facts(options.facts or options.file, dataset)
+    if options.part == "classifiers":
+        return _classifiers_by_group(options, dataset, facts, left_out)
+    part = GROUPS.part(options.part).with_options(facts=facts, seed=options.seed)
+    of_groups = options.part == "groups"
+    return answered(
+        part, options, dataset, left_out, lambda found: Words((lead if of_groups else lead_of_cases)(found)).plain
+    )
+
+
+def read_facts(source: str, dataset: "Dataset") -> "RaterFacts":
+    """Facts of the raters in a file.
+
+    Parameters
+    ----------
+    source : str
+        Its path.
+    dataset : Dataset
+
+    Raises
+    ------
+    InputError
+        There is no such file, or it has no facts of these raters.
+    """
+    from pathlib import Path
+
+    from ..raters.groups import facts_of_file
+    from .plausibilities import read_bytes
+
     if not Path(source).is_file():
         raise InputError("The facts on raters are missing.", "Provide a table with one row per rater (--facts FILE).")
-    facts = facts_of_file(Path(source).name, read_bytes(source), dataset.raters)
-    part = GROUPS.part("groups").with_options(facts=facts, seed=options.seed)
-    return answered(part, options, dataset, left_out, lambda found: Words(lead(found)).plain)
+    return facts_of_file(Path(source).name, read_bytes(source), dataset.raters)
+
+
+def _classifiers_by_group(
+    options, dataset: "Dataset", facts: "RaterFacts", left_out: int
+) -> tuple[dict, "pd.DataFrame"]:
+    from ..analyses.blocks import Words
+    from ..analyses.inputs import Inputs
+    from ..analyses.reliability import RELIABILITY
+    from ..analyses.reliability.groups import sentence
+    from .inputs import rows_of
+    from .plausibilities import read_classifiers
+
+    if dataset.kind != "class":
+        raise NotApplicableError("Classifiers are compared by single classes.", "Use --threshold or --label.")
+    found = read_classifiers(options, dataset)
+    if not found:
+        raise InputError("No predictions.", "Add --predictions NAME=FILE.")
+    inputs, part = (
+        Inputs(dataset, predictions=found),
+        RELIABILITY.part("groups").with_options(facts=facts, seed=options.seed),
+    )
+    chosen = part.resolve(**part.given(options))
+    rates = part.answer(inputs, chosen)
+    table = part.frame(rates, inputs, chosen)
+    words = " ".join(Words(sentence(rates, one.name)).plain for one in found)
+    return {
+        "part": "classifiers",
+        "words": words,
+        "rows": rows_of(table),
+        "left_out": left_out,
+        **stamp(options, dataset),
+    }, table
 
 
 def _frame(rows, **how) -> "pd.DataFrame":

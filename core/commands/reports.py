@@ -13,30 +13,38 @@ from ..methods import as_taken, method_named
 from ..report.build import SECTIONS, OtherQuestion, ReportRequest, build_report
 from ..review.store import head_of_reviews
 from ..runtime.chunks import CancelToken
+from .data import read_facts
 from .inputs import progress, read_file, read_warned, split, stamp, with_declared_order
 from .plausibilities import read_classifiers, read_predictors, settings_of
 from .questions import ALL_QUESTIONS, each_question
+from .studies import read as read_files_of_study
 
 
 def report(options) -> tuple[dict, pd.DataFrame]:
     """Write the report, of all questions of the file if these are asked for; the table lists its sections."""
+    if options.out is None and not options.reference_standard:
+        raise InputError("No file to write.", "Use --out FILE, or --reference-standard FILE.")
     (question, dataset, make), *others = _requests(options)
     sections = tuple(options.sections.split(",")) if options.sections else tuple(SECTIONS)
-    built = make(CancelToken())
-    content = build_report(
-        built,
-        sections,
-        question=question if others else "",
-        others=[OtherQuestion(*one) for one in others],
-        progress=progress,
-    )
-    try:
-        Path(options.out).write_bytes(content)
-    except OSError as error:
-        raise InputError(f"{options.out} cannot be written ({error.strerror}).", "Choose another file.") from None
-    settings = built.settings
-    rows = [{"section": key, "title": SECTIONS[key]} for key in sections]
-    answer = {"out": options.out, "bytes": len(content), "sections": rows, "model": settings.plausibility.name}
+    request = make(CancelToken())
+    settings = request.settings
+    answer: dict = {}
+    rows: list[dict] = []
+    if options.reference_standard:
+        _write(options.reference_standard, _standard(request, options.reference_standard))
+        answer = {"reference_standard": options.reference_standard}
+    if options.out is not None:
+        content = build_report(
+            request,
+            sections,
+            question=question if others else "",
+            others=[OtherQuestion(*one) for one in others],
+            progress=progress,
+        )
+        _write(options.out, content)
+        rows = [{"section": key, "title": SECTIONS[key]} for key in sections]
+        answer |= {"out": options.out, "bytes": len(content)}
+    answer |= {"sections": rows, "model": settings.plausibility.name}
     answer |= {"reliability": settings.reliability, "rater_model": settings.rater_model and settings.rater_model.model}
     answer |= {"questions": [question, *(name for name, *_ in others)]} if others else {}
     return {**answer, **stamp(options, dataset)}, pd.DataFrame(rows)
@@ -87,6 +95,22 @@ def _request_of(options) -> tuple[Dataset, Callable[[CancelToken], ReportRequest
             n_draws=options.draws,
             seed=options.seed,
             record=head_of_reviews(options.whole),  # reviews belong to the whole dataset
+            requirements=tuple(options.require),
+            facts=read_facts(options.facts, dataset) if options.facts else None,
+            study=read_files_of_study(options, options.study).study if options.study else None,
         )
 
     return dataset, make
+
+
+def _standard(request: ReportRequest, path: str) -> bytes:
+    from ..report.reference_standard import build_reference_standard
+
+    return build_reference_standard(request, Path(path).suffix.removeprefix(".").casefold())
+
+
+def _write(path: str, content: bytes) -> None:
+    try:
+        Path(path).write_bytes(content)
+    except OSError as error:
+        raise InputError(f"Could not write {path}: {error.strerror}.", "Choose another file.") from None

@@ -203,7 +203,7 @@ def review_groups(
     spread: list[_Measures] = []
     for fact, values in zip(facts.names, facts.values, strict=True):
         small = 0
-        for group, member, other in _sides(values):
+        for group, member, other in sides_of(values):
             if min(member.sum(), other.sum()) < FEWEST_RATERS:
                 small += 1
                 continue
@@ -235,11 +235,33 @@ def _check(dataset: Dataset, q: float, level: float, n_permutations: int, n_resa
         raise NotApplicableError("Groups of raters are compared by single classes or scores of raters with names.")
 
 
-def _sides(values: Sequence[str]) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Each value with its raters, and all others of whom a value is known."""
+def sides_of(values: Sequence[str]) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
+    """Yield each value with its raters, and all others of whom a value is known; shapes (n_raters,)."""
     told = np.array(values, dtype=object)
     for group in sorted(set(values) - {""}):
         yield group, told == group, (told != group) & (told != "")
+
+
+def features_of(dataset: Dataset) -> tuple[np.ndarray, tuple[str, ...]]:
+    """Features of annotations of which distances are squares, and the classes that they indicate.
+
+    Parameters
+    ----------
+    dataset : Dataset
+
+    Returns
+    -------
+    feature : ndarray, shape (n_features, n_annotations)
+    classes : tuple of str
+        Empty for scores, ordered classes and classes that are numbers, which are one feature.
+    """
+    if dataset.kind == "score":
+        return dataset.score[None], ()
+    numbers = to_numbers(dataset.classes)
+    if dataset.ordinal or np.isfinite(numbers).all():
+        numbers = numbers if np.isfinite(numbers).all() else np.arange(dataset.n_classes, dtype=float)
+        return numbers[dataset.answer][None], ()
+    return (dataset.answer == np.arange(dataset.n_classes)[:, None]).astype(float), dataset.classes
 
 
 class _Sums:
@@ -253,16 +275,7 @@ class _Sums:
         from scipy.sparse import csr_array
 
         shape = (dataset.n_cases, dataset.n_raters)
-        self.classes: tuple[str, ...] = ()
-        if dataset.kind == "score":
-            feature = dataset.score[None]
-        elif dataset.ordinal or np.isfinite(to_numbers(dataset.classes)).all():
-            numbers = to_numbers(dataset.classes)
-            numbers = numbers if np.isfinite(numbers).all() else np.arange(dataset.n_classes, dtype=float)
-            feature = numbers[dataset.answer][None]
-        else:
-            self.classes = dataset.classes
-            feature = (dataset.answer == np.arange(dataset.n_classes)[:, None]).astype(float)
+        feature, self.classes = features_of(dataset)
 
         def table(values: np.ndarray):
             return csr_array((values, (dataset.case_of_annotation, dataset.rater)), shape=shape)

@@ -18,17 +18,30 @@ from ..evaluation.sweep_table import SweepPart
 from ..ingest.build_dataset import ImportReport
 from ..machines.marks import Machine
 from ..plausibility.protocol import PlausibilityModel
+from ..raters.groups import RaterFacts
 from ..review.chain import Head
 from ..review.random_sample import ReviewedBy
 from ..review.states import CaseReview
 from ..runtime.chunks import CancelToken
+from ..studies.study import ReadingStudy
 from ..text import exact, plural
-from . import data_sections, gold_section, machine_section, review_section, score_section, truth_sections
+from . import (
+    data_sections,
+    gold_section,
+    group_section,
+    machine_section,
+    review_section,
+    score_section,
+    study_section,
+    truth_sections,
+)
 from .page import printed, to_html
 
 _SECTIONS: dict[str, tuple[str, Callable]] = {
     "agreement": ("Do the raters agree?", data_sections.agreement),
+    "gate": ("Do the data meet the requirements?", data_sections.gate),
     "guideline": ("Which classes to merge or rewrite?", data_sections.guideline),
+    "groups": ("Do groups of raters differ?", group_section.groups),
     "raters": ("Who is right?", data_sections.raters),
     "scores": ("How do raters score, and how well are scores known?", score_section.scores),
     "gold": ("How do raters and models compare with gold?", gold_section.gold),
@@ -36,6 +49,7 @@ _SECTIONS: dict[str, tuple[str, Callable]] = {
     "reviews": ("What did reviews decide?", review_section.reviews),
     "certainty": ("Which cases are uncertain?", truth_sections.certainty),
     "classifiers": ("Does the best classifier depend on γ?", truth_sections.classifiers),
+    "study": ("Do readers decide better in one modality?", study_section.study),
     "sets": ("How many classes must a classifier list?", truth_sections.sets),
     "methods": ("Methods", truth_sections.methods),
     "data": ("The data, and how to reproduce these numbers", data_sections.provenance),
@@ -91,6 +105,12 @@ class ReportRequest:
         Cases that were assigned to people, see `core.review.assignments.assignment_table`.
     reviewed : ReviewedBy or None
         Origin of the reviewed cases in ``reviews``.
+    study : ReadingStudy or None
+        A reader study that belongs to the dataset, with its truth or a panel.
+    requirements : tuple of str
+        On the data, such as "alpha >= 0.6".
+    facts : RaterFacts or None
+        Of the raters of the dataset, whose groups are compared.
     """
 
     dataset: Dataset
@@ -113,6 +133,9 @@ class ReportRequest:
     part: Callable[[float, CancelToken, Callable[[float], None] | None], SweepPart] | None = None
     assigned: "pd.DataFrame | None" = None
     reviewed: ReviewedBy | None = None
+    study: ReadingStudy | None = None
+    requirements: tuple[str, ...] = ()
+    facts: RaterFacts | None = None
 
     @property
     def model(self) -> PlausibilityModel:

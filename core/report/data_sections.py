@@ -7,6 +7,7 @@ import pandas as pd
 
 from ..analyses.agreement import AGREEMENT
 from ..analyses.blocks import Grid, Words
+from ..analyses.gate import GATE
 from ..analyses.guideline import GUIDELINE
 from ..analyses.models import MODELS
 from ..analyses.models.fits import headline, of_fits
@@ -51,6 +52,29 @@ def agreement(request, sections, token, progress) -> list:
     view, words = _classes(request)
     part = AGREEMENT.part("cases")
     return [*blocks, *words, *part.blocks(part.answer(view), view)]
+
+
+def gate(request, sections, token, progress) -> list:
+    """Whether the data meet the requirements; nothing if there are none.
+
+    Parameters
+    ----------
+    request : ReportRequest
+    sections : sequence of str
+        Keys of the sections that were chosen; not used here.
+    token, progress
+        See `core.runtime.chunks.map_chunks`; not used here.
+    """
+    if not request.requirements:
+        return []
+    part = GATE.part("requirements").with_options(requirements=request.requirements, seed=request.seed)
+    if request.report is not None:
+        n_rows, n_kept = request.report.n_rows, request.report.n_kept
+        part = part.with_options(n_rows=n_rows, n_dropped=n_rows - n_kept)
+    try:
+        return part.blocks(part.answer(request.dataset), request.dataset)
+    except PluralityError as error:
+        return [Words(str(error))]
 
 
 def guideline(request, sections, token, progress) -> list:

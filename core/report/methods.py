@@ -10,6 +10,12 @@ from ..version import __version__
 ALTERNATIVE_TEST = "Calderon, Reichart & Dror, The Alternative Annotator Test, ACL 2025, arXiv:2501.10970"
 SURVEY_EQUIVALENCE = "Resnick, Kong, Schoenebeck & Weninger, Survey equivalence (2021), arXiv:2106.01254"
 CONFORMAL = "Stutz et al., Conformal prediction under ambiguous ground truth (2023)"
+MRMC = (
+    "Obuchowski & Rockette, Communications in Statistics 24 (1995), 285-308",
+    "Hillis, Statistics in Medicine 26 (2007), 596-619",
+    "Gallas, Bandos, Samuelson & Wagner, Communications in Statistics 38 (2009), 2586-2603",
+    "Barnard & Rubin, Biometrika 86 (1999), 948-955",
+)
 SMYTH = "Smyth, Statistical Applications in Genetics and Molecular Biology 3 (2004), article 3"
 _LOO = "Vehtari, Gelman & Gabry, Statistics and Computing 27 (2017), 1413-1432"
 
@@ -37,6 +43,12 @@ SENTENCES = {
         "was inferred from people's annotations and the answers that are judged, taken together as one rater, by "
         "expectation-maximisation; intervals come from resampling cases.",
         (DAWID_SKENE_1979,),
+    ),
+    "study": (
+        "Modalities were compared by the analysis of Obuchowski and Rockette with Hillis' degrees of freedom for "
+        "complete designs, by U-statistics for others; readers and cases are random. A truth that a panel gives was "
+        "drawn from its posterior given the panel and all readings, and the estimates were combined by Rubin's rules.",
+        MRMC,
     ),
     "rater models": (
         "Rater models with the true class of each case summed out were fitted by expectation-maximisation from the "

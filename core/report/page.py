@@ -161,6 +161,16 @@ def _block(block: Words | Figure | Grid, figures: list[dict]) -> dict:
     return _grid(block)
 
 
+def cells_of(grid: Grid) -> tuple[str, list[str], list[list[str]]]:
+    """Caption, heads and cells of a table as it is printed."""
+    shown = _grid(grid)
+    return (
+        shown["caption"],
+        [cell.text for cell in shown["head"]],
+        [[cell.text for cell in row] for row in shown["rows"]],
+    )
+
+
 def _grid(grid: Grid) -> dict:
     table = grid.table.iloc[: grid.most]
     columns = [column for column in grid.columns if not column.hidden and column.name in table]

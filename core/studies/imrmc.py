@@ -11,6 +11,13 @@ from .study import ReadingStudy, study_from_rows
 
 BEGIN = "begin data:"
 TRUTH = "truth"
+_MOST_FRONT = 500  # lines before the data
+Row = tuple[str, str, str, float]
+
+
+def is_imrmc(data: bytes) -> bool:
+    """Return True if the data are a file of iMRMC."""
+    return any(line.strip().lower().startswith(BEGIN.encode()) for line in data.splitlines()[:_MOST_FRONT])
 
 
 def read_imrmc(data: bytes) -> ReadingStudy:
@@ -32,6 +39,12 @@ def read_imrmc(data: bytes) -> ReadingStudy:
         The data do not begin, a line does not have four fields or a number, or a truth is neither 0 nor 1. The line is
         named.
     """
+    rows, truth = read_rows(data)
+    return study_from_rows(rows, truth)
+
+
+def read_rows(data: bytes) -> tuple[list[Row], dict[str, int]]:
+    """Read the rows of a file of iMRMC, and the truth of each case; see `read_imrmc`."""
     try:
         lines = data.decode("utf-8-sig").splitlines()
     except UnicodeDecodeError as error:
@@ -40,7 +53,7 @@ def read_imrmc(data: bytes) -> ReadingStudy:
     if begins is None:
         raise InputError('The file has no line "BEGIN DATA:".', "Provide a file in the format of iMRMC.")
     truth: dict[str, int] = {}
-    rows = []
+    rows: list[Row] = []
     for number, fields in enumerate(csv.reader(lines[begins + 1 :]), begins + 2):
         if not any(field.strip() for field in fields):
             continue
@@ -51,10 +64,10 @@ def read_imrmc(data: bytes) -> ReadingStudy:
             raise InputError(f"The truth of case {case} is not one of 0 and 1.", "Use 1 with the condition.", number)
     if not truth:
         raise InputError("The file has no rows of truth.", "Add rows such as truth,case1,truth,0.")
-    return study_from_rows(rows, truth)
+    return rows, truth
 
 
-def _row(fields: list[str], number: int) -> tuple[str, str, str, float]:
+def _row(fields: list[str], number: int) -> Row:
     """Read the names and the score of one line."""
     if len(fields) != 4:
         raise InputError(f"Expected 4 fields, found {len(fields)}.", "Use reader,case,modality,score.", number)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..result_base import Columns, Result, rows
-from .study import ReadingStudy, check_usable
+from .study import UNKNOWN_TRUTH, ReadingStudy, check_usable
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -70,28 +70,29 @@ class RocCurves(Result):
         return rows(self.points[:most], ("modality", "reader", "threshold", "false_positive", "sensitivity"))
 
 
-def compute_roc_curves(study: ReadingStudy, truth: np.ndarray) -> RocCurves:
+def compute_roc_curves(study: ReadingStudy, probability: np.ndarray) -> RocCurves:
     """Compute the curves of all readers and their averages.
 
     Parameters
     ----------
     study : ReadingStudy
-    truth : ndarray of int8, shape (n_cases,)
+    probability : ndarray, shape (n_cases,)
+        Of the condition; a case counts on both sides by it. 1 and 0 if the truth is known, NaN if nothing is known.
 
     Raises
     ------
     NotApplicableError
         See `core.studies.study.check_usable`.
     """
-    check_usable(study, truth)
+    check_usable(study, np.where(np.isnan(probability), UNKNOWN_TRUTH, probability > 0.5))
     average: list[AveragePoint] = []
     points: list[RocPoint] = []
     for m, modality in enumerate(study.modalities):
         curves = []
         for r, reader in enumerate(study.readers):
-            scores = study.scores[m, r]
-            if not np.isnan(scores).all():
-                threshold, false_positive, sensitivity = _curve(scores[truth == 1], scores[truth == 0])
+            read = ~np.isnan(study.scores[m, r]) & ~np.isnan(probability)
+            if read.any():
+                threshold, false_positive, sensitivity = _curve(study.scores[m, r, read], probability[read])
                 curves.append((false_positive, sensitivity))
                 points += [
                     RocPoint(modality, reader, *map(float, point))
@@ -101,15 +102,14 @@ def compute_roc_curves(study: ReadingStudy, truth: np.ndarray) -> RocCurves:
     return RocCurves(tuple(average), tuple(points))
 
 
-def _curve(positive: np.ndarray, negative: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _curve(scores: np.ndarray, probability: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute thresholds, false-positive fractions and sensitivities, from the strictest threshold down."""
-    positive, negative = np.sort(positive[~np.isnan(positive)]), np.sort(negative[~np.isnan(negative)])
-    threshold = np.append(np.unique(np.concatenate([positive, negative])), np.inf)[::-1]
-    return (
-        threshold,
-        1 - np.searchsorted(negative, threshold, "left") / len(negative),
-        1 - np.searchsorted(positive, threshold, "left") / len(positive),
-    )
+    threshold, place = np.unique(scores, return_inverse=True)
+    shares = [
+        np.append(np.cumsum(np.bincount(place, weight)[::-1])[::-1], 0.0)[::-1] / weight.sum()
+        for weight in (1 - probability, probability)
+    ]
+    return np.append(threshold, np.inf)[::-1], *(np.clip(share, 0.0, 1.0) for share in shares)
 
 
 def _average(curves: list[tuple[np.ndarray, np.ndarray]]) -> list[tuple[float, float]]:

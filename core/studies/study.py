@@ -2,16 +2,18 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from hashlib import blake2b
 
 import numpy as np
 
-from ..errors import InputError, NotApplicableError
+from ..errors import InputError, LimitError, NotApplicableError
 from ..text import plural
 
 KINDS = ("without the condition", "with the condition")
 FEWEST_CASES = 2  # of each kind for each reader: a covariance needs two
 FEWEST_READERS = 2
 UNKNOWN_TRUTH = -1
+MOST_CELLS = 20_000_000  # scores, read or not
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,6 +63,14 @@ class ReadingStudy:
             panel = np.asarray(self.panel)
             object.__setattr__(self, "panel", _frozen(_codes(panel, (len(panel), n), "panel")))
 
+    @property
+    def digest(self) -> str:
+        """Digest of the scores, the names and what is known about the truth."""
+        found = blake2b(repr((self.modalities, self.readers, self.cases)).encode(), digest_size=16)
+        for part in (self.scores, self.truth, self.panel):
+            found.update(b"-" if part is None else part.tobytes())
+        return found.hexdigest()
+
 
 def study_from_rows(
     rows: Iterable[tuple[str, str, str, float]],
@@ -81,11 +91,19 @@ def study_from_rows(
     ------
     InputError
         There is no row, or a reader scores a case twice in one modality.
+    LimitError
+        Readers, cases and modalities make more than `MOST_CELLS` scores.
     """
     listed = list(rows)
     if not listed:
         raise InputError("The study has no readings.", "Provide one row per reader, case and modality.")
     readers, cases, modalities = (_places(names) for names in zip(*(row[:3] for row in listed), strict=True))
+    if (n_cells := len(modalities) * len(readers) * len(cases)) > MOST_CELLS:
+        raise LimitError(
+            f"{plural(len(readers), 'reader')}, {plural(len(cases), 'case')} and "
+            f"{plural(len(modalities), 'modality', 'modalities')} make {n_cells:,} scores; at most {MOST_CELLS:,} fit.",
+            "Check which columns hold readers, cases and modalities.",
+        )
     scores = np.full((len(modalities), len(readers), len(cases)), np.nan)
     for reader, case, modality, score in listed:
         place = modalities[modality], readers[reader], cases[case]

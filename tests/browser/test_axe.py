@@ -24,6 +24,7 @@ PAGES = (
     "cases?data=skin&story=4",
     "review?data=skin",
     "reliability?data=skin",
+    "reader_study?data=skin",
     "report?data=anaesthesia",
     "settings",
     "agreement?data=anaesthesia&presenting=1",

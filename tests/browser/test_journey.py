@@ -145,7 +145,9 @@ def test_the_corners_of_the_triangle_can_be_chosen(open_page, dashboard):
     expect(page.locator(".st-key-simplex .js-plotly-plot")).to_be_visible()
 
 
-@pytest.mark.parametrize("path", ["", "upload", "agreement", "models", "cases", "reliability", "settings"])
+@pytest.mark.parametrize(
+    "path", ["", "upload", "agreement", "models", "cases", "reliability", "reader_study", "settings"]
+)
 def test_nothing_is_wider_than_a_telephone(open_page, dashboard, path):
     """At 390 pixels no page scrolls sideways, in either theme."""
     page = open_page(f"{dashboard.url}/{path}?data=skin", width=390, height=844)

@@ -73,7 +73,7 @@ PAGE_LAYERS = (
     ("pages",),
     ("shell",),
     ("review",),
-    ("agreement", "ai_rater", "cases", "home", "models", "raters", "reliability", "upload"),
+    ("agreement", "ai_rater", "cases", "home", "models", "raters", "reader_study", "reliability", "upload"),
     ("kit",),
     ("cache",),
 )

@@ -75,6 +75,32 @@ def test_groups_take_facts_from_a_table_of_raters(files, capsys):
     assert status == 2 and "--facts" in words
 
 
+def test_groups_give_cases_and_classifiers_by_group(files, capsys, tmp_path):
+    folder = files[0]
+    line = ("groups", folder / "groups.csv", "--facts", folder / "facts.csv", "--part")
+    status, answer = run(capsys, *line, "cases")
+    assert status == 0 and "clearly seen differently" in answer["words"]
+    assert {"case", "fact", "group", "p", "clear"} <= set(answer["rows"][0])
+    cases = pd.read_csv(folder / "groups.csv")["case"].unique()
+    pd.DataFrame({"case": cases, "class": "high"}).to_csv(tmp_path / "net.csv", index=False)
+    status, answer = run(capsys, *line, "classifiers", "--predictions", f"net={tmp_path / 'net.csv'}")
+    rates = {(row["fact"], row["group"]): row["rate"] for row in answer["rows"]}
+    assert status == 0 and rates["region", "a"] > rates["region", "b"], "group a sees all cases as higher"
+    assert answer["words"].startswith("net agrees least with region: ")
+    status, said = run(capsys, *line, "classifiers")
+    assert status == 2 and "--predictions NAME=FILE" in said
+
+
+def test_a_report_compares_groups_only_with_facts(files, capsys, tmp_path):
+    folder, out = files[0], tmp_path / "report.html"
+    line = ("report", folder / "groups.csv", "--out", out, "--sections", "groups")
+    run(capsys, *line, "--facts", folder / "facts.csv")
+    text = out.read_text(encoding="utf-8")
+    assert "region: a differs from the other raters" in text and "Which cases do groups see differently?" in text
+    run(capsys, *line)
+    assert "differs from the other raters" not in out.read_text(encoding="utf-8")
+
+
 def test_check_ends_with_0_1_or_2_and_appends_a_summary(files, capsys):
     folder, out = files[0], files[0] / "summary.md"
     line = ("check", folder / "guideline.csv", "--summary", out, "--require")

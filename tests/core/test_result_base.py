@@ -65,6 +65,7 @@ from core.raters.carelessness import carelessness
 from core.raters.drift import drift_of
 from core.raters.flagged_raters import flag_raters
 from core.raters.following import following_of
+from core.raters.group_views import find_cases_apart, rate_classifiers
 from core.raters.groups import RaterFacts, review_groups
 from core.raters.influence import influence
 from core.raters.monitoring import monitor
@@ -82,6 +83,7 @@ from core.studies.next_study import compute_next_study
 from core.studies.roc import compute_roc_curves
 from core.studies.study import ReadingStudy
 from tests.core.kinds import as_rankings, as_scores, as_sets
+from tests.core.raters.test_group_views import classifier
 from tests.core.raters.test_score_drift import followed
 from tests.core.studies.worlds import opinions, roe_metz
 from tests.core.test_architecture import MODULES
@@ -204,7 +206,7 @@ def _of_agreement(dataset):
     yield from (pair_matrix(dataset), by_rater(dataset), over_time(dataset), precision_curve(dataset))
     yield review_guideline(dataset, core.DawidSkene().fit(dataset).class_probability, n_resamples=20)
     yield gate.compute(dataset, gate.GateOptions(requirements=("alpha >= 0.6",)))
-    yield _of_groups()
+    yield from _of_groups()
 
 
 def _of_groups():
@@ -214,7 +216,9 @@ def _of_groups():
     answer = (case + (np.random.default_rng(3).random(case.size) < 0.3)) % 3
     crowd = Dataset.from_classes("crowd", CASES[:30], names, CLASSES, case, rater, answer)
     facts = RaterFacts((HOSTILE[0],), (tuple(HOSTILE[place % 2] for place in range(16)),))
-    return review_groups(crowd, facts, n_permutations=20, n_resamples=20)
+    yield review_groups(crowd, facts, n_permutations=20, n_resamples=20)
+    yield find_cases_apart(crowd, facts)
+    yield rate_classifiers(crowd, facts, [classifier(crowd, np.arange(30) % 3)])
 
 
 def _of_machines(dataset):
@@ -243,7 +247,7 @@ def _of_studies():
     panel = opinions(rng, truth, (0.8, 0.9, 0.9))
     found = compute(ReadingStudy(scores, CLASSES, RATERS, CASES, panel=panel), StudyOptions(n_draws=50))
     yield from (found, compute_next_study(found.taken, 0.1))
-    yield compute_roc_curves(ReadingStudy(scores, CLASSES, RATERS, CASES, truth), truth)
+    yield compute_roc_curves(ReadingStudy(scores, CLASSES, RATERS, CASES, truth), np.asarray(truth, float))
 
 
 @pytest.fixture(scope="module")

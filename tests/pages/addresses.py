@@ -10,6 +10,7 @@ PAGES = (
     "cases",
     "review",
     "reliability",
+    "reader_study",
     "report",
     "settings",
 )

@@ -3,9 +3,13 @@
 import pytest
 
 from core.analyses.blocks import Words
+from core.analyses.gate import GATE
+from core.analyses.groups import GROUPS, lead_of_cases
+from core.analyses.groups import lead as lead_of_groups
 from core.analyses.guideline import GUIDELINE, lead
 from core.analyses.panel import PANEL, options_of
-from core.belongings import mark_machines
+from core.belongings import add_predictions, mark_machines
+from core.ingest.samples import load_sample
 from core.library import keep
 from core.machines.marks import Machine
 from tests.core.agreement.guideline_simulated import simulated as confused
@@ -60,3 +64,39 @@ def test_groups_wait_for_a_file_of_facts():
     assert "No facts of the raters yet." in said
     said = words(with_tab("agreement", "caries", "agreement_tabs", "Groups of raters"))
     assert "two groups of 8 raters are needed, and there are 5 raters" in said
+
+
+def test_the_gate_checks_requirements_as_they_are_chosen_or_written():
+    app = with_tab("agreement", "caries", "agreement_tabs", "Quality gate")
+    assert "No requirements yet." in words(app)
+    app.session_state["gate_requirements"] = ["cases >= 1", "alpha > 2"]
+    app = settle(app.run())
+    part = GATE.parts[0].with_options(requirements=("cases >= 1", "alpha > 2"))
+    assert part.answer(load_sample("caries")).words() in words(app)
+    assert any("--require 'cases >= 1'" in one.value for one in app.code)
+    app.session_state["gate_requirements"] = ["gamma > 2"]
+    assert "no measure" in words(settle(app.run()))
+
+
+def test_groups_are_compared_by_cases_and_classifiers_while_the_session_has_their_facts():
+    dataset, facts = grouped(1, n=120, shift=1.0, kind="class")
+    keep(dataset)
+    rows = [",".join(("rater", *facts.names))]
+    rows += [",".join((name, *values)) for name, *values in zip(dataset.raters, *facts.values, strict=True)]
+    app = at("agreement", dataset.digest)
+    app.session_state["_rater_facts"] = ("facts.csv", "\n".join(rows).encode())
+    app.session_state["agreement_tabs"] = "Groups of raters"
+    app = settle(app.run())
+    said = words(app)
+    for part, sentence in zip(GROUPS.parts, (lead_of_groups, lead_of_cases), strict=True):
+        found = sentence(part.with_options(facts=facts).answer(dataset))
+        assert (found if isinstance(found, str) else Words(found).plain).strip()[:60] in said
+    add_predictions(
+        dataset.digest, "net", "\n".join(["case,class", *(f"{case},high" for case in dataset.cases)]).encode()
+    )
+    app = at("reliability", dataset.digest)
+    app.session_state["_rater_facts"] = ("facts.csv", "\n".join(rows).encode())
+    app.session_state["reliability_tabs"] = "Groups of raters"
+    assert "net agrees least with region: " in words(settle(app.run()))
+    app = settle(app.button(key="no_rater_facts").click().run())
+    assert "No facts of the raters yet." in words(app)

@@ -45,6 +45,7 @@ def hers(as_):
     cached.keep(Reading(dataset, None, facts))
     right = access.WriteRight(dataset.digest)
     right.add_predictions("model", b"case,class,score\nc0,y,1\nc1,x,1\n")
+    right.add_study("study.csv", STUDY)
     right.mark_machines([Machine("gpt-4", "gpt")])
     right.set_link("https://viewer.example/{case}")
     right.add_selection("two", '{"raters":["r1","r2"]}')
@@ -59,6 +60,12 @@ def hers(as_):
     yield dataset
     cached.registry().remove(dataset.digest)
     close_stores()
+
+
+STUDY = b"reader,case,modality,score,truth\n" + b"".join(
+    b"%s,c%d,%s,%d,%d\n" % (reader, case, modality, (case * (1 + len(modality))) % 5, case % 2)
+    for reader in (b"a", b"b") for case in range(6) for modality in (b"CT", b"MRI")
+)  # fmt: skip
 
 
 def store_of(digest, reviewer):
@@ -154,6 +161,8 @@ def test_a_change_that_cannot_be_recorded_is_not_made(hers, as_, home):
     for change in (
         lambda: right.set_link("https://evil.example/{case}"),
         right.remove_predictions,
+        lambda: right.add_study("study", b"x"),
+        right.remove_studies,
         lambda: right.mark_machines([]),
         lambda: right.choose({"model": "prirn"}),
         lambda: right.add_selection("three", "{}"),

@@ -10,6 +10,7 @@ from ...methods import Verdict, can_use, method_named
 from ...text import exact
 from ..base import Analysis, AnalysisPart, PartOption
 from ..blocks import Control
+from ..groups import GroupOptions
 from ..inputs import Inputs
 
 SWEPT = (1.0, 2.0, 3.0, 5.0, 10.0)
@@ -224,6 +225,7 @@ RELIABILITY = Analysis(
         _part("metrics", "Further metrics", _of_classes, _with_predictions, options=MetricOptions),
         _part("prediction_sets", "Prediction sets", _of_classes, _with_predictions, _with_class_scores,
               options=SetOptions),
+        _part("groups", "Groups of raters", _of_classes, _with_predictions, options=GroupOptions),
         _part("risk", "Risk", _of_classes, _with_risk, compute="certainty"),
         _part("relations", "Relations", _of_classes, compute="certainty"),
         _part("plausibilities", "Soft labels", _of_classes),

@@ -78,6 +78,10 @@ class ReadRight:
         """See `core.belongings.predictions_of`."""
         return belongings.predictions_of(self._place)
 
+    def studies(self) -> dict[str, bytes | InputError]:
+        """See `core.belongings.studies_of`."""
+        return belongings.studies_of(self._place)
+
     def selections(self) -> dict[str, str]:
         """See `core.belongings.selections_of`."""
         return belongings.selections_of(self._place)
@@ -132,6 +136,16 @@ class WriteRight(ReadRight):
         """See `core.belongings.remove_predictions`."""
         self.record("remove predictions", *self.predictions())
         belongings.remove_predictions(self._place)
+
+    def add_study(self, name: str, content: bytes) -> None:
+        """See `core.belongings.add_study`."""
+        self.record("add a reader study", name)
+        belongings.add_study(self._place, name, content)
+
+    def remove_studies(self) -> None:
+        """See `core.belongings.remove_studies`."""
+        self.record("remove reader studies", *self.studies())
+        belongings.remove_studies(self._place)
 
     def add_selection(self, name: str, text: str) -> None:
         """See `core.belongings.add_selection`."""

@@ -28,7 +28,10 @@ def pages() -> dict[str, list]:
             st.Page("pages/cases.py", title="Cases", icon=":material/view_list:"),
             st.Page("pages/review.py", title="Review", icon=":material/rate_review:"),
         ],
-        "Classifiers": [st.Page("pages/reliability.py", title="Reliability", icon=":material/trending_up:")],
+        "Classifiers": [
+            st.Page("pages/reliability.py", title="Reliability", icon=":material/trending_up:"),
+            st.Page("pages/reader_study.py", title="Reader study", icon=":material/compare:"),
+        ],
         "Export": [st.Page("pages/report.py", title="Report", icon=":material/description:")],
         "Plurality": [st.Page("pages/settings.py", title="Settings", icon=":material/settings:")],
     }

@@ -23,7 +23,13 @@ _COMPLETE = frozenset(sample.name for sample in SAMPLES)
 
 
 def show(
-    dataset: Dataset, parts: list[str], command: str, settings: dict, key: str, chosen: Selection | None = None
+    dataset: Dataset,
+    parts: list[str],
+    command: str,
+    settings: dict,
+    key: str,
+    chosen: Selection | None = None,
+    line: str = "",
 ) -> None:
     """A popover beside a result.
 
@@ -40,8 +46,10 @@ def show(
     key : str
     chosen : Selection, optional
         What counts, where that is not what counts on other pages.
+    line : str
+        The whole command, if it does not read the dataset in use.
     """
-    line = command_line(dataset, command, chosen)
+    line = line or command_line(dataset, command, chosen)
     whole = {**of_data(), "digest": dataset.digest, **settings}
     page = _of_page()
     page.clear()

@@ -19,6 +19,7 @@ from core.analyses.panel import PANEL
 from core.analyses.raters import RATERS
 from core.analyses.reliability import RELIABILITY
 from core.analyses.reviews import REVIEWS
+from core.analyses.study import STUDY
 from core.analysis_settings import AnalysisSettings
 from core.annotations.ordering import with_class_order
 from core.errors import InputError, PluralityError
@@ -215,7 +216,9 @@ def check(part, frame, blocks):
     assert "click" not in words and "Choose a" not in words and "nan" not in words.split()
 
 
-@pytest.mark.parametrize(("analysis", "part"), PARTS, ids=lambda one: one.name)
+@pytest.mark.parametrize(
+    ("analysis", "part"), [*PARTS, *((STUDY, part) for part in STUDY.parts)], ids=lambda one: one.name
+)
 def test_options_are_checked_by_what_is_said_of_them(analysis, part):
     with pytest.raises(InputError, match="has no option 'colour'"):
         part.resolve(colour="blue")

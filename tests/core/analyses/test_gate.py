@@ -1,12 +1,16 @@
 """Requirements: how they are read, decided and summed up."""
 
+import json
+import shlex
 from dataclasses import replace
 
 import numpy as np
 import pytest
+import yaml
 
 from core.agreement.krippendorff import krippendorff_alpha
-from core.analyses.gate import GATE, parsed, summary
+from core.analyses.gate import GATE, command, parsed, summary, workflow
+from core.command_line import main
 from core.errors import InputError
 from core.ingest.samples import load_sample
 from tests.core.agreement.guideline_simulated import simulated
@@ -110,3 +114,32 @@ def test_the_summary_is_a_table_and_shows_names_letter_for_letter():
     lines = text.splitlines()
     assert [line.count("|") for line in lines if line.startswith("| ")] == [6, 6, 6]
     assert "❌ not met" in text and "✅ met" in text and "1 of 2 requirements met" in text
+
+
+def test_the_command_that_is_shown_checks_the_same(capsys):
+    options = PART.with_options(requirements=("alpha >= 0.2", "unanimous > 5%"), confident=True).resolve()
+    line = command(options, file="caries")
+    assert line.startswith("python -m core ")
+    status = main(shlex.split(line)[3:])
+    rows = json.loads(capsys.readouterr().out)["rows"]
+    found = PART.answer(load_sample("caries"), options)
+    assert [row["outcome"] for row in rows] == [one.outcome for one in found.checks]
+    assert status == (0 if found.passed else 1)
+
+
+def test_the_template_for_ci_has_the_requirements_in_its_step():
+    options = PART.with_options(requirements=("alpha >= 0.6",)).resolve()
+    (job,) = yaml.safe_load(workflow(options))["jobs"].values()
+    assert shlex.split(job["steps"][-1]["run"]) == [
+        *("plurality", "check", "annotations.csv", "--require", "alpha >= 0.6"),
+        *("--summary", "$GITHUB_STEP_SUMMARY"),
+    ]
+
+
+def test_a_report_has_the_gate_only_if_there_are_requirements(tmp_path):
+    out = tmp_path / "report.html"
+    arguments = ["report", "caries", "--out", str(out), "--sections", "gate"]
+    assert main([*arguments, "--require", "cases >= 1", "--require", "alpha > 2"]) == 0
+    text = out.read_text(encoding="utf-8")
+    assert "Not passed: 1 of 2 requirements met." in text and "alpha &gt; 2" in text and "plurality check" not in text
+    assert main(arguments) == 0 and "requirements met" not in out.read_text(encoding="utf-8")

@@ -30,6 +30,7 @@ from core.figures import (
     raters,
     reliability,
     scores,
+    studies,
     theme,
 )
 from core.figures import prediction_sets as sets
@@ -42,6 +43,8 @@ from core.raters.score_drift import ScoreDrift
 from core.raters.score_gold import ScoreGold
 from core.raters.score_raters import ScoreRaters
 from core.raters.shared_errors import SharedErrors
+from core.studies.analysis import StudyEstimate
+from core.studies.roc import AveragePoint, RocCurves, RocPoint
 from tests.core.figures import test_classifiers, test_machines, test_raters, test_reliability
 from tests.core.figures.fits import fit
 from tests.core.figures.hovers import hovers
@@ -540,9 +543,25 @@ def of_estimates():
     yield figure, 1, ["one: 0.375 / 0.12 to 0.50"]
 
 
+def of_studies():
+    def one(reader, modality, *value):
+        return StudyEstimate("gold", modality, "", reader, *value, float("nan"))
+
+    figure = studies.forest(
+        [one("", "CT", 0.5, 0.125, 9.0, 0.25, 0.75), one("Ann", "CT", 0.625, 0.1, 9.0, 0.375, 0.875)], LIGHT, "", "AUC"
+    )
+    yield figure, 0, ["mean over readers: 0.500 / 0.25 to 0.75 | CT", "Ann: 0.625 / 0.38 to 0.88 | CT"]
+    curves = RocCurves(
+        (AveragePoint("CT", 0.25, 0.75),), (RocPoint("CT", "Ann", 3.5, 0.125, 0.625), RocPoint("CT", "Ann", 1.0, 1, 1))
+    )
+    figure = studies.roc(curves, LIGHT, "")
+    yield figure, 1, ["from score 3.5: sensitivity 0.625, 1 − specificity 0.125 | Ann"]
+    yield figure, 2, ["mean of readers: 0.750 at 0.250 | CT"]
+
+
 GROUPS = (
     agreements, of_machines, of_raters, of_trust, of_classifiers, of_models, of_checks, of_cases, of_scores, of_sets,
-    of_anchors, of_errors, of_estimates,
+    of_anchors, of_errors, of_estimates, of_studies,
 )  # fmt: skip
 
 

@@ -1,0 +1,91 @@
+"""Classifiers measured by the annotations of each group of raters, with the group for which each does worst."""
+
+import pandas as pd
+
+from ...figures.estimates import estimates
+from ...raters.group_views import GroupRates, rate_classifiers
+from ...raters.groups import FEWEST_RATERS
+from ...text import number, percent
+from ..blocks import Block, Download, Figure, Grid, Heading, Name, Span, Words
+from ..groups import TERM, GroupOptions
+from ..inputs import Inputs
+from ..schema import Column, frame_of, intervals
+
+COLUMNS = (
+    Column("classifier"),
+    Column("fact"),
+    Column("group"),
+    Column("n_raters", "raters", "count"),
+    Column("n_cases", "cases", "count"),
+    Column("rate", "agrees with the group", "coefficient"),
+    Column("others", "with the others", "coefficient"),
+    *intervals("difference", heads=("low", "high")),
+)
+
+
+def compute(inputs: Inputs, options: GroupOptions) -> GroupRates:
+    """Rates of all classifiers by group."""
+    return rate_classifiers(
+        inputs.dataset, options.facts, inputs.predictions, level=options.level, seed=options.seed
+    )  # fmt: skip
+
+
+def present(found: GroupRates, inputs: Inputs, options: GroupOptions) -> list[Block]:
+    """The worst group of each classifier, differences with intervals, and a table."""
+    table = table_of(found, inputs, options)
+    several = len(inputs.predictions) > 1
+    lines = [
+        (f"{one.classifier}, {one.group}" if several else f"{one.fact}: {one.group}", *one.difference)
+        for one in found.rates
+    ]
+    worse = sum(one.difference.high < 0 for one in found.rates)
+    title = (
+        f"{worse:,} of {len(found.rates):,} clearly below the others" if worse else "No group clearly below the others"
+    )
+    return [
+        Heading("Does a classifier agree less with a group of raters?", TERM),
+        *(Words(sentence(found, name), "lead") for name in dict.fromkeys(one.classifier for one in found.rates)),
+        Figure(
+            lambda theme: estimates(lines, theme, title, "agreement with the group less with the others", 0.0),
+            "Difference of the agreement of a classifier with each group and with the other raters",
+            "group_rates",
+        ),
+        Words(
+            f"Share of annotations that are the classifier's first class, on the same cases. Intervals hold for all "
+            f"groups of a classifier together. Groups of fewer than {FEWEST_RATERS} raters are not shown.",
+            "note",
+        ),
+        Grid(table, "Classifiers by group of raters.", 60, COLUMNS, "group_rates_table"),
+        Download(table, "Groups of raters", "classifiers_by_group", "group_rates_download"),
+    ]
+
+
+def sentence(found: GroupRates, classifier: str) -> list[Span]:
+    """Worst group of a classifier, and whether it is clearly worse.
+
+    Parameters
+    ----------
+    found : GroupRates
+    classifier : str
+    """
+    one = found.worst(classifier)
+    low, value, high = (number(100 * each, 0).replace("-", "−") for each in
+                        (one.difference.low, one.difference.value, one.difference.high))  # fmt: skip
+    both = (
+        f"{percent(one.rate)} against {percent(one.others)} for the others, difference {value} points ({low} to {high})"
+    )
+    if one.difference.high < 0:
+        return [Name(classifier), " agrees least with ", Name(f"{one.fact}: {one.group}"), f": {both}."]
+    return [
+        Name(classifier), " agrees with no group clearly less than with the others; lowest is ",
+        Name(f"{one.fact}: {one.group}"), f": {both}.",
+    ]  # fmt: skip
+
+
+def table_of(found: GroupRates, inputs: Inputs, options: GroupOptions) -> pd.DataFrame:
+    """A row for each classifier and group."""
+    rows = [
+        (one.classifier, one.fact, one.group, one.n_raters, one.n_cases, one.rate, one.others, *one.difference)
+        for one in found.rates
+    ]
+    return frame_of(rows, COLUMNS)

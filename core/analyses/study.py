@@ -1,0 +1,520 @@
+"""A reader study: in which modality readers decide better, and how large a next study must be."""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from ..figures.estimates import estimates as lines_of
+from ..figures.studies import MOST_POINTS, MOST_READERS, forest, roc
+from ..methods import AS_IS, Verdict
+from ..multiplicity import holm
+from ..runtime.chunks import CancelToken
+from ..studies.accuracy import MEASURES, TITLES, Measure
+from ..studies.analysis import METHODS, Method, StudyAnalysis, StudyEstimate, StudyEstimates, StudyOptions
+from ..studies.analysis import compute as analyse_study
+from ..studies.next_study import NextStudy, compute_next_study
+from ..studies.roc import RocCurves, compute_roc_curves
+from ..studies.study import ReadingStudy, reason_against
+from ..studies.truth import FEWEST_DRAWS, majority_truth
+from ..text import number, percent, plural
+from .base import Analysis, AnalysisPart, PartOption
+from .blocks import Block, Download, Figure, Grid, Heading, Name, Span, Words
+from .schema import Column, frame_of, intervals
+
+TERM = "reader study"
+N_READERS = (3, 5, 8, 10, 15, 20)  # of next studies
+MOST_PAIRS_NAMED = 3
+METHOD_TITLES = {
+    "automatic": "by the design",
+    "obuchowski-rockette": "Obuchowski-Rockette",
+    "u-statistics": "U-statistics",
+}
+TRUTH_TITLES = {
+    "gold": "known truth",
+    "panel_majority": "majority of the panel",
+    "drawn": "panel, its errors allowed for",
+}
+NO_TRUTH = "the truth is unknown; add the truth of each case, or opinions of a panel"
+_VALUE = (
+    *intervals("value", unit="difference", heads=("95% low", "95% high")),
+    Column("se", "standard error", "error"),
+)
+MODALITIES = (
+    Column("truth"), Column("modality"), Column("other_modality", "less"), *_VALUE,
+    Column("df", "degrees of freedom", "tenths"), Column("p", unit="error"),
+)  # fmt: skip
+READERS = (Column("truth"), Column("modality"), Column("reader"), *_VALUE)
+CURVES = (
+    Column("modality"), Column("reader"), Column("threshold", "score from", "score"),
+    Column("false_positive", "1 − specificity", "error"), Column("sensitivity", unit="error"),
+)  # fmt: skip
+SIZES = (
+    Column("modality"), Column("other_modality", "less"), Column("n_readers", "readers", "count"),
+    Column("n_cases", "cases", "count"), Column("power", unit="coefficient"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class ModalityOptions:
+    """Of all parts of a reader study.
+
+    Attributes
+    ----------
+    measure, method : str
+    level : float
+    draws : int
+        Of the truth, if a panel gives it.
+    threshold : float, optional
+        Scores at or above it are positive.
+    seed : int
+    """
+
+    measure: Measure = field(
+        default="auc",
+        metadata={
+            "option": PartOption(
+                "Measure", MEASURES, TITLES.__getitem__, TERM, "study_measure", side_by_side=True,
+                help="Measure of accuracy",
+            )
+        },
+    )  # fmt: skip
+    method: Method = field(
+        default="automatic",
+        metadata={"option": PartOption("Method", METHODS, METHOD_TITLES.__getitem__, help="Method of the analysis")},
+    )
+    level: float = field(
+        default=0.95, metadata={"option": PartOption("Level", help="Confidence level of intervals, 0 to 1")}
+    )
+    draws: int = field(
+        default=100,
+        metadata={
+            "option": PartOption(
+                "Draws of the truth", kind="integer", low=FEWEST_DRAWS, help="Draws of the truth from a panel"
+            )
+        },
+    )
+    threshold: float | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SizeOptions(ModalityOptions):
+    """Of the size of a next study.
+
+    Attributes
+    ----------
+    effect : float
+        Difference to find.
+    power : float
+    """
+
+    effect: float = field(
+        default=0.05, metadata={"option": PartOption("Difference to find", help="Difference that a next study finds")}
+    )
+    power: float = field(
+        default=0.8, metadata={"option": PartOption("Power", help="Probability that a next study finds it")}
+    )
+
+
+class AnalysedStudy(NamedTuple):
+    """A study with its analysis, on which all parts rest."""
+
+    study: ReadingStudy
+    analysis: StudyAnalysis
+
+
+def analyse(
+    study: ReadingStudy,
+    options: ModalityOptions,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> AnalysedStudy:
+    """Analyse a study.
+
+    Parameters
+    ----------
+    study : ReadingStudy
+    options : ModalityOptions
+    token : CancelToken, optional
+    progress : callable, optional
+        Called with the share of draws of the truth that are done.
+    """
+
+    def tell(share: float) -> None:
+        if token is not None:
+            token.check()
+        if progress is not None:
+            progress(share)
+
+    asked = StudyOptions(
+        options.measure, options.threshold, options.method, options.level, options.draws, options.seed
+    )  # fmt: skip
+    return AnalysedStudy(study, analyse_study(study, asked, tell))
+
+
+def as_analysed(found: AnalysedStudy, options: ModalityOptions) -> AnalysedStudy:
+    """Return the analysis itself."""
+    return found
+
+
+def curves_of(found: AnalysedStudy, options: ModalityOptions) -> RocCurves:
+    """Compute ROC curves; of a panel's cases, each counts on both sides by its probability."""
+    return compute_roc_curves(found.study, found.analysis.probability)
+
+
+def size_of(found: AnalysedStudy, options: SizeOptions) -> tuple[NextStudy, ...]:
+    """Compute sizes of a next study of each pair of modalities; allowing for errors of a panel."""
+    best = _best(found.analysis)
+    n_readers = sorted({*N_READERS, max(2, len(found.study.readers))})
+    return tuple(
+        compute_next_study(
+            best, options.effect, n_readers, pair=pair, power=options.power, significance=1 - options.level
+        )
+        for pair in range(len(best.differences))
+    )
+
+
+def present_modalities(found: AnalysedStudy, study: ReadingStudy, options: ModalityOptions) -> list[Block]:
+    """Which modality is better, by each way of knowing the truth, and the design."""
+    best, table = _best(found.analysis), table_of_modalities(found, study, options)
+    blocks: list[Block] = [Heading("Do the modalities differ?", TERM), Words(lead(found), "lead")]
+    if found.analysis.in_doubt is not None:
+        blocks.append(
+            Words(("With the majority of the panel taken as truth, as is common: ", *said(found.analysis.taken)))
+        )
+    title, axis = _title(best), f"difference of {_measure(best)}"
+    blocks.append(
+        Figure(
+            lambda theme: lines_of(_differences(found.analysis), theme, title, axis, 0.0, len(best.differences)),
+            "Difference of each pair of modalities with its interval",
+            "study_differences",
+        )
+    )
+    blocks += [Words(design(found), "note"), *(Words(note, "note") for note in _notes(found.analysis))]
+    caption = f"{_measure(best, capital=True)} of modalities, and differences; intervals of {percent(options.level)}."
+    return [
+        *blocks,
+        Grid(table, caption, 60, MODALITIES, "study_modalities"),
+        Download(table, "Modalities", "modalities", "study_table"),
+    ]
+
+
+def present_readers(found: AnalysedStudy, study: ReadingStudy, options: ModalityOptions) -> list[Block]:
+    """Each reader in each modality, and how many of them the difference holds for."""
+    best, table = _best(found.analysis), table_of_readers(found, study, options)
+    shown = (*best.modalities, *best.readers)
+    title = f"{_measure(best, capital=True)} of each reader"
+    beyond = (
+        f" The first {MOST_READERS} of {len(study.readers):,} readers." if len(study.readers) > MOST_READERS else ""
+    )
+    return [
+        Heading("How do the readers do?", TERM),
+        Words(_by_reader(best), "lead"),
+        Figure(
+            lambda theme: forest(shown, theme, title, _measure(best)),
+            "Each reader in each modality with an interval, and the mean over readers",
+            "study_readers",
+        ),
+        Words(f"Intervals of readers are over cases, those of means over readers and cases.{beyond}", "note"),
+        Grid(table, f"{title}; intervals of {percent(options.level)} over cases.", 60, READERS, "study_reader_table"),
+        Download(table, "Readers", "readers", "study_readers_download"),
+    ]
+
+
+def present_roc(curves: RocCurves, study: ReadingStudy, options: ModalityOptions) -> list[Block]:
+    """Average curves, with the points of readers."""
+    table = table_of_roc(curves, study, options)
+    points = Counter((one.modality, one.reader) for one in curves.points)
+    few = max(points.values(), default=0) <= MOST_POINTS
+    marks = "Points: scores of each reader" if few else "Thin: each reader"
+    in_doubt = study.truth is None
+    return [
+        Heading("How do sensitivity and specificity trade off?", TERM),
+        Figure(
+            lambda theme: roc(curves, theme, "ROC curves, mean over readers"),
+            "Average ROC curve of each modality, with the readers",
+            "study_roc",
+        ),
+        Words(
+            f"Line: mean sensitivity of readers at each specificity · {marks}."
+            + (" Each case counts with and without the condition by its probability." if in_doubt else ""),
+            "note",
+        ),
+        Download(table, "ROC curves", "roc", "study_roc_download"),
+    ]
+
+
+def present_size(found: tuple[NextStudy, ...], study: ReadingStudy, options: SizeOptions) -> list[Block]:
+    """Cases that a next study needs, by its number of readers."""
+    table = table_of_size(found, study, options)
+    return [
+        Heading("How large must a next study be?", TERM),
+        Words(_size(found, study, options), "lead"),
+        Words(
+            "From the variance of readers, cases and the truth in this study, with its share of cases with the "
+            f"condition; two-sided significance {number(1 - options.level, 2)}. The estimate is rough if the study has "
+            "few readers.",
+            "note",
+        ),
+        Grid(table, "Fewest cases by number of readers.", 60, SIZES, "study_sizes"),
+        Download(table, "Sizes", "study_sizes", "study_sizes_download"),
+    ]
+
+
+def table_of_modalities(found: AnalysedStudy, study: ReadingStudy, options: ModalityOptions) -> pd.DataFrame:
+    """A row for each difference and for each modality, by each way of knowing the truth."""
+    listed = [one for each in _all(found.analysis) for one in (*each.differences, *each.modalities)]
+    return _frame(listed, MODALITIES)
+
+
+def table_of_readers(found: AnalysedStudy, study: ReadingStudy, options: ModalityOptions) -> pd.DataFrame:
+    """A row for each reader in each modality."""
+    return _frame([one for each in _all(found.analysis) for one in each.readers], READERS)
+
+
+def table_of_roc(curves: RocCurves, study: ReadingStudy, options: ModalityOptions) -> pd.DataFrame:
+    """Points of the average curves, without a reader, and of those of each reader."""
+    rows: list[tuple] = [(one.modality, "", np.nan, one.false_positive, one.sensitivity) for one in curves.average]
+    rows += [(one.modality, one.reader, one.threshold, one.false_positive, one.sensitivity) for one in curves.points]
+    return frame_of(rows, CURVES)
+
+
+def table_of_size(found: tuple[NextStudy, ...], study: ReadingStudy, options: SizeOptions) -> pd.DataFrame:
+    """A row for each pair of modalities and number of readers."""
+    rows = [
+        (each.modality, each.other_modality, one.n_readers, one.n_cases, one.power)
+        for each in found
+        for one in each.sizes
+    ]
+    table = frame_of(rows, SIZES)
+    return table.astype({"n_cases": "Int64"})
+
+
+def headline(found: AnalysedStudy) -> str:
+    """What the study shows, short and with the names of two modalities.
+
+    Parameters
+    ----------
+    found : AnalysedStudy
+    """
+    best = _best(found.analysis)
+    if len(best.differences) != 1:
+        return f"{_title(best)} in {_measure(best)}"
+    (one,) = best.differences
+    if not _is_clear(best, one):
+        return f"{one.modality} and {one.other_modality} do not clearly differ in {_measure(best)}"
+    first, second = (one.modality, one.other_modality)[:: 1 if one.value > 0 else -1]
+    return f"{_measure(best, capital=True)} is higher in {first} than in {second}"
+
+
+def lead(found: AnalysedStudy) -> list[Span]:
+    """Which modality is better, with what the truth is.
+
+    Parameters
+    ----------
+    found : AnalysedStudy
+    """
+    best = _best(found.analysis)
+    before = "Allowing for errors of the panel: " if found.analysis.in_doubt is not None else ""
+    return [before, *said(best)] if before else said(best)
+
+
+def said(found: StudyEstimates) -> list[Span]:
+    """Which modalities differ, by one way of knowing the truth.
+
+    Parameters
+    ----------
+    found : StudyEstimates
+    """
+    if len(found.differences) == 1:
+        return _pair(found, found.differences[0], clear=_is_clear(found, found.differences[0]))
+    clear = set(holm(np.array([one.p for one in found.differences]), 1 - found.level).tolist())
+    words: list[Span] = [
+        f"{len(clear):,} of {plural(len(found.differences), 'pair')} of modalities clearly differ in {_measure(found)} "
+        f"(Holm over {plural(len(found.differences), 'test')}). "
+    ]
+    order = sorted(range(len(found.differences)), key=lambda place: (place not in clear, place))
+    for place in order[:MOST_PAIRS_NAMED]:
+        words += [*_pair(found, found.differences[place], clear=place in clear), " "]
+    return words
+
+
+def design(found: AnalysedStudy) -> str:
+    """Readers, cases and the method.
+
+    Parameters
+    ----------
+    found : AnalysedStudy
+    """
+    best = _best(found.analysis)
+    n = round(best.n_with + best.n_without)
+    about = "about " if best.truth == "drawn" else ""
+    return (
+        f"{plural(len(found.study.readers), 'reader')} and {plural(n, 'case')}, {about}{round(best.n_with):,} with the "
+        f"condition. {METHOD_TITLES[best.method]} with readers and cases random: the result is about others like them."
+    )
+
+
+def _pair(found: StudyEstimates, one: StudyEstimate, *, clear: bool) -> list[Span]:
+    """Template of a comparison: clear, not clear, or without an interval."""
+    value = {each.modality: each.value for each in found.modalities}
+    first, second = (one.modality, one.other_modality) if one.value >= 0 else (one.other_modality, one.modality)
+    both = f"{_said(found, value[first])} against {_said(found, value[second])}"
+    if one.low != one.low:
+        return [
+            "Cannot determine whether ", Name(first), " and ", Name(second),
+            f" differ in {_measure(found)} ({both}): readers and cases do not vary.",
+        ]  # fmt: skip
+    low, high = (one.low, one.high) if one.value >= 0 else (-one.high, -one.low)
+    ends = f"{_said(found, low, True)} to {_said(found, high, True)}"
+    difference = (
+        f"difference {_said(found, abs(one.value), True)} ({percent(found.level)} interval {ends}), p {_p(one.p)}"
+    )
+    if clear:
+        higher = f"{_measure(found, capital=True)} is higher in "
+        return [higher, Name(first), " than in ", Name(second), f": {both}, {difference}."]
+    return [Name(first), " and ", Name(second), f" do not clearly differ in {_measure(found)}: {both}, {difference}."]
+
+
+def _is_clear(found: StudyEstimates, one: StudyEstimate) -> bool:
+    return one.p < 1 - found.level
+
+
+def _title(found: StudyEstimates) -> str:
+    """Title of the figure of differences, without names."""
+    if len(found.differences) == 1:
+        return "The modalities clearly differ" if _is_clear(found, found.differences[0]) else "No clear difference"
+    n = holm(np.array([one.p for one in found.differences]), 1 - found.level).size
+    return f"{n:,} of {plural(len(found.differences), 'pair')} clearly differ"
+
+
+def _differences(found: StudyAnalysis) -> list[tuple[str, float, float, float]]:
+    several = found.in_doubt is not None
+    lines = []
+    for each in (_best(found), *([found.taken] if several else [])):
+        for one in each.differences:
+            name = f"{one.modality} − {one.other_modality}"
+            name += (
+                f", {'majority as truth' if each.truth == 'panel_majority' else 'errors allowed for'}"
+                if several
+                else ""
+            )
+            ends = (one.value, one.value) if one.low != one.low else (one.low, one.high)
+            lines.append((name, one.value, *ends))
+    return lines
+
+
+def _by_reader(found: StudyEstimates) -> list[Span]:
+    """Range of readers in each modality, and for two modalities how many do better in one of them."""
+    words: list[Span] = []
+    for one in found.modalities:
+        values = [each.value for each in found.readers if each.modality == one.modality]
+        words += [
+            Name(one.modality),
+            f": mean {_said(found, one.value)}, readers {_said(found, min(values))} to {_said(found, max(values))}. ",
+        ]
+    if len(found.modalities) == 2:
+        first, second = (
+            {one.reader: one.value for one in found.readers if one.modality == each.modality}
+            for each in found.modalities
+        )
+        both = [name for name in first if name in second]
+        better = sum(second[name] > first[name] for name in both)
+        words += [f"{better:,} of {plural(len(both), 'reader')} do better in ", Name(found.modalities[1].modality), "."]
+    return words
+
+
+def _size(found: tuple[NextStudy, ...], study: ReadingStudy, options: SizeOptions) -> list[Span]:
+    words: list[Span] = []
+    for each in found[:MOST_PAIRS_NAMED]:
+        if len(found) > 1:
+            words += [Name(each.modality), " and ", Name(each.other_modality), ": "]
+        one = next(size for size in each.sizes if size.n_readers == max(2, len(study.readers)))
+        finds = f"a difference of {number(each.effect, 2)} with a power of {percent(each.target)}"
+        enough = next((size for size in each.sizes if size.n_cases is not None), None)
+        if one.n_cases is not None:
+            words.append(f"{plural(one.n_readers, 'reader')} and {plural(one.n_cases, 'case')} find {finds}. ")
+        elif enough is not None:
+            words.append(
+                f"{plural(one.n_readers, 'reader')} are too few to find {finds}: {plural(enough.n_readers, 'reader')} "
+                f"with {plural(enough.n_cases, 'case')} do. "
+            )
+        else:
+            words.append(f"No number of cases and up to {N_READERS[-1]} readers find {finds}. ")
+    return words
+
+
+def _best(found: StudyAnalysis) -> StudyEstimates:
+    """Estimates that allow for errors of the panel, if there is one."""
+    return found.in_doubt or found.taken
+
+
+def _all(found: StudyAnalysis) -> tuple[StudyEstimates, ...]:
+    return tuple(reversed(found.estimates))
+
+
+def _notes(found: StudyAnalysis) -> list[str]:
+    return list(dict.fromkeys(note for each in _all(found) for note in each.notes))
+
+
+def _measure(found: StudyEstimates, capital: bool = False) -> str:
+    title = TITLES[found.measure]
+    return title if capital or found.measure == "auc" else title.casefold()
+
+
+def _said(found: StudyEstimates, value: float, difference: bool = False) -> str:
+    """A value in the digits of its measure, with the sign of people."""
+    if found.measure == "auc":
+        said = number(value, 3)
+    elif difference:
+        said = f"{number(100 * value, 1)} points"
+    else:
+        said = percent(value, 1)
+    return said.replace("-", "−")
+
+
+def _p(value: float) -> str:
+    return "< 0.001" if value < 0.001 else f"= {number(value, 3)}"
+
+
+def _frame(listed: list[StudyEstimate], columns: tuple[Column, ...]) -> pd.DataFrame:
+    names = {"value_low": "low", "value_high": "high"}
+
+    def cell(one: StudyEstimate, column: str) -> Any:
+        return TRUTH_TITLES[one.truth] if column == "truth" else getattr(one, names.get(column, column))
+
+    return frame_of(([cell(one, column.name) for column in columns] for one in listed), columns)
+
+
+def _applicable(study: ReadingStudy) -> Verdict:
+    if study.truth is not None:
+        reason = reason_against(study, study.truth)
+    elif study.panel is not None:
+        reason = reason_against(study, majority_truth(study.panel))
+    else:
+        reason = NO_TRUTH
+    return Verdict("study", "Reader study", not reason, reason or AS_IS)
+
+
+def _part(
+    name: str, title: str, compute: str, present: str, table: str, options: type = ModalityOptions
+) -> AnalysisPart:
+    named = (f"{__name__}:{function}" for function in (compute, present, table))
+    return AnalysisPart(name, title, _applicable, *named, options, needs=f"{__name__}:analyse")
+
+
+STUDY = Analysis(
+    "study",
+    "Reader study",
+    "Do readers decide better in one modality than in another?",
+    (
+        _part("modalities", "Modalities", "as_analysed", "present_modalities", "table_of_modalities"),
+        _part("readers", "Readers", "as_analysed", "present_readers", "table_of_readers"),
+        _part("roc", "ROC curves", "curves_of", "present_roc", "table_of_roc"),
+        _part("size", "Next study", "size_of", "present_size", "table_of_size", SizeOptions),
+    ),
+)

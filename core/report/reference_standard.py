@@ -1,0 +1,372 @@
+"""A document on how a reference standard was made, with checklists of what papers are to report about it.
+
+Each sentence comes from the data, or says what is to be written by the authors. The items are those on the reference
+standard of STARD 2015 [Bossuyt et al., DOI 10.1136/bmj.h5527] and CLAIM 2024 [Tejani et al., DOI
+10.1148/ryai.240300], and all of GRRAS 2011 [Kottner et al., DOI 10.1016/j.jclinepi.2010.03.002], in our words.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from ..agreement.applicable_coefficients import coefficients_for
+from ..agreement.coefficients import percent_agreement
+from ..agreement.intervals import share_of
+from ..analyses.blocks import Block, Grid, Name, Section, Words
+from ..annotations.counts import class_counts
+from ..annotations.dataset import MISSING_TIME, Dataset
+from ..errors import InputError, NotApplicableError
+from ..figures.agreement import title_of
+from ..models.majority import MajorityVote
+from ..review.decisions import decisions
+from ..review.summary import by_reviewer, summarise_reviews
+from ..text import exact, percent, plural, utc
+from ..version import __version__
+from .build import ReportRequest
+from .page import to_html
+
+TO_WRITE = "To be written by you"
+MOST_RATERS = 60
+ENDINGS = ("docx", "html")
+# Section of the document, or empty if only the authors know: guideline, number, what to report.
+ITEMS: tuple[tuple[str, str, str, str], ...] = (
+    ("STARD 2015", "10b", "The reference standard, in enough detail to repeat it", "process"),
+    ("STARD 2015", "11", "Why this reference standard was chosen", ""),
+    ("STARD 2015", "12b", "Categories of its results, and whether they were fixed beforehand", "process"),
+    ("STARD 2015", "13b", "What its assessors knew of clinical facts and index test", "blinding"),
+    ("STARD 2015", "15", "What was done with indeterminate results", "undetermined"),
+    ("STARD 2015", "16", "What was done with missing data", "cases"),
+    ("STARD 2015", "17", "Variability, and which analyses were planned", "agreement"),
+    ("STARD 2015", "18", "Intended sample size, and why", ""),
+    ("STARD 2015", "22", "Time and treatment between index test and reference standard", ""),
+    ("CLAIM 2024", "14", "How the reference standard was obtained", "process"),
+    ("CLAIM 2024", "15", "Why this reference standard was chosen", ""),
+    ("CLAIM 2024", "16", "Who annotated, with qualifications and preparation", "readers"),
+    ("CLAIM 2024", "17", "How the test set was annotated", "process"),
+    ("CLAIM 2024", "18", "Variability between and within raters, and how it was resolved", "agreement"),
+    ("GRRAS 2011", "1", "Title or abstract names agreement or reliability", ""),
+    ("GRRAS 2011", "2", "The diagnosis or measurement that was made", ""),
+    ("GRRAS 2011", "3", "The population of subjects", ""),
+    ("GRRAS 2011", "4", "The population of raters", ""),
+    ("GRRAS 2011", "5", "What is known about agreement, and why the study was done", ""),
+    ("GRRAS 2011", "6", "How the sample size was chosen", ""),
+    ("GRRAS 2011", "7", "How subjects and raters were sampled", ""),
+    ("GRRAS 2011", "8", "The rating process: intervals, clinical facts, blinding", "blinding"),
+    ("GRRAS 2011", "9", "Whether ratings were independent", "blinding"),
+    ("GRRAS 2011", "10", "The statistical analysis", "agreement"),
+    ("GRRAS 2011", "11", "Numbers of raters, subjects and repeated ratings", "cases"),
+    ("GRRAS 2011", "12", "Characteristics of raters and subjects", "readers"),
+    ("GRRAS 2011", "13", "Estimates with their uncertainty", "agreement"),
+    ("GRRAS 2011", "14", "What the results mean in practice", ""),
+    ("GRRAS 2011", "15", "Detailed results, if possible", "provenance"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Data:
+    """What the sections rest on.
+
+    Attributes
+    ----------
+    request : ReportRequest
+    view : Dataset
+        As single classes.
+    per_case : ndarray of int64, shape (n_cases,)
+        Annotations.
+    share : ndarray, shape (n_cases, n_classes)
+        Of votes.
+    """
+
+    request: ReportRequest
+    view: Dataset
+    per_case: np.ndarray
+    share: np.ndarray
+
+    @property
+    def tied(self) -> np.ndarray:
+        """Whether several classes of a case have most votes."""
+        most = (self.share >= self.share.max(axis=1, keepdims=True) - 1e-12).sum(axis=1)
+        return (most > 1) & (self.per_case > 0)
+
+
+def build_reference_standard(request: ReportRequest, ending: str) -> bytes:
+    """Write the document.
+
+    Parameters
+    ----------
+    request : ReportRequest
+    ending : {"docx", "html"}
+
+    Raises
+    ------
+    InputError
+        There is no such format.
+    NotApplicableError
+        The annotations are no single classes, or there is none.
+    """
+    if ending not in ENDINGS:
+        raise InputError(f"Cannot write a document as {ending!r}.", f"Use a name that ends in {' or '.join(ENDINGS)}.")
+    title = f"{request.dataset.name}: how the reference standard was made"
+    found = sections_of(request)
+    if ending == "html":
+        footer = "Made with Plurality from the annotations and the record of reviews. This file loads nothing."
+        return to_html(title, found, footer)
+    from .word import to_docx
+
+    return to_docx(title, found)
+
+
+def sections_of(request: ReportRequest) -> list[Section]:
+    """Sections of the document, the checklist last.
+
+    Parameters
+    ----------
+    request : ReportRequest
+
+    Raises
+    ------
+    NotApplicableError
+        The annotations are no single classes, or there is none.
+    """
+    if request.no_classes:
+        raise NotApplicableError("A reference standard of scores needs a threshold.", "Choose one.")
+    view = request.dataset.as_classes(request.threshold)[0]
+    if view.n_annotations == 0:
+        raise NotApplicableError("There is no annotation.")
+    data = _Data(request, view, np.diff(view.case_ptr), np.asarray(MajorityVote().fit(view).class_probability))
+    built = [
+        Section(key, title, tuple(write(data)))
+        for key, title, write in (
+            ("cases", "Cases and annotations", _cases),
+            ("readers", "Who annotated", _readers),
+            ("process", "How the reference standard was made", _process),
+            ("blinding", "Blinding", _blinding),
+            ("agreement", "Agreement before adjudication", _agreement),
+            ("adjudication", "Adjudication", _adjudication),
+            ("undetermined", "Cases without a determinable truth", _undetermined),
+            ("subgroups", "Subgroups", _subgroups),
+            ("provenance", "Digests and record", _provenance),
+        )
+    ]
+    return [*built, Section("checklist", "Checklist", (checklist(built),))]
+
+
+def checklist(sections: Sequence[Section]) -> Grid:
+    """Items of the guidelines, each with the section that answers it, or who is to.
+
+    Parameters
+    ----------
+    sections : sequence of Section
+    """
+    titles = {one.key: one.title for one in sections}
+    open_items = {one.key: any(_is_to_write(block) for block in one.blocks) for one in sections}
+    answered = {one.key: any(not _is_to_write(block) for block in one.blocks) for one in sections}
+
+    def where(key: str) -> str:
+        if not key or not answered[key]:
+            return TO_WRITE
+        return f"{titles[key]}{'; complete it' if open_items[key] else ''}"
+
+    rows = [(guideline, number, words, where(key)) for guideline, number, words, key in ITEMS]
+    table = pd.DataFrame(rows, columns=["guideline", "item", "to report", "answered in"])
+    n = sum(row[3] != TO_WRITE for row in rows)
+    return Grid(table, f"{n:,} of {plural(len(rows), 'item')} have an answer from the data.", len(rows))
+
+
+def _is_to_write(block: Block) -> bool:
+    return isinstance(block, Words) and block.plain.startswith(TO_WRITE)
+
+
+def _to_write(what: str) -> Words:
+    return Words(f"{TO_WRITE}: {what}.", "note")
+
+
+def _cases(data: _Data) -> list[Block]:
+    view, request = data.view, data.request
+    low, high = int(data.per_case.min()), int(data.per_case.max())
+    each = f"{low:,}" if low == high else f"{low:,} to {high:,} (median {exact(float(np.median(data.per_case)))})"
+    size = f"{plural(view.n_cases, 'case')}, {plural(view.n_annotations, 'annotation')}, {each} per case."
+    blocks: list[Block] = [Words(size, "lead")]
+    if request.selected:
+        blocks.append(Words(("Selected annotations: ", Name(request.selected), ".")))
+    if request.report is not None:
+        dropped = request.report.n_rows - request.report.n_kept
+        kept = f"{request.report.n_kept:,} of {plural(request.report.n_rows, 'row')} of the file were used"
+        blocks.append(Words(f"{kept}; {dropped:,} were left out."))
+    empty, single = int((data.per_case == 0).sum()), int((data.per_case == 1).sum())
+    blocks.append(Words(f"{plural(empty, 'case')} without an annotation, {single:,} with a single one."))
+    known = None if view.time is None else view.time[view.time != MISSING_TIME]
+    if known is not None and known.size:
+        first, last = (utc(float(each)).strftime("%d %b %Y").lstrip("0") for each in (known.min(), known.max()))
+        blocks.append(Words(f"Annotated from {first} to {last} (UTC)."))
+    blocks.append(_to_write("where and when cases were collected, who was eligible, and how cases were sampled"))
+    return blocks
+
+
+def _readers(data: _Data) -> list[Block]:
+    view, request = data.view, data.request
+    blocks: list[Block] = []
+    if view.raters_identified:
+        rows = [
+            (name, int(n), len(np.unique(view.case_of_annotation[view.rater == code])))
+            for code, (name, n) in enumerate(zip(view.raters, view.annotations_of_raters, strict=True))
+        ]
+        table = pd.DataFrame(rows, columns=["rater", "annotations", "cases"])
+        blocks += [Words(f"{plural(view.n_raters, 'rater')}.", "lead"), Grid(table, "Annotations.", MOST_RATERS)]
+    else:
+        blocks.append(Words("The file does not name the raters.", "lead"))
+    if request.machines:
+        blocks.append(Words(f"{plural(len(request.machines), 'AI rater')} left out of the reference standard."))
+    return [*blocks, _to_write("training, experience and instruction of the raters")]
+
+
+def _process(data: _Data) -> list[Block]:
+    view = data.view
+    n, settled = view.n_cases, _settled(data)
+    tied = int(data.tied.sum())
+    others = f"For the other {plural(n - settled, 'case')} the" if settled else "No case is settled by review: the"
+    before = f"{plural(settled, 'case is', 'cases are')} settled by review. " if settled else ""
+    blocks: list[Block] = [
+        Words(f"{before}{others} class with most annotations counts.", "lead"),
+        Words(_pattern(data)),
+        Words(("Classes: ", Name(", ".join(view.classes)), ".")),
+    ]
+    if tied:
+        blocks.append(Words(f"{plural(tied, 'case')} of {n:,} have several classes with most annotations."))
+    counts = np.bincount(data.per_case)
+    table = pd.DataFrame({"annotations per case": np.flatnonzero(counts), "cases": counts[counts > 0]})
+    return [
+        *blocks,
+        Grid(table, "Annotations per case.", 40),
+        _to_write("whether the classes were fixed before the annotations, and the annotation tool"),
+    ]
+
+
+def _pattern(data: _Data) -> str:
+    """Which process of the common ones the annotations look like."""
+    unanimous = data.share.max(axis=1) > 1 - 1e-12
+    two, three = data.per_case == 2, data.per_case == 3
+    if (data.per_case == 1).all():
+        return "Every case has one annotation: no second opinion."
+    if (two | three).all() and two.any() and three.any() and unanimous[two].all() and not unanimous[three].any():
+        return "All cases with two annotations agree, no case with three does: this looks like 2+1 reading."
+    if three.all():
+        return "Every case has three annotations: the majority of three votes."
+    if two.all():
+        return "Every case has two annotations: double reading."
+    return "The number of annotations per case follows no common process."
+
+
+def _blinding(data: _Data) -> list[Block]:
+    reviews = data.request.reviews
+    people = by_reviewer(data.request.dataset, reviews) if reviews else []
+    reads, blind = (sum(getattr(one, name) for one in people) for name in ("n_reads", "n_blind"))
+    blocks: list[Block] = []
+    if reads:
+        said = f"In Review, {blind:,} of {plural(reads, 'opinion')} were recorded before the panel's answer was shown"
+        blocks.append(Words(f"{said} (blind).", "lead"))
+    what = "whether raters knew clinical facts, the index test, or the answers of others"
+    return [*blocks, _to_write(what)]
+
+
+def _agreement(data: _Data) -> list[Block]:
+    found = coefficients_for(data.view if data.request.dataset.kind != "ranking" else data.request.dataset)
+    rows = [
+        (title_of(one), one.value, one.ci_low, one.ci_high, one.n_cases)
+        for one in found.coefficients
+        if one.value is not None
+    ]
+    table = pd.DataFrame(rows, columns=["coefficient", "value", "95% low", "95% high", "cases"])
+    return [
+        Words(f"{found.words()}.", "lead"),
+        Grid(table, "Agreement of all annotations, before any adjudication; intervals over cases.", 40),
+        _to_write("which coefficient was planned as the main one, and agreement of raters with themselves"),
+    ]
+
+
+def _settled(data: _Data) -> int:
+    if not data.request.reviews:
+        return 0
+    states = summarise_reviews(data.request.dataset, data.request.reviews).states
+    return int(states["closed"] + states["adjudicated"])
+
+
+def _adjudication(data: _Data) -> list[Block]:
+    request = data.request
+    here = {case: request.reviews[case] for case in request.dataset.cases if case in request.reviews}
+    if not here:
+        return [_to_write("whether cases were adjudicated, by whom, and how many; Plurality's record has none")]
+    summary = summarise_reviews(request.dataset, here)
+    n, reviewed = summary.n_cases, summary.n_reviewed
+    ended = int(summary.states["adjudicated"])
+    blocks: list[Block] = [
+        Words(f"Of {plural(n, 'case')}, {_share(reviewed, n)} were reviewed and {_share(ended, n)} arbitrated.", "lead")
+    ]
+    if words := summary.settled.words():
+        blocks.append(Words(words))
+    place = {case: code for code, case in enumerate(data.view.cases)}
+    changed = compared = 0
+    for one in decisions(here):
+        case, first = place[one.case_id], one.opinion.first
+        if one.state in ("closed", "adjudicated") and len(first) == 1 and not data.tied[case]:
+            compared += 1
+            changed += data.view.classes[int(data.share[case].argmax())] != first[0]
+    if compared:
+        blocks.append(Words(f"{_share(changed, compared)} of {plural(compared, 'decision')} differ from the majority."))
+    return [*blocks, _to_write("who adjudicated, and by which rule")]
+
+
+def _undetermined(data: _Data) -> list[Block]:
+    n = data.view.n_cases
+    tied, single = int(data.tied.sum()), int((data.per_case == 1).sum())
+    reviews = data.request.reviews
+    waits = summarise_reviews(data.request.dataset, reviews).states["arbitration"] if reviews else 0
+    blocks: list[Block] = [
+        Words(f"Of {plural(n, 'case')}, {_share(tied, n)} have no majority and {single:,} one annotation only.", "lead")
+    ]
+    if waits:
+        blocks.append(Words(f"Still in arbitration: {plural(waits, 'case')}."))
+    settled = ("closed", "adjudicated")
+    unknown = {one.case_id for one in decisions(reviews) if one.state in settled and not one.opinion.first}
+    if unknown:
+        blocks.append(Words(f"Settled as undetermined in Review: {plural(len(unknown), 'case')}."))
+    return [*blocks, _to_write("what was done with these cases, such as another annotation or exclusion")]
+
+
+def _subgroups(data: _Data) -> list[Block]:
+    view = data.view
+    if view.case_group is None or not any(view.case_group):
+        return [_to_write("agreement and numbers by subgroup, such as site, device, sex and age; the data name none")]
+    groups = np.array(view.case_group)
+    rows = []
+    for group in sorted(set(view.case_group) - {""}):
+        cases = np.flatnonzero(groups == group)
+        own = view.select(cases=[view.cases[case] for case in cases])
+        found = percent_agreement(class_counts(own))
+        rows.append((group, len(cases), found.value, found.ci_low, found.ci_high, int(data.tied[cases].sum())))
+    columns = ["subgroup", "cases", "percent agreement", "95% low", "95% high", "without a majority"]
+    table = pd.DataFrame(rows, columns=columns)
+    return [Grid(table, "Percent agreement by group of cases; intervals over cases.", 60)]
+
+
+def _provenance(data: _Data) -> list[Block]:
+    request = data.request
+    rows = [
+        ("digest of the annotations", request.dataset.digest),
+        ("selection", request.selected or "all annotations"),
+        ("version of Plurality", __version__),
+    ]
+    if request.record is not None:
+        rows.append(("events in the record of reviews", f"{request.record.number:,}"))
+        rows.append(("last hash of the record", request.record.hash))
+    return [Grid(pd.DataFrame(rows, columns=["what", "value"]), "Where the numbers come from.")]
+
+
+def _share(count: int, n: int) -> str:
+    """A count with its share and Wilson's interval."""
+    if n == 0:
+        return f"{count:,}"
+    one = share_of(count, n)
+    return f"{count:,} ({percent(one.value)}, 95% interval {percent(one.low)} to {percent(one.high)})"

@@ -1,0 +1,25 @@
+"""Requirements on the data, as chips, and whether they are met."""
+
+import streamlit as st
+
+from core.analyses.gate import GATE, SUGGESTED
+from core.annotations.dataset import Dataset
+from pages.shared.kit import blocks, gate, state
+
+
+def show(dataset: Dataset) -> None:
+    """Ask for requirements, and check them."""
+    st.multiselect(
+        "Requirements", [*dict.fromkeys((*SUGGESTED, *gate.requirements()))], key=gate.REQUIREMENTS,
+        accept_new_options=True, placeholder="Choose one, or write one such as alpha >= 0.6", persist_state="session",
+        help="A measure, a sign and a number. A wrong name is answered with the list of measures.",
+    )  # fmt: skip
+    confident = st.toggle("The whole interval decides", key="gate_confident", persist_state="session")
+    if not gate.requirements():
+        st.caption("No requirements yet. Add one to see whether the data meet it.")
+        return
+    report = None if state.whole() is None else state.whole().report
+    part = GATE.part("requirements").with_options(requirements=gate.requirements(), confident=confident)
+    if report is not None:
+        part = part.with_options(n_rows=report.n_rows, n_dropped=report.n_rows - report.n_kept)
+    blocks.answer(part, dataset)

@@ -1,0 +1,10 @@
+"""Requirements on the data that this session has chosen; a report has them too."""
+
+import streamlit as st
+
+REQUIREMENTS = "gate_requirements"
+
+
+def requirements() -> tuple[str, ...]:
+    """Requirements as they were chosen or written."""
+    return tuple(st.session_state.get(REQUIREMENTS) or ())
