@@ -16,6 +16,7 @@ from core.analyses.models.labels import ABOUT, fit_every_label
 from core.analyses.models.summary import badges
 from core.annotations.dataset import Dataset
 from core.methods import any_of
+from core.models.average import METHOD as AVERAGE
 from core.models.catalogue import Fitted, command_of
 from core.models.classifier_evidence import evidence_settings
 from core.raters.accuracy_threshold import why_not
@@ -171,6 +172,8 @@ def _page() -> None:
         st.caption(opening.CHOOSING_RATERS)
     else:
         _headline(title, f"“{view.classes[1]}”: " if dataset.kind == "set" else "", view, models)
+    if shown.request.method is AVERAGE:
+        blocks.answer(MODELS.part("average"), view, needed=opening.choice(view))
     evidence.say(shown, weight)
     if len(fitted) > 1:
         blocks.answer(MODELS.part("summary"), view, needed=models)

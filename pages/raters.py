@@ -90,7 +90,9 @@ def blind_reads(view: Dataset, digest: str) -> Rates | None:
 def _ordinal_fit(view: Dataset) -> RaterModelFit | None:
     """The ordinal model of raters, once models are fitted."""
     judged = opening.choice(view) if view.ordinal else None
-    return None if judged is None else next((one.fit for one in judged[0].standings if one.candidate is ORDINAL), None)
+    return (
+        None if judged is None else next((one.fit for one in judged.choice.standings if one.candidate is ORDINAL), None)
+    )
 
 
 def _one(view: Dataset, found: AssessedRaters) -> None:

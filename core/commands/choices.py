@@ -1,8 +1,9 @@
-"""Which rater model opens, on the command line."""
+"""Held-out scores of rater models and their average, on the command line."""
 
 import numpy as np
 import pandas as pd
 
+from ..analysis_settings import rater_request
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..models.average import average_models
@@ -15,9 +16,11 @@ from ..models.tempering import OPTION
 from .fits import with_gold
 from .inputs import progress, read_classes, say_duration, stamp, with_declared_order
 
+MOST_LISTED = 100
+
 
 def choose(options) -> tuple[dict, pd.DataFrame]:
-    """Held-out scores of all models and the one that opens; the table is one row a model."""
+    """Held-out scores of all models and their average; the table is one row per model."""
     dataset, left_out = read_classes(options)
     dataset = with_declared_order(dataset, options)
     if options.gold:
@@ -43,6 +46,7 @@ def answer_of(options, dataset: Dataset, left_out: int) -> tuple[dict, pd.DataFr
     answer = {
         "models": rows,
         "chosen": found.chosen,
+        "opens": rater_request(found, dataset).model,
         "reason": found.reason,
         "families": [list(each) for each in found.families],
         "n_hidden": found.n_hidden,
@@ -62,12 +66,18 @@ def answer_of(options, dataset: Dataset, left_out: int) -> tuple[dict, pd.DataFr
 def _average(dataset: Dataset, found: Choice, seed: int) -> dict:
     """The average of the models with its weights, and what gold says of it."""
     averaged = average_models(found, dataset)
+    first, second = (averaged.differ_as[:MOST_LISTED].T.tolist()) if averaged.differ.size else ([], [])
     return {
         "members": averaged.to_frame().replace({np.nan: None}).to_dict("records"),
-        "sentence": averaged.sentence,
+        "sentence": f"{averaged.sentence}.",
         "beta": [each.beta.sentence for each in averaged.members],
         "left_out": [{"model": title, "why": why} for title, why in averaged.left_out],
+        "flipped": averaged.flipped,
         "n_differ": int(averaged.differ.size),
+        "differ": [
+            {"case": dataset.cases[case], "first": dataset.classes[one], "second": dataset.classes[other]}
+            for case, one, other in zip(averaged.differ[:MOST_LISTED].tolist(), first, second, strict=True)
+        ],
         "gold": _by_gold(dataset, averaged.fit, seed) if gold_cases(dataset).size else None,
     }
 

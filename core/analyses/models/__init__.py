@@ -93,6 +93,7 @@ MODELS = Analysis(
         _part("gold", "Against gold", applicable=_by_gold),
         _part("details", "Fit details"),
         _part("scores", "Held-out scores", needs="scores:score_models"),
+        _part("average", "Average of models", needs="scores:score_models"),
         _part("labels", "All labels", LabelOptions, _labels, "labels:fit_every_label"),
         _part("vote", "Majority vote", applicable=_votes, needs=""),
     ),

@@ -34,8 +34,7 @@ def weighs(view: Dataset, settings: AnalysisSettings):
     from core.raters.monitoring import default_request
 
     judging = fit_request(default_request(view), view).fit
-    shown = fit_request(settings.rater_model, view)
-    return story.weighs(view, shown.title, shown.fit, judge_accuracy(panel_of(view, judging)))
+    return story.weighs(view, settings.rater_model.title, settings.weigh(view), judge_accuracy(panel_of(view, judging)))
 
 
 def torn(dataset: Dataset, certainty, model, reliability: float, n_draws: int, seed: int):

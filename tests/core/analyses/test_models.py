@@ -16,7 +16,7 @@ from core.analyses.models.checks import predicts_best, who_reproduces
 from core.analyses.models.fits import FittedModels, label, of_fits, restarts_in_words
 from core.analyses.models.labels import EveryLabel
 from core.analyses.models.raters import extremes
-from core.analyses.models.scores import preferred_by_gold, who_says_the_same
+from core.analyses.models.scores import Judged, preferred_by_gold, who_says_the_same
 from core.analyses.models.summary import badges, difference_in_words, prevalence_of
 from core.annotations.dataset import Dataset
 from core.figures.checks import MOST_MODELS
@@ -32,6 +32,8 @@ from core.models.result import Spread
 from tests.core.analyses.test_contract import every
 from tests.core.figures.fits import fit
 from tests.core.figures.test_checks import check
+
+VOTE_ALONE = SimpleNamespace(members=())  # no model can be averaged
 
 
 class Shown:
@@ -338,10 +340,10 @@ def test_gold_prefers_a_model_whose_log_loss_is_clearly_lower_than_that_of_the_o
     ]
     found = SimpleNamespace(chosen="a", standings=standings)
     gold = {"a": measured(0.9, 0.7, 1.1), "b": measured(0.6, 0.5, 0.65), "c": measured(0.61, 0.1, 0.62)}
-    assert preferred_by_gold(found, gold).startswith(
-        "Gold prefers B: log loss .60 (.50 to .65) on 77 gold cases, against .90 of the model that opened;"
+    assert preferred_by_gold(Judged(found, gold, VOTE_ALONE)).startswith(
+        "Gold prefers B: log loss .60 (.50 to .65) on 77 gold cases, against .90 of A."
     )
-    assert preferred_by_gold(found, gold | {"b": measured(0.6, 0.5, 0.75)}) == ""
+    assert preferred_by_gold(Judged(found, gold | {"b": measured(0.6, 0.5, 0.75)}, VOTE_ALONE)) == ""
 
 
 def test_held_out_scores_leave_with_what_gold_says_of_each():
@@ -351,7 +353,7 @@ def test_held_out_scores_leave_with_what_gold_says_of_each():
     standings = [
         SimpleNamespace(candidate=SimpleNamespace(name=name, title=name.upper(), reference=False), excluded=why,
                         held=SimpleNamespace(score=-n, beta=0.5 + n / 10, temper_prevalence=bool(n)),
-                        diff=-0.1 * n, diff_se=0.01 * n, n_parameters=10 + n, beta=0.8 + n / 10, by_vote=False,
+                        diff=-0.1 * n, diff_se=0.01 * n, n_parameters=10 + n, beta=0.8 + n / 10, by_vote=not n,
                         flipped=n, fit=None)
         for n, (name, why) in enumerate((("a", ""), ("b", "too slow")))
     ]  # fmt: skip
@@ -361,7 +363,7 @@ def test_held_out_scores_leave_with_what_gold_says_of_each():
     twins = ("r*1", "r2"), tuple(f"s{n}" for n in range(12))
     found = SimpleNamespace(standings=standings, chosen="a", n_hidden=1234, families=twins, n_unanimous=5)
     part = MODELS.part("scores")
-    got = Shown(part.blocks((found, gold), None))
+    got = Shown(part.blocks(Judged(found, gold, VOTE_ALONE), None))
     assert got.downloads["families_download"].groupby("family")["rater"].agg(tuple).tolist() == list(twins)
     named = Words(who_says_the_same(found)).plain
     assert named.startswith("r*1, r2 · s0, s1") and named.endswith("s9 and 2 more, listed with the held-out scores")

@@ -311,7 +311,7 @@ def test_where_little_is_held_out_scores_within_one_standard_error_open_with_few
     assert found.chosen == "one-coin" and found.best.diff == 0
     assert found.standings[0].candidate.name == "dawid-skene" and found.standings[0].diff > 0
     assert found.reason == (
-        "One coin opens: it predicts 3 held-out annotations, hardly enough to tell models apart, as well as "
+        "One coin predicts 3 held-out annotations, hardly enough to tell models apart, as well as "
         "Dawid-Skene within one standard error "
         "(-1.550 and -1.500 nats each), with no more parameters."
     )
