@@ -1,7 +1,8 @@
 """Accuracy of raters with the uncertainty about the truth: drawn truths in place of one posterior.
 
 Each draw takes a rater model by its weight in the average, β by its posterior, one true class for every case, and then
-a Beta draw of each rater's accuracy from what is correct by these classes. An interval from one posterior at a fixed β
+a Beta draw of each rater's accuracy from what is correct by these classes, with all raters of the draw as the prior.
+An interval from one posterior at a fixed β
 counts raters who share mistakes as witnesses for each other, and is too narrow.
 """
 
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..annotations.counts import raters_per_case
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from ..models.average import LEAST_DOUBT, AveragedModels, member_posteriors
@@ -18,6 +20,8 @@ from ..text import number, plural
 
 N_DRAWS = 300
 _PRIOR = 0.5  # Jeffreys
+_POOL_SIZE, _POOL_RATERS = 10.0, 10.0
+_RHO = 1 / 201, 1 / 2  # between raters who are all alike and raters about whom their pool says little
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -35,9 +39,14 @@ class AccuracyDraws(Result):
         Expected number of wrong annotations among these, and its interval.
     total, total_low, total_high : float
         Of all raters together.
+    right : ndarray of int32, shape (n_draws, n_raters)
+        Annotations that are correct by the truth of each draw.
+    pool : ndarray, shape (n_draws, 2)
+        Correct and wrong annotations that all raters together add to each, see `pool_of`.
+    prevalence, prevalence_low, prevalence_high : ndarray, shape (n_classes,)
+        Share of each class among cases like these.
     level : float
         Of the intervals.
-    n_draws : int
     """
 
     raters: tuple[str, ...]
@@ -51,14 +60,30 @@ class AccuracyDraws(Result):
     total: float
     total_low: float
     total_high: float
+    right: np.ndarray
+    pool: np.ndarray
+    prevalence: np.ndarray
+    prevalence_low: np.ndarray
+    prevalence_high: np.ndarray
     level: float
-    n_draws: int
 
     TABLES = ("raters",)
 
     def _columns(self, table: str, most: int | None) -> Columns:
         names = ("n", "mean", "low", "high", "wrong", "wrong_low", "wrong_high")
         return {"rater": self.raters[:most], **{name: getattr(self, name)[:most] for name in names}}
+
+    def chance_at_least(self, bound: float | np.ndarray) -> np.ndarray:
+        """P(accuracy ≥ bound) of each rater, the mean over draws; NaN of a rater without annotations.
+
+        Parameters
+        ----------
+        bound : float, or ndarray of shape (n_raters,)
+        """
+        from scipy.special import betaincc
+
+        found = betaincc(self.right + self.pool[:, :1], self.n - self.right + self.pool[:, 1:], bound).mean(axis=0)
+        return np.where(self.n > 0, found, np.nan)
 
     @property
     def sentence(self) -> str:
@@ -109,7 +134,8 @@ def accuracy_draws(
     case, rater, answer = dataset.case_of_annotation[judged], dataset.rater[judged], dataset.answer[judged]
     n = np.bincount(rater, minlength=dataset.n_raters)
     rng = np.random.default_rng(seed)
-    rows = []
+    answered = np.diff(dataset.case_ptr) > 0
+    rows, shares = [], []
     for times, probability in _components(averaged, dataset, n_draws, rng, token):
         upto = probability.cumsum(axis=1)
         for _ in range(times):
@@ -117,14 +143,41 @@ def accuracy_draws(
                 token.check()
             truth = (rng.random((len(upto), 1)) * upto[:, -1:] >= upto[:, :-1]).sum(axis=1)
             rows.append(np.bincount(rater, answer == truth[case], dataset.n_raters))
-    return _summary(dataset.raters, n, np.array(rows), level, rng)
+            shares.append(rng.dirichlet(np.bincount(truth[answered], minlength=dataset.n_classes) + _PRIOR))
+    return _summary(dataset.raters, n, np.array(rows), np.array(shares), level, rng)
+
+
+def judging_draws(
+    averaged: AveragedModels, dataset: Dataset, *, level: float = 0.95, seed: int = 0, token: CancelToken | None = None
+) -> AccuracyDraws | None:
+    """Draws by which raters are judged: on cases of two raters or more; None if no rater model can be used.
+
+    Parameters
+    ----------
+    averaged : AveragedModels
+        Of ``dataset``.
+    dataset : Dataset
+        Of single classes by identified raters.
+    level, seed, token
+        As of `accuracy_draws`.
+    """
+    cases = np.flatnonzero(raters_per_case(dataset) > 1)
+    if not averaged.members or not cases.size:
+        return None
+    return accuracy_draws(averaged, dataset, cases=cases, level=level, seed=seed, token=token)
 
 
 def _summary(
-    raters: tuple[str, ...], n: np.ndarray, right: np.ndarray, level: float, rng: np.random.Generator
+    raters: tuple[str, ...],
+    n: np.ndarray,
+    right: np.ndarray,
+    shares: np.ndarray,
+    level: float,
+    rng: np.random.Generator,
 ) -> AccuracyDraws:
-    """Accuracies and wrong annotations from what is correct in each draw, shape (n_draws, n_raters)."""
-    accuracy = np.where(n > 0, rng.beta(right + _PRIOR, n - right + _PRIOR), np.nan)
+    """Accuracies and wrong annotations from what is correct in each draw, and prevalence from the share of classes."""
+    pool = np.array([pool_of(each, n) for each in right])
+    accuracy = np.where(n > 0, rng.beta(right + pool[:, :1], n - right + pool[:, 1:]), np.nan)
     wrong, ends = n - right, ((1 - level) / 2, (1 + level) / 2)
     total = wrong.sum(axis=1)
     low, high = np.quantile(accuracy, ends, axis=0)
@@ -142,9 +195,36 @@ def _summary(
         float(total.mean()),
         total_low,
         total_high,
+        right.astype(np.int32),
+        pool,
+        shares.mean(axis=0),
+        *np.quantile(shares, ends, axis=0),
         level,
-        len(right),
     )
+
+
+def pool_of(right: np.ndarray, n: np.ndarray) -> tuple[float, float]:
+    """Beta distribution of the accuracies of all raters, by moments: m s and (1 − m) s.
+
+    m is the share of annotations that is correct. Of ``right ~ BetaBinomial(n, m s, (1 − m) s)`` the variance is
+    ``n m (1 − m) (1 + (n − 1) ρ)`` with ``ρ = 1 / (s + 1)``; `_POOL_RATERS` further raters have the ρ of `_POOL_SIZE`.
+
+    Parameters
+    ----------
+    right, n : ndarray of int, shape (n_raters,)
+        Correct annotations, of so many.
+    """
+    some = n > 0
+    r, n = right[some], n[some].astype(float)
+    total = n.sum()
+    m = (r.sum() + _PRIOR) / (total + 2 * _PRIOR)
+    weight = 1 - n / total
+    excess = float((n * (r / n - m) ** 2).sum()) / (m * (1 - m)) - weight.sum()
+    room = float((weight * (n - 1)).sum())
+    usual = room / n.size * _POOL_RATERS
+    rho = (excess + usual / (_POOL_SIZE + 1)) / (room + usual) if room > 0 else 1 / (_POOL_SIZE + 1)
+    size = 1 / float(np.clip(rho, *_RHO)) - 1
+    return m * size, (1 - m) * size
 
 
 def _components(averaged: AveragedModels, dataset: Dataset, n_draws: int, rng: np.random.Generator, token):

@@ -119,7 +119,7 @@ def sweep(views: Views) -> SweepTable | None:
 def raters(views: Views) -> AssessedRaters | None:
     """The raters and what speaks against them, as the Raters page has them; None as above."""
     view = views.classes
-    if not _wanted(view, "raters", view.n_annotations, rater_accuracy.MOST_ANNOTATIONS):
+    if not _wanted(view, "raters", view.n_annotations, rater_accuracy.MOST_ANNOTATIONS) or rater_accuracy.is_open(view):
         return None
     return rater_accuracy.judged(view)
 

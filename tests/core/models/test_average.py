@@ -59,14 +59,14 @@ def test_probabilities_of_annotations_add_up_to_the_scores_of_cases(crowd):
     assert sums / data.n_sets == pytest.approx(held.by_case[:, held.place], abs=1e-5)
 
 
-def test_posterior_of_beta_is_prior_times_score_by_cases_over_the_design_effect():
+def test_posterior_of_beta_is_prior_times_score_of_annotations_and_cases_over_the_design_effect():
     rng = np.random.default_rng(1)
     n_of_case = np.array([3, 3, 3, 0, 2])
     by_case, p = -rng.random((5, 10)) * n_of_case[:, None], rng.random(44).astype(np.float32)
     held = synthetic(by_case, n_of_case, p)
     effect = max(1.0, held.se**2 * 11 / np.log(p.astype(float)).var())
     expected = np.array([
-        np.exp(by_case[:, b].sum() / 11 * 4 / effect - 0.5 * (np.log(beta / 0.5) / 0.5) ** 2) / beta
+        np.exp(by_case[:, b].sum() / 11 * np.sqrt(4 * 11) / effect - 0.5 * (np.log(beta / 0.5) / 0.5) ** 2) / beta
         for b, beta in enumerate(held.betas)
     ])  # fmt: skip
     found = beta_posterior(held)
