@@ -7,6 +7,7 @@ counts raters who share mistakes as witnesses for each other, and is too narrow.
 """
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from ..annotations.counts import raters_per_case
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from ..models.average import LEAST_DOUBT, AveragedModels, member_posteriors
+from ..models.smoothed_vote import SmoothedVote
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
 from ..text import number, plural
@@ -43,8 +45,6 @@ class AccuracyDraws(Result):
         Annotations that are correct by the truth of each draw.
     pool : ndarray, shape (n_draws, 2)
         Correct and wrong annotations that all raters together add to each, see `pool_of`.
-    prevalence, prevalence_low, prevalence_high : ndarray, shape (n_classes,)
-        Share of each class among cases like these.
     level : float
         Of the intervals.
     """
@@ -62,9 +62,6 @@ class AccuracyDraws(Result):
     total_high: float
     right: np.ndarray
     pool: np.ndarray
-    prevalence: np.ndarray
-    prevalence_low: np.ndarray
-    prevalence_high: np.ndarray
     level: float
 
     TABLES = ("raters",)
@@ -134,17 +131,55 @@ def accuracy_draws(
     case, rater, answer = dataset.case_of_annotation[judged], dataset.rater[judged], dataset.answer[judged]
     n = np.bincount(rater, minlength=dataset.n_raters)
     rng = np.random.default_rng(seed)
-    answered = np.diff(dataset.case_ptr) > 0
-    rows, shares = [], []
+    rows = []
     for times, probability in _components(averaged, dataset, n_draws, rng, token):
-        upto = probability.cumsum(axis=1)
-        for _ in range(times):
-            if token is not None:
-                token.check()
-            truth = (rng.random((len(upto), 1)) * upto[:, -1:] >= upto[:, :-1]).sum(axis=1)
-            rows.append(np.bincount(rater, answer == truth[case], dataset.n_raters))
-            shares.append(rng.dirichlet(np.bincount(truth[answered], minlength=dataset.n_classes) + _PRIOR))
-    return _summary(dataset.raters, n, np.array(rows), np.array(shares), level, rng)
+        rows += [
+            np.bincount(rater, answer == truth[case], dataset.n_raters)
+            for truth in _truths(times, probability, rng, token)
+        ]
+    return _summary(dataset.raters, n, np.array(rows), level, rng)
+
+
+def _truths(times: int, probability: np.ndarray, rng: np.random.Generator, token):
+    """Draws of the true class of every case."""
+    upto = probability.cumsum(axis=1)
+    for _ in range(times):
+        if token is not None:
+            token.check()
+        yield (rng.random((len(upto), 1)) * upto[:, -1:] >= upto[:, :-1]).sum(axis=1)
+
+
+def prevalence_interval(
+    averaged: AveragedModels, dataset: Dataset, *, level: float = 0.95, seed: int = 0, token: CancelToken | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the interval of the share of each class among cases like these, shape (n_classes,) each.
+
+    Over the models and the vote, β, the truth of each case and which cases were drawn.
+
+    Parameters
+    ----------
+    averaged : AveragedModels
+        Of ``dataset``.
+    dataset : Dataset
+    level, seed, token
+        As of `accuracy_draws`.
+
+    Raises
+    ------
+    Cancelled
+    """
+    rng, answered = np.random.default_rng(seed), np.diff(dataset.case_ptr) > 0
+    n_by_vote = int(rng.binomial(N_DRAWS, averaged.vote_share))
+    shares = []
+    by_vote = ((n_by_vote, SmoothedVote().fit(dataset).class_probability),)
+    members = _components(averaged, dataset, N_DRAWS - n_by_vote, rng, token, doubt=None)
+    for times, probability in chain(members, by_vote):
+        shares += [
+            rng.dirichlet(np.bincount(truth, minlength=dataset.n_classes) + _PRIOR)
+            for truth in _truths(times, probability[answered], rng, token)
+        ]
+    low, high = np.quantile(shares, ((1 - level) / 2, (1 + level) / 2), axis=0)
+    return low, high
 
 
 def judging_draws(
@@ -171,11 +206,10 @@ def _summary(
     raters: tuple[str, ...],
     n: np.ndarray,
     right: np.ndarray,
-    shares: np.ndarray,
     level: float,
     rng: np.random.Generator,
 ) -> AccuracyDraws:
-    """Accuracies and wrong annotations from what is correct in each draw, and prevalence from the share of classes."""
+    """Accuracies and wrong annotations from what is correct in each draw, shape (n_draws, n_raters)."""
     pool = np.array([pool_of(each, n) for each in right])
     accuracy = np.where(n > 0, rng.beta(right + pool[:, :1], n - right + pool[:, 1:]), np.nan)
     wrong, ends = n - right, ((1 - level) / 2, (1 + level) / 2)
@@ -197,8 +231,6 @@ def _summary(
         total_high,
         right.astype(np.int32),
         pool,
-        shares.mean(axis=0),
-        *np.quantile(shares, ends, axis=0),
         level,
     )
 
@@ -227,13 +259,20 @@ def pool_of(right: np.ndarray, n: np.ndarray) -> tuple[float, float]:
     return m * size, (1 - m) * size
 
 
-def _components(averaged: AveragedModels, dataset: Dataset, n_draws: int, rng: np.random.Generator, token):
+def _components(
+    averaged: AveragedModels,
+    dataset: Dataset,
+    n_draws: int,
+    rng: np.random.Generator,
+    token,
+    doubt: float | None = LEAST_DOUBT,
+):
     """How many draws, and the class probabilities, of each member at each β."""
     weights = np.array([each.weight for each in averaged.members])
     parts = [[weight for _, weight in each.beta.points] for each in averaged.members]
     shares = np.concatenate([weight * np.array(part) for weight, part in zip(weights, parts, strict=True)])
     times = iter(rng.multinomial(n_draws, shares / shares.sum()).tolist())
     for member in averaged.members:
-        for _, probability in member_posteriors(member, dataset, token, doubt=LEAST_DOUBT):
+        for _, probability in member_posteriors(member, dataset, token, doubt=doubt):
             if count := next(times):
                 yield count, probability

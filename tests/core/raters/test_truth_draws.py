@@ -7,7 +7,7 @@ from scipy import stats
 from core.errors import NotApplicableError
 from core.models.average import LEAST_DOUBT, average_models, member_posteriors
 from core.models.choose import choose
-from core.raters.truth_draws import accuracy_draws, pool_of
+from core.raters.truth_draws import accuracy_draws, pool_of, prevalence_interval
 from tests.core.models.rows import rules, simulated
 
 
@@ -77,7 +77,20 @@ def test_chance_and_accuracy_are_means_over_draws_under_the_pool_of_each(build):
     own = np.linspace(0.6, 0.9, dataset.n_raters)
     each = [found.chance_at_least(bound)[rater] for rater, bound in enumerate(own.tolist())]
     assert found.chance_at_least(own) == pytest.approx(each)
-    assert found.prevalence.sum() == pytest.approx(1) and (found.prevalence_low < found.prevalence_high).all()
+
+
+@pytest.mark.parametrize("prevalence", [(0.5, 0.5), (0.85, 0.15)])
+def test_prevalence_lies_in_its_interval_and_cases_are_sampled(prevalence, build):
+    inside = []
+    for seed in range(4):
+        confusion = np.tile(np.array([[0.9, 0.1], [0.15, 0.85]]), (8, 1, 1))
+        dataset = build(simulated(seed, 250, confusion, prevalence, 5)[0], 2)
+        averaged = averaged_of(dataset)
+        low, high = prevalence_interval(averaged, dataset)
+        assert (low < averaged.fit.prevalence).all() and (averaged.fit.prevalence < high).all()
+        assert (high - low)[1] > 2 * 1.9 * np.sqrt(prevalence[0] * prevalence[1] / 250)  # if the truth were known
+        inside.append(low[1] <= prevalence[1] <= high[1])
+    assert np.mean(inside) >= 0.75
 
 
 @pytest.mark.parametrize("size", [4.0, 15.0, 60.0])
