@@ -19,6 +19,7 @@ from core.methods import any_of
 from core.models.average import METHOD as AVERAGE
 from core.models.catalogue import Fitted, command_of
 from core.models.classifier_evidence import evidence_settings
+from core.plausibility.dirichlet import DirichletCounts
 from core.raters.accuracy_threshold import why_not
 from core.runtime.jobs import Job
 from core.text import markdown
@@ -37,7 +38,7 @@ from pages.shared.models import choose as models_choose
 from pages.shared.models import jobs as models_jobs
 
 MOST_SIDE_BY_SIDE = 6
-_TABS = ("Cases", "Raters", "Prevalence", "Checks", "Soft labels", "Models compared", "Fit details")
+_TABS = ("Cases", "Raters", "Prevalence", "Checks", "Soft labels", "Models compared", "Calibration", "Fit details")
 
 
 def _restarts(shown: Fitted, n_restarts: int) -> Fitted:
@@ -189,12 +190,28 @@ def _page() -> None:
     )
 
 
+def _calibration(view: Dataset, models: FittedModels) -> None:
+    """P(correct) of the model in detail and certainty against gold."""
+    settings = opening.settings(view, DirichletCounts(), view)
+    part = MODELS.part("calibration").with_options(
+        plausibility=settings.plausibility, reliability=settings.reliability, origin=gold_of_reviews.origin()
+    )
+    blocks.answer(part, view, needed=models)
+
+
 def _tabs(dataset: Dataset, view: Dataset, models: FittedModels) -> None:
     """A tab for each part that rests on the fits."""
-    own = {"All labels": lambda: _every_label(dataset), "Models compared": lambda: _compared(view, models)}
+    own = {
+        "All labels": lambda: _every_label(dataset),
+        "Models compared": lambda: _compared(view, models),
+        "Calibration": lambda: _calibration(view, models),
+    }
     parts = {part.title: part for part in MODELS.parts}
     every = dataset.kind == "set" and dataset.raters_identified
-    names = [name for name in _TABS if name != "Raters" or models.shown.request.way != "vote"]
+    left_out = {"Raters"} if models.shown.request.way == "vote" else set()
+    if not MODELS.part("calibration").applicable(models.shown.dataset).possible:
+        left_out.add("Calibration")
+    names = [name for name in _TABS if name not in left_out]
     names = ["All labels", *names] if every else names
     for name, tab in zip(names, widgets.tabs(names, "model_tabs"), strict=True):
         if tab.open:

@@ -8,6 +8,7 @@ from ...methods import Verdict, any_of, can_use
 from ...models.catalogue import Request
 from ...models.gold import gold_cases
 from ...models.majority import METHOD as MAJORITY
+from ...plausibility.protocol import PlausibilityModel
 from ..base import Analysis, AnalysisPart, PartOption
 
 SHARED, OWN = "Shared by all labels", "Each label alone"
@@ -31,6 +32,25 @@ class CasesOptions(ModelOptions):
     """Of the table of cases."""
 
     every: bool = field(default=False, metadata={"option": PartOption("All cases", key="all_cases", flag=True)})
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationOptions(ModelOptions):
+    """Of calibration.
+
+    Attributes
+    ----------
+    plausibility : PlausibilityModel, optional
+        Of certainty; counts with the settings of the data if omitted.
+    reliability : float
+        Its γ.
+    origin : str
+        Where gold comes from, if it is not in the file.
+    """
+
+    plausibility: PlausibilityModel | None = None
+    reliability: float = 1.0
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +111,7 @@ MODELS = Analysis(
         _part("summary", "Models"),
         _part("agreement", "Models with each other"),
         _part("gold", "Against gold", applicable=_by_gold),
+        _part("calibration", "Calibration", CalibrationOptions, _by_gold),
         _part("details", "Fit details"),
         _part("scores", "Held-out scores", needs="scores:score_models"),
         _part("average", "Average of models", needs="scores:score_models"),
