@@ -4,8 +4,8 @@ Gold decides where it is known for 100 cases or more: the γ at which certaintie
 rankings and scores open at the published γ, and counts at γ = min(1, β): raters make the same mistakes, so n
 annotations count as β n. β is the largest exponent at which the annotations of a case, taken together, predict a
 held-out one within one standard error as well as at the best. At the best itself γ is lower, and certainties are too
-low where mistakes are not shared: mean log loss of certainty .425 on 31 crowds with known truth, .415 at the largest,
-.417 at γ = 1.
+low where mistakes are not shared: mean log loss of certainty 0.425 on 31 crowds with known truth, 0.415 at the largest,
+0.417 at γ = 1.
 """
 
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
 """What is known of β: its posterior from held-out annotations, with cases as the clusters.
 
-    p(β | held out) ∝ exp(score(β) n / d) LogNormal(β; ln .5, .5)
+    p(β | held out) ∝ exp(score(β) n / d) LogNormal(β; ln 0.5, 0.5)
 
 score is the mean log probability of a held-out annotation, d the design effect of the score, and n the geometric mean
 of the number of annotations and that of their cases. What annotations of a case say of β is neither independent nor the

@@ -23,15 +23,15 @@ _OPENS = "opens"
 _ORDER = (
     "model", "weight", "score", "difference", "± difference", "parameters", "β held out", "β shown", "prevalence",
     "flipped", "remark", "accuracy by gold", "log loss by gold", "Brier by gold", "ECE by gold", "classes off by gold",
-    "cases at ≥ .99", "right at ≥ .99",
+    "cases at ≥ 0.99", "right at ≥ 0.99",
 )  # fmt: skip
 _UNITS: dict[str, Unit] = {
     **dict.fromkeys(("model", "prevalence", "remark"), "text"),
     "parameters": "count",
     "flipped": "count",
-    "cases at ≥ .99": "count",
+    "cases at ≥ 0.99": "count",
     "accuracy by gold": "share",
-    "right at ≥ .99": "share",
+    "right at ≥ 0.99": "share",
     "weight": "share",
 }
 
@@ -195,8 +195,8 @@ def _gold_columns(gold: GoldMeasures | None) -> dict:
         "Brier by gold": gold.brier.value,
         "ECE by gold": gold.ece.value,
         "classes off by gold": None if gold.absolute_error is None else gold.absolute_error.value,
-        "cases at ≥ .99": gold.n_certain,
-        "right at ≥ .99": None if certain is None else certain.value,
+        "cases at ≥ 0.99": gold.n_certain,
+        "right at ≥ 0.99": None if certain is None else certain.value,
     }
 
 
