@@ -41,7 +41,7 @@ def answer_of(options, dataset: Dataset, left_out: int) -> tuple[dict, pd.DataFr
         Annotations that are not in it.
     """
     say_duration(seconds_to_choose(dataset))
-    found = choose_model(dataset, seed=options.seed, cases=True, progress=progress)
+    found = choose_model(dataset, seed=options.seed, cases=True, independent=False, progress=progress)
     rows = [_row(each) for each in found.standings]
     answer = {
         "models": rows,

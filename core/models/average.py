@@ -30,7 +30,7 @@ from .unanimous import unanimous_cases
 VOTE_SHARE = 1 / 12
 PRIOR_WEIGHT = 10.0  # annotations that the draw towards equal weights is worth
 LEAST_DOUBT, MEMBER_DOUBT = 0.02, 0.07
-_MOST_ROUNDS, _SETTLED = 500, 1e-7
+_MOST_ROUNDS, _SETTLED = 200, 1e-6
 _NEGLIGIBLE = 1e-3
 _ABOVE_SIMPLER = 0.2
 _WITHIN = 2.0  # standard errors
@@ -244,7 +244,7 @@ def stack(probability: np.ndarray, near: np.ndarray, n: int, prior_weight: float
     prior = np.where(near, prior_weight / max(int(near.sum()), 1), 0.0)
     weights = np.full(p.shape[1], 1 / p.shape[1])
     for _ in range(_MOST_ROUNDS):
-        mean = weights * (p / (p @ weights)[:, None]).mean(axis=0)
+        mean = weights * (p.T @ (1 / (p @ weights))) / len(p)
         after = n * mean + prior
         after /= after.sum()
         settled = np.abs(after - weights).max() < _SETTLED
@@ -369,7 +369,8 @@ class ModelAverage:
             The tables would not fit.
         Cancelled
         """
-        return average_models(choose(dataset, token=token, progress=progress), dataset, token=token).fit
+        scored = choose(dataset, independent=False, token=token, progress=progress)
+        return average_models(scored, dataset, token=token).fit
 
 
 def _by_stacking(model, dataset, way, run, token, progress) -> RaterModelFit:

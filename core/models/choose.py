@@ -192,6 +192,7 @@ def choose(
     repeats: Repeats = "independent",
     difficulty: bool = True,
     cases: bool = False,
+    independent: bool = True,
     known: Choice | None = None,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
@@ -215,6 +216,9 @@ def choose(
         nominal model with more.
     cases : bool
         Hold out whole cases too.
+    independent : bool
+        Set the β of the model that is chosen beside that of independent raters in the same design. The average of
+        models does not need it.
     known : Choice, optional
         What the same data and options gave with fewer candidates. These are not scored again.
     token, progress
@@ -244,6 +248,8 @@ def choose(
 
         standings.append(scored.get(one.name) or standing_of(data, dataset, one, repeats, cases, token, part))
     choice = _ranked(dataset, [*_judged(dataset, standings), *votes], data, seed, held_out_shares(data))
+    if not independent:
+        return _counted(choice, dataset)
     return _counted(_beside_independent(choice, data, dataset, repeats, token, progress), dataset)
 
 

@@ -70,7 +70,7 @@ def judge_models(
     token, progress
         See `core.runtime.chunks.map_chunks`.
     """
-    found = choose(dataset, seed=SEED, known=known, token=token, progress=progress)
+    found = choose(dataset, seed=SEED, independent=False, known=known, token=token, progress=progress)
     averaged = average_models(found, dataset, token=token)
     return Judged(found, _measures_by_gold(dataset, found, averaged), averaged)
 

@@ -9,6 +9,7 @@ import pandas as pd
 from ...analysis_settings import SEED, can_choose
 from ...annotations.dataset import Dataset
 from ...extremes import clearly_least
+from ...models.average import METHOD as AVERAGE
 from ...models.average import AveragedModels, average_models
 from ...models.catalogue import em_model, request
 from ...models.choose import choose
@@ -18,7 +19,7 @@ from ...raters.accuracy_threshold import GOLD_EACH, why_not
 from ...raters.flagged_raters import FlaggedRaters, flag_raters
 from ...raters.following import Following, can_follow
 from ...raters.monitoring import RaterTable, monitor, with_draws
-from ...raters.truth_draws import judging_draws
+from ...raters.truth_draws import N_DRAWS, judging_draws
 from ...runtime.chunks import CancelToken
 from ...text import percent, plotly, plural, shorten
 from ..blocks import Block, Details, Download, Figure, Grid, Name, Strong, Words
@@ -191,7 +192,8 @@ def compute(
         table = look(dataset, options, token=token, progress=progress and (lambda done: progress(_LOOKED * done)))
         if averaged is None and takes_average(dataset, options):
             rest = progress and (lambda done: progress(_LOOKED + (1 - _LOOKED) * done))
-            averaged = average_models(choose(dataset, seed=SEED, token=token, progress=rest), dataset, token=token)
+            scored = choose(dataset, seed=SEED, independent=False, token=token, progress=rest)
+            averaged = average_models(scored, dataset, token=token)
     if averaged is not None and takes_average(dataset, options):
         how = {"level": options.level, "seed": options.seed, "token": token}
         if (draws := judging_draws(averaged, dataset, **how)) is not None:
@@ -361,7 +363,7 @@ def flags(found: AssessedRaters) -> list[Block]:
         *([Details(title, lines, n <= MOST_FLAGS)] if n else []),
         Words(
             "Drift, speed, repetition and careless annotations are flagged with a probability of "
-            f"{percent(table.false_alarms)} at most that an honest rater is among them. {_judged(act)}",
+            f"{percent(table.false_alarms)} at most that an honest rater is among them. {_judged(act, table.draws is not None)}",
             "note",
             "signs",
         ),
@@ -369,13 +371,24 @@ def flags(found: AssessedRaters) -> list[Block]:
     ]
 
 
-def _judged(act: FlaggedRaters) -> str:
-    """What raters are judged by, in a sentence."""
+def _judged(act: FlaggedRaters, by_draws: bool) -> str:
+    """What raters are judged by, in a sentence.
+
+    Parameters
+    ----------
+    act : FlaggedRaters
+    by_draws : bool
+        The model is the average of rater models, with draws of the truth.
+    """
     if act.following is not None:
         return _followed(act.following)
     if not act.acceptable.n_judged:
         return ""
     others = "the other raters of each case, as the model weighs them"
+    if by_draws:
+        others = (
+            f"the {AVERAGE.title.lower()} over {N_DRAWS:,} draws of the truth, so intervals include its uncertainty"
+        )
     n_gold = int(act.acceptable.by_gold.sum())
     if not n_gold:
         return f"Accuracy is judged by {others}, and is shrunk towards all raters."

@@ -39,9 +39,10 @@ def choice_job(view: Dataset) -> Job | None:
 
     def work(job: Job) -> Judged:
         cached.preparation().wait(("models",))  # compiling here too would take twice as long
-        how = {"seed": SEED, "seconds": expected.of_choice(view)}
-        job.partial = first = cached.run(job, choose, view.coded, view.coded, difficulty=False, **how)
-        return cached.run(job, judge_models, view.coded, view.coded, known=first, seconds=how["seconds"])
+        seconds = expected.of_choice(view)
+        how = {"seed": SEED, "difficulty": False, "independent": False, "seconds": seconds}
+        job.partial = first = cached.run(job, choose, view.coded, view.coded, **how)
+        return cached.run(job, judge_models, view.coded, view.coded, known=first, seconds=seconds)
 
     key, title = plausibility_models.choice_key(view), plausibility_models.CHOICE
     return cached.job(key, title, work, LANE, view, background=True)

@@ -87,6 +87,7 @@ def test_models_that_are_scored_already_are_not_scored_again_and_all_is_the_same
     assert scored == ["glad", "nominal-difficulty"] and not {*scored} & {*names(first)}
     assert first.dependence == both.dependence
     assert (both.chosen, both.reason) == (whole.chosen, whole.reason)
+    assert choose(dataset, difficulty=False, independent=False).best.independent is None
     assert both.to_frame().equals(whole.to_frame())
     for one, other in zip(both.standings, whole.standings, strict=True):
         assert one.fit.to_frame().equals(other.fit.to_frame())
