@@ -15,6 +15,7 @@ from .certainty.held_out_readers import HeldOutCurve
 from .certainty.truth_curve import TruthCurve, truth_curve
 from .errors import PluralityError
 from .methods import any_of, as_taken, can_use, method_named, offered
+from .models.average import METHOD as AVERAGE
 from .models.average import AveragedModels, average_models
 from .models.catalogue import Request, fit_request, request
 from .models.choose import Choice, choose
@@ -47,7 +48,8 @@ class AnalysisSettings:
     reliability : float
         Reliability γ: how much each annotation counts.
     rater_model : Request or None
-        Model that weights raters, with its β and doubt; None if no rater model is possible.
+        Model that weights raters, with its β and doubt: the average of models once they are scored. None if no rater
+        model is possible.
     choice : Choice or None
         Held-out scores of rater models; None until they are known.
     opening : DefaultReliability or None
@@ -55,6 +57,8 @@ class AnalysisSettings:
     reliability_open, rater_model_open : bool
         True while γ or the plausibility model, and while the rater model, is being chosen from the data. A number
         that depends on it is provisional, and no headline shows it.
+    averaged : AveragedModels or None
+        The average of the models of ``choice``, if it is known already.
     """
 
     plausibility: PlausibilityModel
@@ -64,6 +68,7 @@ class AnalysisSettings:
     opening: DefaultReliability | None = None
     reliability_open: bool = False
     rater_model_open: bool = False
+    averaged: AveragedModels | None = None
 
     def weigh(self, classes: Dataset, token: CancelToken | None = None) -> RaterModelFit | None:
         """Fit the rater model, or take its fit from the choice; None if there is no rater model.
@@ -76,6 +81,8 @@ class AnalysisSettings:
         """
         if self.rater_model is None:
             return None
+        if self.rater_model.method is AVERAGE and (averaged := self.average(classes, token)) is not None:
+            return averaged.fit
         best = None if self.choice is None else self.choice.best
         if best is not None and best.fit is not None and best.request() == self.rater_model:
             return best.fit
@@ -90,7 +97,9 @@ class AnalysisSettings:
             Dataset of single classes, as they were scored.
         token : CancelToken, optional
         """
-        return None if self.choice is None else average_models(self.choice, classes, token=token)
+        if self.averaged is not None or self.choice is None:
+            return self.averaged
+        return average_models(self.choice, classes, token=token)
 
 
 def can_choose(classes: Dataset) -> bool:
@@ -127,9 +136,12 @@ def plausibility_names(dataset: Dataset, choice: Choice | None) -> list[str]:
 
 
 def rater_request(choice: Choice | None, classes: Dataset) -> Request | None:
-    """Return the rater model with the best held-out score; Dawid-Skene until it is known, None if none is possible."""
+    """Return the average of rater models, or the vote if none can be averaged.
+
+    Dawid-Skene until the models are scored, None if none is possible.
+    """
     if choice is not None:
-        return choice.request()
+        return choice.request() if choice.best.by_vote else request(AVERAGE.name)
     if not any_of("rater model", classes).possible:
         return None
     return request(DAWID_SKENE.name, beta=_BETA, doubt=_DOUBT)
@@ -157,6 +169,7 @@ def decide(
     classes: Dataset,
     *,
     choice: Choice | None = None,
+    averaged: AveragedModels | None = None,
     scoring: bool = False,
     truth: TruthCurve | None = None,
     awaits_truth: bool = False,
@@ -174,6 +187,8 @@ def decide(
         The same data as single classes.
     choice : Choice, optional
         Held-out scores of all rater models or, while ``scoring``, of those by expectation-maximisation.
+    averaged : AveragedModels, optional
+        Of the models of ``choice``.
     scoring : bool
         True while rater models are still being scored.
     truth : TruthCurve, optional
@@ -204,6 +219,7 @@ def decide(
         found,
         reliability_open=(awaits_truth and prior is None) or (scoring and (unknown or ordered)),
         rater_model_open=scoring,
+        averaged=None if scoring else averaged,
     )
 
 
@@ -240,10 +256,12 @@ def compute_settings(
     classes = dataset if whole else dataset.as_classes(threshold)[0]
     every = weighing or (name is None and classes.ordinal)
     scored = can_choose(classes) and (every or name is None or rests_on_beta(make(name)))
-    choice = choose(classes, seed=SEED, difficulty=every, token=token, progress=progress) if scored else None
+    how = {"seed": SEED, "difficulty": every, "independent": False, "token": token, "progress": progress}
+    choice = choose(classes, **how) if scored else None
+    averaged = average_models(choice, classes, token=token) if choice is not None and weighing else None
     model = make(name or plausibility_names(dataset, choice)[0])
     view = as_taken(method_named("plausibility", model.name), dataset, threshold)[0]
     if isinstance(model, OrdinalTruth):
         model = replace(model, fitted=model.fit(view))
     truth = truth_curve(view, model, seed=SEED, token=token) if has_truth(view, model) else None
-    return decide(view, model, classes, choice=choice, truth=truth, learn=learn)
+    return decide(view, model, classes, choice=choice, averaged=averaged, truth=truth, learn=learn)

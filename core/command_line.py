@@ -470,7 +470,7 @@ def _choose() -> list[click.Parameter]:
         click.Option(
             ["--gold"], metavar="FILE", help="Gold file (case,class), to evaluate the models; it does not select."
         ),
-        click.Option(["--average"], is_flag=True, help="Average of the models, with their weights."),
+        click.Option(["--average/--no-average"], default=True, help="Average of the models, with their weights [on]."),
         _ordinal(),
         _partitions(),
     ]
@@ -944,7 +944,7 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
     ),
     "choose": (
         ".commands.choices:choose",
-        "Select the rater model with the best held-out score.",
+        "Compare rater models by held-out scores, and average them.",
         "choose skin --gold truth.csv",
         _choose,
     ),

@@ -16,8 +16,10 @@ from core.analyses.models.labels import ABOUT, fit_every_label
 from core.analyses.models.summary import badges
 from core.annotations.dataset import Dataset
 from core.methods import any_of
+from core.models.average import METHOD as AVERAGE
 from core.models.catalogue import Fitted, command_of
 from core.models.classifier_evidence import evidence_settings
+from core.plausibility.dirichlet import DirichletCounts
 from core.raters.accuracy_threshold import why_not
 from core.runtime.jobs import Job
 from core.text import markdown
@@ -43,6 +45,7 @@ _TABS = (
     "Checks",
     "Soft labels",
     "Models compared",
+    "Calibration",
     "Fit details",
     "t-a-p",
     "Explore t-a-p",
@@ -181,6 +184,8 @@ def _page() -> None:
         st.caption(opening.CHOOSING_RATERS)
     else:
         _headline(title, f"“{view.classes[1]}”: " if dataset.kind == "set" else "", view, models)
+    if shown.request.method is AVERAGE:
+        blocks.answer(MODELS.part("average"), view, needed=opening.choice(view))
     evidence.say(shown, weight)
     if len(fitted) > 1:
         blocks.answer(MODELS.part("summary"), view, needed=models)
@@ -196,15 +201,31 @@ def _page() -> None:
     )
 
 
+def _calibration(view: Dataset, models: FittedModels) -> None:
+    """P(correct) of the model in detail and certainty against gold."""
+    settings = opening.settings(view, DirichletCounts(), view)
+    part = MODELS.part("calibration").with_options(
+        plausibility=settings.plausibility, reliability=settings.reliability, origin=gold_of_reviews.origin()
+    )
+    blocks.answer(part, view, needed=models)
+
+
 def _tabs(dataset: Dataset, view: Dataset, models: FittedModels) -> None:
     """A tab for each part that rests on the fits."""
-    own = {"All labels": lambda: _every_label(dataset), "Models compared": lambda: _compared(view, models)}
+    own = {
+        "All labels": lambda: _every_label(dataset),
+        "Models compared": lambda: _compared(view, models),
+        "Calibration": lambda: _calibration(view, models),
+    }
     for name in ("tap", "explore"):
         part = MODELS.part(name)
         own[part.title] = lambda part=part: blocks.answer(part, view)
     parts = {part.title: part for part in MODELS.parts}
     every = dataset.kind == "set" and dataset.raters_identified
-    names = [name for name in _TABS if name != "Raters" or models.shown.request.way != "vote"]
+    left_out = {"Raters"} if models.shown.request.way == "vote" else set()
+    if not MODELS.part("calibration").applicable(models.shown.dataset).possible:
+        left_out.add("Calibration")
+    names = [name for name in _TABS if name not in left_out]
     names = ["All labels", *names] if every else names
     for name, tab in zip(names, widgets.tabs(names, "model_tabs"), strict=True):
         if tab.open:

@@ -90,7 +90,9 @@ def blind_reads(view: Dataset, digest: str) -> Rates | None:
 def _ordinal_fit(view: Dataset) -> RaterModelFit | None:
     """The ordinal model of raters, once models are fitted."""
     judged = opening.choice(view) if view.ordinal else None
-    return None if judged is None else next((one.fit for one in judged[0].standings if one.candidate is ORDINAL), None)
+    return (
+        None if judged is None else next((one.fit for one in judged.choice.standings if one.candidate is ORDINAL), None)
+    )
 
 
 def _one(view: Dataset, found: AssessedRaters) -> None:
@@ -222,11 +224,15 @@ def _page() -> None:
     found = rater_accuracy.judged(view, options, fit)
     if found is None:
         return
-    first, *rest = _SENTENCES.split(found.act.words())
-    about = f"“{view.classes[1]}”: " if dataset.kind == "set" else ""
-    title.title(markdown(about + first.removesuffix(".")))
-    if rest:
-        st.markdown(markdown(" ".join(rest)))
+    if fit is None and rater_accuracy.is_open(view, options):
+        st.caption(opening.CHOOSING_RATERS)
+        job_progress.redraw_after(opening.choice_job(view))
+    else:
+        first, *rest = _SENTENCES.split(found.act.words())
+        about = f"“{view.classes[1]}”: " if dataset.kind == "set" else ""
+        title.title(markdown(about + first.removesuffix(".")))
+        if rest:
+            st.markdown(markdown(" ".join(rest)))
     _tabs(dataset, view, found)
     settings = {
         "judged by": found.act.judged.judged_by,

@@ -1,8 +1,9 @@
-"""Choice of the rater model on the command line."""
+"""Held-out scores of rater models and their average, on the command line."""
 
 import numpy as np
 import pandas as pd
 
+from ..analysis_settings import rater_request
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..models.average import average_models
@@ -15,9 +16,11 @@ from ..models.tempering import OPTION
 from .fits import with_gold
 from .inputs import progress, read_classes, say_duration, stamp, with_declared_order
 
+MOST_LISTED = 100
+
 
 def choose(options) -> tuple[dict, pd.DataFrame]:
-    """Score all models on held-out data and choose one; the table has one row per model."""
+    """Score all models on held-out data and average them; the table has one row per model."""
     dataset, left_out = read_classes(options)
     dataset = with_declared_order(dataset, options)
     if options.gold:
@@ -38,11 +41,12 @@ def answer_of(options, dataset: Dataset, left_out: int) -> tuple[dict, pd.DataFr
         Number of annotations that are not in it.
     """
     say_duration(seconds_to_choose(dataset))
-    found = choose_model(dataset, seed=options.seed, cases=True, progress=progress)
+    found = choose_model(dataset, seed=options.seed, cases=True, independent=False, progress=progress)
     rows = [_row(each) for each in found.standings]
     answer = {
         "models": rows,
         "chosen": found.chosen,
+        "opens": rater_request(found, dataset).model,
         "reason": found.reason,
         "families": [list(each) for each in found.families],
         "n_hidden": found.n_hidden,
@@ -62,12 +66,18 @@ def answer_of(options, dataset: Dataset, left_out: int) -> tuple[dict, pd.DataFr
 def _average(dataset: Dataset, found: Choice, seed: int) -> dict:
     """Return the average of the models with its weights, and its comparison with gold."""
     averaged = average_models(found, dataset)
+    first, second = (averaged.differ_as[:MOST_LISTED].T.tolist()) if averaged.differ.size else ([], [])
     return {
         "members": averaged.to_frame().replace({np.nan: None}).to_dict("records"),
-        "sentence": averaged.sentence,
+        "sentence": f"{averaged.sentence}.",
         "beta": [each.beta.sentence for each in averaged.members],
         "left_out": [{"model": title, "why": why} for title, why in averaged.left_out],
+        "flipped": averaged.flipped,
         "n_differ": int(averaged.differ.size),
+        "differ": [
+            {"case": dataset.cases[case], "first": dataset.classes[one], "second": dataset.classes[other]}
+            for case, one, other in zip(averaged.differ[:MOST_LISTED].tolist(), first, second, strict=True)
+        ],
         "gold": _by_gold(dataset, averaged.fit, seed) if gold_cases(dataset).size else None,
     }
 

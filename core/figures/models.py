@@ -264,6 +264,58 @@ def calibration_curve(
     )
 
 
+def calibration_bars(
+    predicted: np.ndarray,
+    observed: np.ndarray,
+    low: np.ndarray,
+    high: np.ndarray,
+    count: np.ndarray,
+    theme: Theme,
+    title: str,
+) -> go.Figure:
+    """How often what is given a probability is true, for few cases: a bar per bin with its interval, and no curve.
+
+    Arrays as of `calibration_curve`.
+
+    Parameters
+    ----------
+    predicted, observed : ndarray, shape (n_bins,)
+    low, high : ndarray, shape (n_bins,)
+    count : ndarray, shape (n_bins,)
+    theme : Theme
+    title : str
+    """
+    names = [f"{number(mean)}<br>{plural(int(n), 'case')}" for mean, n in zip(predicted, count, strict=True)]
+    data = [
+        bar(
+            x=names,
+            y=observed,
+            name="share true",
+            marker={"color": theme.accent, "opacity": 0.6},
+            error_y=error_bars(high - observed, observed - low, theme.ink, 1.5, 4),
+            customdata=np.column_stack([low, high]),
+            hovertemplate="true in %{y:.2f} (%{customdata[0]:.2f} to %{customdata[1]:.2f})<extra></extra>",
+        ),
+        scatter(
+            x=names,
+            y=predicted,
+            mode="markers",
+            name="mean probability",
+            marker={"color": theme.ink, "size": 11, "symbol": "diamond-open", "line": {"width": 2}},
+            hovertemplate="mean probability %{y:.2f}<extra></extra>",
+        ),
+    ]
+    return figure_of(
+        theme,
+        data,
+        title,
+        380,
+        xaxis={"title": "mean probability in the bin", "type": "category"},
+        yaxis={"title": "share true", "range": [0, 1.05]},
+        legend_below=True,
+    )
+
+
 def _intervals_of_confusion(fit: RaterModelFit, rater: int, order: np.ndarray) -> list[list[str]]:
     """Return the text of the interval of each cell; empty if there is none."""
     if fit.uncertainty is None:

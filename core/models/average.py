@@ -15,21 +15,22 @@ import numpy as np
 from ..annotations.dataset import Dataset
 from ..annotations.validation import frozen
 from ..errors import NotApplicableError
+from ..methods import ONE_CLASS, Method
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
 from ..text import percent, plural
 from .beta_posterior import BetaPosterior, beta_posterior
-from .choose import Choice, Standing, has_case_effect
+from .choose import Choice, Standing, choose, has_case_effect
 from .result import RaterModelFit, expected_annotations
 from .smoothed_vote import METHOD as SMOOTHED
 from .smoothed_vote import SmoothedVote
 from .tempering import tempered
+from .unanimous import unanimous_cases
 
-NAME = "average"
 VOTE_SHARE = 1 / 12
 PRIOR_WEIGHT = 10.0  # annotations that the draw towards equal weights is worth
 LEAST_DOUBT, MEMBER_DOUBT = 0.02, 0.07
-_MOST_ROUNDS, _SETTLED = 500, 1e-7
+_MOST_ROUNDS, _SETTLED = 200, 1e-6
 _NEGLIGIBLE = 1e-3
 _ABOVE_SIMPLER = 0.2
 _WITHIN = 2.0  # standard errors
@@ -79,16 +80,23 @@ class AveragedModels(Result):
     vote_share : float
         Of the smoothed vote.
     differ : ndarray of int64
-        Positions of cases to which the two heaviest members give different classes.
+        Positions of cases with annotations to which the two heaviest members give different classes.
+    differ_as : ndarray of int64, shape (n_differ, 2)
+        The classes that these two give them.
     left_out : tuple of (str, str)
         Titles of the models that are not averaged, with the reason.
+    n_unanimous, flipped : int
+        Cases on which two raters or more agree completely, and how many of them get another class.
     """
 
     fit: RaterModelFit
     members: tuple[Member, ...]
     vote_share: float
     differ: np.ndarray
+    differ_as: np.ndarray
     left_out: tuple[tuple[str, str], ...]
+    n_unanimous: int
+    flipped: int
 
     TABLES = ("members",)
 
@@ -106,16 +114,13 @@ class AveragedModels(Result):
 
     @property
     def sentence(self) -> str:
-        """What is averaged, and where the two heaviest models differ."""
+        """What is averaged, without a full stop."""
         if not self.members:
-            return f"{SMOOTHED.title} is used alone: no rater model can be averaged."
-        shares = [f"{each.standing.candidate.title} {percent(each.weight)}" for each in self.members[:3]]
+            return f"{SMOOTHED.title}: no rater model can be averaged"
+        shares = [f"{each.standing.candidate.title} ({percent(each.weight)})" for each in self.members[:3]]
         further = len(self.members) - len(shares)
-        more = f", {plural(further, 'further model')}" if further else ""
-        said = f"Average of {', '.join(shares)}{more} and {SMOOTHED.title.lower()} {percent(self.vote_share)}."
-        if len(self.members) < 2:
-            return said
-        return f"{said} The two heaviest models differ on {plural(self.differ.size, 'case')}."
+        shares += [plural(further, "other model")] if further else []
+        return f"Average of {', '.join(shares)} and the {SMOOTHED.title.lower()} ({percent(self.vote_share)})"
 
 
 def average_models(
@@ -141,16 +146,18 @@ def average_models(
     vote = vote or SmoothedVote().fit(dataset)
     members = members_of(choice, dataset, vote_share)
     probability = np.zeros_like(vote.class_probability)
-    own: list[np.ndarray] = []
+    own: list[np.ndarray] = []  # of the two heaviest
     for each in members:
         found = np.zeros_like(probability)
         for weight, part in member_posteriors(each, dataset, token):
             found += weight * part
         probability += each.weight * found
-        own.append(found)
+        if len(own) < 2:
+            own.append(found)
     share = vote_share if members else 1.0
     probability += share * vote.class_probability
-    differ = np.flatnonzero(own[0].argmax(axis=1) != own[1].argmax(axis=1)) if len(own) > 1 else np.empty(0, np.int64)
+    tops = np.stack([each.argmax(axis=1) for each in (own if len(own) > 1 else [probability] * 2)[:2]], axis=1)
+    differ = np.flatnonzero((tops[:, 0] != tops[:, 1]) & (np.diff(dataset.case_ptr) > 0))
     names = {each.name for each in members}
     left_out = tuple(
         (each.candidate.title, each.excluded or "Its weight is negligible.")
@@ -158,7 +165,10 @@ def average_models(
         if each.candidate.name not in names and not each.by_vote
     )
     fit = _as_one(dataset, vote, members, probability / probability.sum(axis=1, keepdims=True), share)
-    return AveragedModels(fit, members, share, frozen(differ), left_out)
+    unanimous = unanimous_cases(dataset)
+    return AveragedModels(
+        fit, members, share, frozen(differ), frozen(tops[differ]), left_out, unanimous.n, unanimous.n_flipped(fit)
+    )
 
 
 def members_of(choice: Choice, dataset: Dataset, vote_share: float = VOTE_SHARE) -> tuple[Member, ...]:
@@ -234,7 +244,7 @@ def stack(probability: np.ndarray, near: np.ndarray, n: int, prior_weight: float
     prior = np.where(near, prior_weight / max(int(near.sum()), 1), 0.0)
     weights = np.full(p.shape[1], 1 / p.shape[1])
     for _ in range(_MOST_ROUNDS):
-        mean = weights * (p / (p @ weights)[:, None]).mean(axis=0)
+        mean = weights * (p.T @ (1 / (p @ weights))) / len(p)
         after = n * mean + prior
         after /= after.sum()
         settled = np.abs(after - weights).max() < _SETTLED
@@ -326,8 +336,8 @@ def _as_one(
     notes = tuple(f"{title} had not converged when its iterations ended." for title in unsettled)
     return replace(
         vote,
-        model=NAME,
-        method="stacking" if members else vote.method,
+        model=METHOD.name,
+        method=METHOD.ways[0] if members else vote.method,
         prevalence=probability[answered].mean(axis=0),
         confusion=confusion,
         evidence=expected_annotations(dataset, probability),
@@ -335,3 +345,54 @@ def _as_one(
         settings={"members": shares},
         notes=notes if members else vote.notes,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ModelAverage:
+    """All rater models that can be scored, averaged by what they predict of held-out annotations."""
+
+    def fit(self, dataset: Dataset, *, token: CancelToken | None = None, progress=None) -> RaterModelFit:
+        """Score the models and average them.
+
+        Parameters
+        ----------
+        dataset : Dataset
+            Of single classes.
+        token, progress
+            See `core.runtime.chunks.map_chunks`.
+
+        Raises
+        ------
+        NotApplicableError
+            The annotations are not single classes, or there is none.
+        LimitError
+            The tables would not fit.
+        Cancelled
+        """
+        scored = choose(dataset, independent=False, token=token, progress=progress)
+        return average_models(scored, dataset, token=token).fit
+
+
+def _by_stacking(model, dataset, way, run, token, progress) -> RaterModelFit:
+    return model.fit(dataset, token=token, progress=progress)
+
+
+METHOD = Method(
+    "model-average",
+    "rater model",
+    "Average of models",
+    plainly="All rater models together, each weighted by how well it predicts annotations that it has not seen. Models "
+    "that give agreed cases another class are left out.",
+    exactly="Stacking of predictive distributions with a Dirichlet prior towards equal weights of models within two "
+    "standard errors of the best, a fixed share of the smoothed vote, and each model averaged over the posterior of "
+    "its β.",
+    sources=("Yao, Vehtari, Simpson & Gelman, Using stacking to average Bayesian predictive distributions (2018)",),
+    takes=ONE_CLASS,
+    make=ModelAverage,
+    fit=_by_stacking,
+    needs=("overlap", "raters"),
+    ways=("stacking",),
+    sentence="The probability of each class on each case was averaged over rater models, weighted by stacking on "
+    "held-out annotations.",
+    place=3,
+)

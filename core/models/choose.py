@@ -1,7 +1,8 @@
-"""Which model opens: the one that best predicts annotations it has not seen, each at its own β.
+"""Which model best predicts annotations it has not seen, each at its own β.
 
-A model that flips cases on which the raters agree cannot open (`core.models.unanimous`). The smoothed vote opens if no
-model can, or if most raters give one class (`core.models.one_class_raters`).
+`core.models.average` averages the models by these scores. A model that flips cases on which the raters agree cannot be
+chosen or averaged (`core.models.unanimous`). The smoothed vote opens if no model can, or if most raters give one class
+(`core.models.one_class_raters`).
 """
 
 from collections.abc import Callable
@@ -191,6 +192,7 @@ def choose(
     repeats: Repeats = "independent",
     difficulty: bool = True,
     cases: bool = False,
+    independent: bool = True,
     known: Choice | None = None,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
@@ -214,6 +216,9 @@ def choose(
         nominal model with more.
     cases : bool
         Hold out whole cases too.
+    independent : bool
+        Set the β of the model that is chosen beside that of independent raters in the same design. The average of
+        models does not need it.
     known : Choice, optional
         What the same data and options gave with fewer candidates. These are not scored again.
     token, progress
@@ -243,6 +248,8 @@ def choose(
 
         standings.append(scored.get(one.name) or standing_of(data, dataset, one, repeats, cases, token, part))
     choice = _ranked(dataset, [*_judged(dataset, standings), *votes], data, seed, held_out_shares(data))
+    if not independent:
+        return _counted(choice, dataset)
     return _counted(_beside_independent(choice, data, dataset, repeats, token, progress), dataset)
 
 
@@ -251,7 +258,13 @@ def _votes(data: HeldOutData, dataset: Dataset, reference: Standing, token) -> l
     assert reference.fit is not None
     fit = SmoothedVote().smoothed(reference.fit, dataset)
     held = held_out_votes(data, fit.settings["strength"], token)
-    smoothed = Standing(SMOOTHED, SMOOTHED.parameters_of(dataset), held, fit, excluded="Opens if no rater model can.")
+    smoothed = Standing(
+        SMOOTHED,
+        SMOOTHED.parameters_of(dataset),
+        held,
+        fit,
+        excluded="A fixed share of the average; it opens if no model can be averaged.",
+    )
     majority = replace(reference, held=held_out_votes(data, token=token), excluded="The reference: no model of raters.")
     return [smoothed, majority]
 
@@ -542,23 +555,21 @@ def _reason(choice: Choice) -> str:
     what = f"{choice.n_hidden:,} held-out {'annotation' if choice.n_hidden == 1 else 'annotations'}"
     if choice.n_hidden < FEWEST_TO_TELL:
         what += ", hardly enough to tell models apart,"
+    title = best.candidate.title
     if not others or best.held is None:
-        return f"{best.candidate.title} opens: no other model could be scored on {what.removesuffix(',')}."
+        return f"{title} is the only rater model that could be scored on {what.removesuffix(',')}."
     second, second_held = others[0]
     if second.diff is not None and abs(second.diff) <= SAME_SCORE:
-        return (
-            f"{best.candidate.title} opens: it predicts {what} as well as {second.candidate.title} does, with no more "
-            "parameters."
-        )
+        return f"{title} predicts {what} as well as {second.candidate.title} does, with no more parameters."
     if second.diff is not None and second.diff > 0:
         return (
-            f"{best.candidate.title} opens: it predicts {what} as well as {second.candidate.title} within one standard "
+            f"{title} predicts {what} as well as {second.candidate.title} within one standard "
             f"error ({number(best.held.score, 3)} and {number(second_held.score, 3)} nats each), with no more "
             "parameters."
         )
     near = [each.candidate.title for each, _ in others if each.within_one_se]
     said = (
-        f"{best.candidate.title} opens: of the rater models it predicts {what} best ({number(best.held.score, 3)} nats "
+        f"{title} predicts {what} best of the rater models ({number(best.held.score, 3)} nats "
         f"each; next is {second.candidate.title} with {number(second_held.score, 3)})"
     )
     if not near:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..agreement.intervals import wilson
+from ..agreement.intervals import Z95, wilson
 from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..order import FITTED, lowest_first
@@ -16,6 +16,7 @@ from .gold import judging_gold
 from .result import RaterModelFit
 
 FLOOR = 1e-12
+FEWEST_FOR_CURVE = 100  # gold cases
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,9 +143,9 @@ def against_gold(
     accuracy = float(right.mean())
     of_truth = probability[places, truth]
     if of_class is None:
-        calibration = _calibration(probability.max(axis=1), right, n_bins, z)
+        calibration = calibration_of(probability.max(axis=1), right, n_bins, z)
     else:
-        calibration = _calibration(probability[:, of_class], (truth == of_class).astype(float), n_bins, z)
+        calibration = calibration_of(probability[:, of_class], (truth == of_class).astype(float), n_bins, z)
     return GoldScore(
         cases.size,
         accuracy,
@@ -177,7 +178,18 @@ def top_shares(probability: np.ndarray) -> np.ndarray:
     return top / top.sum(axis=1, keepdims=True)
 
 
-def _calibration(probability: np.ndarray, outcome: np.ndarray, n_bins: int, z: float) -> Calibration:
+def calibration_of(probability: np.ndarray, outcome: np.ndarray, n_bins: int = 10, z: float = Z95) -> Calibration:
+    """How often what is given a probability is so.
+
+    Parameters
+    ----------
+    probability, outcome : ndarray, shape (n_cases,)
+        Of each case, and whether it was so, 0 to 1.
+    n_bins : int
+        Of equal width between 0 and 1.
+    z : float
+        Normal quantile of the intervals.
+    """
     place = np.minimum((probability * n_bins).astype(np.int64), n_bins - 1)
     n = np.bincount(place, minlength=n_bins)
     used = n > 0

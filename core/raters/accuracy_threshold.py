@@ -3,9 +3,10 @@
 Acceptable is one number t, at first the mean accuracy over annotations less 0.10, and never below half-way from what
 annotations given blindly reach with the shares q of all annotations, ``Σ_k π_k q_k``, to that mean.
 
-Accuracies are those of `core.raters.learned_pool`, by the annotations of the others or, where gold judges, by the
-number that is right on gold. Expected right annotations would not do: without the rater's own say they are pulled
-towards chance, and with it raters vouch for themselves.
+Accuracies are those of `core.raters.truth_draws` where rater models are averaged, else those of
+`core.raters.learned_pool`, by the annotations of the others; where gold judges, by the number that is right on gold.
+Expected right annotations would not do: without the rater's own say they are pulled towards chance, and with it raters
+vouch for themselves.
 
 With ``ℓ_j = P(a_j ≥ t)``, those with the least ℓ are flagged, as many as keep their mean ℓ at most q: the Bayesian
 false discovery rate [Müller, Parmigiani, Robert & Rousseau (2004), DOI 10.1198/016214504000001646]. Nobody is flagged
@@ -31,6 +32,7 @@ from ..annotations.dataset import Dataset
 from ..errors import InputError, NotApplicableError
 from ..models.held_out import clustered_error
 from ..models.one_class_raters import one_class_raters
+from ..models.result import RaterModelFit
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
 from ..runtime.identity_cache import cache_by_identity
@@ -38,8 +40,9 @@ from ..text import with_interval
 from .learned_pool import LearnedPool, by_others, on_gold
 from .leave_one_rater_out import Panel
 from .one_class import FALSE_DISCOVERIES, one_class
-from .own_classes import own_classes
+from .own_classes import own_classes, own_classes_of
 from .rates import Rates, shares_of
+from .truth_draws import AccuracyDraws
 
 Judge = Literal["gold", "model"]
 MARGIN = 0.10
@@ -236,6 +239,8 @@ def judge_accuracy(
     judged_by: Judge | None = None,
     level: float = 0.95,
     careless: Sequence[int] = (),
+    averaged: RaterModelFit | None = None,
+    draws: AccuracyDraws | None = None,
     token: CancelToken | None = None,
 ) -> JudgedAccuracy:
     """Raters of a panel against what is acceptable.
@@ -253,6 +258,10 @@ def judge_accuracy(
     careless : sequence of int
         Raters whose annotations do not depend on the case. Whether raters agree beyond chance is asked without them,
         and without those who give one class only.
+    averaged : RaterModelFit, optional
+        Average of rater models, whose classes must be those that raters name, in place of the panel's model.
+    draws : AccuracyDraws, optional
+        By it, with the uncertainty about the truth. Accuracies are then those of the draws and not of the panel.
     level, token
         Of the intervals; see `core.runtime.chunks.map_chunks`.
 
@@ -268,9 +277,9 @@ def judge_accuracy(
     gold = gold_rates(dataset, level)
     judge, by_gold = _judged(dataset, judged_by, gold)
     why, aside = _why(dataset, careless)
-    named = own_classes(panel)
+    named = own_classes(panel) if averaged is None else own_classes_of(dataset, averaged)
     unjudged = why or named.why_not(dataset.classes)
-    model, pool = _pools(panel, gold, by_gold, unjudged, level, token)
+    model, pool = _pools(panel, gold, by_gold, unjudged, level, draws, token)
     some = bool(by_gold.any())
     mean, blind = pool.mean_over(dataset.annotations_of_raters), _blind(panel, some)
     chosen = _default(mean, blind) if acceptable is None else acceptable
@@ -330,9 +339,18 @@ def _remedy(dataset: Dataset) -> str:
 
 
 def _pools(
-    panel: Panel, gold: Rates, by_gold: np.ndarray, why: str, level: float, token: CancelToken | None
-) -> tuple[Rates, LearnedPool]:
+    panel: Panel,
+    gold: Rates,
+    by_gold: np.ndarray,
+    why: str,
+    level: float,
+    draws: AccuracyDraws | None,
+    token: CancelToken | None,
+) -> tuple[Rates, "LearnedPool | _DrawnPool"]:
     """Accuracies by the model alone, unless it cannot judge, and the pool in which gold judges those of ``by_gold``."""
+    if draws is not None:
+        drawn = _DrawnPool(draws, gold, by_gold, bool(why))
+        return drawn.by_model, drawn
     n_judged = np.bincount(panel.dataset.rater, panel.judged, panel.dataset.n_raters).astype(np.int64)
     log_likelihood = by_others(panel, token)
     by_model = LearnedPool(log_likelihood, np.zeros_like(n_judged) if why else n_judged)
@@ -341,6 +359,42 @@ def _pools(
         return model, by_model
     log_likelihood[by_gold] = on_gold(gold)[by_gold]
     return model, LearnedPool(log_likelihood, np.where(by_gold, gold.n, by_model.n))
+
+
+class _DrawnPool:
+    """Posteriors of raters by draws of the truth, of those whom gold judges under the pool of their own.
+
+    Parameters
+    ----------
+    draws : AccuracyDraws
+    gold : Rates
+    by_gold : ndarray of bool, shape (n_raters,)
+    unjudged : bool
+        Whether the model may judge nobody.
+    """
+
+    def __init__(self, draws: AccuracyDraws, gold: Rates, by_gold: np.ndarray, unjudged: bool):
+        self.draws, self.by_gold, self.unjudged = draws, by_gold, unjudged
+        self.gold_pool = LearnedPool(on_gold(gold), np.where(by_gold, gold.n, 0))
+        columns = (np.where(unjudged, np.nan, one) for one in (draws.mean, draws.low, draws.high))
+        self.by_model = Rates(*columns, np.where(unjudged, 0, draws.n))
+
+    def rates(self, level: float) -> Rates:
+        """Posterior means and intervals; those of the model have the level of the draws."""
+        gold, model = self.gold_pool.rates(level), self.by_model
+        pairs = ((gold.value, model.value), (gold.low, model.low), (gold.high, model.high), (gold.n, model.n))
+        return Rates(*(np.where(self.by_gold, *pair) for pair in pairs))
+
+    def mean_over(self, n_annotations: np.ndarray) -> float | None:
+        """Mean accuracy over the annotations of those who are judged."""
+        value = self.rates(self.draws.level).value
+        seen = np.isfinite(value) & (n_annotations > 0)
+        return float(np.average(value[seen], weights=n_annotations[seen])) if seen.any() else None
+
+    def chance_at_least(self, bound: float) -> np.ndarray:
+        """P(accuracy ≥ bound) of each rater."""
+        model = np.full(self.by_gold.size, np.nan) if self.unjudged else self.draws.chance_at_least(bound)
+        return np.where(self.by_gold, self.gold_pool.chance_at_least(bound), model)
 
 
 def _flagged(chance: np.ndarray, q: float) -> np.ndarray:

@@ -167,6 +167,8 @@ def flag_raters(
         judged_by=judged_by,
         level=table.level,
         careless=careless,
+        averaged=table.averaged,
+        draws=table.draws,
         token=token,
     )
     following = None

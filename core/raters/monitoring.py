@@ -1,7 +1,7 @@
 """One row for each rater: how much they did, how fast, how well, and what stands out."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from .carelessness import Carelessness, carelessness
 from .drift import drift_chances, drift_of
 from .flags import (
     FALSE_ALARMS,
+    RULES,
     Evidence,
     Flag,
     accuracy_evidence,
@@ -41,8 +42,10 @@ from .flags import (
 from .leave_one_rater_out import Panel, panel_of
 from .rates import BlindReads, Rates, agreement_with_blind, distances_of, entropy_of, rates_of
 from .response_times import SITTING, ResponseTimes, response_times
+from .truth_draws import AccuracyDraws
 
 MOST_CELLS = 5_000_000
+_BELOW_CHANCE = "adversarial"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -90,6 +93,10 @@ class RaterTable(Result):
     notes : tuple of str
     panel : Panel
         For `drift_of` and `report_card`.
+    averaged : RaterModelFit or None
+        Average of rater models that judges accuracy.
+    draws : AccuracyDraws or None
+        By it; see `with_draws`.
     """
 
     raters: tuple[str, ...]
@@ -117,6 +124,8 @@ class RaterTable(Result):
     model: str
     notes: tuple[str, ...]
     panel: Panel
+    averaged: RaterModelFit | None = None
+    draws: AccuracyDraws | None = None
 
     TABLES = ("raters", "bias", "flags")
 
@@ -201,6 +210,25 @@ def monitor(
     if progress is not None:
         progress(1.0)
     return table
+
+
+def with_draws(table: RaterTable, averaged: RaterModelFit, draws: AccuracyDraws) -> RaterTable:
+    """The table with accuracy judged by draws of the truth: below chance, and what is acceptable.
+
+    Parameters
+    ----------
+    table : RaterTable
+    averaged : RaterModelFit
+        Average of rater models of the same data.
+    draws : AccuracyDraws
+        By it.
+    """
+    below = np.where(np.isfinite(table.adversarial), 1 - draws.chance_at_least(table.chance), np.nan)
+    evidence = {_BELOW_CHANCE: adversarial_evidence(1 - below, table.chance)}
+    flags = [flag for flag in table.flags if flag.rule != _BELOW_CHANCE]
+    flags += raise_flags(evidence, table.false_alarms / len(RULES))
+    flags.sort(key=lambda flag: (flag.rater, list(RULES).index(flag.rule)))
+    return replace(table, adversarial=below, flags=tuple(flags), averaged=averaged, draws=draws)
 
 
 def _check(dataset: Dataset, level: float, false_alarms: float, certain: float, sitting: int) -> None:
@@ -321,7 +349,7 @@ def _evidence(
         "below_others": accuracy_evidence(
             found.below_others, found.alone, found.alone_low, found.alone_high, found.pool_mean or np.nan
         ),
-        "adversarial": adversarial_evidence(below, chance),
+        _BELOW_CHANCE: adversarial_evidence(below, chance),
         "spam": spam_evidence(signs),
         "careless": careless_evidence(signs, panel.dataset.classes),
         "streaks": streak_evidence(pace),

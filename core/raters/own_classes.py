@@ -20,6 +20,7 @@ import numpy as np
 from ..agreement.intervals import Z95
 from ..annotations.counts import class_counts
 from ..annotations.dataset import Dataset
+from ..models.result import RaterModelFit
 from ..runtime.chunks import chunk_ranges
 from ..text import percent
 from .leave_one_rater_out import Panel
@@ -74,25 +75,44 @@ class OwnClasses:
 
 def own_classes(panel: Panel) -> OwnClasses:
     """Compare the latent classes of a panel's model with the classes that raters name on them."""
-    pool, n_classes = panel.pool, len(panel.pool)
+    return _compared(panel.dataset, panel.pool, panel.fit.class_probability)
+
+
+def own_classes_of(dataset: Dataset, fit: RaterModelFit) -> OwnClasses:
+    """Compare the latent classes of a fit with the classes that raters name on them.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    fit : RaterModelFit
+        Of ``dataset``.
+    """
+    by_annotation = fit.class_probability[dataset.case_of_annotation]
+    pool = np.stack(
+        [np.bincount(dataset.answer, by_annotation[:, k], dataset.n_classes) for k in range(dataset.n_classes)]
+    )
+    return _compared(dataset, pool, fit.class_probability)
+
+
+def _compared(dataset: Dataset, pool: np.ndarray, probability: np.ndarray) -> OwnClasses:
+    """Latent classes with expected annotations ``pool``, shape (true class, annotated class)."""
+    n_classes = len(pool)
     held, total = pool.sum(axis=1), max(pool.sum(), 1e-12)
     some = held > 0
     theta = np.divide(pool, held[:, None], out=np.zeros_like(pool), where=some[:, None])
     named, rest = np.diag(theta).copy(), theta - 2 * np.eye(n_classes)
     other = rest.argmax(axis=1)
     other_named = theta[np.arange(n_classes), other] if n_classes > 1 else np.zeros(1)
-    high = _ratio_high(panel, named, pool.sum(axis=0) / total)
+    high = _ratio_high(dataset, probability, named, pool.sum(axis=0) / total)
     own = ~some | ((named > other_named) & (high < 1))
     return OwnClasses(held / total, np.where(some, named, np.nan), other, other_named, high, own)
 
 
-def _ratio_high(panel: Panel, named: np.ndarray, share: np.ndarray) -> np.ndarray:
+def _ratio_high(dataset: Dataset, probability: np.ndarray, named: np.ndarray, share: np.ndarray) -> np.ndarray:
     """Upper end of the interval of (1 − θ_kk) / (1 − q_k), shape (n_classes,); infinite if it is not defined.
 
     0 of a class that all annotations name: another is named nowhere.
     """
-    dataset = panel.dataset
-    probability = panel.fit.class_probability
     n = np.diff(dataset.case_ptr)
     mass, total = np.maximum(n @ probability, 1e-12), max(int(n.sum()), 1)
     on_class, anywhere = np.zeros(share.size), np.zeros(share.size)

@@ -1,23 +1,29 @@
 """Accuracy of raters with the uncertainty about the truth: drawn truths in place of one posterior.
 
 Each draw takes a rater model by its weight in the average, β by its posterior, one true class for every case, and then
-a Beta draw of each rater's accuracy from what is correct by these classes. An interval from one posterior at a fixed β
+a Beta draw of each rater's accuracy from what is correct by these classes, with all raters of the draw as the prior.
+An interval from one posterior at a fixed β
 counts raters who share mistakes as witnesses for each other, and is too narrow.
 """
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
+from ..annotations.counts import raters_per_case
 from ..annotations.dataset import Dataset
 from ..errors import NotApplicableError
 from ..models.average import LEAST_DOUBT, AveragedModels, member_posteriors
+from ..models.smoothed_vote import SmoothedVote
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
 from ..text import number, plural
 
 N_DRAWS = 300
 _PRIOR = 0.5  # Jeffreys
+_POOL_SIZE, _POOL_RATERS = 10.0, 10.0
+_RHO = 1 / 201, 1 / 2  # between raters who are all alike and raters about whom their pool says little
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -35,9 +41,12 @@ class AccuracyDraws(Result):
         Expected number of wrong annotations among these, and its interval.
     total, total_low, total_high : float
         Of all raters together.
+    right : ndarray of int32, shape (n_draws, n_raters)
+        Annotations that are correct by the truth of each draw.
+    pool : ndarray, shape (n_draws, 2)
+        Correct and wrong annotations that all raters together add to each, see `pool_of`.
     level : float
         Of the intervals.
-    n_draws : int
     """
 
     raters: tuple[str, ...]
@@ -51,14 +60,27 @@ class AccuracyDraws(Result):
     total: float
     total_low: float
     total_high: float
+    right: np.ndarray
+    pool: np.ndarray
     level: float
-    n_draws: int
 
     TABLES = ("raters",)
 
     def _columns(self, table: str, most: int | None) -> Columns:
         names = ("n", "mean", "low", "high", "wrong", "wrong_low", "wrong_high")
         return {"rater": self.raters[:most], **{name: getattr(self, name)[:most] for name in names}}
+
+    def chance_at_least(self, bound: float | np.ndarray) -> np.ndarray:
+        """P(accuracy ≥ bound) of each rater, the mean over draws; NaN of a rater without annotations.
+
+        Parameters
+        ----------
+        bound : float, or ndarray of shape (n_raters,)
+        """
+        from scipy.special import betaincc
+
+        found = betaincc(self.right + self.pool[:, :1], self.n - self.right + self.pool[:, 1:], bound).mean(axis=0)
+        return np.where(self.n > 0, found, np.nan)
 
     @property
     def sentence(self) -> str:
@@ -111,20 +133,85 @@ def accuracy_draws(
     rng = np.random.default_rng(seed)
     rows = []
     for times, probability in _components(averaged, dataset, n_draws, rng, token):
-        upto = probability.cumsum(axis=1)
-        for _ in range(times):
-            if token is not None:
-                token.check()
-            truth = (rng.random((len(upto), 1)) * upto[:, -1:] >= upto[:, :-1]).sum(axis=1)
-            rows.append(np.bincount(rater, answer == truth[case], dataset.n_raters))
+        rows += [
+            np.bincount(rater, answer == truth[case], dataset.n_raters)
+            for truth in _truths(times, probability, rng, token)
+        ]
     return _summary(dataset.raters, n, np.array(rows), level, rng)
 
 
+def _truths(times: int, probability: np.ndarray, rng: np.random.Generator, token):
+    """Draws of the true class of every case."""
+    upto = probability.cumsum(axis=1)
+    for _ in range(times):
+        if token is not None:
+            token.check()
+        yield (rng.random((len(upto), 1)) * upto[:, -1:] >= upto[:, :-1]).sum(axis=1)
+
+
+def prevalence_interval(
+    averaged: AveragedModels, dataset: Dataset, *, level: float = 0.95, seed: int = 0, token: CancelToken | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of the interval of the share of each class among cases like these, shape (n_classes,) each.
+
+    Over the models and the vote, β, the truth of each case and which cases were drawn.
+
+    Parameters
+    ----------
+    averaged : AveragedModels
+        Of ``dataset``.
+    dataset : Dataset
+    level, seed, token
+        As of `accuracy_draws`.
+
+    Raises
+    ------
+    Cancelled
+    """
+    rng, answered = np.random.default_rng(seed), np.diff(dataset.case_ptr) > 0
+    n_by_vote = int(rng.binomial(N_DRAWS, averaged.vote_share))
+    shares = []
+    by_vote = ((n_by_vote, SmoothedVote().fit(dataset).class_probability),)
+    members = _components(averaged, dataset, N_DRAWS - n_by_vote, rng, token, doubt=None)
+    for times, probability in chain(members, by_vote):
+        shares += [
+            rng.dirichlet(np.bincount(truth, minlength=dataset.n_classes) + _PRIOR)
+            for truth in _truths(times, probability[answered], rng, token)
+        ]
+    low, high = np.quantile(shares, ((1 - level) / 2, (1 + level) / 2), axis=0)
+    return low, high
+
+
+def judging_draws(
+    averaged: AveragedModels, dataset: Dataset, *, level: float = 0.95, seed: int = 0, token: CancelToken | None = None
+) -> AccuracyDraws | None:
+    """Draws by which raters are judged: on cases of two raters or more; None if no rater model can be used.
+
+    Parameters
+    ----------
+    averaged : AveragedModels
+        Of ``dataset``.
+    dataset : Dataset
+        Of single classes by identified raters.
+    level, seed, token
+        As of `accuracy_draws`.
+    """
+    cases = np.flatnonzero(raters_per_case(dataset) > 1)
+    if not averaged.members or not cases.size:
+        return None
+    return accuracy_draws(averaged, dataset, cases=cases, level=level, seed=seed, token=token)
+
+
 def _summary(
-    raters: tuple[str, ...], n: np.ndarray, right: np.ndarray, level: float, rng: np.random.Generator
+    raters: tuple[str, ...],
+    n: np.ndarray,
+    right: np.ndarray,
+    level: float,
+    rng: np.random.Generator,
 ) -> AccuracyDraws:
     """Accuracies and wrong annotations from what is correct in each draw, shape (n_draws, n_raters)."""
-    accuracy = np.where(n > 0, rng.beta(right + _PRIOR, n - right + _PRIOR), np.nan)
+    pool = np.array([pool_of(each, n) for each in right])
+    accuracy = np.where(n > 0, rng.beta(right + pool[:, :1], n - right + pool[:, 1:]), np.nan)
     wrong, ends = n - right, ((1 - level) / 2, (1 + level) / 2)
     total = wrong.sum(axis=1)
     low, high = np.quantile(accuracy, ends, axis=0)
@@ -142,18 +229,50 @@ def _summary(
         float(total.mean()),
         total_low,
         total_high,
+        right.astype(np.int32),
+        pool,
         level,
-        len(right),
     )
 
 
-def _components(averaged: AveragedModels, dataset: Dataset, n_draws: int, rng: np.random.Generator, token):
+def pool_of(right: np.ndarray, n: np.ndarray) -> tuple[float, float]:
+    """Beta distribution of the accuracies of all raters, by moments: m s and (1 − m) s.
+
+    m is the share of annotations that is correct. Of ``right ~ BetaBinomial(n, m s, (1 − m) s)`` the variance is
+    ``n m (1 − m) (1 + (n − 1) ρ)`` with ``ρ = 1 / (s + 1)``; `_POOL_RATERS` further raters have the ρ of `_POOL_SIZE`.
+
+    Parameters
+    ----------
+    right, n : ndarray of int, shape (n_raters,)
+        Correct annotations, of so many.
+    """
+    some = n > 0
+    r, n = right[some], n[some].astype(float)
+    total = n.sum()
+    m = (r.sum() + _PRIOR) / (total + 2 * _PRIOR)
+    weight = 1 - n / total
+    excess = float((n * (r / n - m) ** 2).sum()) / (m * (1 - m)) - weight.sum()
+    room = float((weight * (n - 1)).sum())
+    usual = room / n.size * _POOL_RATERS
+    rho = (excess + usual / (_POOL_SIZE + 1)) / (room + usual) if room > 0 else 1 / (_POOL_SIZE + 1)
+    size = 1 / float(np.clip(rho, *_RHO)) - 1
+    return m * size, (1 - m) * size
+
+
+def _components(
+    averaged: AveragedModels,
+    dataset: Dataset,
+    n_draws: int,
+    rng: np.random.Generator,
+    token,
+    doubt: float | None = LEAST_DOUBT,
+):
     """How many draws, and the class probabilities, of each member at each β."""
     weights = np.array([each.weight for each in averaged.members])
     parts = [[weight for _, weight in each.beta.points] for each in averaged.members]
     shares = np.concatenate([weight * np.array(part) for weight, part in zip(weights, parts, strict=True)])
     times = iter(rng.multinomial(n_draws, shares / shares.sum()).tolist())
     for member in averaged.members:
-        for _, probability in member_posteriors(member, dataset, token, doubt=LEAST_DOUBT):
+        for _, probability in member_posteriors(member, dataset, token, doubt=doubt):
             if count := next(times):
                 yield count, probability

@@ -117,7 +117,8 @@ def raters(request, sections, token, progress) -> list:
         return [*words, Words(f"Rater models are not possible: {verdict.reason}."), *_votes_alone(view)]
     part = RATERS.part("raters")
     options = part.resolve(seed=request.seed)
-    found = part.answer(view, options, token=token, progress=progress)
+    averaged = request.settings.average(view, token)
+    found = part.answer(view, options, averaged=averaged, token=token, progress=progress)
     flagged = [found.act.raters[rater] for rater in found.act.flagged()]
     return [
         Words(found.act.words(), "lead"),

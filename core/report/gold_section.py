@@ -3,13 +3,15 @@
 import numpy as np
 import pandas as pd
 
-from ..analyses.blocks import Figure, Grid, Words
-from ..figures import models as model_figures
-from ..models.comparison import against_gold
+from ..analyses.blocks import Grid, Words
+from ..analyses.models import MODELS
+from ..analyses.models.fits import of_fits
+from ..models.catalogue import Fitted
 from ..models.gold import gold_cases
 from ..models.gold_measures import GoldMeasure, gold_measures
 from ..raters.accuracy_threshold import gold_rates
-from ..text import plotly, plural, with_interval
+from ..text import plural, with_interval
+from .page import printed
 
 
 def gold(request, sections, token, progress) -> list:
@@ -30,7 +32,10 @@ def gold(request, sections, token, progress) -> list:
     if model is None or fit is None:
         return [Words(f"Gold is known for {plural(n, 'case')}.", "lead"), *blocks]
     title, measured = model.title, gold_measures(view, fit, seed=request.seed)
-    curve = against_gold(view, fit).calibration
+    part = MODELS.part("calibration")
+    same = request.dataset.kind == "class"  # else certainty is of other data than single classes
+    options = part.resolve(plausibility=request.model, reliability=request.reliability) if same else part.resolve()
+    models = of_fits([Fitted(model, view, fit, None, 0.0)])
     rows = [
         ("accuracy", measured.accuracy, n),
         ("log loss", measured.log_loss, n),
@@ -49,15 +54,9 @@ def gold(request, sections, token, progress) -> list:
         Words(_lead(title, measured.accuracy, n), "lead"),
         Words(_certain(measured.n_certain, measured.certain_right)),
         Grid(frame, f"{title}, which opens with these data, against gold; intervals of 95% over cases."),
-        Figure(
-            lambda theme: model_figures.calibration_curve(
-                curve.mean, curve.share, curve.low, curve.high, curve.n, theme, f"How sure {plotly(title)} is, and how "
-                "often it is right"
-            ),
-            "Reliability diagram of the model against gold",
-        ),
+        *printed(part.blocks(part.answer(view, options, models), view, options)),
         *blocks,
-    ]  # fmt: skip
+    ]
 
 
 def _lead(title: str, accuracy: GoldMeasure, n: int) -> str:

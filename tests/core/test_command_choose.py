@@ -158,10 +158,12 @@ def test_a_long_choice_says_about_how_long_it_takes_before_it_begins(command, cr
 
 def test_average_of_models_is_told_with_weights_and_what_gold_says_of_it(capsys, crowd):
     answers, gold = crowd
-    plain = told(capsys, "choose", answers, "--gold", gold)
-    found = told(capsys, "choose", answers, "--gold", gold, "--average")
+    plain = told(capsys, "choose", answers, "--gold", gold, "--no-average")
+    found = told(capsys, "choose", answers, "--gold", gold)
     average = found.pop("average")
     assert found["models"] == plain["models"] and "average" not in plain
+    assert found["opens"] == plain["opens"] == "model-average"
+    assert len(average["differ"]) == average["n_differ"]
     assert sum(each["weight"] for each in average["members"]) == pytest.approx(1)
     assert average["members"][-1] == {
         "model": "smoothed-vote", "weight": pytest.approx(1 / 12), "score": None, "beta": None, "beta_low": None,

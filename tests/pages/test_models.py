@@ -38,22 +38,26 @@ def comparison(app):
 
 def test_the_first_sentence_tells_changed_answers_from_decided_ties_and_names_the_model():
     app = opened("models", "anaesthesia")
-    assert title(app) == ("Weighing raters changes the majority class of 1 of 45 cases (Dawid-Skene, empirical Bayes)")
+    assert title(app) == "Weighing raters changes the majority class of 1 of 45 cases (Average of models)"
     assert title(not_smoothed(choose(app, "one-coin"))).endswith("(One coin)")
 
 
-def test_the_model_with_the_best_held_out_score_opens_with_its_reason_and_its_beta():
+def test_the_average_of_models_opens_with_its_members_and_any_single_model_is_one_choice_away():
     app = opened("models", "anaesthesia")
     said = words(app)
-    assert app.session_state["models_chosen"] == ["dawid-skene-empirical"]
-    assert "Dawid-Skene, empirical Bayes opens: of the rater models it predicts 225 held-out annotations best" in said
-    assert "are worth about" in said and "Chosen by you" not in said
-    scores = next(frame.value for frame in compared(app).dataframe if "score" in frame.value.columns)
-    assert scores["model"].iloc[0] == "Dawid-Skene, empirical Bayes" and scores["remark"].iloc[0] == "opens"
+    assert app.session_state["models_chosen"] == ["model-average"]
+    assert "Average of Dawid-Skene (30%), Dawid-Skene, empirical Bayes (24%), " in said
+    assert "and the Smoothed vote (8%).".lower() in said.lower() and "Chosen by you" not in said
+    assert "It gives none of 16 unanimous cases another class." in said and "differ on no case." in said
+    members = next(frame.value for frame in app.dataframe if "beta_low" in frame.value.columns)
+    assert members["weight"].sum() == pytest.approx(1) and "β not known: " in members["remark"].iloc[3]
+    scores = next(frame.value for frame in compared(app).dataframe if "difference" in frame.value.columns)
+    assert scores["model"].iloc[0] == "Average of models" and scores["remark"].iloc[0] == "opens"
     mine = choose(app, "tap")
     assert "Chosen by you" in words(mine) and title(mine).endswith("(t-a-p)")
+    assert "Dawid-Skene, empirical Bayes predicts 225 held-out annotations best of the rater models" in words(mine)
     back = settle(mine.button(key="use_best_model").click().run())
-    assert back.session_state["models_chosen"] == ["dawid-skene-empirical"]
+    assert back.session_state["models_chosen"] == ["model-average"]
 
 
 def test_no_headline_stands_while_rater_models_are_scored(monkeypatch):
@@ -66,7 +70,7 @@ def test_no_headline_stands_while_rater_models_are_scored(monkeypatch):
     assert "are uncertain" not in home and home.count("Computing") >= 2
     assert "Which cases are uncertain?" not in report and opening.CHOOSING in report
     app = opened("models", "anaesthesia")
-    scores = next(frame.value for frame in compared(app).dataframe if "score" in frame.value.columns)
+    scores = next(frame.value for frame in compared(app).dataframe if "difference" in frame.value.columns)
     assert title(app).startswith("Weighing raters") and "GLAD" in set(scores["model"])
 
 
@@ -171,7 +175,7 @@ def test_where_the_majority_vote_opens_no_model_stands_chosen_and_one_can_be():
     vote = next(frame.value for frame in app.dataframe if "share of cases" in frame.value.columns)
     assert dict(zip(vote["class"], vote["share of cases"], strict=True)) == {"one": 0.25, "two": 0.75}
     mine = choose(app, "dawid-skene")
-    assert "(Dawid-Skene)." in words(mine) and "Chosen by you. By held-out scores: Majority vote" in words(mine)
+    assert "(Dawid-Skene)." in words(mine) and "Chosen by you. Majority vote" in words(mine)
 
 
 def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are_warned_of():
@@ -184,7 +188,7 @@ def test_where_most_raters_give_one_class_the_smoothed_vote_opens_and_models_are
     n = re.search(r"Smoothed vote gives 0 of (\d+) unanimous cases another class\.", said)[1]
     assert not any("The prior is worth" in warning.value for warning in app.warning) and "The prior is worth" in said
     assert "most often right" not in said and "is not to be relied on here" not in said
-    scores = next(frame.value for frame in compared(app).dataframe if "score" in frame.value.columns)
+    scores = next(frame.value for frame in compared(app).dataframe if "difference" in frame.value.columns)
     row = scores.set_index("model")
     assert row.loc["Smoothed vote", "remark"] == "opens" and row.loc["Smoothed vote", "flipped"] == 0
     assert row.loc["Dawid-Skene", "remark"].startswith("It loses y: ") and row.loc["Dawid-Skene", "flipped"] > 10

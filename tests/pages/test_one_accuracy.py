@@ -6,12 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from core.analyses.raters import RATERS
 from core.extremes import clearly_least
 from core.figures.home import MOST_LINES
 from core.ingest.samples import load_sample
 from core.library import keep
 from core.raters.accuracy_threshold import judge_accuracy
-from core.raters.flagged_raters import flag_raters
 from core.raters.monitoring import monitor
 from core.text import number
 from tests.core.raters.raters_simulated import simulated
@@ -36,7 +36,7 @@ def said(request, tmp_path_factory, known_results):
     if request.param == "gold":
         keep(dataset)
     address = "skin" if request.param == "skin" else dataset.digest
-    found = flag_raters(monitor(dataset.as_classes()[0]))
+    found = RATERS.part("raters").answer(dataset.as_classes()[0]).act
     yield dataset, found, opened("raters", address)
     patch.undo()
 

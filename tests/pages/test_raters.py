@@ -142,7 +142,7 @@ def test_blind_reads_stand_beside_the_raters_where_there_are_reviews():
 def test_another_model_may_judge_the_raters():
     """Its accuracies stand in the table with its own intervals; the choice is among the default one and all by EM."""
     app = opened("raters", "skin")
-    assert app.selectbox(key="raters_model").options[0] == "Dawid-Skene, empirical Bayes (default)"
+    assert app.selectbox(key="raters_model").options[0] == "Average of models (default)"
     usual = app.dataframe[0].value.set_index("rater")["accuracy"]
     app = settle(app.selectbox(key="raters_model").set_value("tap").run())
     other = app.dataframe[0].value.set_index("rater")

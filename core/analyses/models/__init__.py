@@ -10,6 +10,7 @@ from ...methods import Verdict, any_of, can_use
 from ...models.catalogue import Request
 from ...models.gold import gold_cases
 from ...models.majority import METHOD as MAJORITY
+from ...plausibility.protocol import PlausibilityModel
 from ..base import Analysis, AnalysisPart, NoOptions, PartOption
 
 SHARED, OWN = "Shared by all labels", "Each label alone"
@@ -33,6 +34,25 @@ class CasesOptions(ModelOptions):
     """Options of the table of cases."""
 
     every: bool = field(default=False, metadata={"option": PartOption("All cases", key="all_cases", flag=True)})
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationOptions(ModelOptions):
+    """Of calibration.
+
+    Attributes
+    ----------
+    plausibility : PlausibilityModel, optional
+        Of certainty; counts with the settings of the data if omitted.
+    reliability : float
+        Its γ.
+    origin : str
+        Where gold comes from, if it is not in the file.
+    """
+
+    plausibility: PlausibilityModel | None = None
+    reliability: float = 1.0
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,10 +190,12 @@ MODELS = Analysis(
         _part("summary", "Models"),
         _part("agreement", "Models with each other"),
         _part("gold", "Against gold", applicable=_by_gold),
+        _part("calibration", "Calibration", CalibrationOptions, _by_gold),
         _part("details", "Fit details"),
         _part("tap", "t-a-p", applicable=_tap, options=NoOptions, needs=""),
         _part("explore", "Explore t-a-p", ExploreOptions, _always, needs=""),
         _part("scores", "Held-out scores", needs="scores:score_models"),
+        _part("average", "Average of models", needs="scores:score_models"),
         _part("labels", "All labels", LabelOptions, _labels, "labels:fit_every_label"),
         _part("vote", "Majority vote", applicable=_votes, needs=""),
     ),

@@ -8,6 +8,7 @@ from ...analysis_settings import rater_request
 from ...annotations.dataset import Dataset
 from ...extremes import clearly_least, clearly_most
 from ...figures.labels import NOT_CONVERGED
+from ...models.average import METHOD as AVERAGE
 from ...models.catalogue import Fitted, fit_request
 from ...models.comparison import models_agree, vote_changes
 from ...models.majority import MajorityVote
@@ -105,7 +106,7 @@ def remarks(shown: Fitted) -> list[Block]:
         )
         blocks.append(Words((Name(shown.title), text), "info"))
     diagnostics = None if shown.bayes is None else shown.bayes.diagnostics
-    grave = shown.bayes is None and shown.request.way != "vote"
+    grave = shown.bayes is None and shown.request.method is not AVERAGE and shown.request.way != "vote"
     notes = {note: grave or (diagnostics is not None and note == diagnostics.words) for note in shown.fit.notes}
     if shown.request.method.is_truth and (why := unanimous_cases(shown.dataset).why_not(shown.fit)):
         notes = {f"{shown.title} is not to be relied on here. {why}": True} | notes

@@ -6,13 +6,11 @@ import pandas as pd
 
 from ...annotations.dataset import Dataset
 from ...errors import PluralityError
-from ...figures import models as figures
 from ...models.comparison import GoldScore, against_gold
-from ...text import plotly
-from ..blocks import Block, Download, Figure, Grid, Heading, Name, Words
+from ..blocks import Block, Download, Grid, Heading, Name, Words
 from ..schema import Column, frame_of
 from .agreement import with_vote
-from .fits import FittedModels, label
+from .fits import FittedModels
 
 COLUMNS = (
     Column("model"),
@@ -26,19 +24,10 @@ COLUMNS = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelsByGold:
-    """Scores by label of the model, and the reason if there are none.
-
-    Attributes
-    ----------
-    scores : dict of str to GoldScore
-    without : dict of str to str
-    shown : str
-        Label of the model in detail.
-    """
+    """Scores by label of the model, and the reason if there are none."""
 
     scores: dict[str, GoldScore]
     without: dict[str, str]
-    shown: str
 
 
 def compute(models: FittedModels, options) -> ModelsByGold:
@@ -49,29 +38,17 @@ def compute(models: FittedModels, options) -> ModelsByGold:
             scores[name] = against_gold(models.shown.dataset, fit)
         except PluralityError as error:
             without[name] = str(error)
-    return ModelsByGold(scores, without, label(models.shown))
+    return ModelsByGold(scores, without)
 
 
 def present(found: ModelsByGold, dataset: Dataset, options) -> list[Block]:
-    """Show a row for each model, and the calibration of the one in detail."""
-    blocks: list[Block] = [Heading("Against gold", "calibration")]
+    """Show a row for each model."""
+    blocks: list[Block] = [Heading("Against gold", "gold")]
     blocks += [Words((Name(name), ": ", Name(why)), "note") for name, why in found.without.items()]
     if found.scores:
         table = table_of(found, dataset, options)
         blocks.append(Grid(table, "Models against gold.", 40, COLUMNS, "gold_table"))
         blocks.append(Download(table, "Against gold", "known_classes", "gold_download"))
-    if found.shown in found.scores:
-        curve = found.scores[found.shown].calibration
-        title = f"How sure {plotly(found.shown)} is, and how often it is right"
-        blocks.append(
-            Figure(
-                lambda theme: figures.calibration_curve(
-                    curve.mean, curve.share, curve.low, curve.high, curve.n, theme, title
-                ),
-                "Calibration against gold",
-                "calibration",
-            )
-        )
     return blocks
 
 

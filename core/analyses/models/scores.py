@@ -1,17 +1,30 @@
 """Held-out scores of all rater models, and their comparison with gold."""
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import pandas as pd
 
 from ...analysis_settings import SEED
 from ...annotations.dataset import Dataset
+from ...models.average import METHOD as AVERAGE
+from ...models.average import AveragedModels, average_models
 from ...models.choose import Choice, Standing, choose
 from ...models.gold import gold_cases
 from ...models.gold_measures import GoldMeasures, gold_measures
+from ...models.smoothed_vote import METHOD as SMOOTHED
+from ...runtime.chunks import CancelToken
 from ...text import number, plural, shorten
 from ..blocks import Block, Download, Grid, Heading, Name, Span, Words
 from ..schema import Column, Unit
 
 _MOST_NAMED = 12
+_OPENS = "opens"
+_ORDER = (
+    "model", "weight", "score", "difference", "± difference", "parameters", "β held out", "β shown", "prevalence",
+    "flipped", "remark", "accuracy by gold", "log loss by gold", "Brier by gold", "ECE by gold", "classes off by gold",
+    "cases at ≥ 0.99", "right at ≥ 0.99",
+)  # fmt: skip
 _UNITS: dict[str, Unit] = {
     **dict.fromkeys(("model", "prevalence", "remark"), "text"),
     "parameters": "count",
@@ -19,9 +32,47 @@ _UNITS: dict[str, Unit] = {
     "cases at ≥ 0.99": "count",
     "accuracy by gold": "share",
     "right at ≥ 0.99": "share",
+    "weight": "share",
 }
 
-Judged = tuple[Choice, dict[str, GoldMeasures]]
+
+class Judged(NamedTuple):
+    """Rater models by their held-out scores, what gold says of each, and their average.
+
+    Attributes
+    ----------
+    choice : Choice
+    by_gold : dict of str to GoldMeasures
+        By name of the model; empty without gold.
+    averaged : AveragedModels
+    """
+
+    choice: Choice
+    by_gold: dict[str, GoldMeasures]
+    averaged: AveragedModels
+
+
+def judge_models(
+    dataset: Dataset,
+    *,
+    known: Choice | None = None,
+    token: CancelToken | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Judged:
+    """Score all rater models on annotations held out and by gold, and average them.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes.
+    known : Choice, optional
+        Scores of some of the models.
+    token, progress
+        See `core.runtime.chunks.map_chunks`.
+    """
+    found = choose(dataset, seed=SEED, independent=False, known=known, token=token, progress=progress)
+    averaged = average_models(found, dataset, token=token)
+    return Judged(found, _measures_by_gold(dataset, found, averaged), averaged)
 
 
 def score_models(dataset: Dataset, options) -> Judged:
@@ -33,25 +84,17 @@ def score_models(dataset: Dataset, options) -> Judged:
         Dataset of single classes.
     options : ModelOptions
     """
-    found = choose(dataset, seed=SEED)
-    return found, measures_by_gold(dataset, found)
+    return judge_models(dataset)
 
 
-def measures_by_gold(dataset: Dataset, found: Choice) -> dict[str, GoldMeasures]:
-    """Return the comparison of each fitted model with gold, by name; empty without gold.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    found : Choice
-    """
+def _measures_by_gold(dataset: Dataset, found: Choice, averaged: AveragedModels) -> dict[str, GoldMeasures]:
+    """Return the comparison of the average and of each fitted model with gold, by name; empty without gold."""
     if not len(gold_cases(dataset)):
         return {}
-    return {
-        each.candidate.name: gold_measures(dataset, each.fit, seed=SEED)
-        for each in found.standings
-        if each.fit is not None
-    }
+    fits = {each.candidate.name: each.fit for each in found.standings}
+    if averaged.members:
+        fits[AVERAGE.name] = averaged.fit
+    return {name: gold_measures(dataset, fit, seed=SEED) for name, fit in fits.items() if fit is not None}
 
 
 def compute(judged: Judged, options) -> Judged:
@@ -61,7 +104,7 @@ def compute(judged: Judged, options) -> Judged:
 
 def present(judged: Judged, dataset: Dataset, options) -> list[Block]:
     """Show a row for each model, in the order of the scores."""
-    found, by_gold = judged
+    found = judged.choice
     table = table_of(judged, dataset, options)
     columns = [Column(name, unit=_UNITS.get(name, "error")) for name in table]
     blocks: list[Block] = [
@@ -74,7 +117,7 @@ def present(judged: Judged, dataset: Dataset, options) -> list[Block]:
             "note",
         ),
     ]
-    if better := preferred_by_gold(found, by_gold):
+    if better := preferred_by_gold(judged):
         blocks.append(Words((Name(better),), "info", icon="verified"))
     blocks.append(Download(table, "Held-out scores", "held_out_scores", "held_out_scores_download"))
     if found.families:
@@ -109,10 +152,20 @@ def families_of(found: Choice) -> pd.DataFrame:
 
 
 def table_of(judged: Judged, dataset: Dataset, options) -> pd.DataFrame:
-    """Return one row per model, in the order of the scores; leave out columns that no model has."""
-    found, by_gold = judged
-    rows = [_row(found, each, by_gold.get(each.candidate.name)) for each in found.standings]
-    return pd.DataFrame(rows).dropna(axis=1, how="all")
+    """Return the average, then one row per model in the order of the scores; leave out columns that no model has."""
+    found, by_gold, averaged = judged
+    weights = {each.name: each.weight for each in averaged.members}
+    if weights:
+        weights |= {each.candidate.name: averaged.vote_share for each in found.standings if each.candidate is SMOOTHED}
+    rows = [
+        _row(found, each, by_gold.get(each.candidate.name)) | {"weight": weights.get(each.candidate.name)}
+        for each in found.standings
+    ]
+    if weights:
+        average = {"model": AVERAGE.title, "flipped": averaged.flipped, "remark": _OPENS}
+        rows.insert(0, average | _gold_columns(by_gold.get(AVERAGE.name)))
+    frame = pd.DataFrame(rows).dropna(axis=1, how="all")
+    return frame[[name for name in _ORDER if name in frame]]
 
 
 def _row(found: Choice, each: Standing, gold: GoldMeasures | None) -> dict:
@@ -129,50 +182,55 @@ def _row(found: Choice, each: Standing, gold: GoldMeasures | None) -> dict:
         "flipped": each.flipped,
         "remark": _remark(found, each),
     }
-    if gold is not None:
-        certain = gold.certain_right
-        row |= {
-            "accuracy by gold": gold.accuracy.value,
-            "log loss by gold": gold.log_loss.value,
-            "Brier by gold": gold.brier.value,
-            "ECE by gold": gold.ece.value,
-            "classes off by gold": None if gold.absolute_error is None else gold.absolute_error.value,
-            "cases at ≥ 0.99": gold.n_certain,
-            "right at ≥ 0.99": None if certain is None else certain.value,
-        }
-    return row
+    return row | _gold_columns(gold)
+
+
+def _gold_columns(gold: GoldMeasures | None) -> dict:
+    if gold is None:
+        return {}
+    certain = gold.certain_right
+    return {
+        "accuracy by gold": gold.accuracy.value,
+        "log loss by gold": gold.log_loss.value,
+        "Brier by gold": gold.brier.value,
+        "ECE by gold": gold.ece.value,
+        "classes off by gold": None if gold.absolute_error is None else gold.absolute_error.value,
+        "cases at ≥ 0.99": gold.n_certain,
+        "right at ≥ 0.99": None if certain is None else certain.value,
+    }
 
 
 def _remark(found: Choice, each: Standing) -> str:
-    """Return whether a model is selected or why it cannot be, and if it has not converged."""
-    words = "opens" if each.candidate.name == found.chosen else each.excluded
+    """Return whether a vote opens or why a model cannot be averaged, and if it has not converged."""
+    words = _OPENS if each.candidate.name == found.chosen and each.by_vote else each.excluded
     if each.fit is None or each.fit.converged:
         return words
     return f"{words} (not converged)" if words else "not converged"
 
 
-def preferred_by_gold(found: Choice, by_gold: dict[str, GoldMeasures]) -> str:
-    """Return that gold prefers another model than the selected one, if its log loss is lower beyond the intervals.
+def preferred_by_gold(judged: Judged) -> str:
+    """Return that gold prefers a single model to what opens, if its log loss is lower beyond the intervals.
 
     Parameters
     ----------
-    found : Choice
-    by_gold : dict of str to GoldMeasures
-        Measures by name of the model.
+    judged : Judged
     """
-    opened = by_gold.get(found.chosen)
+    found, by_gold, averaged = judged
+    opens = AVERAGE.name if averaged.members else found.chosen
+    titles = {each.candidate.name: each.candidate.title for each in found.standings} | {AVERAGE.name: AVERAGE.title}
+    opened = by_gold.get(opens)
     rivals = {
         each.candidate.title: by_gold[each.candidate.name].log_loss
         for each in found.standings
-        if each.candidate.name in by_gold and not each.excluded and each.candidate.name != found.chosen
+        if each.candidate.name in by_gold and not each.excluded and each.candidate.name != opens
     }
     if opened is None or not rivals:
         return ""
-    title, loss = min(rivals.items(), key=lambda item: item[1].value)
+    rival, loss = min(rivals.items(), key=lambda item: item[1].value)
     if loss.high >= opened.log_loss.low:
         return ""
     return (
-        f"Gold prefers {title}: log loss {number(loss.value)} ({number(loss.low)} to {number(loss.high)}) on "
-        f"{plural(opened.n, 'gold case')}, against {number(opened.log_loss.value)} of the model that opened; gold "
-        "judges, it does not choose. Choose it above to use it."
+        f"Gold prefers {rival}: log loss {number(loss.value)} ({number(loss.low)} to {number(loss.high)}) on "
+        f"{plural(opened.n, 'gold case')}, against {number(opened.log_loss.value)} of "
+        f"{titles[opens]}. Gold does not change what opens. Choose the model above to use it."
     )

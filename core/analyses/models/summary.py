@@ -20,7 +20,7 @@ from .fits import FittedModels
 
 MOST_BADGES = 6
 _ALL_ROWS = 100_000  # pixels: the table never scrolls
-_METHODS = {"em": "EM", "map": "posterior mode", "nuts": "full posterior", "vote": "votes"}
+_METHODS = {"em": "EM", "map": "posterior mode", "nuts": "full posterior", "vote": "votes", "stacking": "stacking"}
 _PAPER = (
     "The score that Han, Adıgüzel & Carpenter print for difficulty models: one annotation is left out, and the other "
     "annotations on its case say nothing of the case's class. Ours, elpd, leaves out a whole case and integrates its "

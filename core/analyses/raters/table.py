@@ -6,15 +6,20 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from ...analysis_settings import SEED, can_choose
 from ...annotations.dataset import Dataset
 from ...extremes import clearly_least
+from ...models.average import METHOD as AVERAGE
+from ...models.average import AveragedModels, average_models
 from ...models.catalogue import em_model, request
+from ...models.choose import choose
 from ...models.rater_summary import leaning
 from ...models.result import RaterModelFit
-from ...raters.accuracy_threshold import GOLD_EACH
+from ...raters.accuracy_threshold import GOLD_EACH, why_not
 from ...raters.flagged_raters import FlaggedRaters, flag_raters
-from ...raters.following import Following
-from ...raters.monitoring import RaterTable, monitor
+from ...raters.following import Following, can_follow
+from ...raters.monitoring import RaterTable, monitor, with_draws
+from ...raters.truth_draws import N_DRAWS, judging_draws
 from ...runtime.chunks import CancelToken
 from ...text import percent, plotly, plural, shorten
 from ..blocks import Block, Details, Download, Figure, Grid, Name, Strong, Words
@@ -22,6 +27,7 @@ from ..schema import Column, Unit, intervals
 
 MOST_FLAGS, MOST_LISTED = 12, 100
 DEFAULT_MODEL = "usual"
+_LOOKED = 0.2  # share of the time that looking at raters takes, if models are averaged afterwards
 
 _ENDS = ("interval, lower end", "interval, upper end")
 _ACCURACY = intervals("accuracy", low="ci_low", high="ci_high", heads=_ENDS)
@@ -163,10 +169,13 @@ def compute(
     options,
     *,
     table: RaterTable | None = None,
+    averaged: AveragedModels | None = None,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> AssessedRaters:
     """Compute all results on each rater, and their flags.
+
+    Accuracies are those of the average of rater models, unless a single model is chosen.
 
     Parameters
     ----------
@@ -174,12 +183,36 @@ def compute(
     options : AssessedOptions
     table : RaterTable, optional
         Table of `look`, if it is known.
+    averaged : AveragedModels, optional
+        The average, if it is known; worked out if neither this nor the table is.
     token, progress
         See `core.runtime.chunks.map_chunks`.
     """
-    table = look(dataset, options, token=token, progress=progress) if table is None else table
+    if table is None:
+        table = look(dataset, options, token=token, progress=progress and (lambda done: progress(_LOOKED * done)))
+        if averaged is None and takes_average(dataset, options):
+            rest = progress and (lambda done: progress(_LOOKED + (1 - _LOOKED) * done))
+            scored = choose(dataset, seed=SEED, independent=False, token=token, progress=rest)
+            averaged = average_models(scored, dataset, token=token)
+    if averaged is not None and takes_average(dataset, options):
+        how = {"level": options.level, "seed": options.seed, "token": token}
+        if (draws := judging_draws(averaged, dataset, **how)) is not None:
+            table = with_draws(table, averaged.fit, draws)
     asked = {"acceptable": options.acceptable, "q": options.fdr, "judged_by": options.judged_by}
     return AssessedRaters(table, flag_raters(table, **asked, token=token))
+
+
+def takes_average(dataset: Dataset, options) -> bool:
+    """Whether the average of rater models judges accuracy: no model is named, and annotations can tell it at all.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of single classes.
+    options : AssessedOptions
+    """
+    asked = options.model == DEFAULT_MODEL and can_choose(dataset)
+    return asked and not can_follow(dataset) and not why_not(dataset)
 
 
 def table_of(found: AssessedRaters, dataset: Dataset | None = None, options=None) -> pd.DataFrame:
@@ -330,7 +363,7 @@ def flags(found: AssessedRaters) -> list[Block]:
         *([Details(title, lines, n <= MOST_FLAGS)] if n else []),
         Words(
             "Drift, speed, repetition and careless annotations are flagged with a probability of "
-            f"{percent(table.false_alarms)} at most that an honest rater is among them. {_judged(act)}",
+            f"{percent(table.false_alarms)} at most that an honest rater is among them. {_judged(act, table.draws is not None)}",
             "note",
             "signs",
         ),
@@ -338,13 +371,24 @@ def flags(found: AssessedRaters) -> list[Block]:
     ]
 
 
-def _judged(act: FlaggedRaters) -> str:
-    """Return the measure by which raters are judged, in a sentence."""
+def _judged(act: FlaggedRaters, by_draws: bool) -> str:
+    """Return the measure by which raters are judged, in a sentence.
+
+    Parameters
+    ----------
+    act : FlaggedRaters
+    by_draws : bool
+        The model is the average of rater models, with draws of the truth.
+    """
     if act.following is not None:
         return _followed(act.following)
     if not act.acceptable.n_judged:
         return ""
     others = "the other raters of each case, as the model weighs them"
+    if by_draws:
+        others = (
+            f"the {AVERAGE.title.lower()} over {N_DRAWS:,} draws of the truth, so intervals include its uncertainty"
+        )
     n_gold = int(act.acceptable.by_gold.sum())
     if not n_gold:
         return f"Accuracy is judged by {others}, and is shrunk towards all raters."

@@ -32,10 +32,13 @@ def weighs(view: Dataset, settings: AnalysisSettings):
     from core.raters.accuracy_threshold import judge_accuracy
     from core.raters.leave_one_rater_out import panel_of
     from core.raters.monitoring import default_request
+    from core.raters.truth_draws import judging_draws
 
-    judging = fit_request(default_request(view), view).fit
-    shown = fit_request(settings.rater_model, view)
-    return story.weighs(view, shown.title, shown.fit, judge_accuracy(panel_of(view, judging)))
+    panel = panel_of(view, fit_request(default_request(view), view).fit)
+    averaged = settings.average(view)
+    draws = None if averaged is None else judging_draws(averaged, view)
+    judged = judge_accuracy(panel, averaged=None if draws is None else averaged.fit, draws=draws)
+    return story.weighs(view, settings.rater_model.title, settings.weigh(view), judged)
 
 
 def torn(dataset: Dataset, certainty, model, reliability: float, n_draws: int, seed: int):

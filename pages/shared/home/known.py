@@ -11,8 +11,11 @@ from core.analyses.agreement import AGREEMENT
 from core.analyses.raters.table import AssessedRaters
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
+from core.annotations.rater_codes import with_codes
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.sweep_table import SweepTable
+from core.models.average import METHOD as AVERAGE
+from core.models.average import AveragedModels
 from core.models.catalogue import em_model, fit_request
 from core.models.one_class_raters import one_class_raters
 from core.models.precision import MOST_PARAMETERS, N_REPLICATES, precision_of
@@ -20,7 +23,8 @@ from core.models.unanimous import unanimous_cases
 from core.plausibility.protocol import PlausibilityModel
 from core.raters.accuracy_threshold import why_not
 from core.raters.leave_one_rater_out import panel_of
-from core.raters.own_classes import own_classes
+from core.raters.own_classes import own_classes, own_classes_of
+from core.raters.truth_draws import prevalence_interval
 from pages.shared.cache import analyses
 from pages.shared.cache import datasets as cached
 from pages.shared.cache import home as cached_home
@@ -119,7 +123,7 @@ def sweep(views: Views) -> SweepTable | None:
 def raters(views: Views) -> AssessedRaters | None:
     """The raters and what speaks against them, as the Raters page has them; None as above."""
     view = views.classes
-    if not _wanted(view, "raters", view.n_annotations, rater_accuracy.MOST_ANNOTATIONS):
+    if not _wanted(view, "raters", view.n_annotations, rater_accuracy.MOST_ANNOTATIONS) or rater_accuracy.is_open(view):
         return None
     return rater_accuracy.judged(view)
 
@@ -127,8 +131,9 @@ def raters(views: Views) -> AssessedRaters | None:
 def prevalence(views: Views) -> tuple[tuple[Share, ...], str] | None:
     """Share of each class with its interval, and by what: the rater model of the settings, else the vote.
 
-    A posterior mode has no interval. The vote if the model takes long, if annotations alone do not tell who is wrong,
-    if most raters give one class, if the model flips unanimous cases, and if the classes of the model are not those
+    The average of models has the interval of draws of the truth; a posterior mode has none. The vote if the model takes
+    long, if annotations alone do not tell who is wrong, if most raters give one class, if the model flips unanimous
+    cases, and if the classes of the model are not those
     that raters name. None while the model is chosen.
     """
     view, asked = views.classes, views.settings.rater_model
@@ -136,7 +141,7 @@ def prevalence(views: Views) -> tuple[tuple[Share, ...], str] | None:
     n_parameters = view.n_raters * view.n_classes * (view.n_classes - 1)
     if (
         asked is None
-        or asked.way not in ("em", "map")
+        or asked.way == "vote"
         or view.n_classes < 2
         or view.n_annotations > MOST_FITTED
         or n_parameters > MOST_PARAMETERS
@@ -144,6 +149,8 @@ def prevalence(views: Views) -> tuple[tuple[Share, ...], str] | None:
         return by_vote
     if views.settings.rater_model_open:
         return None
+    if asked.method is AVERAGE:
+        return by_vote if (known := _averaged(views)) is None else _by_average(view, known)
 
     def work(job):
         cached.preparation().wait(("models",))
@@ -165,6 +172,31 @@ def prevalence(views: Views) -> tuple[tuple[Share, ...], str] | None:
     if not found[1] or (asked.way == "em" and any(low != low for _, low, _ in found[0])):
         return by_vote
     return tuple(Share(*row, by_vote[0][0].n) for row in found[0]), asked.title
+
+
+def _averaged(views: Views) -> AveragedModels | None:
+    """The average of models; None if prevalence by it is not to be relied on."""
+    view, averaged = views.classes, views.settings.averaged
+    if averaged is None or not averaged.members or why_not(view) or unanimous_cases(view).why_not(averaged.fit):
+        return None
+    return averaged if own_classes_of(view, averaged.fit).judge else None
+
+
+def _by_average(view: Dataset, averaged: AveragedModels) -> tuple[tuple[Share, ...], str] | None:
+    """Prevalence by the average, with the interval of draws of the truth; None while they are drawn."""
+    key = (view.content_digest, "prevalence", SEED, AVERAGE.name)
+    found = job_progress.result_of(
+        key,
+        "Prevalence",
+        lambda job: prevalence_interval(with_codes(averaged, view), view.coded, seed=SEED, token=job.token),
+        _LANE,
+        view,
+    )
+    if found is None:
+        return None
+    rows = zip(averaged.fit.prevalence.tolist(), *(end.tolist() for end in found), strict=True)
+    n = int((np.diff(view.case_ptr) > 0).sum())
+    return tuple(Share(*row, n) for row in rows), AVERAGE.title
 
 
 def _wanted(dataset: Dataset, what: str, size: int, most: int) -> bool:

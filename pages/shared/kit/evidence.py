@@ -63,7 +63,7 @@ def counted(one: Fitted) -> tuple[Fitted, EvidenceWeight | None]:
 def _weight(one: Fitted, chosen: Predictions, probability: np.ndarray) -> EvidenceWeight | None:
     """By the held-out β of the model where it is known, so that it stands beside the scores of the models."""
     judged = opening.choice(one.dataset)
-    standings = () if judged is None else judged[0].standings
+    standings = () if judged is None else judged.choice.standings
     held = next((each.held for each in standings if each.candidate.name == one.request.model and each.held), None)
     beta, both = (one.fit.beta, False) if held is None else (held.beta, held.temper_prevalence)
     content, model = one.dataset.coded, em_model(one.request)

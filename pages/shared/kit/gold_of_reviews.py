@@ -4,6 +4,7 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.review.decided_gold import DecidedGold
+from core.review.random_sample import reviewed_by
 from core.review.review_errors import StoreError
 from core.review.states import CaseReview
 from core.text import plural
@@ -44,6 +45,15 @@ def applied(dataset: Dataset) -> Dataset:
         return dataset
     found = _found(dataset)
     return dataset if found is None else found.dataset
+
+
+def origin() -> str:
+    """Whether the cases decided in arbitration came by a queue or by chance, in a sentence; empty if not in use."""
+    if not st.session_state.get(_key()):
+        return ""
+    digest = state.whole().dataset.digest
+    reviews = reviews_of(state.whole().dataset)
+    return reviewed_by(reviews, access.store().sessions_of_others(digest, "")).words() if reviews else ""
 
 
 def _key() -> str:

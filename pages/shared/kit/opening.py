@@ -5,7 +5,7 @@ Rater models are scored on held-out annotations, and certainty is compared with 
 
 from contextlib import suppress
 
-from core.analyses.models.scores import Judged, measures_by_gold
+from core.analyses.models.scores import Judged, judge_models
 from core.analysis_settings import SEED, AnalysisSettings, can_choose, decide, has_truth
 from core.annotations.dataset import Dataset
 from core.certainty.held_out_readers import HeldOutCurve, held_out_curve
@@ -29,7 +29,7 @@ _OF_TRUTH = 4e-3  # seconds of a case with gold
 
 
 def choice_job(view: Dataset) -> Job | None:
-    """Held-out scores of rater models in the background, and what gold says; None where nothing can be compared.
+    """Held-out scores of rater models with their average in the background, and what gold says; None if impossible.
 
     Models by expectation-maximisation are scored first, which settles how far raters share mistakes: they are the
     job's partial result. ``view`` has one class per annotation.
@@ -39,17 +39,17 @@ def choice_job(view: Dataset) -> Job | None:
 
     def work(job: Job) -> Judged:
         cached.preparation().wait(("models",))  # compiling here too would take twice as long
-        how = {"seed": SEED, "seconds": expected.of_choice(view)}
-        job.partial = first = cached.run(job, choose, view.coded, view.coded, difficulty=False, **how)
-        found = cached.run(job, choose, view.coded, view.coded, known=first, **how)
-        return found, measures_by_gold(view.coded, found)
+        seconds = expected.of_choice(view)
+        how = {"seed": SEED, "difficulty": False, "independent": False, "seconds": seconds}
+        job.partial = first = cached.run(job, choose, view.coded, view.coded, **how)
+        return cached.run(job, judge_models, view.coded, view.coded, known=first, seconds=seconds)
 
     key, title = plausibility_models.choice_key(view), plausibility_models.CHOICE
     return cached.job(key, title, work, LANE, view, background=True)
 
 
 def choice(view: Dataset) -> Judged | None:
-    """The scores of all models; None until they are done."""
+    """The scores of all models and their average; None until they are done."""
     job = choice_job(view)
     return cached.result(job, view) if job is not None and job.state == "done" else None
 
@@ -82,16 +82,21 @@ def settings(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> Analy
     view : Dataset
         The same as single classes.
     """
-    job, scored = choice_job(view), None
+    job, scored, averaged = choice_job(view), None, None
     scoring = job is not None and not job.finished
     if job is not None and (scoring or job.state == "done"):
-        scored = cached.partial(job, view) if scoring else cached.result(job, view)[0]
+        if scoring:
+            scored = cached.partial(job, view)
+        else:
+            judged = cached.result(job, view)
+            scored, averaged = judged.choice, judged.averaged
     awaited = truth_job(dataset, model)
     return decide(
         dataset,
         model,
         view,
         choice=scored,
+        averaged=averaged,
         scoring=scoring,
         truth=truth(dataset, model),
         awaits_truth=awaited is not None and not awaited.finished,

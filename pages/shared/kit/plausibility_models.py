@@ -40,13 +40,13 @@ def offered(dataset: Dataset) -> list[str]:
 
 def choice_key(view: Dataset) -> tuple:
     """Under which the held-out scores of all models of raters are kept, with the one that opens."""
-    return (view.content_digest, "choose", SEED)
+    return (view.content_digest, "judged models", SEED)
 
 
 def _choice(dataset: Dataset) -> Choice | None:
     """The held-out scores of all rater models; None until they are known."""
     judged = cached.known_result(choice_key(dataset), CHOICE, dataset)
-    return None if judged is None else judged[0]
+    return None if judged is None else judged.choice
 
 
 def order_counts(dataset: Dataset) -> bool:

@@ -72,7 +72,7 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
     for name in chosen:
         ways = known[name].ways
         way = "nuts" if how == FULL and "nuts" in ways else ways[0]
-        at = {} if way == "nuts" else shown_at(name, judged and judged[0])  # chains have no β
+        at = {} if way == "nuts" else shown_at(name, judged and judged.choice)  # chains have no β
         requests.append(request(name, way, **_taken(known[name], way, asked | at)))
     _why(view, judged)
     return requests, restarts
@@ -83,7 +83,7 @@ def _opened_with(view: Dataset) -> opening.Judged | None:
     judged = opening.choice(view)
     now = st.session_state.get(_CHOSEN)
     if now is None or now == st.session_state.get(_OPENED):
-        best = rater_request(None if judged is None else judged[0], view).method
+        best = rater_request(None if judged is None else judged.choice, view).method
         st.session_state[_CHOSEN] = st.session_state[_OPENED] = [] if best.reference else [best.name]
     return judged
 
@@ -111,7 +111,7 @@ def is_open(view: Dataset) -> bool:
 def vote_opens(view: Dataset) -> bool:
     """Whether the held-out scores leave the majority vote alone, and the user has chosen nothing else."""
     judged = opening.choice(view)
-    return judged is not None and judged[0].best.candidate.reference and not st.session_state[_CHOSEN]
+    return judged is not None and judged.choice.best.candidate.reference and not st.session_state[_CHOSEN]
 
 
 def _why(view: Dataset, judged: opening.Judged | None) -> None:
@@ -121,21 +121,24 @@ def _why(view: Dataset, judged: opening.Judged | None) -> None:
         if job is not None and not job.finished:
             beta = exact(shown_at("", None)["beta"])
             st.caption(
-                "Held-out scores of all models are being computed; the one that predicts best will open here. "
+                "Held-out scores of all models are being computed; their average will open here. "
                 f"Until then each annotation counts as {beta} of an independent one."
             )
             job_progress.redraw_after(job)
         return
-    found = judged[0]
+    found = judged.choice
     mine = st.session_state[_CHOSEN] != st.session_state.get(_OPENED)
-    reason = f"Chosen by you. By held-out scores: {found.reason}" if mine else found.reason
+    if not mine and judged.averaged.members:  # the average says what it is made of
+        return
+    reason = f"Chosen by you. {found.reason}" if mine else found.reason
     left, right = st.columns([5, 1.4], vertical_alignment="center")
     who = who_says_the_same(found)
     spans = (Name(f"{reason} {found.flips}"), *((" They are: ", *who, ".") if who else ()))
     with left:
         blocks.show([Words(spans, "note", "held-out score")])
     if mine:
-        right.button("Use the best", type="tertiary", on_click=_use_best, key="use_best_model")
+        label = "Use the average" if judged.averaged.members else "Use the vote"
+        right.button(label, type="tertiary", on_click=_use_best, key="use_best_model")
 
 
 def _use_best() -> None:

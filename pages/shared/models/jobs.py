@@ -6,6 +6,8 @@ import streamlit as st
 
 from core.annotations.dataset import Dataset
 from core.annotations.rater_codes import with_codes
+from core.models.average import METHOD as AVERAGE
+from core.models.average import AveragedModels
 from core.models.catalogue import Fitted, Request, em_model, fit_request
 from core.models.precision import N_REPLICATES, precision_of
 from core.models.result import RaterModelFit, Uncertainty
@@ -13,7 +15,7 @@ from core.runtime.identity_cache import cache_by_identity
 from core.runtime.jobs import Job
 from core.text import markdown
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import expected, job_progress
+from pages.shared.kit import expected, job_progress, opening
 
 MOST_LISTED = 6
 _PART = "/models"
@@ -29,6 +31,10 @@ def fits(view: Dataset, requests: list[Request]) -> list[Fitted]:
         job_progress.leave_others(prefix, titles)
     first = _Queue(view, _WORK, "pages")
     for request in requests:
+        if request.method is AVERAGE and (job := opening.choice_job(view)) is not None and job.state != "failed":
+            if (averaged := _averaged(view, job)) is not None:
+                found[request] = Fitted(request, view, averaged.fit, None, job.seconds)
+            continue
         quick = request if request.way != "nuts" else request.by(request.method.ways[0])
         if (done := first.fit(quick)) is not None:
             found[request] = done
@@ -40,6 +46,14 @@ def fits(view: Dataset, requests: list[Request]) -> list[Fitted]:
     samplers.say()
     _leave_unwanted(first.keys + samplers.keys)
     return [found[request] for request in requests if request in found]
+
+
+def _averaged(view: Dataset, job: Job) -> AveragedModels | None:
+    """The average of models; None while they are scored, which is then shown."""
+    if (judged := opening.choice(view)) is not None:
+        return judged.averaged
+    job_progress.redraw_after(job)
+    return None
 
 
 class _Queue:

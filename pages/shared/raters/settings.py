@@ -5,9 +5,10 @@ from dataclasses import replace
 import streamlit as st
 
 from core.analyses.raters import AssessedOptions
-from core.analyses.raters.table import DEFAULT_MODEL
+from core.analyses.raters.table import DEFAULT_MODEL, takes_average
 from core.annotations.dataset import Dataset
 from core.methods import methods
+from core.models.average import METHOD as AVERAGE
 from core.models.catalogue import Fitted
 from core.models.gold import gold_cases
 from core.models.result import RaterModelFit
@@ -45,7 +46,7 @@ def _model(view: Dataset) -> tuple[object, RaterModelFit | None]:
         if "em" in method.ways and (view.ordinal or "order" not in method.needs)
     }
     names = [DEFAULT_MODEL, *titles, *drawn]
-    default = titles[default_request(view).model]
+    default = AVERAGE.title if takes_average(view, AssessedOptions()) else titles[default_request(view).model]
     chosen = st.selectbox(
         "Judged by",
         names,

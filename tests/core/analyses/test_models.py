@@ -16,9 +16,10 @@ from core.analyses.models.checks import predicts_best, who_reproduces
 from core.analyses.models.fits import FittedModels, label, of_fits, restarts_in_words
 from core.analyses.models.labels import EveryLabel
 from core.analyses.models.raters import extremes
-from core.analyses.models.scores import preferred_by_gold, who_says_the_same
+from core.analyses.models.scores import Judged, preferred_by_gold, who_says_the_same
 from core.analyses.models.summary import badges, difference_in_words, prevalence_of
 from core.annotations.dataset import Dataset
+from core.certainty.top_sets import annotation_certainty
 from core.figures.checks import MOST_MODELS
 from core.figures.theme import LIGHT
 from core.ingest.samples import load_sample
@@ -29,9 +30,13 @@ from core.models.loo import LooRow, PsisLoo
 from core.models.majority import MajorityVote
 from core.models.rater_summary import RaterSummary
 from core.models.result import Spread
+from core.plausibility.dirichlet import DirichletCounts
 from tests.core.analyses.test_contract import every
 from tests.core.figures.fits import fit
 from tests.core.figures.test_checks import check
+from tests.core.models.rows import simulated
+
+VOTE_ALONE = SimpleNamespace(members=())  # no model can be averaged
 
 
 class Shown:
@@ -193,11 +198,77 @@ def test_models_against_gold_leave_with_their_own_accuracy_and_loss():
         assert [row["ci_low"], row["ci_high"]] == pytest.approx(wilson(right.mean(), 20, Z95))
         assert row["log-loss"] == pytest.approx(-np.log(known[np.arange(20), gold[:20]]).mean())
     assert frame["accuracy"].nunique() == 2
-    _, curve, bars = got.figures["calibration"].data
-    top = fits["Dawid-Skene"].class_probability[:20].max(axis=1)
-    assert sum(bars.y) == 20 and np.dot(bars.x, bars.y) == pytest.approx(top.sum())
-    assert np.dot(curve.y, bars.y) == pytest.approx(20 * frame.loc["Dawid-Skene", "accuracy"])
-    assert got.titles["calibration"] == "How sure Dawid-Skene is, and how often it is right"
+    models, top = (
+        FittedModels((one,), one, fits["Majority vote"]),
+        fits["Dawid-Skene"].class_probability[:20].max(axis=1),
+    )
+    bins = shown("calibration", models).downloads["calibration_download"].query("number == 'P(correct)'")
+    assert bins["cases"].sum() == 20 and bins["cases"] @ bins["mean"] == pytest.approx(top.sum())
+    assert bins["cases"] @ bins["share correct"] == pytest.approx(20 * frame.loc["Dawid-Skene", "accuracy"])
+
+
+def with_truth_of(n_gold, n_cases=400, accuracy=0.8):
+    """Five raters of two classes who are correct alike, with gold of some cases."""
+    confusion = np.tile(np.array([[accuracy, 1 - accuracy], [1 - accuracy, accuracy]]), (5, 1, 1))
+    rows, truth = simulated(3, n_cases, confusion, (0.5, 0.5), 3)
+    case, rater, answer = np.array(rows).T
+    names = ([f"{kind}{i}" for i in range(n)] for kind, n in (("c", n_cases), ("r", 5), ("k", 2)))
+    data = Dataset.from_classes("crowd", *names, case, rater, answer)
+    return replace(data, gold=np.where(np.arange(n_cases) < n_gold, truth, -1).astype(np.int32))
+
+
+def calibration_of_certain(data, said):
+    """The part, of a model that gives each case's majority class the same probability."""
+    vote = MajorityVote().fit(data)
+    top = vote.class_probability.argmax(axis=1)
+    probability = np.where(np.arange(2) == top[:, None], said, 1 - said)
+    one = Fitted(request("dawid-skene"), data, replace(vote, class_probability=probability), None, 0.0)
+    right = float((top == data.gold)[data.gold >= 0].mean())
+    return shown("calibration", FittedModels((one,), one, vote)), right
+
+
+def test_calibration_has_a_curve_with_a_hundred_gold_cases_and_bars_with_wilson_intervals_below():
+    many, _ = calibration_of_certain(with_truth_of(100), 0.9)
+    assert [trace.mode for trace in many.figures["calibration_correct"].data if trace.type == "scatter"][1] == (
+        "lines+markers"
+    )
+    assert not any("Bars and no curve" in words for words in many.words)
+    few, right = calibration_of_certain(with_truth_of(99), 0.9)
+    for key in ("calibration_correct", "calibration_certainty"):
+        assert all(trace.mode == "markers" for trace in few.figures[key].data if trace.type == "scatter")
+    (bars,) = [trace for trace in few.figures["calibration_correct"].data if trace.type == "bar"]
+    low, high = wilson(right, 99, Z95)
+    assert (bars.y[0] - bars.error_y.arrayminus[0], bars.y[0] + bars.error_y.array[0]) == pytest.approx((low, high))
+    assert "Bars and no curve: 99 gold cases are too few for one." in few.words
+
+
+def test_p_correct_is_called_too_high_or_too_low_only_beyond_the_interval_of_gold_and_certainty_never():
+    data = with_truth_of(300)
+    _, right = calibration_of_certain(data, 0.9)
+    low, high = wilson(right, 300, Z95)
+    for said, words in ((high + 0.02, "too high"), (low - 0.02, "too low"), (right, "")):
+        got, _ = calibration_of_certain(data, said)
+        assert got.words[0].startswith("P(correct) averages ")
+        assert [one in got.words[0] for one in ("too high", "too low")] == [
+            one == words for one in ("too high", "too low")
+        ]
+        assert "too " not in got.words[1] and "predicts what more raters would say, not what is true" in got.words[1]
+
+
+def test_certainty_is_set_against_gold_at_the_settings_and_gold_of_a_queue_is_said():
+    data = with_truth_of(120)
+    fit = fit_request(request("dawid-skene"), data)
+    part = MODELS.part("calibration").with_options(
+        plausibility=DirichletCounts(), reliability=2.0, origin="The 3 reviewed cases came from queues."
+    )
+    models = of_fits([fit])
+    found = part.answer(data, None, models)
+    got = Shown(part.blocks(found, data))
+    assert "Certainty (γ = 2)" in got.words[1] and got.words[2] == "The 3 reviewed cases came from queues."
+    whole = annotation_certainty(DirichletCounts(), data, reliability=2.0, max_top=1)
+    known = [whole.cases.index(case) for case in data.cases[:120]]
+    assert found.numbers[1].mean == pytest.approx(whole.certainty[known, 0].mean())
+    assert found.numbers[1].correct.value == pytest.approx((whole.top_class()[known] == data.gold[:120]).mean())
 
 
 def sampled(few, name, pointwise=(-1.0, -1.0), high=0, votes=None, raters=None):
@@ -338,10 +409,10 @@ def test_gold_prefers_a_model_whose_log_loss_is_clearly_lower_than_that_of_the_o
     ]
     found = SimpleNamespace(chosen="a", standings=standings)
     gold = {"a": measured(0.9, 0.7, 1.1), "b": measured(0.6, 0.5, 0.65), "c": measured(0.61, 0.1, 0.62)}
-    assert preferred_by_gold(found, gold).startswith(
-        "Gold prefers B: log loss 0.60 (0.50 to 0.65) on 77 gold cases, against 0.90 of the model that opened;"
+    assert preferred_by_gold(Judged(found, gold, VOTE_ALONE)).startswith(
+        "Gold prefers B: log loss 0.60 (0.50 to 0.65) on 77 gold cases, against 0.90 of A."
     )
-    assert preferred_by_gold(found, gold | {"b": measured(0.6, 0.5, 0.75)}) == ""
+    assert preferred_by_gold(Judged(found, gold | {"b": measured(0.6, 0.5, 0.75)}, VOTE_ALONE)) == ""
 
 
 def test_held_out_scores_leave_with_what_gold_says_of_each():
@@ -351,7 +422,7 @@ def test_held_out_scores_leave_with_what_gold_says_of_each():
     standings = [
         SimpleNamespace(candidate=SimpleNamespace(name=name, title=name.upper(), reference=False), excluded=why,
                         held=SimpleNamespace(score=-n, beta=0.5 + n / 10, temper_prevalence=bool(n)),
-                        diff=-0.1 * n, diff_se=0.01 * n, n_parameters=10 + n, beta=0.8 + n / 10, by_vote=False,
+                        diff=-0.1 * n, diff_se=0.01 * n, n_parameters=10 + n, beta=0.8 + n / 10, by_vote=not n,
                         flipped=n, fit=None)
         for n, (name, why) in enumerate((("a", ""), ("b", "too slow")))
     ]  # fmt: skip
@@ -361,7 +432,7 @@ def test_held_out_scores_leave_with_what_gold_says_of_each():
     twins = ("r*1", "r2"), tuple(f"s{n}" for n in range(12))
     found = SimpleNamespace(standings=standings, chosen="a", n_hidden=1234, families=twins, n_unanimous=5)
     part = MODELS.part("scores")
-    got = Shown(part.blocks((found, gold), None))
+    got = Shown(part.blocks(Judged(found, gold, VOTE_ALONE), None))
     assert got.downloads["families_download"].groupby("family")["rater"].agg(tuple).tolist() == list(twins)
     named = Words(who_says_the_same(found)).plain
     assert named.startswith("r*1, r2 · s0, s1") and named.endswith("s9 and 2 more, listed with the held-out scores")

@@ -12,6 +12,7 @@ from core.models.catalogue import em_model, request
 from core.models.choose import choose, has_case_effect
 from core.models.held_out import HeldOut, held_out, hidden_annotations, prepare
 from core.models.smoothed_vote import SmoothedVote
+from core.models.unanimous import unanimous_cases
 from tests.core.models.rows import rules, simulated
 
 MIXED = np.stack([np.full((3, 3), (1 - p) / 2) + np.eye(3) * (1.5 * p - 0.5) for p in (0.9, 0.8, 0.75, 0.6, 0.5, 0.85)])
@@ -58,14 +59,14 @@ def test_probabilities_of_annotations_add_up_to_the_scores_of_cases(crowd):
     assert sums / data.n_sets == pytest.approx(held.by_case[:, held.place], abs=1e-5)
 
 
-def test_posterior_of_beta_is_prior_times_score_by_cases_over_the_design_effect():
+def test_posterior_of_beta_is_prior_times_score_of_annotations_and_cases_over_the_design_effect():
     rng = np.random.default_rng(1)
     n_of_case = np.array([3, 3, 3, 0, 2])
     by_case, p = -rng.random((5, 10)) * n_of_case[:, None], rng.random(44).astype(np.float32)
     held = synthetic(by_case, n_of_case, p)
     effect = max(1.0, held.se**2 * 11 / np.log(p.astype(float)).var())
     expected = np.array([
-        np.exp(by_case[:, b].sum() / 11 * 4 / effect - 0.5 * (np.log(beta / 0.5) / 0.5) ** 2) / beta
+        np.exp(by_case[:, b].sum() / 11 * np.sqrt(4 * 11) / effect - 0.5 * (np.log(beta / 0.5) / 0.5) ** 2) / beta
         for b, beta in enumerate(held.betas)
     ])  # fmt: skip
     found = beta_posterior(held)
@@ -119,7 +120,10 @@ def test_average_is_the_weighted_sum_of_what_each_model_says_at_each_beta(crowd)
     assert len(own) > 1
     assert found.fit.class_probability == pytest.approx(total, abs=1e-9)
     assert found.differ.tolist() == np.flatnonzero(own[0] != own[1]).tolist()
-    assert found.fit.model == "average" and found.fit.prevalence == pytest.approx(total.mean(axis=0))
+    assert found.differ_as.tolist() == np.stack(own[:2], axis=1)[found.differ].tolist()
+    unanimous = unanimous_cases(dataset)
+    assert (found.n_unanimous, found.flipped) == (unanimous.n, unanimous.n_flipped(found.fit))
+    assert found.fit.model == module.METHOD.name and found.fit.prevalence == pytest.approx(total.mean(axis=0))
     assert found.fit.confusion.sum(axis=2) == pytest.approx(np.ones(found.fit.confusion.shape[:2]))
     table = found.to_frame()
     assert table.weight.sum() == pytest.approx(1) and table.model.iloc[-1] == "smoothed-vote"
@@ -172,7 +176,7 @@ def test_the_vote_is_used_alone_where_each_rater_gives_one_class(build):
     found = average_models(choose(dataset, difficulty=False), dataset)
     assert not found.members and found.vote_share == 1
     assert found.fit.class_probability == pytest.approx(SmoothedVote().fit(dataset).class_probability)
-    assert found.sentence == "Smoothed vote is used alone: no rater model can be averaged."
+    assert found.sentence == "Smoothed vote: no rater model can be averaged"
 
 
 @pytest.mark.parametrize("rows", [[(0, 0, 0), (0, 1, 1), (1, 0, 0), (1, 1, 0)], [(i, 0, i % 2) for i in range(6)]])

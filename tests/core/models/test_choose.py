@@ -87,6 +87,7 @@ def test_models_that_are_scored_already_are_not_scored_again_and_all_is_the_same
     assert scored == ["glad", "nominal-difficulty"] and not {*scored} & {*names(first)}
     assert first.dependence == both.dependence
     assert (both.chosen, both.reason) == (whole.chosen, whole.reason)
+    assert choose(dataset, difficulty=False, independent=False).best.independent is None
     assert both.to_frame().equals(whole.to_frame())
     for one, other in zip(both.standings, whole.standings, strict=True):
         assert one.fit.to_frame().equals(other.fit.to_frame())
@@ -311,7 +312,7 @@ def test_where_little_is_held_out_scores_within_one_standard_error_open_with_few
     assert found.chosen == "one-coin" and found.best.diff == 0
     assert found.standings[0].candidate.name == "dawid-skene" and found.standings[0].diff > 0
     assert found.reason == (
-        "One coin opens: it predicts 3 held-out annotations, hardly enough to tell models apart, as well as "
+        "One coin predicts 3 held-out annotations, hardly enough to tell models apart, as well as "
         "Dawid-Skene within one standard error "
         "(-1.550 and -1.500 nats each), with no more parameters."
     )

@@ -7,7 +7,7 @@ from scipy import stats
 from core.errors import NotApplicableError
 from core.models.average import LEAST_DOUBT, average_models, member_posteriors
 from core.models.choose import choose
-from core.raters.truth_draws import accuracy_draws
+from core.raters.truth_draws import accuracy_draws, pool_of, prevalence_interval
 from tests.core.models.rows import rules, simulated
 
 
@@ -53,11 +53,11 @@ def test_only_annotations_of_the_cases_asked_for_are_judged(build):
     assert found.to_frame().rater.tolist() == list(dataset.raters)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_intervals_of_independent_raters_hold_their_realised_accuracy(n_classes, build):
+@pytest.mark.parametrize(("n_classes", "per_case"), [(2, 3), (2, 5), (3, 3), (3, 5)])
+def test_intervals_of_independent_raters_hold_their_realised_accuracy(n_classes, per_case, build):
     inside, ratio = [], []
     for seed in range(3):
-        rows, truth = panel(seed, n_classes=n_classes)
+        rows, truth = panel(seed, n_classes=n_classes, per_case=per_case)
         dataset = build(rows, n_classes)
         found = accuracy_draws(averaged_of(dataset), dataset)
         right = np.bincount(dataset.rater, dataset.answer == truth[dataset.case_of_annotation], dataset.n_raters)
@@ -65,7 +65,44 @@ def test_intervals_of_independent_raters_hold_their_realised_accuracy(n_classes,
         inside += ((accuracy >= found.low) & (accuracy <= found.high)).tolist()
         ratio.append(found.total / (found.n - right).sum())
     assert np.mean(inside) >= 0.93
-    assert np.mean(ratio) == pytest.approx(1, abs=0.15)
+    assert np.mean(ratio) == pytest.approx(1, abs=0.12)
+
+
+def test_chance_and_accuracy_are_means_over_draws_under_the_pool_of_each(build):
+    dataset = build(panel(3)[0], 2)
+    found = accuracy_draws(averaged_of(dataset), dataset, n_draws=4000)
+    a, b = found.right + found.pool[:, :1], found.n - found.right + found.pool[:, 1:]
+    assert found.mean == pytest.approx((a / (a + b)).mean(axis=0), abs=0.005)
+    assert found.chance_at_least(0.8) == pytest.approx(stats.beta(a, b).sf(0.8).mean(axis=0))
+    own = np.linspace(0.6, 0.9, dataset.n_raters)
+    each = [found.chance_at_least(bound)[rater] for rater, bound in enumerate(own.tolist())]
+    assert found.chance_at_least(own) == pytest.approx(each)
+
+
+@pytest.mark.parametrize("prevalence", [(0.5, 0.5), (0.85, 0.15)])
+def test_prevalence_lies_in_its_interval_and_cases_are_sampled(prevalence, build):
+    inside = []
+    for seed in range(4):
+        confusion = np.tile(np.array([[0.9, 0.1], [0.15, 0.85]]), (8, 1, 1))
+        dataset = build(simulated(seed, 250, confusion, prevalence, 5)[0], 2)
+        averaged = averaged_of(dataset)
+        low, high = prevalence_interval(averaged, dataset)
+        assert (low < averaged.fit.prevalence).all() and (averaged.fit.prevalence < high).all()
+        assert (high - low)[1] > 2 * 1.9 * np.sqrt(prevalence[0] * prevalence[1] / 250)  # if the truth were known
+        inside.append(low[1] <= prevalence[1] <= high[1])
+    assert np.mean(inside) >= 0.75
+
+
+@pytest.mark.parametrize("size", [4.0, 15.0, 60.0])
+def test_pool_of_a_draw_finds_mean_and_size_of_a_beta_distribution(size):
+    rng = np.random.default_rng(0)
+    n = rng.integers(20, 80, 3000)
+    right = rng.binomial(n, rng.beta(0.8 * size, 0.2 * size, 3000))
+    correct, wrong = pool_of(right, n)
+    assert correct / (correct + wrong) == pytest.approx(0.8, abs=0.01)
+    assert correct + wrong == pytest.approx(size, rel=0.25)  # three standard errors at 60
+    few = sum(pool_of(np.array([8, 9, 7]), np.array([10, 10, 10])))
+    assert 5 < few < 60  # three raters alone do not say how alike raters are
 
 
 def test_intervals_are_wider_than_with_known_truth(build):

@@ -1,0 +1,172 @@
+"""The average of rater models: its members, what each weighs and why others are left out, and where members differ."""
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from ...annotations.dataset import Dataset
+from ...models.average import METHOD as AVERAGE
+from ...models.average import AveragedModels
+from ...text import plural
+from ..blocks import Block, Chosen, Details, Download, Grid, Name, Strong, Words
+from ..schema import Column, frame_of
+from .scores import Judged, who_says_the_same
+
+MOST_ROWS = 500
+_HEIGHT = 420
+COLUMNS = (
+    Column("model"),
+    Column("weight", unit="share", help="Share of this model in each probability."),
+    Column("score", "held-out score", "error", help="Nats per annotation; larger is better."),
+    Column("beta", "β", "coefficient", "beta_low", "beta_high", help="How much of an independent annotation each "
+           "annotation counts for."),
+    Column("beta_low", "95% low", "coefficient"),
+    Column("beta_high", "95% high", "coefficient"),
+    Column("remark"),
+    Column("flipped", unit="count", help="Unanimous cases to which this model gives another class."),
+    Column("doubt", unit="coefficient", help="Share of the prevalence of classes in each probability."),
+)  # fmt: skip
+
+
+def compute(judged: Judged, options) -> Judged:
+    """Take the average as it is."""
+    return judged
+
+
+def present(judged: Judged, dataset: Dataset, options) -> list[Block]:
+    """What is averaged, cases that the average decides against all raters, and where its heaviest members differ."""
+    averaged = judged.averaged
+    said = [f"{averaged.sentence}.", *filter(None, (flips(averaged), differences(averaged)))]
+    table = table_of(judged, dataset, options)
+    blocks: list[Block] = [
+        Words((Name(" ".join(said)),), term=AVERAGE),
+        Details("Members of the average, and models left out", [
+            Grid(table, "Members of the average, and models left out.", 40, COLUMNS, "average_members"),
+            Words("Weights are those that predict held-out annotations best. The smoothed vote has a fixed share.",
+                  "note"),
+            Download(table, "Average of models", "average_of_models", "average_download"),
+        ]),
+    ]  # fmt: skip
+    if who := who_says_the_same(judged.choice):
+        said = (
+            "Some raters give the same annotations as if they copied each other: ",
+            *who,
+            ". Each of them is predicted without the others.",
+        )
+        blocks.append(Words(said, "note", "held-out score"))
+    return [*blocks, *_where_they_differ(averaged, dataset)]
+
+
+def flips(averaged: AveragedModels) -> str:
+    """How many unanimous cases get another class; empty without unanimous cases.
+
+    Parameters
+    ----------
+    averaged : AveragedModels
+    """
+    if not averaged.n_unanimous:
+        return ""
+    share = f"{averaged.flipped:,} of {plural(averaged.n_unanimous, 'unanimous case')}"
+    return f"It gives {share} another class." if averaged.flipped else f"It gives none of {share[5:]} another class."
+
+
+def differences(averaged: AveragedModels) -> str:
+    """On how many cases the two heaviest members give different classes; empty of a single member.
+
+    Parameters
+    ----------
+    averaged : AveragedModels
+    """
+    if len(averaged.members) < 2:
+        return ""
+    first, second = (each.standing.candidate.title for each in averaged.members[:2])
+    n = averaged.differ.size
+    return f"{first} and {second} differ on {plural(n, 'case')}." if n else f"{first} and {second} differ on no case."
+
+
+def _where_they_differ(averaged: AveragedModels, dataset: Dataset) -> list[Block]:
+    if not averaged.differ.size:
+        return []
+    listed = differing(averaged, dataset, MOST_ROWS)
+    grid = Grid(listed, "", 40, _differing_columns(averaged), "average_differ", height=_HEIGHT, selects="row")
+    order = _most_divided(averaged)
+    return [
+        Details(f"The {plural(averaged.differ.size, 'case')} on which the two heaviest models differ", [
+            grid,
+            Chosen(
+                grid,
+                lambda row: [Words((Strong(Name(dataset.cases[order[row]])),))],
+                case=lambda row: dataset.cases[order[row]],
+            ),
+            Download(partial(differing, averaged, dataset), "Cases on which models differ", "models_differ",
+                     "average_differ_download", n_rows=averaged.differ.size),
+        ])
+    ]  # fmt: skip
+
+
+def _differing_columns(averaged: AveragedModels) -> tuple[Column, ...]:
+    first, second = (each.standing.candidate.title for each in averaged.members[:2])
+    return (
+        Column("case"),
+        Column("first", f"by {first}"),
+        Column("second", f"by {second}"),
+        Column("class", "by the average"),
+        Column("probability", "P(correct)", "probability"),
+        Column("annotations", unit="count"),
+    )
+
+
+def _most_divided(averaged: AveragedModels) -> np.ndarray:
+    """Positions of the cases on which the two heaviest members differ, the least probable class first."""
+    top = averaged.fit.class_probability[averaged.differ].max(axis=1)
+    return averaged.differ[np.argsort(top, kind="stable")]
+
+
+def differing(averaged: AveragedModels, dataset: Dataset, most: int | None = None) -> pd.DataFrame:
+    """The cases on which the two heaviest members differ, with the class by each and by the average.
+
+    Parameters
+    ----------
+    averaged : AveragedModels
+    dataset : Dataset
+    most : int, optional
+        Rows.
+    """
+    order = _most_divided(averaged)[:most]
+    by = averaged.differ_as[np.searchsorted(averaged.differ, order)]
+    names = np.array(averaged.fit.classes, dtype=object)
+    probability = averaged.fit.class_probability[order]
+    return pd.DataFrame(
+        {
+            "case": [dataset.cases[case] for case in order],
+            "first": names[by[:, 0]],
+            "second": names[by[:, 1]],
+            "class": names[probability.argmax(axis=1)],
+            "probability": probability.max(axis=1),
+            "annotations": np.diff(dataset.case_ptr)[order],
+        }
+    )
+
+
+def table_of(judged: Judged, dataset: Dataset, options) -> pd.DataFrame:
+    """A row for each member, the heaviest first, then the vote, then models left out with the reason."""
+    averaged = judged.averaged
+    standing = {each.candidate.name: each for each in judged.choice.standings}
+    titles = {name: each.candidate.title for name, each in standing.items()}
+    unknown = {each.name: each.beta.why_not for each in averaged.members}
+    rows = []
+    for row in averaged.to_frame().itertuples():
+        known = not unknown.get(row.model)
+        each = standing.get(row.model)
+        settled = each is None or each.fit is None or each.fit.converged
+        remarks = ["" if known else f"β not known: {unknown[row.model]}", "" if settled else "not converged"]
+        remark = "; ".join(filter(None, remarks))
+        flipped = None if each is None else each.flipped
+        beta = (row.beta, row.beta_low, row.beta_high) if known else (None, None, None)
+        rows.append((titles.get(row.model, row.model), row.weight, row.score, *beta, remark, flipped, row.doubt))
+    for title, why in averaged.left_out:
+        each = next(one for one in judged.choice.standings if one.candidate.title == title)
+        score = None if each.held is None else each.held.score
+        rows.append((title, 0.0, score, None, None, None, why, each.flipped, None))
+    return frame_of(rows, COLUMNS)
