@@ -4,14 +4,15 @@ import numpy as np
 import streamlit as st
 
 from core.analyses.cases import CASES
-from core.analyses.cases.certainty import CaseCertainty, headline, listed
+from core.analyses.cases.case import OneCase
+from core.analyses.cases.certainty import CaseCertainty, listed
 from core.analyses.inputs import Inputs
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import CertaintyResult, short_of_certain
-from core.order import lowest_first
+from core.certainty.more_raters import IN_SHORT
+from core.certainty.shares import ONE_ANNOTATION, UNCERTAIN
+from core.certainty.top_sets import short_of_certain
 from core.plausibility.protocol import PlausibilityModel
-from core.text import markdown, shorten, simulated, typed
-from core.thresholds import UNCERTAIN_BELOW
+from core.text import exact, markdown, shorten, simulated, typed
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cases import content, one_case, review_status, score_cases, worklist
 from pages.shared.kit import (
@@ -30,7 +31,7 @@ from pages.shared.kit import (
 )
 
 _SHORT, _SHORTER = 14, 8  # letters of each of two classes in a cell of the worklist, and beside a column of reviews
-_ALL, _UNCERTAIN, _REVIEWED = "All", "Uncertain", "Reviewed"
+_ALL, _REVIEWED = "All", "Reviewed"
 
 
 def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, bool, str]:
@@ -40,7 +41,7 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, bool, str]:
     reliability = reliability_slider.choose(left, below, dataset, plausibility_models.as_chosen(dataset))
     find = right.text_input("Find a case", key="find", placeholder="id, class or rater", persist_state="session")
     with more.popover("More", key="more_settings"):
-        model = plausibility_models.choose_prior(st, name)
+        model = plausibility_models.choose_prior(st, name, dataset)
         st.toggle("Hide rater names", key="hide_names", persist_state="session")
         st.caption(f"{plausibility_models.N_DRAWS:,} draws a case · seed {plausibility_models.SEED}")
     with below:
@@ -51,29 +52,47 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, bool, str]:
     return model, reliability, is_open, find
 
 
-def _order(view: Dataset, dataset: Dataset, result: CertaintyResult, find: str) -> np.ndarray:
-    words = find.casefold().strip()
+def _order(view: Dataset, dataset: Dataset, found: CaseCertainty, find: str) -> np.ndarray:
+    words, result = find.casefold().strip(), found.certainty
     classes = [code for code, name in enumerate(view.classes) if words in name.casefold()]
-    order = lowest_first(result.certainty[:, 0])
+    order = found.shares.order(result.certainty[:, 0])
     return worklist.found_by(dataset, order, find, np.isin(result.top_class(), classes))
 
 
-def _filter(dataset: Dataset, result: CertaintyResult, order: np.ndarray, reviews: dict) -> np.ndarray:
+def _filter(dataset: Dataset, found: CaseCertainty, order: np.ndarray, reviews: dict) -> np.ndarray:
     """The cases of the worklist that are asked for; all where none is of that kind."""
-    kinds = [_ALL, _UNCERTAIN, *[_REVIEWED] * bool(reviews)]
+    kinds = _kinds(dataset, found, reviews)
+    counts = {kind: int(kept[order].sum()) for kind, kept in kinds.items()}
     asked = st.segmented_control(
-        "Cases", kinds, default=_ALL, required=True, key="worklist_kind", label_visibility="collapsed"
+        "Cases",
+        [_ALL, *kinds],
+        default=_ALL,
+        required=True,
+        format_func=lambda kind: kind if kind == _ALL else f"{kind} {counts[kind]:,}",
+        key="worklist_kind",
+        label_visibility="collapsed",
     )
-    if asked == _UNCERTAIN:
-        kept = result.certainty[order, 0] < UNCERTAIN_BELOW
-    elif asked == _REVIEWED:
-        kept = np.array([dataset.cases[case] in reviews for case in order], bool)
-    else:
+    if asked == _ALL:
         return order
-    if not kept.any():
-        st.caption(f"None of these cases is {asked.lower()}; all are shown.")
+    if not counts[asked]:
+        st.caption(f"No case here: {asked.lower()}. All are shown.")
         return order
-    return order[kept]
+    return order[kinds[asked][order]]
+
+
+def _kinds(dataset: Dataset, found: CaseCertainty, reviews: dict) -> dict[str, np.ndarray]:
+    """What the worklist can be narrowed to; arrays of shape (n_cases,)."""
+    shares = found.shares
+    kinds = {UNCERTAIN.capitalize(): shares.uncertain}
+    if shares.single.any():
+        kinds[ONE_ANNOTATION.capitalize()] = shares.single
+    if found.more is not None:
+        does, several = found.more.in_short(), ~(shares.single | shares.empty)
+        each = {f"More raters {words}": several & (does == words) for words in IN_SHORT[1:]}
+        kinds |= {words: kept for words, kept in each.items() if kept.any()}
+    if reviews:
+        kinds[_REVIEWED] = np.array([case_id in reviews for case_id in dataset.cases], bool)
+    return kinds
 
 
 def _worklist(
@@ -82,7 +101,7 @@ def _worklist(
     """The worklist as on screen, of ordered classes with where the true class stands, and as a file."""
     reviewed = any(states.values())
     frame = listed(found, order[: worklist.MOST_ROWS], _SHORTER if reviewed else _SHORT)
-    frame["certainty"] = columns.never_quite(short_of_certain(frame["certainty"].to_numpy()))
+    frame["certainty"] = columns.never_quite(frame["certainty"].to_numpy())
     longest = int(frame["case"].str.len().max())
     config = worklist.widths(longest, reviewed=reviewed, ordered=found.scale is not None)
     worklist.show(dataset, frame, order, case, states, config, "least certain first")
@@ -99,14 +118,24 @@ def _worklist(
         provenance.show(
             dataset,
             [model.name, "certainty"],
-            f"certainty {model.name} FILE{plausibility_models.options_of(model)} --reliability {typed(reliability)}",
+            f"certainty {model.name} FILE{plausibility_models.options_of(model, asked.dataset)} "
+            f"--reliability {typed(reliability)}",
             {"model": model.name, **model.settings(), "reliability": reliability, **plausibility_models.SAMPLING},
             "cases",
         )
 
 
-def _header(dataset: Dataset, order: np.ndarray | None, case: int, result: CertaintyResult) -> None:
+def _beside(found: CaseCertainty) -> None:
+    """What unanimous cases have if no case can be called certain, and what more raters would do."""
+    said = found.shares.beside, "" if found.more is None else found.more.sentence
+    if words := " ".join(each for each in said if each):
+        st.caption(words, help=widgets.explained("more raters"))
+
+
+def _header(dataset: Dataset, order: np.ndarray | None, case: int, found: OneCase) -> None:
+    result = found.certainty
     said = f"certainty {simulated(float(short_of_certain(result.certainty[0, 0])), float(result.se[0, 0]))}"
+    said = said if found.n_votes > 1 else "no certainty"
     worklist.header(dataset, order, case, said, "annotation", "annotation certainty")
 
 
@@ -125,6 +154,7 @@ def _page() -> None:
     classifiers = predictions.classifiers(view)
     whole = state.whole().dataset  # reviews belong to the whole dataset, whatever is selected
     reviews = gold_of_reviews.reviews_of(whole)
+    beside = st.container()
     narrow, wide = st.container(key="panes").columns([35, 65], gap="medium")
     case = worklist.opened(dataset, "the least certain one")
 
@@ -142,23 +172,24 @@ def _page() -> None:
         found = plausibility_models.case_certainty(view, model, reliability)
     order = None
     if found is not None:
-        result = found.certainty
         about = f" about “{markdown(shorten(view.classes[1], 30))}”" if dataset.kind == "set" else ""
         if not is_open:
-            title.title(headline(result, reliability, about))
-        order = _order(view, dataset, result, find)
+            title.title(found.shares.headline(f" at γ = {exact(reliability)}", about))
+            with beside:
+                _beside(found)
+        order = _order(view, dataset, found, find)
         if not len(order):
             narrow.info("No case matches. Find by a part of the id or class, or a rater's whole name.")
-            order = _order(view, dataset, result, "")
+            order = _order(view, dataset, found, "")
         with narrow:
-            order = _filter(dataset, result, order, reviews)
+            order = _filter(dataset, found, order, reviews)
         if heading is None:
             case = int(order[0])
             st.session_state["case"] = dataset.cases[case]
             heading = show(case)
     if heading is not None:
         with heading:
-            _header(dataset, order, case, cached_cases.one_case(view, model, case, reliability).certainty)
+            _header(dataset, order, case, cached_cases.one_case(view, model, case, reliability))
     if order is not None:
         with narrow:
             states = {case_id: review_status.state_of(whole, review) for case_id, review in reviews.items()}

@@ -567,10 +567,10 @@ def test_why_a_case_is_here_says_at_which_trust_that_was():
     app.session_state["reliability"] = 2.0
     for step in ("Start with 3", "x", "Record my opinion"):
         press(app.run() if step.startswith("Start") else app, step)
-    assert re.search(r"γ = 2.*as the session began: certainty \d+% at trust γ = 2\.$", by_trust(app))
+    assert re.search(r"γ = 2.*as the session began: certainty \d+% at γ = 2\.$", by_trust(app))
     app.session_state["reliability"] = 0.5
     app.run()
-    assert re.search(r"γ = \.5.*as the session began: certainty \d+% at trust γ = 2\.$", by_trust(app))
+    assert re.search(r"γ = \.5.*as the session began: certainty \d+% at γ = 2\.$", by_trust(app))
 
 
 def by_trust(app: AppTest) -> str:

@@ -188,7 +188,7 @@ def _models(dataset: Dataset, case: int, model: PlausibilityModel, reliability: 
     found = []
     for name in plausibility_models.offered(dataset):
         own = name == model.name
-        other = model if own else plausibility_models.method(name).make()
+        other = model if own else plausibility_models.made(name, dataset)
         gamma = reliability if own else other.default_reliability
         eaten = plausibility_models.data_for(name, dataset, quietly=True)
         other = trusted_raters.in_hand(eaten, other)

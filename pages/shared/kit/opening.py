@@ -96,6 +96,7 @@ def settings(dataset: Dataset, model: PlausibilityModel, view: Dataset) -> Analy
         truth=truth(dataset, model),
         awaits_truth=awaited is not None and not awaited.finished,
         readers=readers(dataset, model),
+        prior=plausibility_models.learned_prior(dataset, model),
     )
 
 

@@ -101,11 +101,14 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, setting
             st.caption(opening.CHOOSING)
             return
         view, reliability = plausibility_models.data_for(model.name, people, quietly=True), settings.reliability
-        found = plausibility_models.certainty(view, model, reliability)
+        found = plausibility_models.case_certainty(view, model, reliability)
         if found is not None:
-            st.metric("Uncertain cases", f"{found.n_below(UNCERTAIN_BELOW):,}")
-            told = f"certainty below {exact(UNCERTAIN_BELOW)} at trust γ = {exact(reliability)}"
-            st.caption(f"of {plural(view.n_cases, 'case')}: {told}")
+            shares = found.shares
+            st.metric("Uncertain cases", "–" if shares.why_none else f"{shares.n_uncertain:,}")
+            told = f"certainty below {exact(UNCERTAIN_BELOW)} at γ = {exact(reliability)}"
+            one = f"; {int(shares.single.sum()):,} with one annotation" if shares.single.any() else ""
+            of = f"of {plural(view.n_cases, 'case')}: {told}{one}"
+            st.caption(f"{shares.why_none} at γ = {exact(reliability)}. {shares.beside}" if shares.why_none else of)
 
 
 def named(name: str) -> None:
@@ -431,7 +434,7 @@ def _queue(name: str, dataset: Dataset, model, reliability: float) -> worklist.Q
         return None
     certainty = found.certainty.certainty[:, 0]
     if name == "certainty":
-        return worklist.lowest_certainty(certainty)
+        return worklist.lowest_certainty(certainty, found.shares, found.more)
     if name == "single":
         return worklist.single_rater(dataset, certainty)
     if name == "risk":
@@ -439,5 +442,6 @@ def _queue(name: str, dataset: Dataset, model, reliability: float) -> worklist.Q
     classifiers = {one.name: one for one in predictions.classifiers(dataset)}
     which = st.selectbox("Classifier", list(classifiers), key="queue_classifier")
     return worklist.classifier_against_panel(
-        certainty, found.certainty.top_class(), classifiers[which], dataset.classes
-    )
+        certainty, found.certainty.top_class(), classifiers[which], dataset.classes,
+        n_readers=2 - found.shares.single - 2 * found.shares.empty,
+    )  # fmt: skip
