@@ -8,6 +8,7 @@ takes a while: a page computes it in the background and passes what it has, and 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from .annotations.dataset import Dataset
 from .certainty.default_reliability import DefaultReliability, default_reliability
@@ -111,7 +112,7 @@ def rests_on_beta(model: PlausibilityModel) -> bool:
     return isinstance(model, DirichletCounts | OrdinalTruth)
 
 
-def learns_prior(model: PlausibilityModel, dataset: Dataset) -> bool:
+def learns_prior(model: PlausibilityModel, dataset: Dataset) -> TypeGuard[DirichletCounts]:
     """Whether a model opens with the prior learned from all cases: counts, except those of labels of sets.
 
     Parameters

@@ -1,6 +1,7 @@
 """Cases: the worklist, least certain first, and one case with what the raters said and what the truth could be."""
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from core.analyses.cases import CASES
@@ -9,12 +10,15 @@ from core.analyses.cases.certainty import CaseCertainty, listed
 from core.analyses.inputs import Inputs
 from core.annotations.dataset import Dataset
 from core.certainty.more_raters import IN_SHORT
+from core.certainty.p_correct import PCorrect
 from core.certainty.shares import ONE_ANNOTATION, UNCERTAIN
 from core.certainty.top_sets import short_of_certain
 from core.plausibility.protocol import PlausibilityModel
-from core.text import exact, markdown, shorten, simulated, typed
+from core.text import exact, markdown, percent, shorten, simulated, typed
+from core.thresholds import PROBABLY_WRONG
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cases import content, one_case, review_status, score_cases, worklist
+from pages.shared.cases import correct as case_correct
 from pages.shared.kit import (
     class_order,
     columns,
@@ -52,6 +56,14 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, bool, str]:
     return model, reliability, is_open, find
 
 
+def _correct_in_file(table: pd.DataFrame, correct: PCorrect | None) -> pd.DataFrame:
+    """The table of all cases with P(correct) of the leading class, if it is known."""
+    if correct is not None:
+        codes = {name: code for code, name in enumerate(correct.classes)}
+        table["p_correct"] = correct.of(np.array([codes.get(name, -1) for name in table["top_class"]]))
+    return table
+
+
 def _order(view: Dataset, dataset: Dataset, found: CaseCertainty, find: str) -> np.ndarray:
     words, result = find.casefold().strip(), found.certainty
     classes = [code for code, name in enumerate(view.classes) if words in name.casefold()]
@@ -59,9 +71,14 @@ def _order(view: Dataset, dataset: Dataset, found: CaseCertainty, find: str) -> 
     return worklist.found_by(dataset, order, find, np.isin(result.top_class(), classes))
 
 
-def _filter(dataset: Dataset, found: CaseCertainty, order: np.ndarray, reviews: dict) -> np.ndarray:
+def _filter(
+    dataset: Dataset, found: CaseCertainty, order: np.ndarray, reviews: dict, correct: PCorrect | None
+) -> np.ndarray:
     """The cases of the worklist that are asked for; all where none is of that kind."""
     kinds = _kinds(dataset, found, reviews)
+    if correct is not None:
+        wrong = correct.of(found.certainty.top_class()) < PROBABLY_WRONG
+        kinds |= {f"P(correct) below {percent(PROBABLY_WRONG)}:": wrong} if wrong.any() else {}
     counts = {kind: int(kept[order].sum()) for kind, kept in kinds.items()}
     asked = st.segmented_control(
         "Cases",
@@ -96,19 +113,30 @@ def _kinds(dataset: Dataset, found: CaseCertainty, reviews: dict) -> dict[str, n
 
 
 def _worklist(
-    dataset: Dataset, found: CaseCertainty, order: np.ndarray, case: int, asked: Inputs, states: dict[str, str]
+    dataset: Dataset,
+    found: CaseCertainty,
+    order: np.ndarray,
+    case: int,
+    asked: Inputs,
+    states: dict[str, str],
+    correct: PCorrect | None,
 ) -> None:
     """The worklist as on screen, of ordered classes with where the true class stands, and as a file."""
     reviewed = any(states.values())
-    frame = listed(found, order[: worklist.MOST_ROWS], _SHORTER if reviewed else _SHORT)
-    frame["certainty"] = columns.never_quite(frame["certainty"].to_numpy())
+    frame = listed(found, order[: worklist.MOST_ROWS], _SHORTER if reviewed else _SHORT, correct)
+    for name in {"certainty", "P(correct)"} & set(frame):
+        frame[name] = columns.never_quite(frame[name].to_numpy())
+    if correct is not None:
+        frame["P(correct)"] *= 100
     longest = int(frame["case"].str.len().max())
     config = worklist.widths(longest, reviewed=reviewed, ordered=found.scale is not None)
     worklist.show(dataset, frame, order, case, states, config, "least certain first")
     model, reliability = asked.settings.plausibility, asked.settings.reliability
     with st.container(horizontal=True):
         widgets.download(
-            lambda: worklist.file(CASES.part("certainty").frame(found, asked), order, states),
+            lambda: worklist.file(
+                _correct_in_file(CASES.part("certainty").frame(found, asked), correct), order, states
+            ),
             "Worklist",
             "certainty",
             "certainty",
@@ -132,10 +160,13 @@ def _beside(found: CaseCertainty) -> None:
         st.caption(words, help=widgets.explained("more raters"))
 
 
-def _header(dataset: Dataset, order: np.ndarray | None, case: int, found: OneCase) -> None:
+def _header(
+    dataset: Dataset, order: np.ndarray | None, case: int, found: OneCase, correct: PCorrect | None = None
+) -> None:
     result = found.certainty
     said = f"certainty {simulated(float(short_of_certain(result.certainty[0, 0])), float(result.se[0, 0]))}"
     said = said if found.n_votes > 1 else "no certainty"
+    said = " · ".join(each for each in (said, case_correct.in_words(correct, case, found)) if each)
     worklist.header(dataset, order, case, said, "annotation", "annotation certainty")
 
 
@@ -165,6 +196,7 @@ def _page() -> None:
             one_case.show(dataset, view, case, model, reliability, classifiers)
         return heading
 
+    correct = case_correct.known(dataset)
     heading = None
     if case is not None:  # the case comes first, so that the slider responds at once
         heading = show(case)
@@ -182,18 +214,18 @@ def _page() -> None:
             narrow.info("No case matches. Find by a part of the id or class, or a rater's whole name.")
             order = _order(view, dataset, found, "")
         with narrow:
-            order = _filter(dataset, found, order, reviews)
+            order = _filter(dataset, found, order, reviews, correct)
         if heading is None:
             case = int(order[0])
             st.session_state["case"] = dataset.cases[case]
             heading = show(case)
     if heading is not None:
         with heading:
-            _header(dataset, order, case, cached_cases.one_case(view, model, case, reliability))
+            _header(dataset, order, case, cached_cases.one_case(view, model, case, reliability), correct)
     if order is not None:
         with narrow:
             states = {case_id: review_status.state_of(whole, review) for case_id, review in reviews.items()}
-            _worklist(dataset, found, order, case, cached_cases.inputs(view, model, reliability), states)
+            _worklist(dataset, found, order, case, cached_cases.inputs(view, model, reliability), states, correct)
 
 
 navigation.through_app()

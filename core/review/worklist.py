@@ -99,7 +99,10 @@ def at_reliability(queue: Queue, reliability: float) -> Queue:
 
 
 def lowest_certainty(
-    certainty: np.ndarray, shares: CertaintyShares | None = None, more: MoreRaters | None = None
+    certainty: np.ndarray,
+    shares: CertaintyShares | None = None,
+    more: MoreRaters | None = None,
+    correct: np.ndarray | None = None,
 ) -> Queue:
     """Cases whose leading class is least certain; cases with one annotation come last, as they have no certainty.
 
@@ -111,6 +114,8 @@ def lowest_certainty(
         Which cases have one annotation.
     more : MoreRaters, optional
         What more raters would do.
+    correct : ndarray, shape (n_cases,), optional
+        P(correct) of the leading class; NaN where it is not known.
     """
     few = {} if shares is None else {case: said for case, said in enumerate(shares.states()) if said in _FEW}
     score = certainty.copy()
@@ -119,8 +124,10 @@ def lowest_certainty(
     def why(case: int) -> str:
         if case in few:
             return few[case]
+        chance = np.nan if correct is None else float(correct[case])
+        also = "" if np.isnan(chance) else f", P(correct) {percent(chance)}"
         does = "" if more is None or not more.outcome[case] else f", {OUTCOMES[more.outcome[case]]}"
-        return f"certainty {percent(float(certainty[case]))}{does}"
+        return f"certainty {percent(float(certainty[case]))}{also}{does}"
 
     return _ordered("lowest certainty", score, why)
 

@@ -10,6 +10,7 @@ import pandas as pd
 from ...annotations.dataset import RISK_LEVELS, Dataset
 from ...certainty.explain import why
 from ...certainty.more_raters import OUTCOMES, MoreRaters, more_raters
+from ...certainty.p_correct import PCorrect
 from ...certainty.risk import RiskResult
 from ...certainty.shares import CertaintyShares, certainty_shares
 from ...certainty.top_sets import CertaintyResult, most_plausible, short_of_certain
@@ -169,7 +170,9 @@ def table_of(found: CaseCertainty, inputs: Inputs, options) -> pd.DataFrame:
     return found.to_frame()
 
 
-def listed(found: CaseCertainty, cases: Sequence[int] | np.ndarray, letters: int = 40) -> pd.DataFrame:
+def listed(
+    found: CaseCertainty, cases: Sequence[int] | np.ndarray, letters: int = 40, correct: PCorrect | None = None
+) -> pd.DataFrame:
     """Cases as people read them.
 
     Parameters
@@ -179,6 +182,8 @@ def listed(found: CaseCertainty, cases: Sequence[int] | np.ndarray, letters: int
         In this order.
     letters : int
         That the name of a class may have beside another one.
+    correct : PCorrect, optional
+        P(correct) of the leading class gets a column.
     """
     result, scale, shares = found.certainty, found.scale, found.shares
     names = result.classes if scale is None else without_shared_words(result.classes)
@@ -190,10 +195,12 @@ def listed(found: CaseCertainty, cases: Sequence[int] | np.ndarray, letters: int
             "most plausible": [most_plausible(result, int(case), names, letters) for case in cases],
         }
     )
+    if correct is not None:
+        frame.insert(2, "P(correct)", correct.of(result.top_class())[cases])
     if scale is not None:
         ends = scale.expected_class, scale.expected_class_low, scale.expected_class_high
         each = zip(*(end[cases] for end in ends), strict=True)
-        frame.insert(2, "expected", [expected_said(names, *one) for one in each])
+        frame.insert(frame.columns.get_loc("most plausible"), "expected", [expected_said(names, *one) for one in each])
     if found.more is not None and shares is not None:
         frame["more raters"] = np.where(known, found.more.in_short()[cases], shares.states()[cases])
     return frame

@@ -29,6 +29,7 @@ from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import access, sign_in
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
+from pages.shared.cases import correct as case_correct
 from pages.shared.kit import expected, job_progress, opening, plausibility_models, predictions, state, widgets
 from pages.shared.review import assigned as review_assigned
 from pages.shared.review import days as review_days
@@ -434,7 +435,9 @@ def _queue(name: str, dataset: Dataset, model, reliability: float) -> worklist.Q
         return None
     certainty = found.certainty.certainty[:, 0]
     if name == "certainty":
-        return worklist.lowest_certainty(certainty, found.shares, found.more)
+        correct = case_correct.known(dataset)
+        p = None if correct is None else correct.of(found.certainty.top_class())
+        return worklist.lowest_certainty(certainty, found.shares, found.more, p)
     if name == "single":
         return worklist.single_rater(dataset, certainty)
     if name == "risk":
