@@ -123,21 +123,18 @@ def listed(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
-def number(value: float | None, digits: int = 2, zero: bool = False) -> str:
-    """A number for people: ``.84``, ``1,234.50``; no zero before the point, separators of thousands.
+def number(value: float | None, digits: int = 2) -> str:
+    """A number for people: ``0.84``, ``1,234.50``.
 
     Parameters
     ----------
     value : float, optional
     digits : int
         After the point.
-    zero : bool
-        Keep the zero, ``0.84``, beside numbers that plotly or a table writes by itself: they always have it.
     """
     if value is None or not math.isfinite(value):
         return UNKNOWN
-    said = f"{value:z,.{digits}f}"
-    return said if zero else _without_zero(said)
+    return f"{value:z,.{digits}f}"
 
 
 def percent(share: float | None, digits: int = 0, rounded: bool = False) -> str:
@@ -221,28 +218,26 @@ def simulated(value: float, error: float) -> str:
 
 
 def exact(value: float | None) -> str:
-    """What was chosen or given, in full: ``3``, ``.5``, ``1,000,000``; other than whole numbers in six digits."""
+    """What was chosen or given, in full: ``3``, ``0.5``, ``1,000,000``; other than whole numbers in six digits."""
     if value is None:
         return UNKNOWN
     whole = float(value).is_integer() and abs(value) < _IN_FULL
-    return f"{value:,.0f}" if whole else _without_zero(f"{value:g}")
+    return f"{value:,.0f}" if whole else f"{value:g}"
 
 
-def significant(value: float, digits: int = 3, zero: bool = False) -> str:
-    """Digits that count, of a value of any size: ``.0312``, ``4.57``, ``12,300``.
+def significant(value: float, digits: int = 3) -> str:
+    """Digits that count, of a value of any size: ``0.0312``, ``4.57``, ``12,300``.
 
     Parameters
     ----------
     value : float
     digits : int
         That count; whole numbers are rounded to them and have separators.
-    zero : bool
-        As of `number`.
     """
     said = f"{value:.{digits}g}"
     if 10**digits <= abs(float(said)) < _IN_FULL:
         return f"{float(said):,.0f}"
-    return said if zero else _without_zero(said)
+    return said
 
 
 def typed(value: float) -> str:
@@ -250,17 +245,13 @@ def typed(value: float) -> str:
     return f"{value:g}"
 
 
-def _without_zero(said: str) -> str:
-    return re.sub(r"^(-?)0\.", r"\1.", said)
-
-
 def small(error: float) -> str:
-    """A standard error for people: ``.02``, or ``<.01``."""
-    return "<.01" if error < 0.005 else number(error)
+    """A standard error for people: ``0.02``, or ``<0.01``."""
+    return "<0.01" if error < 0.005 else number(error)
 
 
 def with_interval(value: float | None, low: float | None, high: float | None, digits: int = 2) -> str:
-    """``.84 (.81 to .87)``; says so where the value or its interval is undetermined, or the interval has no width.
+    """``0.84 (0.81 to 0.87)``; says so where the value or its interval is undetermined, or the interval has no width.
 
     Parameters
     ----------

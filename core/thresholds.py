@@ -10,7 +10,7 @@ PANEL_DECIDED = 0.8  # "The panel is decided": certainty of the leading class, o
 PLAUSIBLE_SET = 0.95  # "Plausible: A or B": what the classes of the set have together
 CLEAR_CASE = 0.9  # "The other raters are certain of the case": probability of a class by them
 TIE_DECIDED = 0.9  # "Weighing raters decides 10 ties": posterior probability of a class of a tied case
-CERTAIN_LEVELS = (0.5, 0.9, 0.99)  # "Below .5, .9, .99": columns of tables
+CERTAIN_LEVELS = (0.5, 0.9, 0.99)  # "Below 0.5, 0.9, 0.99": columns of tables
 HELPS = 0.5  # "More raters would help": P(certainty reaches the bar) with as many more raters, at least three
 HARDLY_HELPS = 0.25  # "More raters would hardly help": the same
 PROBABLY_WRONG = 0.5  # "P(correct) below 50%": posterior probability of the leading class
@@ -21,7 +21,7 @@ SHARED_MISTAKES_BELOW = 0.7  # "Raters make similar mistakes": β, how far the a
 CLEARLY_AHEAD = 0.95  # "A leads": probability that it is ahead of each other one, or that a machine passes a test
 INTERVAL_LEVEL = 0.95  # "56% (52% to 59%)"
 LEAST_GOLD = 100  # "Gold decides where γ opens": cases with gold
-NEARLY_CERTAIN = 0.99  # "Of classes with a probability of .99, so many are right"
+NEARLY_CERTAIN = 0.99  # "Of classes with a probability of 0.99, so many are right"
 
 # Raters.
 ONE_CLASS_FLAGGED = 0.9  # "Named A on 45 of 50 annotations": share of one class from which a rater is flagged

@@ -123,7 +123,7 @@ def before_opinions(coefficient: Coefficient) -> tuple[str, str] | None:
 def _below_chance(coefficient: Coefficient) -> bool:
     """Whether agreement is surely below chance, also where nobody agrees on any case and there is no interval.
 
-    Below -½ chance agrees on a third of the cases or more, and on none of ten with a probability of .02 at most.
+    Below -½ chance agrees on a third of the cases or more, and on none of ten with a probability of 0.02 at most.
     """
     if coefficient.ci_high is not None:
         return coefficient.ci_high < 0

@@ -336,7 +336,7 @@ def summary(found: GateResult, name: str) -> str:
 
 
 def _short(value: float) -> str:
-    return f"{int(value):,}" if float(value).is_integer() else number(value, 2, zero=True).replace("-", "−")
+    return f"{int(value):,}" if float(value).is_integer() else number(value, 2).replace("-", "−")
 
 
 def _cell(text: str) -> str:

@@ -96,7 +96,7 @@ def present(found: GroupReview, dataset: Dataset, options: GroupOptions) -> list
         Grid(table, f"Groups of at least {FEWEST_RATERS} raters.{hidden}", 60, COLUMNS, "groups_table"),
         Words(
             "Above 1: the group agrees with itself more than with others. p by permuting facts of raters. “Differs”: "
-            f"at a false discovery rate of {number(found.q, 2, zero=True)} over {plural(found.n_tests, 'test')}.",
+            f"at a false discovery rate of {number(found.q, 2)} over {plural(found.n_tests, 'test')}.",
             "note",
         ),
         Download(table, "Groups of raters", "groups", "groups_download"),
@@ -116,7 +116,7 @@ def lead(found: GroupReview) -> list[Span]:
         return [f"No group of raters clearly differs from the others ({tested})."]
     said: list[Span] = []
     for one in named[:MOST_NAMED]:
-        ends = [number(value, 2, zero=True).replace("-", "−") for value in (*one.difference, *one.association)]
+        ends = [number(value, 2).replace("-", "−") for value in (*one.difference, *one.association)]
         of: list[Span] = (
             ["difference of means "] if not one.of_class else ["share of ", Name(one.of_class), " differs by "]
         )

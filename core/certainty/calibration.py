@@ -11,7 +11,7 @@ from ..runtime.seeds import case_seeds
 
 N_BINS = 10
 N_BOOTSTRAP = 500
-LEAST_DOUBT = 1e-3  # no certainty is taken for more than .999, what 1,000 draws can tell: a mistake costs 6.9 nats
+LEAST_DOUBT = 1e-3  # no certainty is taken for more than 0.999, what 1,000 draws can tell: a mistake costs 6.9 nats
 _CHUNK = 1000
 
 

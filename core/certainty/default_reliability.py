@@ -5,7 +5,7 @@ more: the γ at which certainties have the least log loss. Without it rankings a
 counts with another prior at γ = min(1, β): raters make the same mistakes, so n annotations count as β n. β is the
 largest exponent at which the annotations of a case, taken together, predict a held-out one within one standard error as
 well as at the best. At the best itself γ is lower, and certainties are too low where mistakes are not shared: mean log
-loss of certainty .425 on 31 crowds with known truth, .415 at the largest, .417 at γ = 1.
+loss of certainty 0.425 on 31 crowds with known truth, 0.415 at the largest, 0.417 at γ = 1.
 """
 
 from dataclasses import dataclass
@@ -211,8 +211,8 @@ def _prior(
     alpha = float(value / ratio)
     if prior is not None and prior.learned:
         return alpha, (
-            f"The learned prior is α = {significant(model.alpha, 2, zero=True)} per class at γ = 1. Held-out raters "
-            f"suggest α = {significant(alpha, 2, zero=True)}. Both estimate α/γ: how often raters of a case agree."
+            f"The learned prior is α = {significant(model.alpha, 2)} per class at γ = 1. Held-out raters "
+            f"suggest α = {significant(alpha, 2)}. Both estimate α/γ: how often raters of a case agree."
         )
     return alpha, (
         f"Prior α = {_g(alpha)} with γ = {_g(value)} predicts best what a colleague would say (γ/α = {_g(ratio)}). It "

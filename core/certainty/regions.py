@@ -20,7 +20,7 @@ class Region:
     outlines : tuple of ndarray, each of shape (n_points, 3)
         Closed lines in barycentric coordinates (rows sum to 1).
     level : float
-        The share it holds, for example .95.
+        The share it holds, for example 0.95.
     """
 
     outlines: tuple[np.ndarray, ...]

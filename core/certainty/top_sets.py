@@ -143,7 +143,7 @@ def most_plausible(result: CertaintyResult, case: int, names: Sequence[str], let
 def short_of_certain(certainty: np.ndarray) -> np.ndarray:
     """Certainty for two digits: a case just short of `UNCERTAIN_BELOW` must not be printed as if it were there.
 
-    It is .89 instead, beside the word that it is uncertain.
+    It is 0.89 instead, beside the word that it is uncertain.
     """
     least = UNCERTAIN_BELOW - 0.01
     return np.where((certainty < UNCERTAIN_BELOW) & (certainty > least), least, certainty)

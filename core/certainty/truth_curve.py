@@ -144,7 +144,7 @@ def truth_curve(
     model : PlausibilityModel
         Of the declared classes. Dirichlet counts, PrIRN and the ordinal truth need no draws.
     reliabilities : sequence of float, optional
-        .05 to 30 where not given.
+        0.05 to 30 where not given.
     n_draws, seed : int
     least_doubt : float
         Floor of 1 − certainty in the log loss, so that one mistake among certain cases does not outweigh all others.

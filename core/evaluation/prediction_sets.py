@@ -395,7 +395,7 @@ def check_alpha(alpha: float) -> None:
     """Raise `InputError` unless α is between 0 and 1, both left out."""
     check_number(alpha, "The error α")
     if not 0 < alpha < 1:
-        raise InputError(f"The error α is {alpha}.", "It lies between 0 and 1; .05 promises .95.")
+        raise InputError(f"The error α is {alpha}.", "It lies between 0 and 1; 0.05 promises 0.95.")
 
 
 def _all_of(n_classes: int) -> str:

@@ -50,7 +50,7 @@ def plausibility_bars(
             width=0.62,
             marker={"color": [with_opacity(colour, 0.32) for colour in colours]},
             customdata=[
-                [label, f"{number(m, 3, zero=True)} ({between(a, b)})"]
+                [label, f"{number(m, 3)} ({between(a, b)})"]
                 for label, m, a, b in zip(labels, mean, low, high, strict=True)
             ],
             hovertemplate="%{customdata[0]}: point estimate %{x:.3f}<br>draws %{customdata[1]}<extra></extra>",
@@ -407,7 +407,7 @@ def interval(names: tuple[str, str], share: np.ndarray, theme: Theme, title: str
             "range": [-0.01, 1.01],
             "tickmode": "array",
             "tickvals": [0, 0.25, 0.5, 0.75, 1],
-            "ticktext": [f"0<br>all {second}", ".25", ".5", ".75", f"1<br>all {first}"],
+            "ticktext": [f"0<br>all {second}", "0.25", "0.5", "0.75", f"1<br>all {first}"],
             "title": f"plausibility of {first}",
         },
         yaxis={"visible": False, "range": [-0.6, 0.6], "fixedrange": True},

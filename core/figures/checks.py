@@ -140,7 +140,7 @@ def rater_bands(check: PredictiveCheck, theme: Theme, title: str, class_code: in
                 "%{customdata[3]:,.0f} to %{customdata[4]:,.0f}, p %{customdata[5]:.3f}<extra></extra>",
             )
         )
-    shares = {"tickformat": ".0%", "range": _with_room(low / total, high / total, share)}
+    shares = {"tickformat": "0.0%", "range": _with_room(low / total, high / total, share)}
     return figure_of(
         theme,
         data,

@@ -117,7 +117,7 @@ def draws_histogram(evaluation: Evaluation, metric: str, theme: Theme, title: st
         title,
         320,
         xaxis={"title": metric_title(metric)},
-        yaxis={"title": "share of draws", "tickformat": ".0%"},
+        yaxis={"title": "share of draws", "tickformat": "0.0%"},
         barmode="overlay",
         legend_below=True,
     )
@@ -160,7 +160,7 @@ def metric_per_case(evaluation: Evaluation, metric: str, theme: Theme, title: st
         data,
         title,
         320,
-        xaxis={"title": "share of cases, worst first", "tickformat": ".0%", "range": [0, 1]},
+        xaxis={"title": "share of cases, worst first", "tickformat": "0.0%", "range": [0, 1]},
         yaxis={"title": metric_title(metric), "range": [-0.02, 1.02]},
         legend_below=True,
     )

@@ -22,12 +22,12 @@ def between(low: float | None, high: float | None, digits: int = 2) -> str:
     digits : int
         After the point.
     """
-    return f"{number(low, digits, zero=True)} to {number(high, digits, zero=True)}"
+    return f"{number(low, digits)} to {number(high, digits)}"
 
 
 def score_between(low: float, high: float) -> str:
     """The same of scores, in four digits that count."""
-    return f"{significant(low, 4, zero=True)} to {significant(high, 4, zero=True)}"
+    return f"{significant(low, 4)} to {significant(high, 4)}"
 
 
 def short_names(names: Sequence[str], length: int) -> list[str]:

@@ -62,9 +62,7 @@ def against_raters(standings: Sequence[MachineStanding], epsilon: float, theme: 
                     "symbol": [symbol if one.rejected else f"{symbol}-open" for one in shown],
                 },
                 error_x=error_bars(high - rho, rho - low, with_opacity(colour, 0.6), 1.4, 2),
-                customdata=[
-                    [plotly(one.rater), plural(one.n, "case"), significant(one.p, 3, zero=True)] for one in shown
-                ],
+                customdata=[[plotly(one.rater), plural(one.n, "case"), significant(one.p, 3)] for one in shown],
                 hovertemplate="%{customdata[0]}: ρ %{x:.2f}, %{customdata[1]}, p %{customdata[2]}<extra></extra>",
             )
         )

@@ -218,14 +218,10 @@ def _bars(fit: RaterModelFit, raters: np.ndarray, k: int, colour: str) -> dict |
 
 def _interval(fit: RaterModelFit, which: str, place: tuple[int, ...] | int, value: float) -> str:
     if fit.uncertainty is None:
-        return number(value, 3, zero=True)
+        return number(value, 3)
     spread = getattr(fit.uncertainty, which)
     return _between(value, spread.low[place], spread.high[place])
 
 
 def _between(value: float, low: float, high: float) -> str:
-    return (
-        f"{number(value, 3, zero=True)} ({between(low, high, 3)})"
-        if np.isfinite(low)
-        else f"{number(value, 3, zero=True)}, no interval"
-    )
+    return f"{number(value, 3)} ({between(low, high, 3)})" if np.isfinite(low) else f"{number(value, 3)}, no interval"

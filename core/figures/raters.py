@@ -65,7 +65,7 @@ def rater_traces(
     theme: Theme,
     *,
     second: str,
-    form: str = ".2f",
+    form: str = "0.2f",
     unit: str = "annotations",
     in_words: Callable[[float, float], str] = between,
 ) -> list[Trace]:

@@ -15,7 +15,7 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up", "triangle-down", "star"
 RELIABILITY = "reliability γ (trust in the raters)"
 _MOST_POINTS = 600
 _BESIDE = 1.15  # room beside the first and the last γ, as a factor
-_CASES_SORTED = {"title": "share of cases, least certain first", "tickformat": ".0%", "range": [0, 1]}
+_CASES_SORTED = {"title": "share of cases, least certain first", "tickformat": "0.0%", "range": [0, 1]}
 
 
 def reliability_axis(reliabilities: tuple[float, ...]) -> dict:
@@ -239,7 +239,7 @@ def by_risk(values: list[np.ndarray], theme: Theme, title: str, axis: str) -> go
         title,
         300,
         xaxis={"title": axis, "dtick": 1},
-        yaxis={"title": "share of cases", "tickformat": ".0%", "rangemode": "tozero"},
+        yaxis={"title": "share of cases", "tickformat": "0.0%", "rangemode": "tozero"},
         legend_below=True,
     )
 

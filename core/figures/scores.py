@@ -282,7 +282,7 @@ def sides(found: ScoreTrust, theme: Theme, title: str) -> go.Figure:
         data,
         title,
         340,
-        xaxis={"title": "share of cases, lowest first", "tickformat": ".0%", "range": [0, 1]},
+        xaxis={"title": "share of cases, lowest first", "tickformat": "0.0%", "range": [0, 1]},
         yaxis=axis_to_one(f"P(score above {exact(found.threshold)})"),
         legend_below=True,
     )
@@ -447,7 +447,7 @@ def _of_raters(
         known = known[np.lexsort((-np.abs(value[known] - at), ~clear[known]))][:MOST_RATERS]
     known = known[np.argsort(value[known], kind="stable")]
     data = rater_traces(
-        known, found.raters, ends, found.n, clear, theme, second="clear", form=".4~g", unit="scores",
+        known, found.raters, ends, found.n, clear, theme, second="clear", form="0.4~g", unit="scores",
         in_words=score_between,
     )  # fmt: skip
     for trace in data:

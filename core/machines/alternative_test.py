@@ -303,7 +303,7 @@ def check_numbers(epsilon: float, q: float, level: float, n_resamples: int) -> N
     """
     if not 0 <= epsilon <= 1:
         raise InputError(
-            f"ε is {epsilon}.", "Give a number from 0 to 1: .2 for experts, .15 skilled raters, .1 a crowd."
+            f"ε is {epsilon}.", "Give a number from 0 to 1: 0.2 for experts, 0.15 skilled raters, 0.1 a crowd."
         )
     for name, value in (("false discovery rate", q), ("level", level)):
         if not 0 < value < 1:

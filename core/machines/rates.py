@@ -240,7 +240,7 @@ def machine_rates(
 
 
 def rate_words(rate: CorrectedRate) -> str:
-    """``.27 (.24 to .29)``; with a third digit where an interval would read as never or always.
+    """``0.27 (0.24 to 0.29)``; with a third digit where an interval would read as never or always.
 
     Parameters
     ----------

@@ -4,7 +4,7 @@ The lead is the mean of ``d = W^h − W^f`` of the alternative annotator test ov
 person than the machine is the nearer one to the others. Against a person the test passes where it is surely below ε.
 
 Its interval is by resampling the cases and two more, one on which every person is nearer and one on which nobody is, so
-that what no case showed is allowed for: on ten cases without any difference it is not surely below .2. Fewer than ten
+that what no case showed is allowed for: on ten cases without any difference it is not surely below 0.2. Fewer than ten
 cases have no interval.
 """
 

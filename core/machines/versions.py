@@ -5,7 +5,7 @@ the people's annotations (`core.machines.annotation_scores`). Versions follow ea
 compared with the one before, and the last with the first, as paired differences over the same cases; intervals by
 resampling cases, those of differences at 1 − (1 − level)/m for m comparisons (Bonferroni), so that a family of many
 versions is not more likely to seem to drift. Two cases are added, see `core.machines.resampling`: four annotations that
-all changed for the better are no sure rise (by signs p = .125), which percentiles of the cases alone would call one.
+all changed for the better are no sure rise (by signs p = 0.125), which percentiles of the cases alone would call one.
 """
 
 import re

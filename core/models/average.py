@@ -201,7 +201,7 @@ def members_of(choice: Choice, dataset: Dataset, vote_share: float = VOTE_SHARE)
 
 
 def _most_beta(able: list, posteriors: list[BetaPosterior]) -> float:
-    """Largest β of models with a case difficulty: that of the best model without one, and .2."""
+    """Largest β of models with a case difficulty: that of the best model without one, and 0.2."""
     plain = [m for m, (standing, _) in enumerate(able) if not has_case_effect(standing)]
     if not plain:
         return 1.0
@@ -267,9 +267,9 @@ def member_posteriors(
 def believed_beta(beta: float, *, case_effect: bool = False) -> float:
     """The β of class probabilities, from one of held-out annotations.
 
-    A held-out annotation shares the mistakes of the others, so its β is too high where mistakes are shared: .72 of it
-    is taken up to .4. The factor rises to 1 at .7, from where raters may well be independent: in simulations the
-    posterior of independent raters reaches down to .6. A model with a case difficulty has half of the reduction. The
+    A held-out annotation shares the mistakes of the others, so its β is too high where mistakes are shared: 0.72 of it
+    is taken up to 0.4. The factor rises to 1 at 0.7, from where raters may well be independent: in simulations the
+    posterior of independent raters reaches down to 0.6. A model with a case difficulty has half of the reduction. The
     numbers are an experience with eight crowds of known truth, not a theorem.
 
     Parameters

@@ -1,6 +1,6 @@
 """What is known of β: its posterior from held-out annotations, with cases as the clusters.
 
-    p(β | held out) ∝ exp(score(β) n / d) LogNormal(β; ln .5, .5)
+    p(β | held out) ∝ exp(score(β) n / d) LogNormal(β; ln 0.5, 0.5)
 
 score is the mean log probability of a held-out annotation, n the number of cases with one and d the design effect of
 the score: what the annotations of a case have in common is told once. Against a likelihood of all annotations, of which

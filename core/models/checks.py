@@ -16,7 +16,7 @@ from .nuts.density import Density
 
 __all__ = ["PredictiveCheck", "predictive_checks", "psis_loo", "replicates_for"]
 
-PER_STATISTIC = 40  # replicates that resolve .025 / S: below it a statistic fails only if none of them goes beyond
+PER_STATISTIC = 40  # replicates that resolve 0.025 / S: below it a statistic fails only if none of them goes beyond
 BAND_REPLICATES = 2_000  # of which bands and medians are taken; all replicates count for p
 MOST_ANSWERS = 400_000_000
 CHUNK = 25
@@ -49,7 +49,7 @@ class PredictiveCheck(Result):
     n_statistics : int
         S, over all classes.
     threshold : float
-        .025 / S.
+        0.025 / S.
     fails : bool or None
         Whether the headline is below the threshold; None where it is, but fewer than 40 S replicates were possible.
     n_replicates : int
@@ -172,7 +172,7 @@ def _compared(
 def replicates_for(n_statistics: int, at_least: int, n_annotations: int) -> int:
     """How many replicates: at least 40 per statistic of a kind, while they stay within `MOST_ANSWERS` annotations.
 
-    A statistic fails below .025 / S. With 40 S replicates that means that no replicate goes beyond the data, which
+    A statistic fails below 0.025 / S. With 40 S replicates that means that no replicate goes beyond the data, which
     under the true model happens to one of S statistics in 5% of datasets at most, as the threshold promises.
 
     Parameters
@@ -263,7 +263,7 @@ def _check(
 
 
 def outcome(p: np.ndarray, n_replicates: int) -> tuple[float, float, bool | None]:
-    """Headline min(p, 1 - p) over statistics, the threshold .025 / S, and whether it fails (None: not resolved).
+    """Headline min(p, 1 - p) over statistics, the threshold 0.025 / S, and whether it fails (None: not resolved).
 
     This is how table 2 of Han et al. is made: it neither doubles nor halves the smaller tail.
     """

@@ -50,7 +50,7 @@ class GoldMeasures(Result):
     ece : GoldMeasure
         Σ over ten equal bins of the top probability of |right − said|, per case; an upward biased measure.
     n_certain : int
-        Cases whose top probability is .99 or more.
+        Cases whose top probability is 0.99 or more.
     certain_right : GoldMeasure or None
         Share of them that is right; None where there is none.
     absolute_error : GoldMeasure or None

@@ -161,7 +161,7 @@ class HeldOut(Result):
     def middle_beta(self) -> float:
         """Half-way from the best β to `fullest_beta`: where few annotations are held out the best one is mostly noise.
 
-        On 30 cases by three independent raters the best β is anything from .1 to 1.
+        On 30 cases by three independent raters the best β is anything from 0.1 to 1.
         """
         return round((self.beta + self.fullest_beta) / 2, 6)
 
@@ -374,7 +374,7 @@ def both_temperings(
     """The scores with the prevalence at full weight, and with it to the power of β: see `held_out`.
 
     Every fold starts from its own votes. A start at the fit of all data is quicker and leaks: with 60 classes and four
-    annotations a case its climbs end on other tops, .04 to .15 nats better than what the fold itself leads to.
+    annotations a case its climbs end on other tops, 0.04 to 0.15 nats better than what the fold itself leads to.
 
     Parameters
     ----------

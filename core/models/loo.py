@@ -40,7 +40,7 @@ class PsisLoo(Result):
     n_high_k : int
         Cases with k above ``k_limit``: their contribution, and with it ``elpd``, is not to be trusted.
     k_limit : float
-        min(1 - 1 / log10(n_draws), .7).
+        min(1 - 1 / log10(n_draws), 0.7).
     n_draws : int
     case_pattern : ndarray of int64, shape (n_cases,), or None
         Pattern of each case of the dataset, -1 for a case without annotations; needed to compare models.
@@ -213,7 +213,7 @@ def as_in_paper(blocks: Iterable[tuple[np.ndarray, np.ndarray]]) -> PaperScore:
 
 
 def k_limit(n_draws: int) -> float:
-    """Largest k at which ``n_draws`` draws suffice (Vehtari et al. 2024, section 3.2.4); .7 from 2,155 draws on."""
+    """Largest k at which ``n_draws`` draws suffice (Vehtari et al. 2024, section 3.2.4); 0.7 from 2,155 draws on."""
     return min(float(1 - 1 / np.log10(n_draws)), 0.7)
 
 

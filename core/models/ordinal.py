@@ -3,7 +3,7 @@
 ``P(y = k | z, j) = (1 − e_j) φ_jz(k) + e_j g_k``, ``φ_jz(k) ∝ exp(−(k − z − δ_j)²/(2ψ_j²))``: the signal-detection part
 of the hierarchical rater model of Patz, Junker, Johnson & Mariano (2002), doi:10.3102/10769986027004341, with slips,
 which are annotations from the shares g of all. The truth stands on the raters' own scale, 1 to K, so that severity δ
-and spread ψ are in classes. Priors: ``δ ~ N(0, .5²)``, ``ln ψ ~ N(ln .7, .5²)``, ``logit e ~ N(−1.5, 1.5²)``, one case
+and spread ψ are in classes. Priors: ``δ ~ N(0, 0.5²)``, ``ln ψ ~ N(ln 0.7, 0.5²)``, ``logit e ~ N(−1.5, 1.5²)``, one case
 of each class.
 """
 
@@ -73,7 +73,7 @@ class Ordinal(EmModel):
     short chain of Langevin steps on the posterior, up to 20,000 annotations × classes; beyond, and where gold is held
     fixed, they are normal on (δ, ln ψ, logit e) by the observed information on all raters and the prevalence, the true
     classes unknown. With more than 400 raters, or where the mode is a corner, the other raters are taken as known, and
-    a note says so. On 60 or 300 cases and 6 raters of 5 classes the chain's hold .93 to .96; on 300 cases .87 to .90
+    a note says so. On 60 or 300 cases and 6 raters of 5 classes the chain's hold 0.93 to 0.96; on 300 cases 0.87 to 0.90
     where slips fall otherwise than the annotations of all raters do (tests/benchmarks/ordinal_recovery.py).
     """
 
@@ -329,7 +329,7 @@ def coordinates_of(parameters: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def severity_sentence(fit: RaterModelFit, most: int = 2) -> str:
-    """Which raters read higher or lower than the panel, at a false discovery rate of .05; empty for another model.
+    """Which raters read higher or lower than the panel, at a false discovery rate of 0.05; empty for another model.
 
     Of a hundred raters who read as the panel does, five intervals of 95% miss it all the same: p by the half of the
     interval that faces it, as of a normal distribution, and `core.multiplicity.benjamini_hochberg`.
@@ -357,7 +357,7 @@ def severity_sentence(fit: RaterModelFit, most: int = 2) -> str:
 
 
 def reads(fit: RaterModelFit, rater: int) -> str:
-    """A rater's severity in words: "reads .31 classes higher than the panel (.12 to .50)".
+    """A rater's severity in words: "reads 0.31 classes higher than the panel (0.12 to 0.50)".
 
     Parameters
     ----------

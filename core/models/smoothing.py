@@ -21,7 +21,7 @@ NO_SHRINKAGE = (
 )
 _NEVER = 1e-100
 _POOL = StoppingRule(200, 1e-8)
-# Of the strengths, Gamma(2, .1): mode 10, which few raters leave alone and many overrule.
+# Of the strengths, Gamma(2, 0.1): mode 10, which few raters leave alone and many overrule.
 _STRENGTH_SHAPE, _STRENGTH_RATE = 2.0, 0.1
 _SAME_STRENGTH, _TRACE = 1e-3, 1e-3
 _FURTHEST = 4.0
@@ -207,7 +207,7 @@ def strength(
     """How many annotations a common mean is worth to each of several units, by empirical Bayes.
 
     Counts of a unit are Dirichlet-multinomial with parameters s · mean; s by the fixed point of Minka (2000),
-    *Estimating a Dirichlet distribution*, under Gamma(2, .1).
+    *Estimating a Dirichlet distribution*, under Gamma(2, 0.1).
 
     Parameters
     ----------
@@ -219,7 +219,7 @@ def strength(
         Where to begin.
     most_steps : int
         Each is two of the fixed point and a leap to where they lead. It ends earlier where no strength moves by more
-        than .1%.
+        than 0.1%.
 
     Returns
     -------

@@ -5,8 +5,8 @@ parameters are left alone, ``P_β(z | y_i) ∝ π_z Π_n θ[rater n, z, y_n]^β`
 the expectation-maximisation would blur what tells raters apart. A power likelihood: Grünwald & van Ommen (2017),
 doi:10.1214/17-BA1085. π stays at full weight, unless held-out annotations are predicted better by more than one
 standard error with ``(π_z Π_n θ)^β``, a temperature. That keeps the most probable class of the fit, where the other
-moves it towards common classes (a point of accuracy and .03 nats on one public crowd); where a class is rare it takes
-its prevalence away from the cases that mislead raters: up to 3.4 points of accuracy and .09 nats on simulated crowds.
+moves it towards common classes (a point of accuracy and 0.03 nats on one public crowd); where a class is rare it takes
+its prevalence away from the cases that mislead raters: up to 3.4 points of accuracy and 0.09 nats on simulated crowds.
 """
 
 from dataclasses import replace
@@ -153,7 +153,7 @@ def dependence_note(dataset: Dataset, beta: float) -> tuple[str, ...]:
 
 
 def _independent(worth: float) -> str:
-    said = number(worth, 0) if worth >= _SPEAKS_OF else number(worth, 1).removesuffix(".0")
+    said = number(worth, 0) if worth >= _SPEAKS_OF else number(worth, 1).removesuffix("0.0")
     if worth < 1 and said != "1":
         return "less than a single independent one"
     return f"about {said} independent {'one' if said == '1' else 'ones'}"
@@ -185,8 +185,8 @@ def truth_beta(beta: float, *, case_effect: bool = False, excess: float = 0.0) -
     """The β of class probabilities, from that of held-out annotations (`core.models.held_out.HeldOut.middle_beta`).
 
     A held-out colleague shares the others' mistakes, so that β is too high for the truth, by an amount which no
-    annotation shows. It is an upper end; .72 of it is taken. From .8 on this gives way to 1, linearly, because raters
-    without any sign of dependence may well be independent: max(.72 β, 1 − 2.2 (1 − β)). The factor is an experience,
+    annotation shows. It is an upper end; 0.72 of it is taken. From 0.8 on this gives way to 1, linearly, because raters
+    without any sign of dependence may well be independent: max(0.72 β, 1 − 2.2 (1 − β)). The factor is an experience,
     not a theorem: on public crowds with known truth the log loss was best at about half of the held-out β, where
     accuracy had begun to fall; simulated raters that are independent are best left at 1.
 
@@ -198,7 +198,7 @@ def truth_beta(beta: float, *, case_effect: bool = False, excess: float = 0.0) -
         The model has a difficulty of cases, which is part of the dependence: half as much is subtracted.
     excess : float
         Least share of ``beta`` by what independent raters would have in the same design, 0 to 1, where that is known
-        (`core.models.redrawn`). What they would have is no sign of dependence: from .8 on ``excess`` takes the place of
+        (`core.models.redrawn`). What they would have is no sign of dependence: from 0.8 on ``excess`` takes the place of
         ``beta`` in the factor.
     """
     sign = max(beta, excess)
@@ -207,21 +207,21 @@ def truth_beta(beta: float, *, case_effect: bool = False, excess: float = 0.0) -
 
 
 def truth_doubt(beta: float, *, excess: float = 0.0) -> float:
-    """How often the annotations of a case as a whole are taken to mislead: .1 (1 − β) of the held-out β, 0 from .9 on.
+    """How often the annotations of a case as a whole are taken to mislead: 0.1 (1 − β) of the held-out β, 0 from 0.9 on.
 
     Where raters share mistakes, all of them may be wrong together, and how often that is no annotation tells: held-out
     annotations are predicted best without any doubt. The more dependent annotations look, the likelier it is; raters
-    that look independent leave none, and .9 is within the noise of 1. No number of annotations makes a class surer than
+    that look independent leave none, and 0.9 is within the noise of 1. No number of annotations makes a class surer than
     1 − d + d π. The tenth is an experience, as is the factor of `truth_beta`: on 32 crowds with known truth, 28 of them
-    simulated, any factor from .05 to .12 gives the same mean log loss to .001. Without doubt fewer than .95 of the
-    cases at .99 and above are right on eight of them, with it on one.
+    simulated, any factor from 0.05 to 0.12 gives the same mean log loss to 0.001. Without doubt fewer than 0.95 of the
+    cases at 0.99 and above are right on eight of them, with it on one.
 
     Parameters
     ----------
     beta : float
         Above 0 to 1.
     excess : float
-        As for `truth_beta`; from .8 on it takes the place of ``beta`` where it is larger.
+        As for `truth_beta`; from 0.8 on it takes the place of ``beta`` where it is larger.
     """
     sign = max(beta, excess) if excess >= _NO_SIGN else beta
     return round(SHARED_DOUBT * (1 - sign), 6) if sign < _INDEPENDENT else 0.0

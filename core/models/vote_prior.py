@@ -50,7 +50,7 @@ class VotePrior:
                 f"{'is' if self.n_cases == 1 else 'are'} too few to learn it."
             )
         return (
-            f"The prior is worth {number(self.strength, zero=True)} annotations, spread evenly over {n_classes:,} "
+            f"The prior is worth {number(self.strength)} annotations, spread evenly over {n_classes:,} "
             f"classes. It was learned from {cases} with two raters or more."
         )
 

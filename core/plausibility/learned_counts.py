@@ -1,7 +1,7 @@
 """Dirichlet counts with the prior that all cases together suggest, in place of the published one.
 
 ``α = s/K`` for each of K classes at γ = 1, s the strength of `core.models.vote_prior`. How often raters agree says how
-much a few of their annotations tell: with α = 1 two raters who agree have a certainty of .875, however often raters
+much a few of their annotations tell: with α = 1 two raters who agree have a certainty of 0.875, however often raters
 agree. α/γ is what held-out raters suggest too (`core.certainty.held_out_readers`), by another estimate.
 """
 

@@ -31,7 +31,7 @@ class PrIRN:
     Parameters
     ----------
     epsilon : float
-        Pseudo-count of every class of the declared list, 1e-9 to 1e9; .01 in the published code.
+        Pseudo-count of every class of the declared list, 1e-9 to 1e9; 0.01 in the published code.
     ties : {"split", "full"}
         Whether the classes of a tied block share its weight or each get all of it, as in the published figures.
     depth : int
@@ -127,7 +127,7 @@ METHOD = Method(
     "plausibility",
     "PrIRN",
     plainly="First choices weigh 1, second choices half, third a third, and so on; the raters' weights are added up.",
-    exactly="λ ~ Dirichlet(γ·IRN + ε), IRN the normalised sum of inverse ranks, ε = .01 (Stutz et al., B.2-B.3).",
+    exactly="λ ~ Dirichlet(γ·IRN + ε), IRN the normalised sum of inverse ranks, ε = 0.01 (Stutz et al., B.2-B.3).",
     sources=(UGT,),
     takes=RANKED,
     make=PrIRN,

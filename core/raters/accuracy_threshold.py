@@ -1,6 +1,6 @@
 """Raters whose accuracy is below what is acceptable: how surely, how many of them, and what they cost.
 
-Acceptable is one number t, at first the mean accuracy over annotations less .10, and never below half-way from what
+Acceptable is one number t, at first the mean accuracy over annotations less 0.10, and never below half-way from what
 annotations given blindly reach with the shares q of all annotations, ``Σ_k π_k q_k``, to that mean.
 
 Accuracies are those of `core.raters.learned_pool`, by the annotations of the others or, where gold judges, by the
@@ -9,7 +9,7 @@ towards chance, and with it raters vouch for themselves.
 
 With ``ℓ_j = P(a_j ≥ t)``, those with the least ℓ are flagged, as many as keep their mean ℓ at most q: the Bayesian
 false discovery rate [Müller, Parmigiani, Robert & Rousseau (2004), DOI 10.1198/016214504000001646]. Nobody is flagged
-with ℓ above ½: beside 15 sure ones the mean alone allows one more of any ℓ up to .8.
+with ℓ above ½: beside 15 sure ones the mean alone allows one more of any ℓ up to 0.8.
 
 ℓ by the model is as sure as the model is of the truth, and mistakes that raters share are in neither. Where gold is
 known but too scarce to judge, it checks the model (`GoldCheck`), and what it says of the raters is said beside them.

@@ -384,4 +384,4 @@ def _said(value: float, low: float, high: float, digits: int = 2) -> str:
 
 def _zero(value: float | None, digits: int = 2) -> str:
     """A number with its leading zero, and a minus sign."""
-    return number(value, digits, zero=True).replace("-", "−")
+    return number(value, digits).replace("-", "−")

@@ -4,7 +4,7 @@ The likelihood of a rater's accuracy a is ``Π_n (a right_n + (1 − a) wrong_n)
 ``a^r (1 − a)^(n − r)`` of r of n right on gold. The prior is a Beta distribution of the mean of the pool worth
 `PSEUDO_ANNOTATIONS` annotations, as if it were `BASE_RATERS` further raters beside those that there are: where raters
 are many, they show how accuracies lie. With Beta alone too many honest raters are flagged where they are much alike
-(500 raters, 40 annotations each, 3 a case, two classes: .14 of those flagged at a false discovery rate of .05).
+(500 raters, 40 annotations each, 3 a case, two classes: 0.14 of those flagged at a false discovery rate of 0.05).
 """
 
 import numpy as np

@@ -66,7 +66,7 @@ class PlanOutcomes(Result):
     n_annotations, n_cases : ndarray of int64, shape (n_plans,)
         Further annotations, and cases by then.
     value, low, high : ndarray, shape (n_plans, 4)
-        Median over worlds and interval of `QUANTITIES`: mean certainty of cases, share of cases below certainty .9,
+        Median over worlds and interval of `QUANTITIES`: mean certainty of cases, share of cases below certainty 0.9,
         width of the 95% interval of SPA, share of cases whose most probable class is right.
     gain, gain_low, gain_high : ndarray, shape (n_plans, 4)
         The same of the difference from no plan, within worlds.

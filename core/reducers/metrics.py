@@ -67,7 +67,7 @@ class Metrics:
     top : int
         k.
     class_risk : ndarray of int8, shape (n_classes,), or None
-        With levels, metrics are also kept by expected risk of the case: below .5, to 1.5, above.
+        With levels, metrics are also kept by expected risk of the case: below 0.5, to 1.5, above.
     risk_bins : ndarray of int8, shape (n_cases,), or None
         Those of the cases, where they are known; found from the draws where not.
     """
@@ -181,6 +181,6 @@ def score_case(draws: CaseDraws, class_code: np.ndarray, group: np.ndarray, top:
 
 
 def risk_bin(draws: CaseDraws, class_risk: np.ndarray) -> int:
-    """0, 1 or 2 for an expected risk below .5, up to 1.5, and above."""
+    """0, 1 or 2 for an expected risk below 0.5, up to 1.5, and above."""
     mass, _ = level_masses(draws, class_risk)
     return int(np.digitize(mass.mean(axis=0) @ np.arange(mass.shape[1]), (0.5, 1.5)))

@@ -13,7 +13,7 @@ from ..text import plotly, plural, with_interval
 
 
 def gold(request, sections, token, progress) -> list:
-    """Accuracy, log loss, Brier, ECE and share right at .99 or more of the rater model, and raters by gold.
+    """Accuracy, log loss, Brier, ECE and share right at 0.99 or more of the rater model, and raters by gold.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def gold(request, sections, token, progress) -> list:
         ("log loss", measured.log_loss, n),
         ("Brier score", measured.brier, n),
         ("expected calibration error", measured.ece, n),
-        ("share right at .99 or more", measured.certain_right, measured.n_certain),
+        ("share right at 0.99 or more", measured.certain_right, measured.n_certain),
     ]
     frame = pd.DataFrame(
         [
@@ -67,9 +67,9 @@ def _lead(title: str, accuracy: GoldMeasure, n: int) -> str:
 
 def _certain(n_certain: int, right: GoldMeasure | None) -> str:
     if right is None:
-        return "It gives no gold case a probability of .99 or more."
+        return "It gives no gold case a probability of 0.99 or more."
     said = with_interval(right.value, right.low, right.high)
-    return f"To {plural(n_certain, 'gold case')} it gives .99 or more; the share of them that is right is {said}."
+    return f"To {plural(n_certain, 'gold case')} it gives 0.99 or more; the share of them that is right is {said}."
 
 
 def _raters(view) -> Grid:

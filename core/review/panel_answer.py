@@ -100,7 +100,7 @@ def panel_word(
         A number is out of its range.
     """
     if not 0.5 <= level < 1:
-        raise InputError(f"The panel is to be decided at a certainty of {level}.", "Give .5 or more, below 1.")
+        raise InputError(f"The panel is to be decided at a certainty of {level}.", "Give 0.5 or more, below 1.")
     check_sampling(reliability, n_draws)
     rows = dataset.annotations_of(case)
     n_readers = len(np.unique(dataset.rater[rows])) if dataset.raters_identified else len(rows)
@@ -182,7 +182,7 @@ def panel_set(
         A number is out of its range.
     """
     if not 0.5 <= level < 1:
-        raise InputError(f"The panel is to be decided at a certainty of {level}.", "Give .5 or more, below 1.")
+        raise InputError(f"The panel is to be decided at a certainty of {level}.", "Give 0.5 or more, below 1.")
     rows = dataset.annotations_of(case)
     n_readers = len(np.unique(dataset.rater[rows])) if dataset.raters_identified else len(rows)
     if not n_readers:

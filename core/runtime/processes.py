@@ -93,7 +93,7 @@ def _come_after(niceness: int) -> None:
     for _ in range(_TRIES):
         try:
             Path("/proc/self/autogroup").write_bytes(b"%d" % niceness)
-        except BlockingIOError:  # of all processes one in .1 s may write to such a file
+        except BlockingIOError:  # of all processes one in 0.1 s may write to such a file
             time.sleep(random.uniform(0.1, 0.2))
         except OSError:  # there is none elsewhere, or it may not be written
             return

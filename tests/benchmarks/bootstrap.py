@@ -1,6 +1,6 @@
 """Speed of 1,000 resamples of all agreement coefficients. Run: python tests/benchmarks/bootstrap.py.
 
-Targets on two cores: everything but Cohen and Conger in .1 s at 500 distinct count vectors and .8 s at 5,000;
+Targets on two cores: everything but Cohen and Conger in 0.1 s at 500 distinct count vectors and 0.8 s at 5,000;
 everything on a million annotations in 7 CPU seconds. Collapsing the cases counts.
 """
 

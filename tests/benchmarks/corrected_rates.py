@@ -1,8 +1,8 @@
 """How often intervals of corrected rates hold the true rate. Run: python tests/benchmarks/corrected_rates.py [REPEATS]
 
-A class of rate .2 among 4,000 cases; a machine whose probabilities are too high for everybody and tell the class from
+A class of rate 0.2 among 4,000 cases; a machine whose probabilities are too high for everybody and tell the class from
 the others only fairly. Labels by people: as many at random (PPI++, people alone), as many by known probabilities that
-follow the machine's doubt, or on other cases in which half are of the class (Rogan-Gladen). Nominal: .95; the machine's
+follow the machine's doubt, or on other cases in which half are of the class (Rogan-Gladen). Nominal: 0.95; the machine's
 own interval for comparison. The last column is the mean width over that of people alone. About 20 CPU seconds.
 """
 
@@ -20,7 +20,7 @@ RATE, N = 0.2, 4000
 
 
 def world(n: int, rate: float, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """True labels, and the machine's probabilities: logit shifted up by .7, one and a half apart, noise of sd 1."""
+    """True labels, and the machine's probabilities: logit shifted up by 0.7, one and a half apart, noise of sd 1."""
     truth = (rng.random(n) < rate).astype(float)
     return truth, 1 / (1 + np.exp(-(3.0 * truth - 1.5 + 0.7 + rng.normal(0, 1, n))))
 

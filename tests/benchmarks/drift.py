@@ -25,7 +25,7 @@ FALLS = (0.1, 0.2, 0.35)
 
 
 def simulate(seed: int, fall: float, n_fallen: int, n_cases: int = N_CASES, n_raters: int = N_RATERS):
-    """Raters of accuracy .7 to .9 on cases in order of time; the first ``n_fallen`` lose ``fall`` at a moment each.
+    """Raters of accuracy 0.7 to 0.9 on cases in order of time; the first ``n_fallen`` lose ``fall`` at a moment each.
 
     Returns the data, and the times of the falls, shape (n_fallen,).
     """

@@ -2,7 +2,7 @@
 
 Each part runs in a process of its own; peaks of memory are over what the process held before (Linux). Targets:
 Dawid-Skene, 50 iterations, 1.2 CPU seconds on one core and 150 MB over the data; t-a-p 2.5 CPU seconds; alpha, Fleiss
-and SPA .1 s each; a million CSV rows to a Dataset 2 s and 400 MB.
+and SPA 0.1 s each; a million CSV rows to a Dataset 2 s and 400 MB.
 """
 
 import gc

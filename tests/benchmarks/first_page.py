@@ -1,6 +1,6 @@
 """How long the first page and a moved slider take, in a real browser. Run: python tests/benchmarks/first_page.py.
 
-Targets: first page 3.5 s after the server is healthy and 6 s after the command; slider to redrawn case .5 s.
+Targets: first page 3.5 s after the server is healthy and 6 s after the command; slider to redrawn case 0.5 s.
 """
 
 import statistics

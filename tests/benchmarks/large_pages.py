@@ -35,7 +35,7 @@ LONGEST = 600_000
 
 
 def made(name: str, n_cases: int, n_raters: int, per_case: int) -> Dataset:
-    """Annotations of raters who are right in .6 to .95 of cases of three classes, with dates."""
+    """Annotations of raters who are right in 0.6 to 0.95 of cases of three classes, with dates."""
     rng = np.random.default_rng(7)
     case = np.repeat(np.arange(n_cases), per_case)
     rater = np.concatenate([rng.choice(n_raters, per_case, replace=False) for _ in range(n_cases)])

@@ -6,7 +6,7 @@ selection of raters that nobody has opened yet, waits until all is computed, and
 proxy are those that `deploy` configures. Told: median and 95th percentile of the seconds from a press to the end of
 the run, errors, pages whose figures differ from those of a session alone, resident memory, and how busy the machine
 was (other work on it makes every figure worse).
-Targets, 50 people for 600 s with 2 processes on 2 cores: p50 .5 s, p95 1.5 s, no error, no figure that differs.
+Targets, 50 people for 600 s with 2 processes on 2 cores: p50 0.5 s, p95 1.5 s, no error, no figure that differs.
 """
 
 import asyncio

@@ -23,7 +23,7 @@ from core.raters.shared_errors import shared_errors
 N_CLASSES = 4
 PEOPLE = (0.8, 0.75, 0.7, 0.65, 0.8)
 MACHINES = (0.75, 0.6)
-MANY = 400_000  # an error of .0006 in ρ; 60,000 leave .002, which is seen at 500 cases
+MANY = 400_000  # an error of 0.0006 in ρ; 60,000 leave 0.002, which is seen at 500 cases
 
 
 def classes(rng, n_cases, accuracies, present=1.0, hard=0.3):
@@ -87,7 +87,7 @@ def coverage_of_rho(worlds, sizes=(50, 100, 200, 500), present=0.8):
 
 
 def scores(rng, n_cases, sd=1.0):
-    """Five people with an error of 1 about the truth, and machines of .8 and 1.2."""
+    """Five people with an error of 1 about the truth, and machines of 0.8 and 1.2."""
     truth = rng.normal(0, 1.5, n_cases)
     spread = np.r_[np.full(len(PEOPLE), sd), 0.8, 1.2]
     return truth[:, None] + spread * rng.normal(size=(n_cases, spread.size))

@@ -1,7 +1,7 @@
 """What one more opinion is said to change, and what it changes. Run: python tests/benchmarks/next_opinion.py [parts].
 
 ``calibration``: C1 of every case of ``skin`` against the certainty after an annotation drawn from the plausibilities
-and added to the data, each model fitted again; slope of the realised on the expected, which should lie between .8 and
+and added to the data, each model fitted again; slope of the realised on the expected, which should lie between 0.8 and
 1.2. Beside it the same with the panel's own last annotation, held back, which no model knows. ``ordering``: annotations
 of ``skin`` are uncovered one at a time, in the order in which they were made within a case; how many it takes to come
 half and three quarters of the way from one annotation a case to all, when the next case is chosen by the largest gain,

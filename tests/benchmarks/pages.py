@@ -3,7 +3,7 @@
 Walks from page to page by websocket, as a browser does, once everything is worked out: processor seconds of a visit
 (coming from Settings) and of a run again, what of it is spent in plotly, in Streamlit and in ours (code of others
 counts for whoever called it), and the bytes that a visit sends to a browser that remembers nothing. ``large`` is 10^6
-annotations of 100 raters on 200,000 cases. Targets: median of visits .12 s, of runs again .05 s, none above .12 s.
+annotations of 100 raters on 200,000 cases. Targets: median of visits 0.12 s, of runs again 0.05 s, none above 0.12 s.
 """
 
 import asyncio

@@ -6,8 +6,8 @@ Without pairs of files: `skin` and generated crowds. PYTHON is that of an enviro
 tests/benchmarks/requirements.txt; without it only our models are run. No method is given the gold.
 
 Bars: what opens has a lower log loss than every method of crowd-kit; its accuracy is not below the best of them by more
-than two paired standard errors over cases; of the cases at .99 or more at least .95 are right. `skin`: log loss at most
-.90, and of cases whose two annotations differ the mean top probability between .40 and .65.
+than two paired standard errors over cases; of the cases at 0.99 or more at least 0.95 are right. `skin`: log loss at most
+0.90, and of cases whose two annotations differ the mean top probability between 0.40 and 0.65.
 """
 
 import argparse
@@ -256,7 +256,7 @@ def bars(name: str, dataset: Dataset, choice, tables: dict, probability: np.ndar
     """Print which bars hold."""
     row, right = tables[choice.chosen]
     rivals = {label: found for label, found in tables.items() if label.startswith("crowd-kit")}
-    held = {"at .99: .95 right": not row["n99"] or row["right99"] >= 0.95}
+    held = {"at 0.99: 0.95 right": not row["n99"] or row["right99"] >= 0.95}
     if rivals:
         held["log loss below all"] = row["log loss"] < min(other["log loss"] for other, _ in rivals.values())
         best = max(rivals, key=lambda label: rivals[label][0]["accuracy"])
@@ -268,8 +268,8 @@ def bars(name: str, dataset: Dataset, choice, tables: dict, probability: np.ndar
         two = np.flatnonzero(np.diff(dataset.case_ptr) == 2)
         two = two[dataset.answer[dataset.case_ptr[two]] != dataset.answer[dataset.case_ptr[two] + 1]]
         middle = probability[two].max(axis=1).mean()
-        held["log loss at most .90"] = row["log loss"] <= 0.9
-        held[f"{two.size} cases 1 : 1 between .40 and .65 ({middle:.3f})"] = 0.4 <= middle <= 0.65
+        held["log loss at most 0.90"] = row["log loss"] <= 0.9
+        held[f"{two.size} cases 1 : 1 between 0.40 and 0.65 ({middle:.3f})"] = 0.4 <= middle <= 0.65
     print("  " + "; ".join(f"{bar}: {'yes' if holds else 'NO'}" for bar, holds in held.items()))
     return all(held.values())
 
@@ -337,12 +337,12 @@ def goals(found: list[dict]) -> bool:
         share = f"{one['inside'].mean():.3f} of {one['inside'].size}" if one["inside"].size else "none"
         print(f"{one['name']}: raters inside {share}; expected over actual wrong annotations {one['wrong']:.2f}")
     held = {
-        f"mean log loss {loss['after']:.4f} at most .47 (before {loss['before']:.4f})": loss["after"] <= 0.47,
+        f"mean log loss {loss['after']:.4f} at most 0.47 (before {loss['before']:.4f})": loss["after"] <= 0.47,
         f"accuracy at most {max(behind.values()):.3f} below the best other": max(behind.values()) <= 0.02,
-        f"at .95 as right as they say, but for {low}": not low,
-        f"cases at .95: {n95['after']:,}, half of {n95['before']:,} at least": 2 * n95["after"] >= n95["before"],
+        f"at 0.95 as right as they say, but for {low}": not low,
+        f"cases at 0.95: {n95['after']:,}, half of {n95['before']:,} at least": 2 * n95["after"] >= n95["before"],
         f"raters inside {inside.mean() if inside.size else np.nan:.3f}": not inside.size or inside.mean() >= 0.88,
-        "no crowd of 30 raters below .85": all(
+        "no crowd of 30 raters below 0.85": all(
             one["inside"].mean() >= 0.85 for one in found if one["inside"].size >= 30
         ),
         f"wrong annotations within 15%, but for {apart}": len(apart) <= 1 and all(one["wrong"] < 1.35 for one in found),
@@ -360,7 +360,7 @@ def of_folder(folder: Path, only: list[str], python: str | None) -> bool:
         if answers.exists():
             crowds[answers.stem] = lambda answers=answers, gold=gold: with_truth(read(answers).dataset, gold)
     crowds["skin"] = skin
-    print("| crowd | method | accuracy | log loss | Brier | right at .95 and above | CPU s |\n|" + "---|" * 7)
+    print("| crowd | method | accuracy | log loss | Brier | right at 0.95 and above | CPU s |\n|" + "---|" * 7)
     return goals([tabulate(name, make(), python) for name, make in crowds.items() if not only or name in only])
 
 

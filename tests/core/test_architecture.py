@@ -399,7 +399,7 @@ def counts(node):
 
 
 def test_numbers_are_put_into_words_in_one_place():
-    """``.56 (.52 to .59)``, ``56%``, ``1,234``: see `core.text`."""
+    """``0.56 (0.52 to 0.59)``, ``56%``, ``1,234``: see `core.text`."""
     spoken = {module: formats_by_hand(tree(path)) for module, path in EVERY.items() if module not in UNSPOKEN}
     assert {module: found for module, found in spoken.items() if found} == {}
 

@@ -83,7 +83,7 @@ def test_without_gold_nothing_is_judged_and_a_table_is_a_row_a_model(crowd, caps
     [
         (["auto", "--smoothing", "none"], "auto chooses"),
         (["auto", "--beta", "0.5"], "auto chooses"),
-        (["one-coin", "--beta", "2"], "must be from .001 to 1"),
+        (["one-coin", "--beta", "2"], "must be from 0.001 to 1"),
         (["majority", "--beta", "0.5"], "takes no beta"),
         (["one-coin", "--smoothing", "empirical"], "must be one of none, pooled"),
         (["dawid-skene-empirical", "--smoothing", "none"], "takes no smoothing"),

@@ -36,7 +36,7 @@ def run(capsys):
 
 @pytest.fixture
 def files(tmp_path):
-    """Eleven raters of .85 and one of .3, and gold of all cases; paths of both, the data and the truth."""
+    """Eleven raters of 0.85 and one of 0.3, and gold of all cases; paths of both, the data and the truth."""
     data, truth = simulated(1, np.r_[np.full(11, 0.85), 0.3], n_cases=600, per_case=5, times=False)
     rows = {
         "case": [data.cases[case] for case in data.case_of_annotation],

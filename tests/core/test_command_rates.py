@@ -104,7 +104,7 @@ def test_of_scores_that_are_no_probabilities_the_first_class_alone_counts_and_cl
 
 
 def test_of_a_file_of_several_classifiers_the_first_is_taken_and_that_is_said(made, tmp_path, capsys):
-    """On every case A gives y .25, and B .75."""
+    """On every case A gives y 0.25, and B 0.75."""
     both = tmp_path / "both.csv"
     lines = [f"c{case},{name},y,{score}" for case in range(N) for name, score in (("A", 0.25), ("B", 0.75))]
     both.write_text("\n".join(["case,model,class,score", *lines]))

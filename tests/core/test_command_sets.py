@@ -108,4 +108,4 @@ def test_what_cannot_be_done_is_said_in_one_line(run, files):
     asked = ("sets", data, "--classes", "w,x,y,z", "--predictions", f"A={matrix}")
     assert "between 0 and 1" in run(*asked, "--alpha", "1", status=2)
     assert "--alpha" in run(*asked, status=2)
-    assert "Fold" in run(*asked, "--alpha", ".1", "--folds", "1", status=2).title()
+    assert "Fold" in run(*asked, "--alpha", "0.1", "--folds", "1", status=2).title()

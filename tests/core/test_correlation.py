@@ -8,7 +8,7 @@ from core.correlation import fisher_interval
 
 def test_the_interval_is_fishers():
     low, high = fisher_interval(np.array([0.5, -0.5]), np.array([28, 28]), 0.025)
-    # atanh(.5) = .549306, 1.959964 / sqrt(25) = .391993
+    # atanh(0.5) = 0.549306, 1.959964 / sqrt(25) = 0.391993
     assert low == pytest.approx([0.156028, -0.735818], abs=1e-6)
     assert high == pytest.approx([0.735818, -0.156028], abs=1e-6)
 

@@ -29,7 +29,7 @@ def test_clearly_least_and_most_name_what_differs_from_every_other_estimate(valu
 
 
 def test_the_difference_is_judged_by_the_arms_that_face_each_other():
-    """√(.1² + .1²) = .141: intervals overlap by .04, and the difference of .15 leaves out 0."""
+    """√(0.1² + 0.1²) = 0.141: intervals overlap by 0.04, and the difference of 0.15 leaves out 0."""
     assert clearly_least([0.40, 0.55], [0.1, 0.45], [0.5, 0.95]) == 0
     assert clearly_least([0.40, 0.54], [0.1, 0.44], [0.5, 0.95]) is None
 

@@ -68,7 +68,7 @@ DATA = {
     "1,000 classes": of(
         [(case, rater, (37 * case + (case % 4 == rater)) % 1000) for case in range(30) for rater in range(3)], 1000
     ),
-    "prevalence .99": of(
+    "prevalence 0.99": of(
         [
             (case, rater, int(case % 100 == 7 or (7 * case + 13 * rater) % 151 == 3))
             for case in range(300)
@@ -116,7 +116,7 @@ def test_raters_are_called_inaccurate_only_where_data_can_tell_and_then_the_plan
     name, data = case
     found = flag_raters(monitor(data))
     said = found.words()
-    tells = name in ("a rater with one annotation", "1,000 classes", "prevalence .99", "crowd with gold")
+    tells = name in ("a rater with one annotation", "1,000 classes", "prevalence 0.99", "crowd with gold")
     assert (
         said.startswith("Cannot determine rater accuracy")
         == bool(found.acceptable.why)
@@ -140,7 +140,7 @@ def test_what_opens_is_said_to_foretell_no_better_than_the_shares_of_classes_onl
     if data.n_classes > 100:
         return
     said = choose(data, difficulty=False).reason
-    alone = name in ("noise", "one class", "one class used of two", "prevalence .99")
+    alone = name in ("noise", "one class", "one class used of two", "prevalence 0.99")
     assert ("not surely better than how common each class is does, whatever the case" in said) == alone
     assert said.startswith("Majority vote opens") == (name in ("two cases", "one annotation a case"))
     assert said.endswith(".") and ".." not in said and ".;" not in said
@@ -230,7 +230,7 @@ def _predicted(who, data, chance):
     return open_predictions(who, "\n".join(["case,class,score", *rows]).encode(), data)[0]
 
 
-MACHINE_TELLS = ("unanimous", "a rater with one annotation", "1,000 classes", "prevalence .99", "crowd with gold")
+MACHINE_TELLS = ("unanimous", "a rater with one annotation", "1,000 classes", "prevalence 0.99", "crowd with gold")
 
 
 def test_a_report_says_of_machines_and_sets_and_cases_no_more_than_the_data_tell(case):

@@ -21,7 +21,7 @@ def table(rows) -> str:
 def test_the_first_sentence_has_both_numbers_with_their_intervals_and_n():
     title = opened("agreement", "anaesthesia").title[0].value
     assert re.fullmatch(
-        r"Raters agree on 73% \(66% to 80%\) of pairs; beyond chance α = \.58 \(\.48 to \.68\); 45 cases", title
+        r"Raters agree on 73% \(66% to 80%\) of pairs; beyond chance α = 0\.58 \(0\.48 to 0\.68\); 45 cases", title
     )
 
 

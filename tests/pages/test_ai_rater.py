@@ -94,7 +94,7 @@ def test_the_title_is_the_verdict_and_the_table_has_a_row_a_machine(address, mad
     assert rows["advantage ρ"].tolist() == [with_interval(m.rho, m.rho_low, m.rho_high) for m in found.machines]
     assert rows["worth in readers"].tolist() == [equivalent_readers(made, m, people).words() for m in ("m0", "m1")]
     assert [one.pass_share for one in found.machines] == [0.9995, 0]
-    assert rows["passes in resamples"].tolist() == [".99", ".00"], "1.00 is for all of them"
+    assert rows["passes in resamples"].tolist() == ["0.99", "0.00"], "1.00 is for all of them"
     assert rows["cases"].tolist() == [150, 150] and rows["cases to pass"].iloc[1] == "none would do"
     passing = [one for one in people_in_its_place(made, people=people) if one.passes]
     assert f"Of 4 raters put through the same test {len(passing)} pass" in words(app)
@@ -223,7 +223,7 @@ def test_rates_among_all_cases_say_what_the_labels_are_and_come_from_the_sample_
     assert "with people's errors" in words(app)
     assert "these are rates of hard cases" in words(app) and "came from queues" not in words(app)
     desk = Desk(ReviewStore(), whole, "Reader")
-    (hard,) = desk.start("Lowest certainty first", [Queued("59", "certainty .5")]).cases
+    (hard,) = desk.start("Lowest certainty first", [Queued("59", "certainty 0.5")]).cases
     desk.send(desk.draft(hard.case_id, "opinion", opinion=Opinion.of_class("y")), seen=0, token="hard")
     app = settle(app.run())
     assert "came from queues and not by chance, so that no rate" in words(app) and "is said of these" not in words(app)

@@ -204,8 +204,8 @@ def test_the_benchmark_of_many_people_tells_times_errors_and_figures_that_differ
     monkeypatch.setattr(load, "DATA", ("caries",))
     alone, told = in_a_loop_of_its_own(load.loaded(deployed, people=2, seconds=1.0, jobs=0, every=0.5))
     assert told.errors == [] and len(told.seconds) >= 2 and told.differing(alone) == {}
-    told.figures["settings", "caries"][".123"] = 1
-    assert told.differing(alone) == {("settings", "caries"): {".123"}}
+    told.figures["settings", "caries"]["0.123"] = 1
+    assert told.differing(alone) == {("settings", "caries"): {"0.123"}}
 
 
 def test_the_benchmark_of_killing_finds_a_review_that_is_lost(tmp_path, monkeypatch):

@@ -26,7 +26,7 @@ def title(figure):
     return figure.layout.title.text.replace("<br>", " ")
 
 
-@pytest.mark.parametrize("title", ["", "Least accurate: &lt;img src=x&gt;, .6", "<img src=x> & co"])
+@pytest.mark.parametrize("title", ["", "Least accurate: &lt;img src=x&gt;, 0.6", "<img src=x> & co"])
 def test_a_title_is_text_of_the_page_letter_for_letter_and_stays_in_the_figure(monkeypatch, title):
     said, shown = [], []
     monkeypatch.setattr(widgets.presentation, "on", lambda: False)

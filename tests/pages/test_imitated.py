@@ -51,7 +51,7 @@ def test_numbers_and_screens_are_those_recorded(found):
         ("trace: ", '"interval 0.763 to', '"interval of 0.763 to'),
         ("  ci_low", "0.7633719", "0.7633919"),
         ("  name (hidden): ", '"percent", "spa"', '"spa", "percent"'),
-        ("title: ", "α = .28", "α = .29"),
+        ("title: ", "α = 0.28", "α = 0.29"),
     ],
 )
 def test_a_changed_hover_text_interval_end_order_or_number_of_a_page_is_found(found, part, old, new):

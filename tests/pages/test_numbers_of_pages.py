@@ -89,7 +89,9 @@ def test_the_plan_that_buys_most_for_its_annotations_is_named_where_that_is_sure
     assert right.startswith(
         "For 60 annotations at a cost of 30.00, **1 new rater on every case** buys most right cases"
     )
-    assert "**1 new rater on every case** buys most certainty" in certainty and ".040" in right and ".200" in certainty
+    assert (
+        "**1 new rater on every case** buys most certainty" in certainty and "0.040" in right and "0.200" in certainty
+    )
     second = sentences(outcomes(gain_right=(0.04, 0.2, 0.01)), None)[0]
     assert second.startswith("For 200 annotations, **50 more cases, 4 annotations each**")
     unclear = sentences(outcomes(sure=(False, True, False)), None)
@@ -164,8 +166,8 @@ def test_the_parts_and_the_worth_of_machines_leave_with_their_own_numbers(said, 
     test = SimpleNamespace(machines=(standing("m"),))
     ai_parts.worth(SimpleNamespace(worth=(of_votes,), by_log_score=(of_log,), test=test), LIGHT, False)
     assert shown["worth_rows"].values.tolist() == [
-        ["m", "agreement", "1.5", ".2", "more than 2", 0.45, 30, 2],
-        ["m", "log score of its probabilities", ".5", ".2", "more than 2", 1.45, 31, 2],
+        ["m", "agreement", "1.5", "0.2", "more than 2", 0.45, 30, 2],
+        ["m", "log score of its probabilities", "0.5", "0.2", "more than 2", 1.45, 31, 2],
     ]
     frame = left["worth_table"]
     assert frame["by"].tolist() == ["agreement"] * 3 + ["log"] * 3 and frame["machine_score"].tolist()[::3] == [
@@ -196,7 +198,7 @@ def test_versions_of_a_machine_leave_with_the_numbers_that_are_shown(said, shown
              "changed from": "changed_low", "changed to": "changed_high"}  # fmt: skip
     for column, name in pairs.items():
         assert rows[column].tolist() == [getattr(one, name) for one in changes], column
-    assert "People agree with people by .71." in said[-1] and "3 comparisons (98.3% each)" in said[-1]
+    assert "People agree with people by 0.71." in said[-1] and "3 comparisons (98.3% each)" in said[-1]
     ai_versions._family(replace(drift, score="rmse", people=-7.13), 1, LIGHT)
     assert "People are apart from people by 7.13." in said[-1]
 
@@ -270,8 +272,8 @@ def test_rates_of_a_machine_stand_beside_those_of_the_labels_alone(shown, left):
     said = ["rate of", "machine alone", "labels alone", "corrected", "weight of the machine λ"]
     table = shown["machine_rates"]
     assert table[said].values.tolist() == [
-        ["agreement with a person", "–", ".60 (.50 to .80)", ".65 (.55 to .85)", 0.4],
-        ["x", ".31", ".20 (.10 to .40)", ".25 (.15 to .45)", 0.7],
+        ["agreement with a person", "–", "0.60 (0.50 to 0.80)", "0.65 (0.55 to 0.85)", 0.4],
+        ["x", "0.31", "0.20 (0.10 to 0.40)", "0.25 (0.15 to 0.45)", 0.7],
     ]
     assert table[["people at", "people from", "people to"]].values.tolist() == [[0.6, 0.5, 0.8], [0.2, 0.1, 0.4]]
     ends = table[["corrected at", "corrected from", "corrected to"]].to_numpy()
@@ -380,7 +382,7 @@ def test_the_trust_in_raters_leaves_as_it_is_and_is_shown_the_least_first(said, 
     assert shown["trust_table"]["rater"].tolist() == ["bob", "ann", "cem"]
     title = drawn["trust"].layout.title.text
     assert title == (
-        "Least trusted: bob, .20 (.10 to .35)"
+        "Least trusted: bob, 0.20 (0.10 to 0.35)"
         if trust.converged
         else "No rater is trusted clearly less than the others"
     )

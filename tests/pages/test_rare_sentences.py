@@ -80,7 +80,7 @@ def test_the_mean_score_of_one_case_has_no_interval():
     ("threshold", "first", "second", "least"),
     [
         (None, "Median 95% interval: ± {half}", "a narrower one, γ = 2", "wide"),
-        (5.0, "Uncertain cases: 50%", "2 of 4 cases below certainty .9 of lying above 5 or not, γ = 2", "near"),
+        (5.0, "Uncertain cases: 50%", "2 of 4 cases below certainty 0.9 of lying above 5 or not, γ = 2", "near"),
     ],
 )
 def test_home_of_scores_counts_cases_uncertain_of_their_side_and_shows_the_one_known_least(
@@ -130,7 +130,7 @@ def test_the_prior_of_scores_has_each_of_its_numbers_under_its_own_name(said):
     )
     kit_scores.about_prior(prior)
     assert said == [
-        "Prior, fitted to 1,234 scores of 56 cases: mean 7.25, worth .50 scores of a case (k₀); raters of a case "
+        "Prior, fitted to 1,234 scores of 56 cases: mean 7.25, worth 0.50 scores of a case (k₀); raters of a case "
         "differ by about 3.00 (a₀ 2.00, b₀ 18.00).",
         "Nothing tells k₀.",
     ]
@@ -148,7 +148,7 @@ def trust_in_one(threshold=None, above=None) -> ScoreTrust:
 
 
 def test_the_interval_of_a_score_goes_from_the_least_trust_to_the_most():
-    assert score.interval_said(trust_in_one()) == "Interval 12.0 wide to 3.0 over γ = .5 to 30"
+    assert score.interval_said(trust_in_one()) == "Interval 12.0 wide to 3.0 over γ = 0.5 to 30"
 
 
 def test_the_trust_as_a_table_has_both_ends_and_the_side_at_their_own_reliability(shown, left):
@@ -190,7 +190,7 @@ def test_machines_in_the_data_are_said_to_be_left_out_or_counted_with_the_way_to
 @pytest.mark.parametrize(
     ("high", "converged", "title"),
     [
-        (0.75, True, "Least trusted: bob, .30 (.10 to .75)"),
+        (0.75, True, "Least trusted: bob, 0.30 (0.10 to 0.75)"),
         (0.77, True, "No rater is trusted clearly less than the others"),
         (0.5, False, "No rater is trusted clearly less than the others"),
     ],
@@ -346,7 +346,7 @@ def test_what_a_plan_takes_for_granted_is_told_by_gold():
     by_gold = SimpleNamespace(accuracy=SimpleNamespace(value=0.75, low=0.5, high=0.9), n=16)
     simulated = planning.PlannedAnnotations(forecast(), ("ann", "bob", "cem"), by_gold)
     assert planning.present(simulated, None, None)[-1].plain == (
-        "By gold the model by which worlds are simulated is right on .75 (.50 to .90) of 16 cases. More annotations do "
+        "By gold the model by which worlds are simulated is right on 0.75 (0.50 to 0.90) of 16 cases. More annotations do "
         "not mend the mistakes that raters share."
     )
 

@@ -100,8 +100,8 @@ def test_signs_stand_where_their_reliability_is_on_the_slider_and_their_words_ar
     assert "<b>&quot;" not in strip and "&lt;b&gt;" in strip
     legend = reliability_slider._legend(marks)
     ended = ReliabilityAnchor("readers", 1.0, 0.36, 1_000.0, "", (False, True))
-    assert "</span> readers 1.00 (.36 or more)</span>" in reliability_slider._legend((ended,))
-    assert "</span> gold .10 (.20 to 2.00)</span>" in legend and "<b>&quot;" not in legend
+    assert "</span> readers 1.00 (0.36 or more)</span>" in reliability_slider._legend((ended,))
+    assert "</span> gold 0.10 (0.20 to 2.00)</span>" in legend and "<b>&quot;" not in legend
 
 
 def test_the_sweep_holds_the_reliability_at_which_pages_open():
@@ -114,5 +114,5 @@ def test_the_sweep_holds_the_reliability_at_which_pages_open():
 
 def test_what_the_slider_has_no_step_for_is_said():
     found = DefaultReliability(0.13, "gold", "Why.", (), None, "")
-    assert reliability_slider._words(found, 0.1) == "Why. Pages open next to it, at γ = .10."
+    assert reliability_slider._words(found, 0.1) == "Why. Pages open next to it, at γ = 0.10."
     assert reliability_slider._words(replace(found, reliability=9.43), 9.4) == "Why."

@@ -570,7 +570,7 @@ def test_why_a_case_is_here_says_at_which_trust_that_was():
     assert re.search(r"γ = 2.*as the session began: certainty \d+% at γ = 2\.$", by_trust(app))
     app.session_state["reliability"] = 0.5
     app.run()
-    assert re.search(r"γ = \.5.*as the session began: certainty \d+% at γ = 2\.$", by_trust(app))
+    assert re.search(r"γ = 0\.5.*as the session began: certainty \d+% at γ = 2\.$", by_trust(app))
 
 
 def by_trust(app: AppTest) -> str:

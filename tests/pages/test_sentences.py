@@ -152,7 +152,7 @@ def test_the_figures_of_home_have_the_ends_and_the_n_of_their_own_number(monkeyp
         reliability=3.0,
     )
     home_numbers.uncertain(views, certainty(1.0, 0.95, 0.89, 0.4))
-    assert said == ["Uncertain cases: 50%", "15% to 85%; 2 of 4 below certainty .9 (Dirichlet counts, γ = 3)"]
+    assert said == ["Uncertain cases: 50%", "15% to 85%; 2 of 4 below certainty 0.9 (Dirichlet counts, γ = 3)"]
     said.clear()
     shares = (home_numbers.cached_home.Share(0.7, 0.6, 0.75, 30), home_numbers.cached_home.Share(0.3, 0.25, 0.4, 30))
     monkeypatch.setattr(home_numbers.home_known, "prevalence", lambda views: (shares, "vote"))
@@ -175,7 +175,7 @@ def test_the_figures_of_home_have_the_ends_and_the_n_of_their_own_number(monkeyp
 def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_number(monkeypatch, said):
     icc = coefficient(0.62, 0.4, 0.75, 33, 99, "icc_2")
     home_numbers.agreement(SimpleNamespace(percentage=None, quoted=icc, kind="score", pairs=""), "")
-    assert said[0] == "Reliability of one score: .62" and said[1].startswith(".40 to .75, ICC(2,1)")
+    assert said[0] == "Reliability of one score: 0.62" and said[1].startswith("0.40 to 0.75, ICC(2,1)")
     assert said[1].endswith("n = 33 cases")
     found = SimpleNamespace(percentage=None, quoted=icc, kind="score", pairs="")
     words = home_numbers.sentence(SimpleNamespace(name="made", n_cases=2, kind="score"), found, certainty(1.0, 0.5))
@@ -204,13 +204,13 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     # 1.9 is nearer to 3 than to 1 by its ratio, as trust is told apart.
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
     assert said == [
-        "Best classifier, top-1 accuracy: .70",
-        ".61 to .78 over plausible truths at γ = 3: net; ahead of each other one with 97% probability or more",
+        "Best classifier, top-1 accuracy: 0.70",
+        "0.61 to 0.78 over plausible truths at γ = 3: net; ahead of each other one with 97% probability or more",
     ]
     said.clear()
     evaluation.better[0, 1, 0] = 0.6  # ahead in the mean alone: no best one is named
     home_numbers.classifier(SimpleNamespace(reliability=1.9, plausible=SimpleNamespace(n_classes=2)), swept)
-    assert said[0] == "Highest of 2 classifiers, top-1 accuracy: .70" and said[1].endswith(
+    assert said[0] == "Highest of 2 classifiers, top-1 accuracy: 0.70" and said[1].endswith(
         "with 60% probability or more"
     )
 
@@ -245,7 +245,7 @@ def test_the_leading_classifier_stands_with_its_own_accuracy_by_gold():
         found += open_predictions(name, "\n".join(["case,class,score", *rows]).encode(), data)
     views = SimpleNamespace(plausible=data, classifiers=tuple(found))
     by_gold = [home_numbers._classifier_by_gold(views, name, "top1_accuracy") for name in ("tree", "net")]
-    assert by_gold == ["; by gold .75 (.30 to .95) on 4 cases", "; by gold .33 (.10 to .70) on 6 cases"]
+    assert by_gold == ["; by gold 0.75 (0.30 to 0.95) on 4 cases", "; by gold 0.33 (0.10 to 0.70) on 6 cases"]
 
 
 @pytest.mark.parametrize(
@@ -285,7 +285,7 @@ def test_the_door_to_models_names_the_commonest_class_by_vote(monkeypatch, said)
 def test_agreement_on_home_is_the_percentage_and_its_ends_and_beyond_chance_the_quoted_one(said):
     quoted, percent = coefficient(0.5, 0.4, 0.58), coefficient(0.734, 0.61, 0.8)
     home_numbers.agreement(SimpleNamespace(percentage=percent, quoted=quoted, kind="class", pairs="pairs"), "")
-    assert said == ["Raters agree, pairs: 73%", "61% to 80%; beyond chance α = .50 (.40 to .58)"]
+    assert said == ["Raters agree, pairs: 73%", "61% to 80%; beyond chance α = 0.50 (0.40 to 0.58)"]
 
 
 # Reliability
@@ -333,7 +333,7 @@ def test_two_coefficients_are_the_first_less_the_second(monkeypatch, said, shown
     monkeypatch.setattr(compare, "difference", lambda result, first, second: found if first < second else None)
     monkeypatch.setattr(DeltaGenerator, "selectbox", lambda *a, key, **_: a[2][-1 if key.endswith("second") else 0])
     compare._coefficients(result)
-    assert said[0] == ("**Percent agreement less Fleiss κ is .31 (.20 to .44)**, paired over 1,000 resamples.")
+    assert said[0] == ("**Percent agreement less Fleiss κ is 0.31 (0.20 to 0.44)**, paired over 1,000 resamples.")
     assert shown["bootstrap_table"]["value"].tolist() == list(BOTH.values())
 
 
@@ -351,8 +351,8 @@ def test_the_coefficient_to_quote_has_its_own_interval_and_n_and_the_percentage_
     found = SimpleNamespace(quoted=quoted, percentage=coefficient(0.8, 0.7, 0.85), reason="it suits")
     blocks.show(coefficients._quote(found))
     assert said == [
-        "**To quote:** Fleiss κ .45 (.40 to .50), 41 cases, 93 annotations; "
-        "percent agreement .80 (.70 to .85). It suits."
+        "**To quote:** Fleiss κ 0.45 (0.40 to 0.50), 41 cases, 93 annotations; "
+        "percent agreement 0.80 (0.70 to 0.85). It suits."
     ]
 
 
@@ -366,7 +366,7 @@ def test_the_coefficient_to_quote_has_its_own_interval_and_n_and_the_percentage_
 def test_kappa_and_ac1_are_told_apart_with_their_own_numbers(shares, words):
     both = [coefficient(value, 0, 1, name=name) for name, value in BOTH.items()]
     said = blocks.said(coefficients._apart(both, shares))
-    assert said.startswith(f"Fleiss κ (.45) and Gwet AC1 (.70) differ because {words}")
+    assert said.startswith(f"Fleiss κ (0.45) and Gwet AC1 (0.70) differ because {words}")
     assert not coefficients._apart([replace(one, value=0.6) for one in both], shares)
 
 
@@ -386,7 +386,7 @@ CHECK = AdaptiveCheck(
 def test_shares_of_third_answers_are_of_the_cases_that_began_alike(said, check, words):
     blocks.show(how_precise.adaptive_warning(check))
     assert words in said[0]
-    assert "alone, α is .61 (.50 to .70), from all .42 (.30 to .55): quote the first." in said[0]
+    assert "alone, α is 0.61 (0.50 to 0.70), from all 0.42 (0.30 to 0.55): quote the first." in said[0]
     blocks.show(how_precise.adaptive_warning(replace(check, warn=False)))
     assert len(said) == 1
 
@@ -399,9 +399,9 @@ def difference(value, low, high, paired=True) -> Difference:
 @pytest.mark.parametrize(
     ("found", "words"),
     [
-        (difference(0.13, 0.02, 0.2), ".13 (.02 to .20): the interval leaves out 0.**"),
-        (difference(-0.13, -0.2, -0.02), "-.13 (-.20 to -.02): the interval leaves out 0.**"),
-        (difference(0.13, -0.02, 0.2, paired=False), ".13 (-.02 to .20): the interval holds 0.**"),
+        (difference(0.13, 0.02, 0.2), "0.13 (0.02 to 0.20): the interval leaves out 0.**"),
+        (difference(-0.13, -0.2, -0.02), "-0.13 (-0.20 to -0.02): the interval leaves out 0.**"),
+        (difference(0.13, -0.02, 0.2, paired=False), "0.13 (-0.02 to 0.20): the interval holds 0.**"),
     ],
 )
 def test_two_selections_differ_where_the_interval_leaves_out_nothing(monkeypatch, said, shown, left, found, words):
@@ -412,7 +412,7 @@ def test_two_selections_differ_where_the_interval_leaves_out_nothing(monkeypatch
     one, other = (SimpleNamespace(words=lambda whole, name=name: name) for name in ("of the first", "of the second"))
     compare._side_by_side(None, one, other, ("early", "late"), None)
     assert said[:2] == ["**early**: of the first", "**late**: of the second"]
-    assert said[2] == f"**α is .61 and .48; the difference is {words}"
+    assert said[2] == f"**α is 0.61 and 0.48; the difference is {words}"
     together = "Cases in both are resampled together" if found.paired else "The two share no case"
     assert said[3] == f"{together}. 1,000 resamples of the cases, seed 0."
     assert left["differences"].iloc[0].tolist()[1:9] == [
@@ -443,7 +443,7 @@ def test_what_annotations_buy_is_said_for_new_and_for_present_cases(monkeypatch,
     blocks.show(how_precise.present(how_precise.AgreementPrecision(curves, check), None, None))
     assert said[1] == (
         "The 95% interval of SPA is **.210** wide. 500 more annotations make it **.111** on new cases, "
-        "**between .152 and .163** on the present ones."
+        "**between 0.152 and 0.163** on the present ones."
     )
     assert "about equally often (8 of 80, 30 of 40 cases)" in said[-1]
     assert left["precision_table"].values.tolist() == [
@@ -474,7 +474,7 @@ def test_agreement_over_time_is_said_of_the_first_and_the_last_window_that_have_
     found = SimpleNamespace(windows=tuple(windows), n_undated=3)
     blocks.show(over_time.present(found, None, None))
     title = drawn["over_time"].layout.title.text.replace("<br>", " ")
-    assert title == "SPA was .50 (.40 to .52) in week 1 and is .62 (.52 to .64) in week 3"
+    assert title == "SPA was 0.50 (0.40 to 0.52) in week 1 and is 0.62 (0.52 to 0.64) in week 3"
     assert said[0].startswith("3 cases without a date ")
     table = left["over_time_table"]  # of the cases with two answers, not of all that began
     assert list(table["n_cases"]) == [40] * 5 and list(table["n_annotations"]) == [90] * 5
@@ -489,7 +489,7 @@ WINDOW = {
 def test_the_class_least_agreed_on_stands_in_the_title_with_its_own_interval(drawn, left):
     found = (coefficient(0.5, 0.4, 0.58), coefficient(0.2, 0.1, 0.35), coefficient(None, None, None))
     blocks.show(by_class.present(found, SimpleNamespace(classes=("x", "y", "z")), None))
-    assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "Least agreed on: y, .20 (.10 to .35)"
+    assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "Least agreed on: y, 0.20 (0.10 to 0.35)"
     close = (coefficient(0.5, 0.3, 0.58), coefficient(0.4, 0.3, 0.55), coefficient(None, None, None))
     blocks.show(by_class.present(close, SimpleNamespace(classes=("x", "y", "z")), None))
     assert drawn["by_class"].layout.title.text.replace("<br>", " ") == "No class is clearly the least agreed on"
@@ -532,8 +532,8 @@ def test_raters_agree_with_the_others_and_with_themselves_each_with_its_own_inte
     )
     asked = SimpleNamespace(coefficient="fleiss_kappa")
     blocks.show(by_rater.present(by_rater.RaterAgreement(found, own), view, asked))
-    assert said[0].startswith("Fleiss κ of all raters is .50 (.41 to .58).")
-    assert said[1] == "Where raters annotated a case again they agree with themselves on .92 (.83 to .97) of pairs."
+    assert said[0].startswith("Fleiss κ of all raters is 0.50 (0.41 to 0.58).")
+    assert said[1] == "Where raters annotated a case again they agree with themselves on 0.92 (0.83 to 0.97) of pairs."
     assert drawn["by_rater"].layout.title.text == "bob agrees least with the others"
     assert shown["by_rater_table"]["rater"].tolist() == ["bob", "ann"]
     assert left["by_rater_table"].drop(columns=["with_themselves", "n_cases_repeated"]).values.tolist() == [
@@ -635,7 +635,7 @@ def test_what_is_not_available_stands_once_for_each_reason(said, monkeypatch):
 
 @pytest.mark.parametrize(
     ("alarm", "words"),
-    [(None, "ann shows no drift: accuracy .37 by the other raters"), (7, "ann got worse: .91 before, .52 after")],
+    [(None, "ann shows no drift: accuracy 0.37 by the other raters"), (7, "ann got worse: 0.91 before, 0.52 after")],
 )
 @pytest.mark.parametrize("judge", ["gold", "model"])
 def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(monkeypatch, alarm, words, judge):
@@ -643,14 +643,14 @@ def test_a_rater_got_worse_from_before_to_after_by_the_others_whoever_judges(mon
     found = SimpleNamespace(alarm=alarm, before=0.91, after=0.52, n_undated=3, accuracy=0.37)
     draw = SimpleNamespace(rater_over_time=lambda drift, theme, title: titles.append(title))
     monkeypatch.setattr(one_rater, "figures", draw)
-    said_of = {"said": lambda place: (".80 (.70 to .90)", "other")[place], "judge_of": lambda place: judge}
+    said_of = {"said": lambda place: ("0.80 (0.70 to 0.90)", "other")[place], "judge_of": lambda place: judge}
     act = SimpleNamespace(acceptable=SimpleNamespace(**said_of))
     assessed = SimpleNamespace(act=act, table=SimpleNamespace(raters=("ann", "bob")))
     figure, *said = one_rater.over_time(assessed, 0, found)
     figure.draw(LIGHT)
     said = [block.plain for block in said]
     assert titles == [words] and said[-1] == "3 annotations without a date left out."
-    by_gold = "Windows and chart count as right what the other raters find; by gold accuracy is .80 (.70 to .90)."
+    by_gold = "Windows and chart count as right what the other raters find; by gold accuracy is 0.80 (0.70 to 0.90)."
     assert said[:-1] == [by_gold] * (judge == "gold")
 
 
@@ -680,7 +680,7 @@ def test_what_is_most_unlike_the_pool_is_what_surely_exceeds_its_share_by_most(s
 
 
 def test_of_several_annotations_that_exceed_the_pool_the_one_that_clearly_does_so_by_most_is_named(said, shown, left):
-    """By .25, .80 and .10 beyond the pool; .80 on the class with four annotations does not count. Where the second is
+    """By 0.25, 0.80 and 0.10 beyond the pool; 0.80 on the class with four annotations does not count. Where the second is
     as far beyond it as the first, none is named."""
     classes, n = ("mole", "acne", "wart", "rash"), np.array([30.0, 20.0, 10.0, 4.0])
     for first in (0.45, 0.9):
@@ -782,7 +782,7 @@ def test_what_changes_without_a_rater_is_of_its_own_whole():
     )  # fmt: skip
     assert one_rater.without(change).plain == (
         "Of 10 cases with 11 annotations of this rater, 3 get another most probable class. Percent agreement "
-        ".60 → .70, Krippendorff α .40 → –; 1 case has no other annotation; right by gold .81 → .92 of 1,234."
+        "0.60 → 0.70, Krippendorff α 0.40 → –; 1 case has no other annotation; right by gold 0.81 → 0.92 of 1,234."
     )
     less = replace(change, n_without=2, gold=None, n_gold=0)
     assert one_rater.without(less).plain.endswith("2 cases have no other annotation.")
@@ -795,7 +795,7 @@ def test_a_plan_says_how_many_of_its_worlds_reach_the_target(said, drawn, left):
         seed=7, share_met=0.35, notes=("A note.",), first_cases=tuple("abcdefghijklmn"), by_rater=np.array([1.0, 0.0]),
     )  # fmt: skip
     blocks.show(planning.present(planning.PlannedAnnotations(found, ("ann", "bob"), None), None, None))
-    assert said[0] == ("Now .312. 40 simulated worlds, seed 7; 35% of them reach the target within the budget.")
+    assert said[0] == ("Now 0.312. 40 simulated worlds, seed 7; 35% of them reach the target within the budget.")
     assert said[2] == "**Ask about these first**: a, b, c, d, e, f, g, h, i, j, k, l …"
     said.clear()
     found.first_cases = found.first_cases[:12]
@@ -843,7 +843,7 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: ("too few cases", one))
     ai_parts.differs(None, 2.0)
     assert said[0] == (
-        "The panel is decided on **3** of 5 cases (certainty .80 or more at γ = 2); m gives another class on **2** of "
+        "The panel is decided on **3** of 5 cases (certainty 0.80 or more at γ = 2); m gives another class on **2** of "
         "them. The panel may be wrong there, too."
     )
     assert said[1] == "Review 2 cases"
@@ -854,7 +854,7 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (nobody,))
     ai_parts.differs(None, 2.0)
     assert said[-2] == (
-        "The panel is decided on none of 5 cases (certainty .80 or more at γ = 2). Its certainty is at most .70: "
+        "The panel is decided on none of 5 cases (certainty 0.80 or more at γ = 2). Its certainty is at most 0.70: "
         "choose a lower one to see where it differs."
     )
     torn = replace(one, certainty=np.full(5, 0.4), by_quartile=tuple(
@@ -862,7 +862,7 @@ def test_a_machine_differs_only_where_the_panel_is_decided(monkeypatch, said, sh
     ))  # fmt: skip
     monkeypatch.setattr(ai_parts, "computed_differs", lambda *_: (torn,))
     ai_parts.differs(None, 2.0)
-    assert said[-4] == "The panel is decided on none of 5 cases (certainty .80 or more at γ = 2)."
+    assert said[-4] == "The panel is decided on none of 5 cases (certainty 0.80 or more at γ = 2)."
     assert said[-1].endswith("Cases that are equally certain stand together, so that quarters differ in size.")
 
 
@@ -908,18 +908,18 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
     frame = shown["verdicts"].set_index("machine")
     assert frame["may replace a rater"].tolist() == ["yes", "the cases do not tell", "too few cases"]
     assert frame["holds against"].tolist() == ["2 of 2", "1 of 1", "–"]
-    assert frame["advantage ρ"].iloc[0] == ".60 (.50 to .65)"
-    assert frame["worth in readers"].tolist() == [".5 (.2 to more than 1)", "–", "–"]
-    assert frame["by its probabilities"].tolist() == ["less than none (.2 to more than 1)", "–", "–"]
+    assert frame["advantage ρ"].iloc[0] == "0.60 (0.50 to 0.65)"
+    assert frame["worth in readers"].tolist() == ["0.5 (0.2 to more than 1)", "–", "–"]
+    assert frame["by its probabilities"].tolist() == ["less than none (0.2 to more than 1)", "–", "–"]
     assert frame["cases to pass"].tolist() == ["44", "none would do", "–"]
     test.by_chance = True
     assert ai_parts.verdict_table(found)["may replace a rater"].tolist() == [
         *["like whoever guesses"] * 2,
         "too few cases",
     ]
-    assert said[-1].startswith("Intervals are 95% over cases; ε = .15. Of 3 raters put through the same test 2 pass, ")
-    assert "with ρ .30 to .71." in said[-1]
-    assert frame["passes in resamples"].tolist() == [".99", ".70", ".70"]
+    assert said[-1].startswith("Intervals are 95% over cases; ε = 0.15. Of 3 raters put through the same test 2 pass, ")
+    assert "with ρ 0.30 to 0.71." in said[-1]
+    assert frame["passes in resamples"].tolist() == ["0.99", "0.70", "0.70"]
     alike = SimpleNamespace(test=test, worth=found.worth, by_log_score=(), people=(in_the_test("ann", True, 1.0),) * 2)
     ai_parts.verdicts(alike, [f"m{n}* is silent." for n in range(6)])
     assert "Of 2 raters put through the same test 2 pass, with ρ 1.00. " in said[-2]
@@ -1009,8 +1009,8 @@ def test_minds_are_changed_of_those_who_saw_a_reveal():
     ada = Reviewer("Ada", 9, 7, coefficient(0.8, 0.4, 0.95), minds, (*timed, decided_in(None)))
     bo = Reviewer("Bo", 1, 0, coefficient(0.8, 0.4, 0.95), minds, (decided_in(None),))
     assert reviews.table_of(reviews.ReviewFigures(None, (ada, bo)), None, None).values.tolist() == [
-        ["Ada", 9, 7, ".80 (.40 to .95)", "2 of 5", "1 of 3"],
-        ["Bo", 1, 0, ".80 (.40 to .95)", "2 of 5", "–"],
+        ["Ada", 9, 7, "0.80 (0.40 to 0.95)", "2 of 5", "1 of 3"],
+        ["Bo", 1, 0, "0.80 (0.40 to 0.95)", "2 of 5", "–"],
     ]
 
 
@@ -1041,13 +1041,13 @@ def test_figures_of_reviews_stand_under_their_own_names(monkeypatch, said, shown
         "plausible set.",
         "Cases reviewed: 17 of 40",
         "11 of them settled",
-        "Blind reads agree with the panel: .80",
-        ".60 to .90 · 13 reads, 11 cases",
-        "Blind reads agree with each other: .70",
+        "Blind reads agree with the panel: 0.80",
+        "0.60 to 0.90 · 13 reads, 11 cases",
+        "Blind reads agree with each other: 0.70",
         "no interval · 19 reads, 8 cases",
-        "beyond chance (α) .55 (.30 to .75)",
-        "Minds changed by the reveal: .25",
-        ".10 to .50 · 16 minds, 12 cases",
+        "beyond chance (α) 0.55 (0.30 to 0.75)",
+        "Minds changed by the reveal: 0.25",
+        "0.10 to 0.50 · 16 minds, 12 cases",
         "from queues",
         "Reviewers",
         "Only blind reads are compared; intervals are Wilson's, 95%, over cases.",

@@ -16,9 +16,9 @@ _UNITS: dict[str, Unit] = {
     **dict.fromkeys(("model", "prevalence", "remark"), "text"),
     "parameters": "count",
     "flipped": "count",
-    "cases at ≥ .99": "count",
+    "cases at ≥ 0.99": "count",
     "accuracy by gold": "share",
-    "right at ≥ .99": "share",
+    "right at ≥ 0.99": "share",
 }
 
 Judged = tuple[Choice, dict[str, GoldMeasures]]
@@ -137,8 +137,8 @@ def _row(found: Choice, each: Standing, gold: GoldMeasures | None) -> dict:
             "Brier by gold": gold.brier.value,
             "ECE by gold": gold.ece.value,
             "classes off by gold": None if gold.absolute_error is None else gold.absolute_error.value,
-            "cases at ≥ .99": gold.n_certain,
-            "right at ≥ .99": None if certain is None else certain.value,
+            "cases at ≥ 0.99": gold.n_certain,
+            "right at ≥ 0.99": None if certain is None else certain.value,
         }
     return row
 

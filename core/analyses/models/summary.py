@@ -76,7 +76,7 @@ def present(found: ModelSummary, dataset: Dataset, options) -> list[Block]:
     columns += [Column("converged"), Column("seconds")]
     in_words = table.assign(
         converged=[_converged(one) for one in fitted],
-        seconds=["<.1" if one.seconds < 0.05 else number(one.seconds, 1) for one in fitted],
+        seconds=["<0.1" if one.seconds < 0.05 else number(one.seconds, 1) for one in fitted],
     )
     return [
         Grid(in_words, "Models.", 40, columns, "model_comparison", height=_ALL_ROWS),

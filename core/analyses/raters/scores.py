@@ -264,7 +264,7 @@ def over_time(found: ScoreDrifts, place: int, digits: int) -> list[Block]:
     if drift.before is None or drift.after is None:
         return [figure]
     parts = (number(end, digits) for part in (drift.before, drift.after) for end in part)
-    p = "below .001" if drift.p < 0.001 else f"{number(drift.p, 3)} at most"
+    p = "below 0.001" if drift.p < 0.001 else f"{number(drift.p, 3)} at most"
     return [
         figure,
         Words(

@@ -72,7 +72,7 @@ def blocks_of(found: SharedErrors, n_raters: int, machines: Sequence[Machine] = 
     pairs = found.to_frame()
     if pairs["shares"].any():
         shown = pairs[pairs["shares"]].head(MOST_PAIRS)[[column.name for column in PAIRS]]
-        shown["p"] = ["<.0001" if p < 1e-4 else significant(p, 2) for p in shown["p"]]
+        shown["p"] = ["<0.0001" if p < 1e-4 else significant(p, 2) for p in shown["p"]]
         blocks.append(Grid(shown, "Pairs who share errors, the most first.", 20, PAIRS, f"shared-{key}-pairs"))
     return [
         *blocks,

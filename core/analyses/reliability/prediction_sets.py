@@ -101,7 +101,7 @@ def at_one(inputs: Inputs, kept: KeptPlausibilities, votes: Labels, options) -> 
 def at_possible_promise(
     one: Predictions, dataset: Dataset, kept: KeptPlausibilities, votes: Labels, seed: int
 ) -> PredictionSets:
-    """Sets of a classifier at the largest promise up to .9 that its lists can keep.
+    """Sets of a classifier at the largest promise up to 0.9 that its lists can keep.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """The same posterior with the effects of every case as coordinates: the cross-check of the quadrature, and slow.
 
-Coordinates: those of the collapsed density, then, where the model has them, β, ln δ / .25 and logit λ of each case.
+Coordinates: those of the collapsed density, then, where the model has them, β, ln δ / 0.25 and logit λ of each case.
 The true classes are still summed over. Nothing collapses here: the effects of two cases with the same annotations
 differ.
 """

@@ -61,7 +61,7 @@ def whitened(density: DifficultyDensity, token: CancelToken | None = None) -> Di
 
 
 def highest_from(density: DifficultyDensity, starts: list[np.ndarray], token: CancelToken) -> tuple[np.ndarray, bool]:
-    """The best of the tops reached from ``starts``, and whether it is a top; a later one must be higher by .1.
+    """The best of the tops reached from ``starts``, and whether it is a top; a later one must be higher by 0.1.
 
     Parameters
     ----------

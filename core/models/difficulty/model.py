@@ -2,7 +2,7 @@
 
 ``z_i ~ Bernoulli(π)``, P(right) = λ_i + (1 - λ_i) logit⁻¹(δ_i (α_j - β_i)), α_j the sensitivity of the rater where
 z_i = 1 and the specificity where z_i = 0. Priors: π Beta(2, 2), α^spec N(2, 2), α^sens N(1, 2), cut to α^sens >
--α^spec; tied α N(1, 2), cut to α > 0; β N(0, 1), ln δ N(0, .25), λ Beta(2, 2).
+-α^spec; tied α N(1, 2), cut to α > 0; β N(0, 1), ln δ N(0, 0.25), λ Beta(2, 2).
 """
 
 from dataclasses import dataclass, replace

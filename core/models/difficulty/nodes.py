@@ -1,4 +1,4 @@
-"""Quadrature over the effects of a case: β ~ N(0, 1), ln δ ~ N(0, .25), λ ~ Beta(2, 2).
+"""Quadrature over the effects of a case: β ~ N(0, 1), ln δ ~ N(0, 0.25), λ ~ Beta(2, 2).
 
 β by Gauss-Hermite up to 61 nodes. Beyond, an equidistant grid on ±8.5: the nodes of Gauss-Hermite spread like the root
 of their number, those of the grid fill in, and the trapezoid rule converges geometrically for what is analytic and

@@ -230,7 +230,7 @@ class NominalDifficulty:
         )
 
     def has_case_effect(self, fit: RaterModelFit) -> bool:
-        """Whether cases differ in difficulty by this fit: where σ is below .25, the odds of being right hardly do."""
+        """Whether cases differ in difficulty by this fit: where σ is below 0.25, the odds of being right hardly do."""
         return float(fit.parameters["spread"][0]) >= _SOME_SPREAD
 
     def tempered(

@@ -27,7 +27,7 @@ _FINE, _REACH = 161, 5.0
 
 
 def typical_ability(even: bool) -> tuple[float, float]:
-    """Mean and standard deviation of μ: with a = 1 a typical rater is right on .73 of typical cases."""
+    """Mean and standard deviation of μ: with a = 1 a typical rater is right on 0.73 of typical cases."""
     return (1.0 if even else 0.0), 1.0
 
 
@@ -95,7 +95,7 @@ class NominalDensity:
         )  # fmt: skip
 
     def starts(self, n_chains: int, seed: int) -> np.ndarray:
-        """The mode near raters who are all alike, plus noise of sd .1 on every coordinate."""
+        """The mode near raters who are all alike, plus noise of sd 0.1 on every coordinate."""
         rng = np.random.default_rng([seed & 0xFFFFFFFF, 1])
         return self.mode() + rng.normal(scale=_START_NOISE, size=(n_chains, self.ndim))
 

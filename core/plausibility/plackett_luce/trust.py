@@ -5,7 +5,7 @@ model [Eubanks, *Kappa Zoo*, chapter 9] for rankings. With a known at every swee
 
 Trusts are estimated at γ = 1 and held at their posterior means while plausibilities are drawn at the γ asked for. With
 γ copies of every ranking u is decided γ times over, so that trusts run to 0 and 1 and tell raters apart less: on the
-sample of skin diseases their rank correlation with how often raters are right is .84 at γ = 1 and .68 at 3 (means of
+sample of skin diseases their rank correlation with how often raters are right is 0.84 at γ = 1 and 0.68 at 3 (means of
 three seeds). A mean is all that the draws of a case need of a trust, because its likelihood is linear in the trust of
 each rater who annotated it once.
 """

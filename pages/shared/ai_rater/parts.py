@@ -198,7 +198,7 @@ def over_epsilon(found: AlternativeTest, theme) -> None:
         column_config=columns.numbers("passes from ε", f"winning rate at ε = {exact(found.epsilon)}"),
     )  # fmt: skip
     st.caption(
-        "Empty: at no ε up to .5. Where the curve is steep at the ε in use, the verdict hangs on that choice. It is "
+        "Empty: at no ε up to 0.5. Where the curve is steep at the ε in use, the verdict hangs on that choice. It is "
         "the curve of these cases; how often others like them would pass stands above."
     )
     frame = pd.concat([pd.DataFrame({"machine": one.machine, "ε": CURVE, "ω": one.curve}) for one in known])

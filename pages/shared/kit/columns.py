@@ -92,7 +92,7 @@ def shares(*names: str) -> dict:
 def never_quite(values: np.ndarray) -> np.ndarray:
     """Probabilities for a column of two digits, where one below 1 must not be printed as 1.00, nor one above 0 as 0.00.
 
-    They are .99 and .01 instead.
+    They are 0.99 and 0.01 instead.
     """
     short_of_one = np.where((values < 1) & (values >= 0.995), 0.99, values)
     return np.where((values > 0) & (values < 0.005), 0.01, short_of_one)

@@ -17,7 +17,7 @@ _STYLE = """
 html { font-size: max(20px, 1.25vw) !important; }
 [data-testid="stSidebar"], [data-testid="stExpandSidebarButton"], [data-testid="stToolbar"] { display: none; }
 .stMainBlockContainer { max-width: none; padding-top: 1.2rem; padding-bottom: 5.5rem; }
-.stMainBlockContainer > [data-testid="stVerticalBlock"] { gap: .5rem; }
+.stMainBlockContainer > [data-testid="stVerticalBlock"] { gap: 0.5rem; }
 .stMainBlockContainer :is([data-testid="stButton"], [data-testid="stButtonGroup"], [data-testid="stCheckbox"],
   [data-testid="stDateInput"], [data-testid="stDownloadButton"], [data-testid="stExpander"],
   [data-testid="stFileUploader"], [data-testid="stLinkButton"], [data-testid="stMultiSelect"],
@@ -25,9 +25,9 @@ html { font-size: max(20px, 1.25vw) !important; }
   [data-testid="stSlider"], [data-testid="stTextArea"], [data-testid="stTextInput"], [data-testid="stTooltipIcon"],
   [data-testid="stElementToolbar"], .gamma-marks, .gamma-legend, .modebar-container
   ):not(.st-key-presentation_bar *) { display: none; }
-.st-key-presentation_bar { position: fixed; left: 0; right: 0; bottom: 0; z-index: 100; padding: .3rem 2.6rem;
+.st-key-presentation_bar { position: fixed; left: 0; right: 0; bottom: 0; z-index: 100; padding: 0.3rem 2.6rem;
   background: var(--plurality-bar); border-top: 1px solid rgba(128,140,140,.35); }
-@media (max-width: 640px) { html { font-size: 17px !important; } .st-key-presentation_bar { padding: .2rem .6rem; } }
+@media (max-width: 640px) { html { font-size: 17px !important; } .st-key-presentation_bar { padding: 0.2rem 0.6rem; } }
 </style>
 """
 _BY_KEYS = "Space or →: next, ←: back."

@@ -24,58 +24,58 @@ _STYLE = """
 .stMainBlockContainer { padding: 2.2rem 2.6rem 3rem; max-width: 1560px; }
 [data-testid="stSidebarHeader"] { height: 2.6rem; margin-bottom: 0; }
 [data-testid="stSidebarUserContent"] { padding-top: 0; }
-[data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: .1rem; }
+[data-testid="stSidebarUserContent"] [data-testid="stVerticalBlock"] { gap: 0.1rem; }
 [data-testid="stMetricValue"] { font-size: 2rem; font-weight: 600; line-height: 1.2; padding-bottom: 0;
   font-variant-numeric: tabular-nums; }
 [data-testid="stMetricLabel"] * { white-space: normal !important; overflow: visible; }
 h1 { font-size: 1.7rem !important; line-height: 1.25 !important; padding: 0.2rem 0 0.4rem !important;
   text-wrap: balance; }
 h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; padding-top: 0.2rem !important; }
-[data-testid="stCaptionContainer"] { color: inherit; opacity: .78; }
+[data-testid="stCaptionContainer"] { color: inherit; opacity: 0.78; }
 .st-key-other_theme { display: none; }
-.st-key-story_bar { border-color: var(--st-primary-color, #0F766E); padding-top: .6rem; padding-bottom: .6rem;
-  gap: .35rem; }
+.st-key-story_bar { border-color: var(--st-primary-color, #0F766E); padding-top: 0.6rem; padding-bottom: 0.6rem;
+  gap: 0.35rem; }
 .st-key-story_bar [data-testid="stMarkdownContainer"], .st-key-story_bar [data-testid="stMarkdownContainer"] p {
   margin-bottom: 0; }
-.chips { display: flex; flex-wrap: wrap; gap: .3rem; align-items: center; margin: .1rem 0 .45rem; line-height: 1.5; }
-.chips .who { min-width: 3.4rem; font-size: .86rem; opacity: .75; overflow-wrap: anywhere; }
+.chips { display: flex; flex-wrap: wrap; gap: 0.3rem; align-items: center; margin: 0.1rem 0 0.45rem; line-height: 1.5; }
+.chips .who { min-width: 3.4rem; font-size: 0.86rem; opacity: 0.75; overflow-wrap: anywhere; }
 .chips .who summary { cursor: pointer; }
 .chips .count { min-width: 1.9rem; text-align: right; font-weight: 600; font-variant-numeric: tabular-nums; }
-.chips .share { flex: 0 0 4.5rem; height: .5rem; background: rgba(128,140,140,.18); border-radius: .25rem; }
-.chips .share span { display: block; height: 100%; border-radius: .25rem; background: rgba(128,140,140,.75); }
-.chips .block { display: inline-flex; flex-wrap: wrap; border-radius: .4rem; border: 1px solid rgba(128,140,140,.45);
-  overflow: hidden; font-size: .9rem; }
+.chips .share { flex: 0 0 4.5rem; height: 0.5rem; background: rgba(128,140,140,.18); border-radius: 0.25rem; }
+.chips .share span { display: block; height: 100%; border-radius: 0.25rem; background: rgba(128,140,140,.75); }
+.chips .block { display: inline-flex; flex-wrap: wrap; border-radius: 0.4rem; border: 1px solid rgba(128,140,140,.45);
+  overflow: hidden; font-size: 0.9rem; }
 .chips .block.first { border-color: var(--chip); background: color-mix(in srgb, var(--chip) 12%, transparent); }
-.chips .block span { padding: .06rem .5rem; }
+.chips .block span { padding: 0.06rem 0.5rem; }
 .chips .block span + span { border-left: 1px dashed rgba(128,140,140,.65); }
-.chips .then { opacity: .7; padding: 0 .05rem; }
-.chips .note { font-size: .82rem; opacity: .7; }
-.questions { margin: .2rem 0 !important; padding: 0 !important; }
-.questions dt { font-weight: 600; } .questions dd { margin: 0 0 .4rem !important; opacity: .78; font-size: .92rem; }
+.chips .then { opacity: 0.7; padding: 0 0.05rem; }
+.chips .note { font-size: 0.82rem; opacity: 0.7; }
+.questions { margin: 0.2rem 0 !important; padding: 0 !important; }
+.questions dt { font-weight: 600; } .questions dd { margin: 0 0 0.4rem !important; opacity: 0.78; font-size: 0.92rem; }
 .st-key-no_figure { display: none; }
-.figure-title { font-weight: 600; font-size: .95rem; line-height: 1.35; overflow-wrap: anywhere; }
+.figure-title { font-weight: 600; font-size: 0.95rem; line-height: 1.35; overflow-wrap: anywhere; }
 [data-testid="stElementContainer"]:has(.figure-title) { margin-bottom: calc(-2.6rem - 8px); }
 [data-testid="stFullScreenFrame"]:not(:has([aria-label="Close fullscreen"])) .g-gtitle { display: none; }
 [data-testid="stFullScreenFrame"] { width: round(down, 100%, 1px); }
-.gamma-marks { position: relative; height: 1rem; margin: -1.7rem .4rem 0; font-size: .8rem; line-height: 1; }
+.gamma-marks { position: relative; height: 1rem; margin: -1.7rem 0.4rem 0; font-size: 0.8rem; line-height: 1; }
 .gamma-marks span { position: absolute; transform: translateX(-50%); cursor: help; }
-.gamma-legend { display: flex; flex-wrap: wrap; gap: .1rem .9rem; font-size: .82rem; line-height: 1.35; }
-.gamma-legend > span { white-space: nowrap; cursor: help; opacity: .85; }
+.gamma-legend { display: flex; flex-wrap: wrap; gap: 0.1rem 0.9rem; font-size: 0.82rem; line-height: 1.35; }
+.gamma-legend > span { white-space: nowrap; cursor: help; opacity: 0.85; }
 .gamma-marks .gold, .gamma-legend .gold { color: #B7791F; }
 .gamma-marks .readers, .gamma-legend .readers { color: #2B8CC4; }
 .gamma-marks .beta, .gamma-legend .beta { color: #D55E00; }
 [data-testid="stSidebarContent"] { display: flex; flex-direction: column; }
 [data-testid="stSidebarUserContent"] { margin-top: auto; padding-bottom: 1.2rem; }
-.legend { list-style: none; margin: .35rem 0 .5rem !important; padding: 0 !important; font-size: .84rem;
+.legend { list-style: none; margin: 0.35rem 0 0.5rem !important; padding: 0 !important; font-size: 0.84rem;
   line-height: 1.5; }
-.legend li { display: flex; align-items: baseline; gap: .45rem; margin: 0 !important; }
-.legend span { flex: none; width: .6rem; height: .6rem; border-radius: .15rem; background: var(--chip); }
+.legend li { display: flex; align-items: baseline; gap: 0.45rem; margin: 0 !important; }
+.legend span { flex: none; width: 0.6rem; height: 0.6rem; border-radius: 0.15rem; background: var(--chip); }
 @media (max-height: 860px) { .legend { display: none; } }
 [data-testid="stSidebarNavLink"] { min-height: 1.7rem !important; line-height: 1.6rem !important; margin: 0 !important;
-  padding-top: .05rem !important; padding-bottom: .05rem !important; }
+  padding-top: 0.05rem !important; padding-bottom: 0.05rem !important; }
 [data-testid="stSidebarNavItems"] li { margin: 1px 0 !important; }
-[data-testid="stSidebarNavItems"] > div { margin-top: .3rem !important; }
-[data-testid="stNavSectionHeader"] { margin: .25rem 0 .1rem !important; padding: 0 .5rem !important; font-size: .74rem;
+[data-testid="stSidebarNavItems"] > div { margin-top: 0.3rem !important; }
+[data-testid="stNavSectionHeader"] { margin: 0.25rem 0 0.1rem !important; padding: 0 0.5rem !important; font-size: 0.74rem;
   min-height: 1.2rem; }
 @@LOST@@ > * { display: none; }
 @@LOST@@::after { content: "@@AWAY@@"; }

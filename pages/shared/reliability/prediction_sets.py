@@ -93,7 +93,7 @@ def _settings(view: Dataset) -> dict[str, Any]:
 
 
 def _promise(place, inputs: Inputs, options: SetOptions, name: str) -> float | None:
-    """α; at first that of the largest promise up to .9 that the classifier's lists can keep at every γ."""
+    """α; at first that of the largest promise up to 0.9 that the classifier's lists can keep at every γ."""
     key = f"sets_promise-{name}"
     if key not in st.session_state:
         first = _job(inputs, options)

@@ -53,8 +53,8 @@ def _certainty(dataset: Dataset, decided: tuple[Decision, ...], model: Plausibil
     about = f", by the label “{markdown(views[0].classes[1])}”" if dataset.kind == "set" else ""
     title = plausibility_models.method(model.name).title
     return (
-        f"{_counted(found.n)} the mean certainty is {number(found.after, zero=True)}{about}, without it "
-        f"{number(found.before, zero=True)} "
+        f"{_counted(found.n)} the mean certainty is {number(found.after)}{about}, without it "
+        f"{number(found.before)} "
         f"({title}, reliability γ {exact(reliability)}). Certainty is the probability that the leading class stays "
         "first, not that it is true."
     )
@@ -67,8 +67,8 @@ def _width(dataset: Dataset, grown: Dataset, model: GaussianScores, reliability:
         return "No opinion changes what this model counts."
     before, after = (float(model.posterior(one, reliability).width()[added].mean()) for one in (dataset, grown))
     return (
-        f"{_counted(int(added.sum()))} the mean 95% interval is {significant(after, 3, zero=True)} wide, without it "
-        f"{significant(before, 3, zero=True)} (reliability γ {exact(reliability)})."
+        f"{_counted(int(added.sum()))} the mean 95% interval is {significant(after, 3)} wide, without it "
+        f"{significant(before, 3)} (reliability γ {exact(reliability)})."
     )
 
 

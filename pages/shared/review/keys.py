@@ -12,7 +12,7 @@ _LOST = "A press was not answered, and keys that came after it were not taken. L
 _RUNS = "review_runs"
 STYLE = """
 [data-testid="stElementContainer"]:has(.review-drawn, .review-late:empty) { display: none; }
-.review-late { margin: 0; padding: .6rem .9rem; border-radius: .5rem; background: rgba(255, 75, 75, .12); }
+.review-late { margin: 0; padding: 0.6rem 0.9rem; border-radius: 0.5rem; background: rgba(255, 75, 75, 0.12); }
 """
 
 

@@ -25,30 +25,30 @@ _STYLE = (
     f"<style>{review_keys.STYLE}</style>"
     + """
 <style>
-[data-testid="stBottomBlockContainer"] { padding: .6rem 2.6rem .8rem; max-width: 1560px; }
+[data-testid="stBottomBlockContainer"] { padding: 0.6rem 2.6rem 0.8rem; max-width: 1560px; }
 [data-testid="stBottom"] > div { border-top: 1px solid rgba(128,140,140,.35); }
-.st-key-review_bar { gap: .4rem; }
+.st-key-review_bar { gap: 0.4rem; }
 .st-key-review_bar > [data-testid="stLayoutWrapper"]:has(> .st-key-review_keys) { width: 100%; }
-[class*="st-key-classes-"] { gap: .45rem; }
+[class*="st-key-classes-"] { gap: 0.45rem; }
 .st-key-review_blind [data-testid="stVerticalBlock"], .st-key-review_open [data-testid="stVerticalBlock"],
-.st-key-review_alone { gap: .5rem; }
+.st-key-review_alone { gap: 0.5rem; }
 @media (min-width: 641px) {
   .st-key-review_blind [data-testid="stColumn"]:last-child, .st-key-review_open [data-testid="stColumn"]:last-child {
-    position: sticky; top: .5rem; align-self: flex-start; }
+    position: sticky; top: 0.5rem; align-self: flex-start; }
   .st-key-review_blind .st-key-case_facts [data-testid="stFullScreenFrame"]:not(:has([aria-label="Close fullscreen"]))
     img { max-height: calc(100vh - 21rem); }
   .st-key-review_blind .case-text { max-height: calc(100vh - 21rem); }
   .stMainBlockContainer:has(.st-key-review_blind, .st-key-review_open, .st-key-review_alone) { padding-top: 1.2rem; }
 }
 @media (max-width: 640px) {
-  .st-key-review_keys { flex-wrap: wrap; gap: .4rem; }
+  .st-key-review_keys { flex-wrap: wrap; gap: 0.4rem; }
   .st-key-review_keys > * { flex: 1 0 100% !important; }
   .st-key-review_open > [data-testid="stLayoutWrapper"] > [data-testid="stHorizontalBlock"] {
     flex-direction: column-reverse; }
-  [data-testid="stBottomBlockContainer"] { padding: .4rem 1rem .6rem; }
+  [data-testid="stBottomBlockContainer"] { padding: 0.4rem 1rem 0.6rem; }
   .stMainBlockContainer [aria-label^="Shortcut"], .st-key-review_bar [aria-label^="Shortcut"] { display: none; }
   .st-key-review_main, .st-key-review_main .stButton, .st-key-review_main button { width: 100%; }
-  .st-key-review_steps button { padding-left: .6rem; padding-right: .6rem; }
+  .st-key-review_steps button { padding-left: 0.6rem; padding-right: 0.6rem; }
   .st-key-review_steps button span:has(> [data-testid="stIconMaterial"]) { display: none; }
   .st-key-review_main > [data-testid="stElementContainer"]:has(button) {
     flex: 1 0 100% !important; width: 100% !important; max-width: 100% !important; }
@@ -62,8 +62,8 @@ _ENDS = """<style>
 @keyframes session-ends {to {visibility: visible}}
 .session-ends {
   visibility: hidden; animation: session-ends 0s DELAYs forwards; position: fixed; z-index: 1000; top: 4rem;
-  left: 50%; transform: translateX(-50%); width: max-content; max-width: 90vw; padding: .6rem 1rem;
-  border-radius: .4rem; background: #FEF3C7; color: #1B2626; border: 1px solid #B45309;
+  left: 50%; transform: translateX(-50%); width: max-content; max-width: 90vw; padding: 0.6rem 1rem;
+  border-radius: 0.4rem; background: #FEF3C7; color: #1B2626; border: 1px solid #B45309;
 }
 </style>
 <div class="session-ends" role="status">Your session ends in two minutes. Record your opinion now. What you have typed

@@ -183,12 +183,12 @@ def line(row: Row, before: Row | None) -> str:
         row.task,
         TASKS[row.task].peer,
         f"{row.n:,}",
-        shown(row.median("ours", "cpu"), ".3f"),
-        shown(row.median("theirs", "cpu"), ".3f"),
-        shown(row.ratio, ".1f"),
+        shown(row.median("ours", "cpu"), "0.3f"),
+        shown(row.median("theirs", "cpu"), "0.3f"),
+        shown(row.ratio, "0.1f"),
         shown(row.median("ours", "mb"), ",.0f"),
         shown(row.median("theirs", "mb"), ",.0f"),
-        shown(growth(before, row), ".2f") if before else "",
+        shown(growth(before, row), "0.2f") if before else "",
     ]
     return f"| {' | '.join(cells)} |"
 

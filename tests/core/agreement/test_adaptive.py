@@ -35,7 +35,7 @@ def test_more_answers_after_each_disagreement_are_noticed_and_the_first_two_are_
 
 
 def test_independent_numbers_of_annotations_raise_the_alarm_as_seldom_as_it_says():
-    """4,000 collections at level .95: .05 give or take 4 · √(.05 · .95/4000)."""
+    """4,000 collections at level 0.95: 0.05 give or take 4 · √(0.05 · 0.95/4000)."""
     rng = np.random.default_rng(1)
     alarms = 0
     for _ in range(4000):

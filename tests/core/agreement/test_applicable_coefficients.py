@@ -66,7 +66,7 @@ def test_a_declared_order_adds_quadratic_and_ordinal_weights_and_ordinal_alpha()
 
 
 def test_gwets_published_weighted_coefficients_stand_in_the_table():
-    """AC2 quadratic .914, ordinal .899; α ordinal metric .815, quadratic weights (the interval metric) .849."""
+    """AC2 quadratic 0.914, ordinal 0.899; α ordinal metric 0.815, quadratic weights (the interval metric) 0.849."""
     cases = [list(enumerate(answers)) for answers in GWET]
     found = coefficients_for(replace(dataset_of(cases, 5), ordinal=True)).coefficients
     value = {(one.name, one.weights): one.value for one in found}
@@ -201,7 +201,7 @@ def test_the_percentage_beside_the_quoted_one_is_of_its_kind():
 
 
 def test_an_interval_without_width_is_none_and_says_why():
-    """Two cases whose alpha is -.25 with an estimated error of 0, and two that are unanimous."""
+    """Two cases whose alpha is -0.25 with an estimated error of 0, and two that are unanimous."""
     for cases in ([[0, 1], [0, 1]], [[0, 0], [1, 1]]):
         for one in agreement_table(counts_of(cases, 2)):
             assert one.ci_low is None or one.ci_high - one.ci_low > 1e-9
@@ -212,11 +212,11 @@ def test_an_interval_without_width_is_none_and_says_why():
 def test_scores_of_which_agreement_is_not_shown_are_not_said_to_agree():
     """Two cases leave a correlation of any size; an interval above 0 says how much of what varies is the case."""
     few = coefficients_for(scores_of([[1.52, 2.11], [3.74, 3.35]])).words()
-    assert few.startswith("It is not shown that raters agree on scores: intraclass correlation .92 (-")
+    assert few.startswith("It is not shown that raters agree on scores: intraclass correlation 0.92 (-")
     assert few.endswith("n = 2 cases")
     level = np.arange(20.0)[:, None]
     many = coefficients_for(scores_of((level + np.random.default_rng(0).normal(size=(20, 3))).tolist())).words()
-    assert many.startswith("Of what varies in a score, .9") and many.endswith("n = 20 cases")
+    assert many.startswith("Of what varies in a score, 0.9") and many.endswith("n = 20 cases")
 
 
 @pytest.mark.parametrize(

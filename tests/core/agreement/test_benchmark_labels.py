@@ -44,7 +44,7 @@ def test_probabilities_are_those_of_a_normal_cut_at_both_ends_and_sum_to_1(scale
 
 
 def test_fleiss_example_is_moderate_by_landis_and_koch_with_a_little_doubt():
-    """κ = .430 ± .054: to 1 − Φ((.4 − .430)/.054) moderate or more."""
+    """κ = 0.430 ± 0.054: to 1 − Φ((0.4 − 0.430)/.054) moderate or more."""
     found = {band.name: band.probability for band in benchmark_labels(fleiss_kappa(counts_of(FLEISS, 5)))}
     assert list(found) == ["poor", "slight", "fair", "moderate", "substantial", "almost perfect"]
     assert found["moderate"] == pytest.approx(0.711, abs=2e-3)

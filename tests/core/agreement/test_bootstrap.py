@@ -22,16 +22,16 @@ from tests.core.agreement.examples import (
 
 
 def test_nominal_alpha_of_gwets_twelve_units_has_the_known_interval_and_the_known_share_at_1():
-    """About (.42, 1), 3% of resamples exactly 1, and the remark that the cases are few.
+    """About (0.42, 1), 3% of resamples exactly 1, and the remark that the cases are few.
 
-    With 20,000 replicates the end of the interval has an error of about .004 and the share one of .0012.
+    With 20,000 replicates the end of the interval has an error of about 0.004 and the share one of 0.0012.
     """
     found = bootstrap(counts_of(GWET, 5), n_replicates=20_000, names=["krippendorff_alpha"])
     (alpha,) = found.coefficients
     assert alpha.value == pytest.approx(0.743421, abs=1e-6)
     assert alpha.ci_low == pytest.approx(0.42, abs=0.02)
     assert alpha.ci_high == 1
-    # Resamples of 12 cases without the 3 that disagree: (9/12)^12 = .0317.
+    # Resamples of 12 cases without the 3 that disagree: (9/12)^12 = 0.0317.
     assert found.n_at_1[0] / 20_000 == pytest.approx(0.75**12, abs=4 * 0.0012)
     assert "few cases" in alpha.note and f"{found.n_at_1[0]:,} of 20,000 resamples are 1" in alpha.note
 
@@ -121,7 +121,7 @@ def test_without_a_pair_of_annotations_all_is_undefined():
 
 
 def test_resamples_without_a_value_are_counted_and_too_many_leave_the_interval_undetermined():
-    """One of 30 cases carries the second class: (29/30)^30 = .36 of resamples lack it. Of five in 40: .005."""
+    """One of 30 cases carries the second class: (29/30)^30 = 0.36 of resamples lack it. Of five in 40: 0.005."""
     rare = [[0, 0]] * 29 + [[0, 1]]
     found = bootstrap(counts_of(rare, 2))
     fleiss = found.coefficients[found.position("fleiss_kappa")]

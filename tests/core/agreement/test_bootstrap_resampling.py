@@ -56,7 +56,7 @@ def test_picked_rows_hold_their_entries_and_a_negative_row_holds_none():
 
 @pytest.mark.parametrize(("n", "p"), [(5, 0.3), (60, 0.01), (19, 0.5), (40, 0.5), (300, 0.07), (200_000, 0.002)])
 def test_binomials_have_their_distribution(n, p):
-    """Chi-squared of 100,000 draws over values expected at least five times, seed fixed, at .001."""
+    """Chi-squared of 100,000 draws over values expected at least five times, seed fixed, at 0.001."""
     draw_resamples(np.array([5], np.uint32), np.array([0, 1]), np.zeros(0, int), False, *empty(1, 0))  # sets the seed
     drawn = np.array([binomial(n, p) for _ in range(100_000)])
     values = np.arange(drawn.max() + 1)

@@ -125,7 +125,7 @@ def slow_alpha_variance(cases, n_classes):
 
 
 def test_percent_agreement_of_gwets_twelve_units_is_as_published():
-    """irrCAC: .81818, SE .12561, 95% interval .542 to 1."""
+    """irrCAC: 0.81818, SE 0.12561, 95% interval 0.542 to 1."""
     found = percent_agreement(counts_of(GWET, 5))
     assert found.value == pytest.approx(0.818182, abs=5e-7)
     assert found.se == pytest.approx(0.12561, abs=5e-6)
@@ -134,7 +134,7 @@ def test_percent_agreement_of_gwets_twelve_units_is_as_published():
 
 
 def test_fleiss_kappa_of_gwets_twelve_units_is_as_published():
-    """irrCAC: .76117, SE .15302, 95% interval .424 to 1."""
+    """irrCAC: 0.76117, SE 0.15302, 95% interval 0.424 to 1."""
     found = fleiss_kappa(counts_of(GWET, 5))
     assert found.value == pytest.approx(0.76117, abs=5e-6)
     assert found.se == pytest.approx(0.15302, abs=5e-6)
@@ -170,14 +170,14 @@ def test_ac1_and_brennan_prediger_of_gwets_twelve_units_are_as_published(coeffic
     ],
 )
 def test_weighted_coefficients_of_gwets_twelve_units_are_as_published(coefficient, weights, value, se, low):
-    """irrCAC's documentation, three digits; .6004535 is printed there as .600."""
+    """irrCAC's documentation, three digits; 0.6004535 is printed there as 0.600."""
     found = coefficient(counts_of(GWET, 5), weights=weights)
     assert (found.value, found.se, found.ci_low) == pytest.approx((value, se, low), abs=5.1e-4)
     assert found.ci_high == 1
 
 
 def test_ac1_and_brennan_prediger_of_fleiss_thirty_patients_are_as_calculated_before():
-    """.44788 and .44444."""
+    """0.44788 and 0.44444."""
     counts = counts_of(FLEISS, 5)
     assert gwet_ac(counts).value == pytest.approx(0.44788, abs=5e-6)
     assert brennan_prediger(counts).value == pytest.approx(0.44444, abs=5e-6)
@@ -202,7 +202,7 @@ def test_coefficients_of_two_abstractors_are_as_published(coefficient, value, se
 
 
 def test_alpha_of_gwets_twelve_units_is_as_published_with_the_linearised_error():
-    """irrCAC prints .74342; by the linearisation SE .1455739 and the lower end .4191."""
+    """irrCAC prints 0.74342; by the linearisation SE 0.1455739 and the lower end 0.4191."""
     found = krippendorff_alpha(counts_of(GWET, 5))
     assert found.value == pytest.approx(0.74342, abs=5e-6)
     assert found.se == pytest.approx(0.1455739, abs=5e-8)
@@ -211,12 +211,12 @@ def test_alpha_of_gwets_twelve_units_is_as_published_with_the_linearised_error()
 
 
 def test_alpha_of_krippendorffs_fifteen_units_is_as_published():
-    """The sample of fast-krippendorff: .691."""
+    """The sample of fast-krippendorff: 0.691."""
     assert krippendorff_alpha(counts_of(KRIPPENDORFF, 4)).value == pytest.approx(0.691, abs=5e-4)
 
 
 def test_fleiss_thirty_patients_give_the_published_kappa():
-    """Fleiss 1971: .4302445 (SE .0542, interval .319 to .541), and alpha .43341."""
+    """Fleiss 1971: 0.4302445 (SE 0.0542, interval 0.319 to 0.541), and alpha 0.43341."""
     counts = counts_of(FLEISS, 5)
     kappa = fleiss_kappa(counts)
     assert [int(counts.count[counts.class_code == k].sum()) for k in range(5)] == [26, 26, 30, 55, 43]
@@ -228,7 +228,7 @@ def test_fleiss_thirty_patients_give_the_published_kappa():
 
 
 def test_percent_agreement_of_two_abstractors_is_as_published_with_the_divisor_n_minus_one():
-    """The 3 × 3 table of two abstractors: .89, SE .0314466 (.03128898 with the divisor n²)."""
+    """The 3 × 3 table of two abstractors: 0.89, SE 0.0314466 (0.03128898 with the divisor n²)."""
     table = ((13, 0, 0), (0, 20, 7), (0, 4, 56))
     cases = [[a, b] for a in range(3) for b in range(3) for _ in range(table[a][b])]
     found = percent_agreement(counts_of(cases, 3))
@@ -437,7 +437,7 @@ def test_weights_that_make_all_classes_agree_leave_nothing_beyond_chance(coeffic
 
 
 def test_longer_lists_of_classes_lower_chance_for_brennan_prediger():
-    """Percent agreement .81818: the coefficient is (.81818 − 1/q)/(1 − 1/q)."""
+    """Percent agreement 0.81818: the coefficient is (0.81818 − 1/q)/(1 − 1/q)."""
     for q in (5, 50):
         assert brennan_prediger(counts_of(GWET, q)).value == pytest.approx((9 / 11 - 1 / q) / (1 - 1 / q), abs=1e-12)
 

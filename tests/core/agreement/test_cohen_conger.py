@@ -60,7 +60,7 @@ def slow_conger(panel, w):
 
 
 def test_congers_kappa_of_gwets_twelve_units_is_as_published():
-    """irrCAC: .76282, SE .14917, 95% interval .435 to 1."""
+    """irrCAC: 0.76282, SE 0.14917, 95% interval 0.435 to 1."""
     rows = [row.split() for row in TWELVE_UNITS]
     panel = [[(g, int(row[i]) - 1) for g, row in enumerate(rows) if row[i] != "."] for i in range(12)]
     found = conger_kappa(dataset_of(panel, 5))
@@ -70,7 +70,7 @@ def test_congers_kappa_of_gwets_twelve_units_is_as_published():
 
 
 def test_cohens_kappa_of_two_abstractors_is_as_published_with_the_divisor_n_minus_one():
-    """Gwet: .7964094, SE .05891072 with the divisor n²; linear, quadratic and ordinal .843, .892, .872."""
+    """Gwet: 0.7964094, SE 0.05891072 with the divisor n²; linear, quadratic and ordinal 0.843, 0.892, 0.872."""
     dataset = from_contingency(ABSTRACTORS)
     found = cohen_kappa(dataset)
     assert found.value == pytest.approx(0.7964094, abs=5e-8)

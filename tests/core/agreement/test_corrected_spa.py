@@ -100,7 +100,7 @@ def test_names_and_order_of_the_classes_do_not_move_the_interval_where_classes_a
 
 
 def test_data_that_may_have_missed_agreement_on_a_rare_class_do_not_rule_it_out():
-    """95% of cases are of one class, on which three raters at times slip; κ is .20 and the data show about −.01."""
+    """95% of cases are of one class, on which three raters at times slip; κ is 0.20 and the data show about −0.01."""
     cases = [[0, 0, 0]] * 42 + [[0, 0, 1]] * 8
     found = spa_corrected(counts_of(cases, 2))
     _, y, v, t2 = slow_fieller(cases, 0.95)
@@ -181,9 +181,9 @@ def test_an_unknown_weighting_is_refused_by_name():
 
 
 def test_the_interval_holds_the_truth_where_fiellers_alone_does_so_in_seven_of_ten_data_sets():
-    """20 cases, one in twenty of the second class, five raters who are wrong in 10%: κ = .2525.
+    """20 cases, one in twenty of the second class, five raters who are wrong in 10%: κ = 0.2525.
 
-    The study found .999 and, of Fieller's alone, .69, with an error of .02 for 500 data sets.
+    The study found 0.999 and, of Fieller's alone, 0.69, with an error of 0.02 for 500 data sets.
     """
     rng = np.random.default_rng(0)
     share = np.array([[0.9, 0.1], [0.1, 0.9]])

@@ -168,7 +168,7 @@ def test_it_can_be_cancelled_and_the_progress_of_two_runs_is_one():
 
 
 def test_chance_of_being_larger_is_that_of_a_normal_difference_of_the_same_error():
-    """Raters who agree more: the share of resamples and Φ(value/SE) differ by less than .03 on 200 cases."""
+    """Raters who agree more: the share of resamples and Φ(value/SE) differ by less than 0.03 on 200 cases."""
     data = panel_data(seed=21)
     for one in compare(data.select(raters=data.raters[:3]), data.select(raters=data.raters[3:]), n_replicates=4000):
         assert one.p_first_larger == pytest.approx(ndtr(one.value / one.se), abs=0.03)

@@ -59,7 +59,7 @@ def slow_alpha(cases, distance):
     ids=["Gwet's twelve units", "Krippendorff's fifteen units"],
 )
 def test_alpha_under_every_metric_is_as_published(cases, n_classes, expected):
-    """Krippendorff's metrics by irrCAC and fast-krippendorff; .80672 and .80894 calculated before."""
+    """Krippendorff's metrics by irrCAC and fast-krippendorff; 0.80672 and 0.80894 calculated before."""
     for metric, (value, tolerance) in zip(METRICS, expected, strict=True):
         found = krippendorff_alpha(counts_of(cases, n_classes), metric=metric)
         assert found.value == pytest.approx(value, abs=tolerance)
@@ -67,7 +67,7 @@ def test_alpha_under_every_metric_is_as_published(cases, n_classes, expected):
 
 
 def test_the_ordinal_metric_is_not_the_ordinal_weights_and_the_names_say_so():
-    """Gwet's twelve units: .815 under the metric, .834 with the weights."""
+    """Gwet's twelve units: 0.815 under the metric, 0.834 with the weights."""
     metric = krippendorff_alpha(counts_of(GWET, 5), metric="ordinal")
     weights = krippendorff_alpha(counts_of(GWET, 5), weights="ordinal")
     assert (metric.weights, weights.weights) == ("ordinal metric", "ordinal weights")

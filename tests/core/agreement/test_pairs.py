@@ -93,7 +93,7 @@ def test_a_cell_is_the_coefficient_of_the_two_raters_on_their_common_cases(seed,
 
 
 def test_the_kappa_of_two_abstractors_is_the_published_one():
-    """Gwet's 3 × 3 table: κ .7964094, π .7962397, AC1 .8493305."""
+    """Gwet's 3 × 3 table: κ 0.7964094, π 0.7962397, AC1 0.8493305."""
     dataset = from_contingency([[13, 0, 0], [0, 20, 7], [0, 4, 56]])
     for coefficient, value in (("cohen_kappa", 0.7964094), ("scott_pi", 0.7962397), ("gwet_ac", 0.8493305)):
         assert pair_matrix(dataset, coefficient).value[0, 1] == pytest.approx(value, abs=5e-8)

@@ -140,7 +140,7 @@ def test_equation_21_as_printed_doubles_the_wrong_terms(n_classes):
 
 
 def test_equation_21_as_printed_gives_a_negative_variance_for_ten_annotations_of_three_classes():
-    """−.0047 where the exact variance is .00494."""
+    """−0.0047 where the exact variance is 0.00494."""
     assert equation_20(10, 3, lambda a, b: 2 ** (a == b)) == pytest.approx(-0.0047, abs=5e-5)
     assert equation_20(10, 3, lambda a, b: 2 ** (a != b)) == pytest.approx(0.00494, abs=5e-6)
     assert agreement_variance(10, np.full(3, 1 / 3)) == pytest.approx(0.00494, abs=5e-6)

@@ -47,7 +47,7 @@ def test_the_criterion_is_that_of_whole_matrices_whichever_of_cases_and_raters_a
 
 @pytest.mark.parametrize("seed", range(3))
 def test_estimates_and_ends_are_those_of_the_likelihood(seed):
-    """At each end the best likelihood with that ICC is χ²₁(.95)/2 = 1.92 below the best of all."""
+    """At each end the best likelihood with that ICC is χ²₁(0.95)/2 = 1.92 below the best of all."""
     case, rater, y = simulated(seed, 14, 5)
     found = two_way(case, rater, y, 0.95)
     assert found.method == "REML, profile interval"
@@ -91,7 +91,7 @@ def test_moments_are_right_on_average():
 
 @pytest.mark.parametrize("most", [5, 60])
 def test_intervals_hold_the_truth_as_often_as_they_say(most, monkeypatch):
-    """150 panels of 8 raters, delta method and profile: .95 less 4 · √(.95 · .05/150), .071, at the least."""
+    """150 panels of 8 raters, delta method and profile: 0.95 less 4 · √(0.95 · 0.05/150), 0.071, at the least."""
     monkeypatch.setattr(score_components, "MOST_FOR_PROFILE", most)
     held = np.zeros(2)
     for seed in range(150):

@@ -247,7 +247,7 @@ def test_where_the_textbooks_interval_does_not_hold_its_estimate_the_degrees_of_
 
 
 def test_analysis_of_variance_covers_what_is_true_as_often_as_it_says():
-    """600 tables of 12 cases by 10 raters as different as the cases: .95 give or take 4 · √(.95 · .05/600)."""
+    """600 tables of 12 cases by 10 raters as different as the cases: 0.95 give or take 4 · √(0.95 · 0.05/600)."""
     rng = np.random.default_rng(7)
     truth = {"icc_2": 1 / 3, "icc_3": 1 / 2}
     held = dict.fromkeys(truth, 0)

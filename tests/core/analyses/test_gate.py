@@ -21,7 +21,7 @@ def checked(dataset, *requirements, **how):
 @pytest.mark.parametrize(
     ("text", "found"),
     [("alpha >= 0.6", ("alpha", ">=", 0.6)), ("flagged_raters<=2", ("flagged_raters", "<=", 2)),
-     ("unanimous > 50%", ("unanimous", ">", 0.5)), (" kappa < -.1 ", ("kappa", "<", -0.1))],
+     ("unanimous > 50%", ("unanimous", ">", 0.5)), (" kappa < -0.1 ", ("kappa", "<", -0.1))],
 )  # fmt: skip
 def test_a_requirement_is_read(text, found):
     assert tuple(parsed(text)) == found

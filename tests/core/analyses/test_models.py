@@ -90,8 +90,8 @@ def test_a_rater_not_seen_yet_is_told_by_row_with_intervals(few):
     parameters = {"new_rater": mean, "new_rater_low": mean - 0.1, "new_rater_high": mean + 0.05}
     assert shown("raters", changed(few, parameters=parameters)).tables["new_rater"].to_dict("list") == {
         "true class": ["x", "y"],
-        "gives x": [".80 (.70 to .85)", ".30 (.20 to .35)"],
-        "gives y": [".20 (.10 to .25)", ".70 (.60 to .75)"],
+        "gives x": ["0.80 (0.70 to 0.85)", "0.30 (0.20 to 0.35)"],
+        "gives y": ["0.20 (0.10 to 0.25)", "0.70 (0.60 to 0.75)"],
     }
 
 
@@ -135,7 +135,7 @@ def test_a_prevalence_without_an_interval_says_so(few):
     assert found == [(0.3, None, None), (0.7, None, None), (None, None, None)]
     assert prevalence_of(replace(plain, uncertainty=spread), "x") == (0.3, 0.2, 0.45)
     told = shown("summary", changed(few, prevalence=share, uncertainty=spread)).tables["model_comparison"].iloc[0, 2]
-    assert told in (".30 (.20 to .45)", ".70 (no interval)")
+    assert told in ("0.30 (0.20 to 0.45)", "0.70 (no interval)")
 
 
 @pytest.mark.parametrize("converged", [True, False])
@@ -292,7 +292,7 @@ def test_the_models_least_alike_are_named_with_how_often_they_agree(monkeypatch,
     other = replace(caries.shown, request=request("one-coin"))
     got = shown("agreement", replace(caries, fitted=(*caries.fitted, other)))
     assert got.words[0] == "Share of the 37 cases with the same most probable class."
-    assert got.words[1] == f"Least alike: Majority vote and {other.title}, .70."
+    assert got.words[1] == f"Least alike: Majority vote and {other.title}, 0.70."
 
 
 def test_kappa_stands_beside_what_the_model_expects(monkeypatch, caries):
@@ -300,7 +300,7 @@ def test_kappa_stands_beside_what_the_model_expects(monkeypatch, caries):
     monkeypatch.setattr(agreement_part, "kappa_check", lambda *_: found)
     tap = replace(caries.shown, request=request("tap"))
     words = shown("agreement", FittedModels((tap,), tap, caries.vote)).words[-1]
-    assert "Observed κ is .41 (.35 to .48); the model expects .44" in words and "a² is .39." in words
+    assert "Observed κ is 0.41 (0.35 to 0.48); the model expects 0.44" in words and "a² is 0.39." in words
 
 
 def badge_words(*models):
@@ -339,7 +339,7 @@ def test_gold_prefers_a_model_whose_log_loss_is_clearly_lower_than_that_of_the_o
     found = SimpleNamespace(chosen="a", standings=standings)
     gold = {"a": measured(0.9, 0.7, 1.1), "b": measured(0.6, 0.5, 0.65), "c": measured(0.61, 0.1, 0.62)}
     assert preferred_by_gold(found, gold).startswith(
-        "Gold prefers B: log loss .60 (.50 to .65) on 77 gold cases, against .90 of the model that opened;"
+        "Gold prefers B: log loss 0.60 (0.50 to 0.65) on 77 gold cases, against 0.90 of the model that opened;"
     )
     assert preferred_by_gold(found, gold | {"b": measured(0.6, 0.5, 0.75)}) == ""
 
@@ -375,7 +375,7 @@ def test_held_out_scores_leave_with_what_gold_says_of_each():
     ]  # fmt: skip
     by_gold = ["accuracy", "log loss", "Brier", "ECE", "classes off"]
     assert told[[f"{name} by gold" for name in by_gold]].tolist() == [0.1, 0.2, 0.3, 0.4, 0.5]
-    assert told[["cases at ≥ .99", "right at ≥ .99"]].tolist() == [33, 0.6]
+    assert told[["cases at ≥ 0.99", "right at ≥ 0.99"]].tolist() == [33, 0.6]
 
 
 def test_the_title_of_prevalence_has_vote_and_model_each_with_its_own_number(caries):

@@ -66,32 +66,38 @@ def sweep(*levels) -> SweepTable:
 @pytest.mark.parametrize(
     ("levels", "words"),
     [
-        ([(0.5, 0.7), (0.8, 1.0)], "Certainty rises from .60 to .90 with trust; 1 of 2 cases stays below .9 at γ = 2"),
-        ([(0.8, 1.0), (0.5, 0.7)], "Certainty falls from .90 to .60 with trust; 2 of 2 cases stay below .9 at γ = 2"),
+        (
+            [(0.5, 0.7), (0.8, 1.0)],
+            "Certainty rises from 0.60 to 0.90 with trust; 1 of 2 cases stays below 0.9 at γ = 2",
+        ),
+        (
+            [(0.8, 1.0), (0.5, 0.7)],
+            "Certainty falls from 0.90 to 0.60 with trust; 2 of 2 cases stay below 0.9 at γ = 2",
+        ),
         (
             [(0.5, 0.7), (0.92, 1.0)],
-            "Certainty rises from .60 to .96 with trust, and reaches .9 in every case at γ = 2",
+            "Certainty rises from 0.60 to 0.96 with trust, and reaches 0.9 in every case at γ = 2",
         ),
         (
             [(0.5, 0.7), (0.92, 1.0), (0.95, 1.0)],
-            "Certainty rises from .60 to .97 with trust, and reaches .9 in every case at γ = 2",
+            "Certainty rises from 0.60 to 0.97 with trust, and reaches 0.9 in every case at γ = 2",
         ),
-        ([(0.92, 0.94), (0.95, 1.0)], "Certainty rises from .93 to .97 with trust; no case is below .9"),
-        ([(0.8, 1.0), (1.0, 0.8)], "Certainty stays at .90 whatever the trust; 1 of 2 cases stays below .9 at γ = 2"),
+        ([(0.92, 0.94), (0.95, 1.0)], "Certainty rises from 0.93 to 0.97 with trust; no case is below 0.9"),
+        ([(0.8, 1.0), (1.0, 0.8)], "Certainty stays at 0.90 whatever the trust; 1 of 2 cases stays below 0.9 at γ = 2"),
         (
             [(0.7,), (0.716,)],
-            f"Certainty {UNCLEAR} (.70 to .72); 1 of 1 case stays below .9 at γ = 2",
+            f"Certainty {UNCLEAR} (0.70 to 0.72); 1 of 1 case stays below 0.9 at γ = 2",
         ),
         (
             [(0.716,), (0.7,)],
-            f"Certainty {UNCLEAR} (.72 to .70); 1 of 1 case stays below .9 at γ = 2",
+            f"Certainty {UNCLEAR} (0.72 to 0.70); 1 of 1 case stays below 0.9 at γ = 2",
         ),
-        ([(0.7,), (0.76,)], "Certainty rises from .70 to .76 with trust; 1 of 1 case stays below .9 at γ = 2"),
-        ([(0.8, 0.85, 1.0)], "Certainty is below .9 in 2 of 3 cases at γ = 1"),
+        ([(0.7,), (0.76,)], "Certainty rises from 0.70 to 0.76 with trust; 1 of 1 case stays below 0.9 at γ = 2"),
+        ([(0.8, 0.85, 1.0)], "Certainty is below 0.9 in 2 of 3 cases at γ = 1"),
     ],
 )
 def test_the_title_of_reliability_says_which_way_certainty_goes(levels, words):
-    """Standard errors of a hundredth of the certainty: .700 to .716 is within two of them, .700 to .760 is not."""
+    """Standard errors of a hundredth of the certainty: 0.700 to 0.716 is within two of them, 0.700 to 0.760 is not."""
     assert over_trust(sweep(*levels)) == words
 
 
@@ -263,19 +269,19 @@ def some_sets(**own) -> SimpleNamespace:
 
 def test_empty_sets_are_counted_among_the_test_cases():
     assert prediction_sets.words(some_sets(), 3.0) == (
-        "On 4 test cases at γ = 3 the sets hold 1.50 of 12 classes on average, and the truth in .810 (.710 to .860); "
-        "the majority vote in .840 (.740 to .890); gold in .770 (.670 to .820) of 1 case. 1 set is "
+        "On 4 test cases at γ = 3 the sets hold 1.50 of 12 classes on average, and the truth in 0.810 (0.710 to 0.860); "
+        "the majority vote in 0.840 (0.740 to 0.890); gold in 0.770 (0.670 to 0.820) of 1 case. 1 set is "
         "empty: no class scores enough."
     )
     none = some_sets(size=np.array([0, 0, 1, 2, 1, 3, 0]), voted=None, true=None)
-    assert prediction_sets.words(none, 3.0).endswith("the truth in .810 (.710 to .860).")
+    assert prediction_sets.words(none, 3.0).endswith("the truth in 0.810 (0.710 to 0.860).")
     below = some_sets(size=none.size, voted=None, true=None, aggregated=share(0.7))
     assert prediction_sets.words(below, 3.0).endswith(
-        "the truth in .700 (.600 to .750). That is less than promised: the promise is one on average, and by chance "
+        "the truth in 0.700 (0.600 to 0.750). That is less than promised: the promise is one on average, and by chance "
         "the sets of one choice of 2 calibration cases hold the truth more or less often."
     )
     by_chance = some_sets(size=none.size, voted=None, true=None, aggregated=share(0.78))
-    assert prediction_sets.words(by_chance, 3.0).endswith("the truth in .780 (.680 to .830).")
+    assert prediction_sets.words(by_chance, 3.0).endswith("the truth in 0.780 (0.680 to 0.830).")
 
 
 def test_a_promise_is_broken_only_where_the_whole_interval_lies_below_it():
@@ -397,9 +403,9 @@ def test_predicted_sets_are_shown_as_a_whole_and_by_label_and_leave_in_one():
 @pytest.mark.parametrize(
     ("low", "by_gold", "said"),
     [
-        ((0.1, 0.56, 0.4), False, "net has a Jaccard of .60 (.56 to .70), tree .50"),
-        ((0.1, 0.51, 0.4), False, "net and tree (.50) do not clearly differ: Jaccard .60 (.51 to .70)"),
-        ((0.1, 0.5, 0.4), True, "net and tree (.50) do not clearly differ: Jaccard .60 (.50 to .70)"),
+        ((0.1, 0.56, 0.4), False, "net has a Jaccard of 0.60 (0.56 to 0.70), tree 0.50"),
+        ((0.1, 0.51, 0.4), False, "net and tree (0.50) do not clearly differ: Jaccard 0.60 (0.51 to 0.70)"),
+        ((0.1, 0.5, 0.4), True, "net and tree (0.50) do not clearly differ: Jaccard 0.60 (0.50 to 0.70)"),
     ],
 )
 def test_sets_of_the_best_classifier_are_told_apart_where_its_interval_lies_above_the_next(low, by_gold, said):
@@ -419,4 +425,4 @@ def test_sets_of_one_classifier_are_said_with_the_cases_that_it_predicted(by_gol
         classifiers=("net",), mean=np.array([[0.6]]), total_low=np.array([[0.5]]), total_high=np.array([[0.8]]),
         n_cases=np.array([1]),
     )  # fmt: skip
-    assert set_classifiers.verdict(result, by_gold) == f"net has a Jaccard of .60 (.50 to .80) with {what}"
+    assert set_classifiers.verdict(result, by_gold) == f"net has a Jaccard of 0.60 (0.50 to 0.80) with {what}"

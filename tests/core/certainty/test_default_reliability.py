@@ -67,7 +67,7 @@ def test_it_takes_a_hundred(crowd, n, source):
 def test_counts_open_at_the_exponent_of_dependence(crowd, beta, gamma):
     opening = default_reliability(crowd, DirichletCounts(), beta=beta)
     assert (opening.reliability, opening.source) == (gamma, "beta")
-    shared = "n annotations of a case count here as .2 n, 4 as about .8." in opening.reason
+    shared = "n annotations of a case count here as 0.2 n, 4 as about 0.8." in opening.reason
     assert shared == ("raters share mistakes, or too little is known of each" in opening.reason)
     assert shared == (beta < 1)
     assert ("as good as independent" in opening.reason) == (beta >= 1)
@@ -111,7 +111,7 @@ def test_readers_mark_rankings_and_never_decide(rank):
     endless = default_reliability(
         data, model, readers=replace(readers, low=0.3, high=1e3, open_ends=(False, True))
     ).marks[0]
-    assert "(.3 or more) predicts best" in endless.sentence and endless.open_ends == (False, True)
+    assert "(0.3 or more) predicts best" in endless.sentence and endless.open_ends == (False, True)
     assert names(default_reliability(data, PrIRN(), readers=held_out_curve(data, PrIRN()))) == ["published"]
     assert names(default_reliability(data, model, readers=replace(readers, at_end="lowest"))) == ["published"]
 
@@ -150,7 +150,7 @@ def test_beta_is_told_for_the_annotations_of_the_typical_case(build):
     """Three cases of two annotations and one of ten: a case has two, not the mean of four."""
     rows = [(case, rater, rater % 2) for case, n in enumerate((2, 2, 2, 10)) for rater in range(n)]
     opening = default_reliability(build(rows, 2), DirichletCounts(), beta=0.5)
-    assert "count here as .5 n, 2 as about 1." in opening.reason
+    assert "count here as 0.5 n, 2 as about 1." in opening.reason
 
 
 def test_counts_with_a_learned_prior_open_at_one_whatever_gold_and_dependence_say(crowd):

@@ -374,7 +374,7 @@ def test_reliabilities_that_are_none_are_refused(build, gammas):
 
 
 def test_a_range_ends_where_difference_and_margin_are_equal():
-    """−x² against 2 · .5 |x|: equal at |x| = 1, ln γ = ±1."""
+    """−x² against 2 · 0.5 |x|: equal at |x| = 1, ln γ = ±1."""
     x = np.array([-3.0, 0.0, 2.0])
     low, high, ends = within(np.exp(x), -(x**2), np.abs(x), 1)
     assert (np.log(low), np.log(high)) == pytest.approx((-1, 1))

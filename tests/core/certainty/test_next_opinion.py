@@ -93,7 +93,7 @@ def test_counts_are_the_draws_in_hand_reweighted(reliability):
         joint[k] = theta[:, k].mean() * np.bincount(top, weight, 6) / weight.sum()
     found = next_opinion(DirichletCounts(), counted([3, 2, 1]), reliability=reliability)
     expected = joint.max(axis=1).sum()
-    assert found.after[0] == pytest.approx(expected, abs=0.004)  # standard errors are near .001
+    assert found.after[0] == pytest.approx(expected, abs=0.004)  # standard errors are near 0.001
     assert found.gain[0] == pytest.approx(expected - joint.sum(axis=0).max(), abs=0.004)
 
 

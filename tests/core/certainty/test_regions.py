@@ -48,7 +48,7 @@ def draw(shape, n, seed):
 )
 @pytest.mark.parametrize("level", [0.8, 0.95])
 def test_the_region_holds_its_share_of_fresh_draws(shape, level):
-    """4.5 binomial errors of the threshold and of the fresh draws, and .01 for straight lines on a lattice."""
+    """4.5 binomial errors of the threshold and of the fresh draws, and 0.01 for straight lines on a lattice."""
     shape = np.array(shape, float)
     region = dirichlet_region(shape, draw(shape, N_DRAWS, 1), level)
     share = inside(draw(shape, N_FRESH, 2), region.outlines).mean()

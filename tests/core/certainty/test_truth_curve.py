@@ -129,7 +129,7 @@ def test_losses_have_a_floor():
 
 
 def test_the_calibration_error_by_hand():
-    """Bins (.5, .6] and (.9, 1]: .5·|.58 − .5| + .5·|.95 − 1| = .065."""
+    """Bins (0.5, 0.6] and (0.9, 1]: 0.5·|0.58 − 0.5| + 0.5·|0.95 − 1| = 0.065."""
     certainty, right = np.array([0.56, 0.6, 0.92, 0.98]), np.array([0.0, 1.0, 1.0, 1.0])
     assert expected_calibration_error(certainty, right) == pytest.approx(0.5 * 0.08 + 0.5 * 0.05)
     bins = reliability_bins(certainty, right)

@@ -77,7 +77,7 @@ def test_the_error_of_a_difference_is_that_of_a_mean_of_few_cases():
     two = predicted("two", [[(1, 0)], [(1, 0)], [(3, 0)]])
     found = gold_accuracy(dataset, [one, two])
     assert found.gap[0, 1] == pytest.approx(1 / 3) and found.gap_se[0, 1] == pytest.approx(1 / 3)
-    assert found.words() == "By gold one and two differ by .333 ± .333 on 3 cases, which tells neither better."
+    assert found.words() == "By gold one and two differ by 0.333 ± 0.333 on 3 cases, which tells neither better."
 
 
 @pytest.mark.parametrize(("n", "told"), [(2, False), (3, False), (12, True)])

@@ -241,7 +241,7 @@ def test_values_are_those_of_numpy_over_the_draws(all_draws, classifiers, by_han
 
 
 def test_the_error_over_cases_is_the_sd_over_the_root_of_their_number(all_draws, classifiers, by_hand):
-    """An sd of 1,000 resamples has a relative error of 1/√2000: 4.5 of them are .1."""
+    """An sd of 1,000 resamples has a relative error of 1/√2000: 4.5 of them are 0.1."""
     found = evaluated(classifiers, all_draws)
     for number, name in enumerate("ABCD"):
         per_case = by_hand[number].mean(axis=2)

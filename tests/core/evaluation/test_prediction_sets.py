@@ -119,7 +119,7 @@ def test_labels_are_drawn_as_plausibilities_say_those_that_nobody_named_included
     np.testing.assert_allclose(share, [0.5, 0.2, 0.3], atol=4 * np.sqrt(0.25 / 8000))
     from core.evaluation._set_kernels import draw_labels
 
-    n = 6000  # class 2 of five was named; the others share .4
+    n = 6000  # class 2 of five was named; the others share 0.4
     seeds = np.arange(n, dtype=np.uint32)
     ptr, codes = np.arange(n + 1), np.full(n, 2, np.int32)
     drawn = draw_labels(seeds, ptr, codes, np.full(n, 0.6), np.full(n, 4), 1)
@@ -189,7 +189,7 @@ def test_folds_calibrate_each_case_by_others_and_test_all(simulated):
 
 
 def test_no_case_of_a_fold_is_among_those_that_calibrate_it(simulated):
-    """Nine cases are enough for .9, six are not: in three folds every case is judged by six others."""
+    """Nine cases are enough for 0.9, six are not: in three folds every case is judged by six others."""
     *_, plausible, score = simulated
     few, predicted, of_few = data_of(plausible[:9], score[:9])
     found = prediction_sets(predicted, few, of_few, alpha=0.1, folds=3)
@@ -223,16 +223,16 @@ def test_a_share_calibrates_and_leaves_a_case_to_either_side(simulated):
 def test_the_promise_is_said_under_its_trust_and_not_said_where_it_cannot_be_kept(simulated):
     dataset, predictions, kept, *_ = simulated
     one = prediction_sets(predictions, dataset, kept, alpha=0.1)
-    assert one.promise(3.0).startswith("On average at least .90 of the sets")
+    assert one.promise(3.0).startswith("On average at least 0.90 of the sets")
     assert "γ = 3 " in one.promise(3.0)
     ten = prediction_sets(predictions, dataset, kept, alpha=0.1, n_labels=10)
-    assert "At least .80 is guaranteed" in ten.promise(3.0)
+    assert "At least 0.80 is guaranteed" in ten.promise(3.0)
     corrected = prediction_sets(predictions, dataset, kept, alpha=0.1, n_labels=10, corrected=True)
-    assert "With probability .95 it is .764 or more" in corrected.promise(3.0)  # .9 - sqrt(ln 40 / 200)
+    assert "With probability 0.95 it is 0.764 or more" in corrected.promise(3.0)  # 0.9 - sqrt(ln 40 / 200)
     few = prediction_sets(predictions, dataset, kept, alpha=0.004)
     assert few.too_few and few.all_classes
     assert few.mean_size == 3 and few.aggregated.value == 1
-    words = "200 calibration cases are too few to promise .996, which takes 249. Every set holds all 3 classes."
+    words = "200 calibration cases are too few to promise 0.996, which takes 249. Every set holds all 3 classes."
     assert few.promise(3.0) == words
     assert not one.too_few and "all 3 classes" not in one.promise(3.0)
 
@@ -301,7 +301,7 @@ def test_two_unanimous_cases_give_all_classes_and_say_so(two):
     kept = kept_plausibilities(DirichletCounts(), two, 1.0, n_draws=50)
     found = prediction_sets(predictions, two, kept, model=DirichletCounts())
     assert found.all_classes and found.mean_size == 3
-    assert found.promise(1.0).startswith("1 calibration case is too few to promise .90, which takes 9.")
+    assert found.promise(1.0).startswith("1 calibration case is too few to promise 0.90, which takes 9.")
     assert found.aggregated.low < 0.5 and found.n_test == 1
     half = prediction_sets(predictions, two, kept, alpha=0.5, model=DirichletCounts())
     assert half.threshold in (0.8, 0.3)
@@ -315,7 +315,7 @@ def test_sets_that_hold_every_class_because_scores_are_tied_are_said_to_rule_non
     only_a = matched(data, [(one, name, float(name == "a")) for one in names for name in "abc"])
     found = prediction_sets(only_a, data, kept)
     assert not found.all_classes and found.mean_size == 3
-    assert found.promise(1.0).startswith("On average at least .90 of the sets")
+    assert found.promise(1.0).startswith("On average at least 0.90 of the sets")
     assert found.promise(1.0).endswith("say. But the set of every test case holds all 3 classes and rules none out.")
     half = prediction_sets(only_a, data, kept, alpha=0.9)
     assert half.mean_size == 1 and "rules none out" not in half.promise(1.0)
@@ -327,8 +327,8 @@ def test_lists_that_hold_too_little_of_the_truth_give_all_classes(two):
     found = prediction_sets(matched(two, rows), two, kept, alpha=0.5)
     assert found.listed == pytest.approx(1 / 6, abs=0.05)
     assert found.all_classes and not found.too_few
-    assert found.promise(1.0).startswith("P lists only some classes of a case, and these hold .1")
-    assert found.promise(1.0).endswith("too little to promise .50. Every set holds all 3 classes.")
+    assert found.promise(1.0).startswith("P lists only some classes of a case, and these hold 0.1")
+    assert found.promise(1.0).endswith("too little to promise 0.50. Every set holds all 3 classes.")
     assert sets_table(found, two)["classes"].tolist() == ["b; a; c", "b; a; c"]
     assert found.region == pytest.approx(0.9 * kept.means.last_rest.min(), rel=1) and found.region_covered.n == 1
 
@@ -379,7 +379,7 @@ def test_what_a_sweep_keeps_gives_the_same_sets(two):
 
 
 def test_the_mean_of_draws_is_the_posterior_mean(two):
-    """Dirichlet(3 + 1, 1, 1): .667 for a, .333 for the two that nobody named."""
+    """Dirichlet(3 + 1, 1, 1): 0.667 for a, 0.333 for the two that nobody named."""
     means = kept_plausibilities(DirichletCounts(), two, 1.0, n_draws=4000).means
     np.testing.assert_allclose(means.share, [4 / 6, 4 / 6], atol=0.015)
     np.testing.assert_allclose(means.rest, [2 / 6, 2 / 6], atol=0.015)
@@ -388,7 +388,7 @@ def test_the_mean_of_draws_is_the_posterior_mean(two):
 
 
 def test_sets_of_all_that_is_plausible_cover_1_and_not_a_hair_less():
-    """Plausibilities of ten classes sum to .9999999999999998: what is covered is 1, which is what is printed."""
+    """Plausibilities of ten classes sum to 0.9999999999999998: what is covered is 1, which is what is printed."""
     n = 30
     case, rater = np.divmod(np.arange(n * 2), 2)
     dataset = Dataset.from_classes(

@@ -121,7 +121,7 @@ def test_an_interval_of_two_classes_holds_the_central_95_percent_of_the_draws():
 def test_the_ends_of_an_interval_say_which_class_has_all_the_plausibility():
     figure = interval(("yes", "no"), SHARE, LIGHT, "")
     ends = dict(zip(figure.layout.xaxis.tickvals, figure.layout.xaxis.ticktext, strict=True))
-    assert ends == {0: "0<br>all no", 0.25: ".25", 0.5: ".5", 0.75: ".75", 1: "1<br>all yes"}
+    assert ends == {0: "0<br>all no", 0.25: "0.25", 0.5: "0.5", 0.75: "0.75", 1: "1<br>all yes"}
     assert figure.layout.xaxis.title.text == "plausibility of yes"
     assert figure.layout.xaxis.range[0] < 0 and figure.layout.xaxis.range[1] > 1
 

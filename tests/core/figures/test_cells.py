@@ -45,7 +45,7 @@ def test_no_end_of_a_difference_runs_out_of_the_axis():
         left, right = map(float, re.search(r'd="M([\d.-]+) 11.0H([\d.-]+)M', drawn(one)).groups())
         assert 6 <= left <= right <= WIDTH - 6
     widest = [drawn(one) for one in intervals(value[:2], low[:2], high[:2], LIGHT, most=None)]
-    # From −.5 to .3: both ends lie within, a tenth of a unit as wide everywhere.
+    # From −0.5 to 0.3: both ends lie within, a tenth of a unit as wide everywhere.
     ends = [float(x) for one in widest for x in re.search(r'd="M([\d.]+) 11.0H([\d.]+)M', one).groups()]
     assert np.allclose(ends, 6 + (WIDTH - 12) * (np.array([0.07, 0.24, -0.42, -0.21]) + 0.5) / 0.8, atol=0.06)
 

@@ -87,7 +87,7 @@ def agreements():
     )
     over_time = OverTime("month", (Window("May", 0, 1, 5, (ONE,)), Window("June", 1, 2, 6, (OTHER,))), 0)
     words = agreement_parts.band_bar([Band("fair", 0.2, 0.4, 0.315, "")], LIGHT, "")
-    yield words, 0, ["fair (.2 to .4): 31.5%"]
+    yield words, 0, ["fair (0.2 to 0.4): 31.5%"]
     points = (
         PrecisionPoint(150, 1300, 2600, None, None, (0.02, 0.03), (0.11, 0.22)),
         PrecisionPoint(2000, 1400, 2800, None, None, (0.01, 0.04), (0.05, 0.1)),
@@ -136,7 +136,7 @@ def of_machines():
     )
     figure = machines.worth_in_readers([worth], LIGHT, "")
     yield figure, 1, ["0 people: 0.410", "1 person: 0.520"]
-    yield figure, 3, ["m: 0.470, worth .8 (.5 to more than 1)"] * 2
+    yield figure, 3, ["m: 0.470, worth 0.8 (0.5 to more than 1)"] * 2
     value = np.array([[1, 0.31], [0.31, 1]])
     n_common = np.array([[90, 2017], [2017, 80]])
     nothing = np.zeros((2, 2))

@@ -115,7 +115,7 @@ def test_panels_stand_at_their_number_of_people_and_machines_at_their_own_score(
     assert first_band.fillcolor == with_opacity(theme.classes[0], 0.1)
     alone = worth_in_readers(found[1:], theme, "title", ["m", "<i>n"]).data[-1]
     assert (alone.line.color, alone.line.dash) == (second.line.color, second.line.dash)
-    assert "worth 1.4 (.5 to more than 2)" in first.hovertemplate and second.name == "&lt;i&gt;n"
+    assert "worth 1.4 (0.5 to more than 2)" in first.hovertemplate and second.name == "&lt;i&gt;n"
     assert figure.layout.yaxis.title.text == "log score"
     few = worth_in_readers([replace(one, n_cases=9) for one in found], theme, "title")
     assert [list(line.y) for line in few.data] == [panel.tolist(), [0.52, 0.52], [0.45, 0.45]]  # no bands

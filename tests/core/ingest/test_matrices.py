@@ -90,7 +90,7 @@ def test_another_shape_is_refused_with_both_shapes(rows, columns):
         b"0.5 0.5\n0.5 0.25 0.25\n",
         b"",
         b"\n\n",
-        b"a b\n.5 .5\n",
+        b"a b\n.5 0.5\n",
         b"[[1, 2], [3, 4]]",
         b"[[0.5, 0.5], [0.5]]",
         b"[[0.5], [0.5]]",

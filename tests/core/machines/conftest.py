@@ -25,5 +25,5 @@ def simulated(seed, people, machines, n_cases=200, n_classes=4, present=0.8):
 
 @pytest.fixture(scope="session")
 def six():
-    """Six people of .8, a machine of .85 and one of .4."""
+    """Six people of 0.8, a machine of 0.85 and one of 0.4."""
     return simulated(1, [0.8] * 6, [0.85, 0.4])

@@ -16,7 +16,7 @@ from core.text import with_interval
 
 @pytest.fixture(scope="module")
 def made():
-    """300 cases with a machine of .7 that errs towards x; two people, of whom one is right, read the first 80."""
+    """300 cases with a machine of 0.7 that errs towards x; two people, of whom one is right, read the first 80."""
     rng = np.random.default_rng(2)
     truth = (rng.random(300) < 0.4).astype(int)
     machine = np.where(rng.random(300) < 0.7, truth, 0)
@@ -84,9 +84,9 @@ def test_what_was_never_seen_is_not_said_to_be_never():
     assert never.ci_high > 0.001 and always.estimate == 1 and always.ci_low < 1
     assert rate_words(never) == with_interval(never.estimate, never.ci_low, never.ci_high, digits=3)
     assert rate_words(always) == with_interval(1.0, always.ci_low, always.ci_high, digits=3)
-    assert rate_words(never) == ".001 (.000 to .004)" and rate_words(always).startswith("1.000 (.99")
+    assert rate_words(never) == "0.001 (0.000 to 0.004)" and rate_words(always).startswith("1.000 (0.99")
     middle = found.rates[1].people
-    assert rate_words(middle) == f".30 (.{100 * middle.ci_low:.0f} to .{100 * middle.ci_high:.0f})"
+    assert rate_words(middle) == f"0.30 (.{100 * middle.ci_low:.0f} to .{100 * middle.ci_high:.0f})"
 
 
 def test_of_several_annotations_of_a_case_the_machines_first_counts(made):

@@ -84,7 +84,7 @@ def test_a_machine_that_no_case_tells_from_a_reader_is_not_surely_worth_one():
     found = equivalent_readers(data, "m1", (*PEOPLE, "m0"))
     assert (found.k, found.value, found.k_max) == (1.0, 1.0, 2)
     assert found.k_low < 1 < found.k_high and found.low < 1 == found.high
-    assert (found.panel_low[1:] < 1).all() and found.words() == "1.0 (.5 to more than 2)"
+    assert (found.panel_low[1:] < 1).all() and found.words() == "1.0 (0.5 to more than 2)"
     plain = np.column_stack([np.linspace(0, 1, 9), np.linspace(0, 1, 9) + 0.1])
     more = of_sides(plain, np.linspace(0, 1, 9), 1.0, 0.0, 1.0)[9:]
     assert more == pytest.approx(np.array([[0.5, 0.55, 0.55], [0.5, 0.65, 0.45]]))

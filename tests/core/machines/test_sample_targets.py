@@ -43,7 +43,7 @@ def test_what_is_not_there_is_refused(made):
 
 
 def test_a_sample_for_a_rare_class_knows_its_share_better_than_one_of_all_cases_alike():
-    """Three people of whom each names a rare class on its cases with .8: root mean square error over 200 samples."""
+    """Three people of whom each names a rare class on its cases with 0.8: root mean square error over 200 samples."""
     rng = np.random.default_rng(8)
     n, budget = 1000, 100
     rare = rng.random(n) < 0.08

@@ -69,7 +69,7 @@ def test_scores_are_parted_by_how_far_people_are_apart():
     found = subgroup_differences(data, "m", names[:3])
     assert [one.value for one in found] == list(SPREADS) and {one.by for one in found} == {"spread"}
     assert found[0].lead == 1 and found[3].high < 0
-    assert 0.6 < found[0].low < 0.85  # 20 of 20 are surely no more than .84 of all by Wilson, a lead of .68
+    assert 0.6 < found[0].low < 0.85  # 20 of 20 are surely no more than 0.84 of all by Wilson, a lead of 0.68
     with pytest.raises(NotApplicableError, match="two people"):
         subgroup_differences(made([[0], [1]], [0, 1]), "m", ("p0",))
 

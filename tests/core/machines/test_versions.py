@@ -21,7 +21,7 @@ def family(*versions):
 
 @pytest.fixture(scope="module")
 def three():
-    """A version of .6, the same once more, and one of .85."""
+    """A version of 0.6, the same once more, and one of 0.85."""
     data = simulated(4, [0.8] * 4, [0.6, 0.6, 0.85], n_cases=300)
     first, second = (np.flatnonzero(data.rater == data.raters.index(name)) for name in ("m0", "m1"))
     answer = data.answer.copy()
@@ -46,7 +46,7 @@ def test_agreement_and_differences_are_those_of_loops(three):
     assert (step.nearer, step.farther) == ((apart > 1e-9).sum(), (apart < -1e-9).sum())
     changed = [said[case, 6] != said[case, 5] for case in np.flatnonzero(told)]
     assert (step.n_changed, step.changed) == (sum(changed), np.mean(changed))
-    half = 2.394 * apart.std() / np.sqrt(told.sum())  # a third of .05 over two sides
+    half = 2.394 * apart.std() / np.sqrt(told.sum())  # a third of 0.05 over two sides
     assert (step.low, step.high) == pytest.approx((apart.mean() - half, apart.mean() + half), abs=0.02)
 
 
@@ -70,7 +70,7 @@ def test_without_drift_nothing_surer_is_said_than_what_cannot_be_ruled_out():
         (found,) = version_drift(data, family("1", "2", "3"), PEOPLE[:3], n_resamples=300)
         assert ("no version surely" in found.words()) == (not any(one.sure for one in found.changes))
         wrong += any(one.sure for one in found.changes)
-    assert wrong <= 4  # .05 for all comparisons together: more than 4 of 20 has probability .003
+    assert wrong <= 4  # 0.05 for all comparisons together: more than 4 of 20 has probability 0.003
 
 
 def test_same_annotations_few_cases_and_unknown_order_are_said(three):
@@ -95,7 +95,7 @@ def test_versions_are_in_order_by_numbers_first_and_numbers_by_size_and_words_by
 
 
 def test_every_comparison_has_its_part_of_the_error_and_there_are_as_many_as_are_made(three):
-    """Two versions are compared once, three are compared three times: .95 of one is .85 of three."""
+    """Two versions are compared once, three are compared three times: 0.95 of one is 0.85 of three."""
     versions = family("1", "1.5", "2")
     (once,) = version_drift(three, versions[1:], PEOPLE, level=0.95, n_resamples=500)
     (thrice,) = version_drift(three, versions, PEOPLE, level=0.85, n_resamples=500)
@@ -119,7 +119,7 @@ def test_the_sentence_lists_the_steps_alone_and_rules_out_no_more_than_the_farth
     versions = tuple(VersionStanding(name, name, 0.5, 0.4, 0.6) for name in "abc")
     changes = (change("b", "a", -0.31, 0.07, 0.1), change("c", "b", -0.02, 0.2, 0.25), change("c", "a", -0.6, 0.4, 0.5))
     assert VersionDrift("F", "accuracy", 40, versions, changes, None, 0.95).words() == (
-        "F: no version surely agrees more or less with people than the one before; a difference of .31 cannot be ruled "
+        "F: no version surely agrees more or less with people than the one before; a difference of 0.31 cannot be ruled "
         "out (40 cases). Annotations changed on 10% between a and b and 25% between b and c."
     )
 
@@ -133,7 +133,7 @@ def changed_for_the_better(n_better, n_cases=60):
 
 
 def test_a_few_changes_for_the_better_are_no_sure_rise_and_enough_of_them_are():
-    """By signs four of four have p = .125, six of six .03."""
+    """By signs four of four have p = 0.125, six of six 0.03."""
     found = {n: version_drift(changed_for_the_better(n), family("1", "2"), PEOPLE[:2])[0] for n in (0, 4, 6)}
     assert "no version surely" in found[4].words() and "rose by" in found[6].words()
     assert found[4].changes[0].low <= 0 < found[4].changes[0].difference < found[4].changes[0].high
@@ -142,7 +142,7 @@ def test_a_few_changes_for_the_better_are_no_sure_rise_and_enough_of_them_are():
 
 
 def test_changes_that_go_either_way_by_chance_are_seldom_called_a_sure_one():
-    """Four changes, each for the better or the worse: at .05 more than 26 of 300 have a probability of .003."""
+    """Four changes, each for the better or the worse: at 0.05 more than 26 of 300 have a probability of 0.003."""
     sure, rng = 0, np.random.default_rng(5)
     for _ in range(300):
         data = changed_for_the_better(0)

@@ -11,7 +11,7 @@ MODELS = {"dawid-skene": dawid_skene, "ABC": difficulty("ABC")}  # more of them 
 
 @pytest.mark.parametrize("name", MODELS)
 def test_ranks_of_the_truth_are_uniform(name):
-    """For five numbers per model; p above .001 / 10 each, so that one of a thousand seeds fails a right sampler."""
+    """For five numbers per model; p above 0.001 / 10 each, so that one of a thousand seeds fails a right sampler."""
     found, divergent = ranks(MODELS[name], N_FITS, seed=20, n_draws=200, n_tune=150)
     assert divergent < 0.02
     for what, rank in found.items():

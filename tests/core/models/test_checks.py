@@ -33,7 +33,7 @@ class Repeats:
 
 
 class HardCases(Coins):
-    """Half of the cases are all positive and half are not, with as many positive ones as `Coins` at .5."""
+    """Half of the cases are all positive and half are not, with as many positive ones as `Coins` at 0.5."""
 
     def __init__(self, n_cases, n_raters):
         self.shape = (n_cases, n_raters)

@@ -226,7 +226,7 @@ def test_small_and_degenerate_data_open_with_finite_numbers_and_one_sentence(row
 
 
 def test_a_common_class_may_open_where_the_annotations_agree_that_it_is_common(build):
-    """Two classes, prevalence .99: named by .985 of annotations, so nothing has run away."""
+    """Two classes, prevalence 0.99: named by 0.985 of annotations, so nothing has run away."""
     rng = np.random.default_rng(0)
     truth = (rng.random(600) < 0.01).astype(int)
     rows = [(c, r, int(truth[c] if rng.random() < 0.995 else 1 - truth[c])) for c in range(600) for r in range(3)]
@@ -306,7 +306,7 @@ def test_equal_scores_open_with_fewer_parameters():
 
 
 def test_where_little_is_held_out_scores_within_one_standard_error_open_with_fewer_parameters():
-    behind = [-0.3, 0.25, -0.1]  # -.05 ± .13 on average
+    behind = [-0.3, 0.25, -0.1]  # -0.05 ± 0.13 on average
     found = ranked(4, [0, 0, 0], behind)
     assert found.chosen == "one-coin" and found.best.diff == 0
     assert found.standings[0].candidate.name == "dawid-skene" and found.standings[0].diff > 0

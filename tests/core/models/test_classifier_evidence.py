@@ -39,7 +39,7 @@ def probabilities(rng, truth, accuracy, sure=0.8):
 
 @pytest.fixture(scope="module")
 def world():
-    """Four raters of .65 on all cases, the truth, and a generator for what else is made up."""
+    """Four raters of 0.65 on all cases, the truth, and a generator for what else is made up."""
     rng = np.random.default_rng(5)
     truth = rng.choice(K, N, p=[0.5, 0.3, 0.2])
     right = rng.random((N, 4)) < 0.65

@@ -72,7 +72,7 @@ def test_scores_against_known_classes_are_those_by_hand(build):
 
 def test_the_probability_of_one_class_is_calibrated_on_request(build):
     found = judged(build, of_class=1).calibration
-    assert found.n.tolist() == [2, 1, 1]  # .05 and 0, .5, .68
+    assert found.n.tolist() == [2, 1, 1]  # 0.05 and 0, 0.5, 0.68
     assert found.share == pytest.approx([0.5, 0, 1])
 
 

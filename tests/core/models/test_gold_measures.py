@@ -21,14 +21,14 @@ def judged(build, probability, gold):
 
 
 def test_measures_of_four_cases_by_hand(build):
-    """One without a gold class; one certain and right, one .6 and wrong, one tied."""
+    """One without a gold class; one certain and right, one 0.6 and wrong, one tied."""
     dataset, fit = judged(build, [[0.99, 0.01], [0.6, 0.4], [0.5, 0.5], [0.2, 0.8]], [0, 1, 1, -1])
     found = gold_measures(dataset, fit)
     assert found.n == 3
     assert found.accuracy.value == pytest.approx((1 + 0 + 0.5) / 3)
     assert found.log_loss.value == pytest.approx(-(np.log(0.99) + np.log(0.4) + np.log(0.5)) / 3)
     assert found.brier.value == pytest.approx((2 * 0.01**2 + 2 * 0.6**2 + 2 * 0.5**2) / 3)
-    assert found.ece.value == pytest.approx((0.01 + 0.6 + 0.0) / 3)  # the tied case has .5 of right at .5
+    assert found.ece.value == pytest.approx((0.01 + 0.6 + 0.0) / 3)  # the tied case has 0.5 of right at 0.5
     assert found.n_certain == 1 and found.certain_right.value == 1 and found.certain_right.low < 0.3
     for measure in (found.accuracy, found.log_loss, found.brier):
         assert measure.low <= measure.value <= measure.high

@@ -46,7 +46,7 @@ def test_a_rater_with_one_annotation_leans_on_the_others(panel):
 
 
 def test_a_rater_not_seen_is_predicted_from_those_that_were(panel):
-    """Means within .06 of the middle of the true raters, intervals hold 95% of them, give or take."""
+    """Means within 0.06 of the middle of the true raters, intervals hold 95% of them, give or take."""
     dataset, confusion, _ = panel
     new = HierarchicalDawidSkene().fit(dataset, method="map", level=0.95).fit.parameters
     assert np.abs(new["new_rater"] - confusion.mean(axis=0)).max() < 0.06

@@ -53,7 +53,7 @@ def test_accuracy_is_the_prevalence_weighted_diagonal(build):
 
 
 def test_caries_by_majority_has_a_prevalence_of_13_percent():
-    """Where Dawid-Skene says .196."""
+    """Where Dawid-Skene says 0.196."""
     fit = MajorityVote().fit(load_sample("caries"))
     assert fit.prevalence[fit.classes.index("1")] == pytest.approx(0.134, abs=5e-4)
 

@@ -83,7 +83,7 @@ def test_an_adversary_is_turned_round_and_weighs_against(build):
     confusion = right[:, None, None] * np.eye(2) + (1 - right)[:, None, None] * (1 - np.eye(2))
     rows, truth = simulated(2, 2000, confusion, (0.6, 0.4), 5)
     fit = OneCoin("none").fit(build(rows, 2))
-    assert fit.parameters["a"] == pytest.approx(right, abs=0.035)  # 5 SD of .3/√2000
+    assert fit.parameters["a"] == pytest.approx(right, abs=0.035)  # 5 SD of 0.3/√2000
     assert np.mean(fit.top_class() == truth) > np.mean(MajorityVote().fit(build(rows, 2)).top_class() == truth) + 0.02
 
 

@@ -94,7 +94,7 @@ def test_known_raters_are_found_again_and_intervals_hold(build):
     assert fit.converged and np.corrcoef(found["severity"], own[:, 0])[0, 1] > 0.95
     assert np.corrcoef(np.log(found["spread"]), own[:, 1])[0, 1] > 0.6
     inside = (found["severity_low"] <= own[:, 0]) & (own[:, 0] <= found["severity_high"])
-    assert inside.mean() >= 0.85  # three standard errors below .95
+    assert inside.mean() >= 0.85  # three standard errors below 0.95
     assert np.abs(expected_class(fit.class_probability).mean - 1 - truth).mean() < 0.35
     middle = precision_of(Ordinal(), dataset, fit, n_replicates=20)
     assert middle.method == "observed information" and (middle.accuracy.low < fit.accuracy()).all()
@@ -153,7 +153,7 @@ def test_the_expected_class_counts_from_one_and_its_interval_holds_the_probabili
 
 
 def test_the_absolute_error_is_that_of_the_median_class_which_no_single_answer_beats():
-    """Of .5, .5 the median is the lower class; of the rest, by enumeration of what is expected of each answer."""
+    """Of 0.5, 0.5 the median is the lower class; of the rest, by enumeration of what is expected of each answer."""
     assert absolute_error(np.array([[0.5, 0.5, 0.0]]), np.array([2])).tolist() == [2]
     p = np.random.default_rng(0).dirichlet(np.full(5, 0.4), 200)
     away = np.abs(np.arange(5)[:, None] - np.arange(5))
@@ -213,14 +213,14 @@ def test_severities_are_said_with_the_nearer_end_first_and_those_furthest_from_t
         raters=("ann", "bob", "cem", "dan"), classes=("low", "mid", "high"), n_annotations=np.array([9, 9, 0, 9]),
         parameters={"severity": at, "severity_low": at - 0.2, "severity_high": at + 0.25}, uncertainty=None,
     )  # fmt: skip
-    assert reads(fit, 0) == "reads .31 classes higher than the panel (.11 to .56)"
-    assert reads(fit, 1) == "reads .44 classes lower than the panel (.19 to .64)"
-    assert reads(fit, 3) == "reads .10 classes lower than the panel (−.15 to .30)"
+    assert reads(fit, 0) == "reads 0.31 classes higher than the panel (0.11 to 0.56)"
+    assert reads(fit, 1) == "reads 0.44 classes lower than the panel (0.19 to 0.64)"
+    assert reads(fit, 3) == "reads 0.10 classes lower than the panel (−0.15 to 0.30)"
     assert severity_sentence(fit) == (
-        "Of 3 raters 2 read higher or lower than the panel (false discovery rate .05): bob reads .44 classes "
-        "lower than the panel (.19 to .64); ann reads .31 classes higher than the panel (.11 to .56)."
+        "Of 3 raters 2 read higher or lower than the panel (false discovery rate 0.05): bob reads 0.44 classes "
+        "lower than the panel (0.19 to 0.64); ann reads 0.31 classes higher than the panel (0.11 to 0.56)."
     )
-    assert severity_sentence(fit, 1).endswith(": bob reads .44 classes lower than the panel (.19 to .64).")
+    assert severity_sentence(fit, 1).endswith(": bob reads 0.44 classes lower than the panel (0.19 to 0.64).")
 
 
 def test_whether_a_severity_is_sure_is_asked_of_the_half_of_its_interval_that_faces_the_panel():
@@ -238,7 +238,7 @@ def test_whether_a_severity_is_sure_is_asked_of_the_half_of_its_interval_that_fa
 
 @pytest.mark.parametrize(("errors", "n_named"), [((1.9, -1.9), 0), ((2.0, -2.0), 2), ((2.2, 0), 0), ((-2.3, 0), 1)])
 def test_a_rater_is_sure_to_read_apart_by_the_probability_of_both_sides(errors, n_named):
-    """Two alike need z = 1.96, two-sided .05; one beside a rater at the panel half of that, z = 2.24."""
+    """Two alike need z = 1.96, two-sided 0.05; one beside a rater at the panel half of that, z = 2.24."""
     at = 0.2 * np.array(errors)
     fit = SimpleNamespace(
         raters=("ann", "bob"), classes=("low", "mid", "high"), n_annotations=np.array([9, 9]),
@@ -261,7 +261,7 @@ def test_among_a_hundred_raters_who_read_as_the_panel_does_seldom_is_anybody_nam
         )  # fmt: skip
         n_missed += ((ends["severity_low"] > 0) | (ends["severity_high"] < 0)).any()
         n_named += not severity_sentence(fit).startswith("No rater of 100 surely reads")
-    assert n_missed > 190 and n_named <= 200 * 0.09  # .05, and two standard errors and a half
+    assert n_missed > 190 and n_named <= 200 * 0.09  # 0.05, and two standard errors and a half
 
 
 @pytest.fixture

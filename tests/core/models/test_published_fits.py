@@ -36,7 +36,7 @@ def test_anaesthesia_from_the_votes_gives_the_published_error_rates(anaesthesia_
 
 
 def test_anaesthesia_leaves_only_three_patients_open(anaesthesia_fit):
-    """Patients 7 (.981), 35 (.948) and 38 (.979)."""
+    """Patients 7 (0.981), 35 (0.948) and 38 (0.979)."""
     top = anaesthesia_fit.class_probability.max(axis=1)
     open_cases = {case: p for case, p in zip(anaesthesia_fit.cases, top, strict=True) if p < 0.99}
     assert open_cases == pytest.approx({"7": 0.981, "35": 0.948, "38": 0.979}, abs=5.1e-4)
@@ -78,7 +78,7 @@ def test_restarts_that_find_nothing_better_keep_the_vote_start(build):
 
 
 def test_caries_has_the_known_maximum_of_the_likelihood():
-    """Espeland & Handelman 1989: prevalence .19607, log-likelihood −7465.385, sensitivities and specificities."""
+    """Espeland & Handelman 1989: prevalence 0.19607, log-likelihood −7465.385, sensitivities and specificities."""
     fit = DawidSkene("none").fit(load_sample("caries"))
     positive = fit.classes.index("1")
     assert fit.log_likelihood == pytest.approx(-7465.385, abs=5e-4)

@@ -67,7 +67,7 @@ def test_the_beta_of_independent_raters_is_the_mean_of_two_redraws_on_the_same_f
         seen.append(other)
         betas = np.array([0.5, 1.0])
         by_case = np.full((other.whole.dataset.n_cases, 2), -1.0)
-        by_case[:, len(seen) % 2] -= 0.5  # the best β is .5, then 1
+        by_case[:, len(seen) % 2] -= 0.5  # the best β is 0.5, then 1
         return HeldOut(by_case, other.n_of_case, betas)
 
     found = independent_beta(data, lambda dataset, seed: np.full(dataset.n_annotations, seed % 3, np.int32), score, 0)

@@ -67,7 +67,7 @@ def test_strengths_are_at_the_mode_after_few_steps(worth):
         m = np.exp(u) * POOL[:, 0]
         each = gammaln(m + counts[:, :, 0]) - gammaln(m)
         whole = gammaln(m.sum() + 60) - gammaln(m.sum())
-        return -(each.sum() - 80 * whole + u - 0.1 * np.exp(u))  # Gamma(2, .1) in s
+        return -(each.sum() - 80 * whole + u - 0.1 * np.exp(u))  # Gamma(2, 0.1) in s
 
     found = strength(counts, POOL[:, :1], most_steps=4)[0]
     assert found == pytest.approx(np.exp(minimize_scalar(loss, bracket=(-1, 6), tol=1e-12).x), rel=0.02)

@@ -121,7 +121,7 @@ def test_matrices_of_simulated_raters_are_recovered(n_classes, a, build):
 def test_raters_who_are_alike_have_the_same_parameters_of_their_own(build):
     confusion = np.repeat((0.7 * np.eye(3) + 0.1)[None], 4, axis=0)
     fit = TAP("none").fit(build(simulated(5, 6000, confusion, (0.5, 0.3, 0.2), 4)[0], 3))
-    assert fit.parameters["a"] == pytest.approx([0.7] * 4, abs=0.04)  # 5 SD of .0075
+    assert fit.parameters["a"] == pytest.approx([0.7] * 4, abs=0.04)  # 5 SD of 0.0075
     assert fit.parameters["p"].shape == (4, 3)
     assert (fit.parameters["t"] == fit.prevalence).all()
 

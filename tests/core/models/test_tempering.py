@@ -79,7 +79,7 @@ def test_the_sentence_counts_the_typical_case_and_is_absent_where_beta_is_1(buil
     dataset = build([(case, rater, 0) for case in range(3) for rater in range(39)], 2)
     assert dependence_note(dataset, 1.0) == ()
     assert dependence_note(dataset, 0.2) == (
-        "To this model 39 annotations of a case are worth about 8 independent ones (β .2): raters make the same "
+        "To this model 39 annotations of a case are worth about 8 independent ones (β 0.2): raters make the same "
         "mistakes, or too little is known of each.",
     )
     pairs = build([(case, rater, 0) for case in range(3) for rater in range(2)], 2)
@@ -156,7 +156,7 @@ def test_the_beta_of_the_truth_never_exceeds_that_of_colleagues_and_1_stays_1():
 
 
 def test_what_independent_raters_would_have_is_no_sign_of_dependence():
-    """β .5 stays .5 where independent raters have it too; a share of it below .8 changes nothing."""
+    """β 0.5 stays 0.5 where independent raters have it too; a share of it below 0.8 changes nothing."""
     assert [truth_beta(0.5, excess=excess) for excess in (0.0, 0.75, 0.9, 1.0)] == pytest.approx(
         [0.36, 0.36, 0.5 * 0.78 / 0.9, 0.5]
     )
@@ -171,7 +171,7 @@ def test_what_independent_raters_would_have_is_no_sign_of_dependence():
 def slow_marginal(counts, mean, s):
     from math import lgamma
 
-    total = np.log(s) - 0.1 * s  # Gamma(2, .1)
+    total = np.log(s) - 0.1 * s  # Gamma(2, 0.1)
     for unit in range(counts.shape[0]):
         total += lgamma(s) - lgamma(s + counts[unit].sum())
         total += sum(lgamma(s * m + n) - lgamma(s * m) for n, m in zip(counts[unit], mean, strict=True))
@@ -184,7 +184,7 @@ def test_the_strength_maximises_the_dirichlet_multinomial_likelihood(seed):
     mean = rng.dirichlet(np.ones(4))
     counts = np.array([rng.multinomial(20, rng.dirichlet(6 * mean)) for _ in range(30)]) + 0.0
     found = strength(counts[:, :, None], mean[:, None])[0]
-    grid = found * np.exp(np.linspace(-0.2, 0.2, 9))  # it stops where a step is below .1%, somewhat short of the top
+    grid = found * np.exp(np.linspace(-0.2, 0.2, 9))  # it stops where a step is below 0.1%, somewhat short of the top
     assert abs(int(np.argmax([slow_marginal(counts, mean, s) for s in grid])) - 4) <= 1
 
 
@@ -209,7 +209,7 @@ def test_raters_alike_are_shrunk_hard_and_raters_apart_hardly():
     none = np.zeros((5, 3, 1))
     assert strength(alike, mean[:, None])[0] > 50
     assert strength(apart, mean[:, None])[0] < 0.3
-    assert strength(none, mean[:, None])[0] == pytest.approx(10, rel=1e-2)  # nothing seen: the mode of Gamma(2, .1)
+    assert strength(none, mean[:, None])[0] == pytest.approx(10, rel=1e-2)  # nothing seen: the mode of Gamma(2, 0.1)
 
 
 def test_empirical_bayes_ends_between_one_matrix_for_all_and_each_rater_alone(build):

@@ -8,7 +8,7 @@ from core.models.majority import MajorityVote
 
 
 def test_a_tie_counts_as_decided_from_a_probability_of_nine_tenths_on():
-    """Four ties of two raters, of probabilities .95, .9, .85 and .5, and a majority that changes."""
+    """Four ties of two raters, of probabilities 0.95, 0.9, 0.85 and 0.5, and a majority that changes."""
     answers = [("xy", 0.95), ("xy", 0.9), ("xy", 0.85), ("xy", 0.5), ("xx", 0.3)]
     case = np.repeat(np.arange(5), 2)
     answer = np.array(["xy".index(one) for named, _ in answers for one in named])

@@ -13,7 +13,7 @@ N_DRAWS = 50_000
     ("n", "p"), [(2, 0.5), (2, 1e-12), (5, 0.7), (60, 0.5), (61, 0.5), (400, 0.9), (400, 0.08), (1000, 0.35)]
 )
 def test_binomial_draws_have_their_distribution(n, p):
-    """Chi-squared over values expected at least five times, those below and above them joined; seed fixed, at .001."""
+    """Chi-squared over values expected at least five times, those below and above them joined; seed fixed, at 0.001."""
     dirichlet_draws(np.uint32(11), np.ones(1), 1.0, 0, 1, 1)  # sets the seed
     drawn = np.array([binomial_draw(n, p) for _ in range(N_DRAWS)])
     assert drawn.min() >= 0 and drawn.max() <= n

@@ -86,7 +86,7 @@ def conditions():
 def test_printed_cases_have_the_published_probability_of_the_classifiers_sets(
     case, classifier, long_run, printed, conditions
 ):
-    """γ = 30, ε = .01, ties full; a class that nobody named is any one of them with equal probability."""
+    """γ = 30, ε = 0.01, ties full; a class that nobody named is any one of them with equal probability."""
     dataset, predicted = conditions
     assert dataset.n_classes == N_CONDITIONS
     draws = drawn(PrIRN(ties="full"), dataset, dataset.case_index(case))

@@ -99,7 +99,7 @@ def test_the_tail_below_others_is_beta_binomial_where_the_pool_is_a_beta_distrib
 
 
 def test_an_honest_rater_is_as_seldom_below_the_others_as_said():
-    """The probability is at most .1 for about a tenth of raters from one Beta pool."""
+    """The probability is at most 0.1 for about a tenth of raters from one Beta pool."""
     rng = np.random.default_rng(0)
     below = [known_truth(rng.binomial(40, rng.beta(8, 3, 25)), np.full(25, 40)).below_others for _ in range(8)]
     assert abs(np.mean(np.concatenate(below) <= 0.1) - 0.1) < 3 * np.sqrt(0.09 / 200)
@@ -107,7 +107,7 @@ def test_an_honest_rater_is_as_seldom_below_the_others_as_said():
 
 @pytest.mark.parametrize("setting", SETTINGS[1:4], ids=lambda setting: setting.title)
 def test_intervals_hold_the_accuracy_of_simulated_raters_and_shrinking_does_not_harm(setting):
-    """.95 within .03, and three standard errors of the count; errors of the shrunk are no larger."""
+    """0.95 within 0.03, and three standard errors of the count; errors of the shrunk are no larger."""
     found = coverage(setting, 10)
     slack = 0.03 + 3 * np.sqrt(0.05 * 0.95 / found["n"])
     assert abs(found["alone"] - 0.95) < slack

@@ -26,8 +26,8 @@ def with_gold(data, truth, share=1.0):
 @pytest.mark.parametrize(
     ("chance", "q", "found"),
     [
-        ([0.001, 0.04, 0.1, 0.9], 0.05, [0, 1, 2]),  # mean of three .047
-        ([0.001, 0.04, 0.12, 0.9], 0.05, [0, 1]),  # mean of three .0537
+        ([0.001, 0.04, 0.1, 0.9], 0.05, [0, 1, 2]),  # mean of three 0.047
+        ([0.001, 0.04, 0.12, 0.9], 0.05, [0, 1]),  # mean of three 0.0537
         ([0.9, 0.04, 0.001, np.nan], 0.05, [1, 2]),
         ([0.06, 0.5], 0.05, []),
         ([np.nan], 0.05, []),
@@ -38,7 +38,7 @@ def test_as_many_are_flagged_as_keep_the_mean_chance_of_being_acceptable(chance,
 
 
 def test_the_default_is_a_tenth_below_the_mean_over_annotations():
-    """Accuracies .9 and .6, and who is .6 has given most annotations: the mean is of annotations, not of raters."""
+    """Accuracies 0.9 and 0.6, and who is 0.6 has given most annotations: the mean is of annotations, not of raters."""
     data, _ = simulated(1, np.r_[np.full(11, 0.9), 0.4], n_cases=600, per_case=5)
     found = judged(data)
     n = found.n_annotations
@@ -54,7 +54,7 @@ def test_the_default_is_a_tenth_below_the_mean_over_annotations():
 
 
 def test_it_is_never_below_half_way_from_blind_answers_to_the_mean():
-    """Two classes, accuracy .62: blind annotations reach .5, a tenth below the mean would be nearly blind."""
+    """Two classes, accuracy 0.62: blind annotations reach 0.5, a tenth below the mean would be nearly blind."""
     data, _ = simulated(2, np.full(12, 0.64), n_cases=1500, per_case=9, n_classes=2)
     found = judged(data)
     assert found.blind == pytest.approx(0.5, abs=0.02)
@@ -72,7 +72,7 @@ def test_what_the_user_calls_acceptable_is_taken():
 
 
 def test_the_posterior_on_gold_is_that_of_a_beta_prior_where_there_is_one_rater():
-    """One rater, 30 of 40 right: Beta(10 m + 30, 10 (1 - m) + 10), whose mean m is its own fixed point .75."""
+    """One rater, 30 of 40 right: Beta(10 m + 30, 10 (1 - m) + 10), whose mean m is its own fixed point 0.75."""
     right = np.arange(40) < 30
     data = Dataset.from_classes("x", *names(40, 1, 2), np.arange(40), np.zeros(40, int), np.where(right, 0, 1))
     data = replace(data, gold=np.zeros(40, np.int32))
@@ -118,7 +118,7 @@ def test_shares_on_gold_are_counted():
 
 
 def test_accuracy_is_not_pulled_towards_chance_where_the_others_are_unsure():
-    """Three raters a case at .75: the others alone give the annotations .64 on average; the posterior finds .75."""
+    """Three raters a case at 0.75: the others alone give the annotations 0.64 on average; the posterior finds 0.75."""
     data, truth = simulated(5, np.full(60, 0.75), n_cases=800, per_case=3, n_classes=2)
     panel = panel_of(data, DawidSkene("pooled").fit(data))
     found = judge_accuracy(panel)
@@ -129,7 +129,7 @@ def test_accuracy_is_not_pulled_towards_chance_where_the_others_are_unsure():
 
 
 def test_beside_many_who_are_surely_below_nobody_is_flagged_who_is_likely_acceptable():
-    """The mean of 15 chances of 0 and one of .7 is below .05."""
+    """The mean of 15 chances of 0 and one of 0.7 is below 0.05."""
     accuracy = np.r_[np.full(135, 0.8), np.full(15, 0.25)]
     found = judged(simulated(0, accuracy, n_cases=1200, per_case=5)[0])
     assert found.chance[found.flagged].max() <= 0.5
@@ -137,7 +137,7 @@ def test_beside_many_who_are_surely_below_nobody_is_flagged_who_is_likely_accept
 
 
 def test_honest_raters_who_are_alike_are_seldom_flagged():
-    """150 raters, all of .8 but 15 who guess: of those flagged at .05, few are honest; most who guess are found."""
+    """150 raters, all of 0.8 but 15 who guess: of those flagged at 0.05, few are honest; most who guess are found."""
     false, guessing = [], []
     for seed in range(4):
         rng = np.random.default_rng(seed)
@@ -210,7 +210,7 @@ def test_a_rater_whom_nobody_else_judges_is_left_out():
 
 
 def test_one_class_that_is_nearly_always_true_flags_nobody():
-    """Two classes, prevalence .99, twelve raters right in .97: blind annotations do as well as they."""
+    """Two classes, prevalence 0.99, twelve raters right in 0.97: blind annotations do as well as they."""
     rng = np.random.default_rng(9)
     truth = (rng.random(2000) < 0.01).astype(int)
     case = np.repeat(np.arange(2000), 4)

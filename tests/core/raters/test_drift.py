@@ -79,7 +79,7 @@ def test_charts_are_what_a_slow_count_says():
 
 @pytest.mark.parametrize("weight", [0.0, 0.1])
 def test_every_order_of_the_annotations_is_drawn_as_often_as_another(weight):
-    """All six of three annotations: each in a sixth of 6,000 draws, within four standard errors, .02."""
+    """All six of three annotations: each in a sixth of 6,000 draws, within four standard errors, 0.02."""
     right, wrong, soft = np.array([0.9, 0.3, 0.2]), np.array([0.1, 0.5, 0.8]), np.array([0.9, 0.4, 0.2])
     highest, chart = np.empty(6000), np.empty(3)
     args = right, wrong, soft, 0.7, 0.5, weight
@@ -93,7 +93,7 @@ def test_every_order_of_the_annotations_is_drawn_as_often_as_another(weight):
 
 @pytest.mark.parametrize("kind", ["cusum", "ewma"])
 def test_stable_raters_raise_alarms_as_often_as_stated(stable, kind):
-    """At .1: 60 raters, three standard errors are 7; at .5 within 12."""
+    """At 0.1: 60 raters, three standard errors are 7; at 0.5 within 12."""
     drifts = [drift_of(stable, rater, kind=kind, false_alarm=0.1, n_orders=199) for rater in range(60)]
     assert sum(drift.alarm is not None for drift in drifts) <= 13
     assert abs(sum(drift.p <= 0.5 for drift in drifts) - 30) <= 12

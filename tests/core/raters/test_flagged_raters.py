@@ -227,7 +227,7 @@ def test_in_skin_the_careless_rater_is_blind_and_the_drifting_one_drifts(skin_ta
 
 @pytest.mark.parametrize("seed", range(3))
 def test_two_spammers_do_not_silence_the_page(seed):
-    """Twenty raters right on .85, and two who give one class on all cases, each the other one."""
+    """Twenty raters right on 0.85, and two who give one class on all cases, each the other one."""
     data, truth = with_spammers(seed)
     assert not agree_beyond_chance(data)
     found = flag_raters(monitor(data))
@@ -250,7 +250,7 @@ def test_who_was_left_out_is_not_said_where_it_made_no_difference():
 
 
 def test_many_who_guess_do_not_silence_the_page_either():
-    """Fifteen who guess on every case hide two who are right on .8."""
+    """Fifteen who guess on every case hide two who are right on 0.8."""
     rng = np.random.default_rng(1)
     truth = rng.integers(2, size=200)
     case, rater = (axis.ravel() for axis in np.indices((200, 17)))

@@ -16,7 +16,7 @@ from tests.core.raters.raters_simulated import rebuilt, simulated
 
 
 def test_holm_rejects_what_a_hand_count_says():
-    """.01, .02 and .04 at .05: .01 ≤ .05/3, .02 ≤ .05/2, .04 ≤ .05; .03 in the middle stops it."""
+    """0.01, 0.02 and 0.04 at 0.05: 0.01 ≤ 0.05/3, 0.02 ≤ 0.05/2, 0.04 ≤ 0.05; 0.03 in the middle stops it."""
     assert holm(np.array([0.04, 0.01, np.nan, 0.02]), 0.05).tolist() == [0, 1, 3]
     assert holm(np.array([0.04, 0.01, 0.03]), 0.05).tolist() == [1]
     assert holm(np.array([np.nan]), 0.05).tolist() == []
@@ -48,7 +48,7 @@ def test_odd_raters_are_found_by_their_own_sign_and_others_left_alone(odd, rule)
 
 
 def test_a_careless_rater_is_found_among_four_classes_too():
-    """Somebody right in .8 of the annotations who gives one class in a third of them without looking, of 300."""
+    """Somebody right in 0.8 of the annotations who gives one class in a third of them without looking, of 300."""
     found = 0
     for seed in range(4):
         data, _ = simulated(seed, [0.88] * 8, n_cases=600, n_classes=4)
@@ -75,7 +75,7 @@ def test_cases_sorted_by_class_make_no_streaks():
     rank = np.argsort(np.argsort(truth, kind="stable"))
     table = monitor(rebuilt(data, data.answer, rank[data.case_of_annotation] * 60 + 1))
     assert (table.response_times.repeated > 0.5).all()
-    # Each rater has about 260 successive annotations: four standard errors of a share near .7.
+    # Each rater has about 260 successive annotations: four standard errors of a share near 0.7.
     np.testing.assert_allclose(
         table.response_times.repeated, table.response_times.expected, atol=4 * np.sqrt(0.7 * 0.3 / 200)
     )

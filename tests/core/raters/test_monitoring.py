@@ -35,7 +35,7 @@ def test_exactly_the_drifting_and_the_careless_rater_of_skin_are_flagged(skin, m
 def test_the_accuracy_of_skin_raters_is_near_what_the_truth_says(skin, skin_table):
     """All 12 shares of right first choices lie within their 95% intervals, or at most one does not.
 
-    The level is up to .08 too low or high, though raters meet half of the 60 classes once or not at all and share
+    The level is up to 0.08 too low or high, though raters meet half of the 60 classes once or not at all and share
     mistakes; the order of raters is that of the truth.
     """
     with (SAMPLE_FOLDER / "skin" / "truth.csv").open(encoding="utf-8") as file:

@@ -89,7 +89,7 @@ def test_exactly_who_names_one_class_is_found_and_honest_raters_are_not():
 
 
 def test_a_class_that_is_nearly_always_true_makes_nobody_suspicious():
-    """Prevalence .99: honest raters name one class on .98 of their annotations, as the others do."""
+    """Prevalence 0.99: honest raters name one class on 0.98 of their annotations, as the others do."""
     rng = np.random.default_rng(2)
     truth = (rng.random(1500) < 0.01).astype(int)
     case = np.repeat(np.arange(1500), 4)
@@ -130,7 +130,7 @@ def test_a_thousand_classes_are_looked_at():
 @pytest.mark.parametrize(
     ("p", "rejected"),
     [
-        ([0.01, 0.02, 0.03, 0.5], [0, 1, 2]),  # .03 <= .05 * 3/4
+        ([0.01, 0.02, 0.03, 0.5], [0, 1, 2]),  # 0.03 <= 0.05 * 3/4
         ([0.04, 0.04, 0.04, 0.9], []),
         ([0.04, 0.045, 0.05, np.nan], [0, 1, 2]),  # the last passes and takes the others along
         ([np.nan], []),

@@ -178,7 +178,7 @@ def test_a_target_that_is_met_needs_nothing_and_one_out_of_reach_has_no_number(s
     ("q", "place"), [(0.025, 1), (0.05, 1), (0.1, 2), (0.5, 11), (0.9, 19), (0.95, 20), (0.975, 20)]
 )
 def test_the_ends_of_what_is_needed_are_rounded_outwards_and_whole(q, place):
-    """Of twenty worlds the k-th stands for k / 21: at .1, which is 2.1, the second; at .9, 18.9, the nineteenth."""
+    """Of twenty worlds the k-th stands for k / 21: at 0.1, which is 2.1, the second; at 0.9, 18.9, the nineteenth."""
     values = np.random.default_rng(0).permutation(np.arange(1, 21) * 10.0 - 0.5)
     assert _order_statistic(values, q) == 10 * place
     assert _order_statistic(np.array([1.0, np.inf]), 0.9) is None

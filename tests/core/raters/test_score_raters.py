@@ -58,7 +58,7 @@ def test_the_planted_raters_of_the_sample_are_found_and_nobody_else():
     assert found.converged
     assert {rater for rater, clear in zip(found.raters, found.severe, strict=True) if clear} == {"Ben", "Cleo"}
     assert {rater for rater, clear in zip(found.raters, found.erratic, strict=True) if clear} == {"Eve"}
-    for rater, planted in (("Ben", -0.92), ("Cleo", 0.68)):  # less the mean of all, .02; within three standard errors
+    for rater, planted in (("Ben", -0.92), ("Cleo", 0.68)):  # less the mean of all, 0.02; within three standard errors
         apart = abs(found.severity[name[rater]] - planted)
         assert apart < 1.5 * (found.severity_high - found.severity)[name[rater]]
     words = found.words()

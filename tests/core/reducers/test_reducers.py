@@ -73,7 +73,7 @@ def test_top_sets_are_those_of_counting_every_set_in_python(n_classes, seed):
 
 
 def test_a_never_named_class_counts_its_share_of_the_draws():
-    """Three never-named classes, one of them first in 60 of 100 draws: .2 each, so the named class leads with .4."""
+    """Three never-named classes, one of them first in 60 of 100 draws: 0.2 each, so the named class leads with 0.4."""
     full = np.array([[0.4, 0.5, 0.05, 0.05]] * 60 + [[0.7, 0.1, 0.1, 0.1]] * 40)
     state = reduced(collapsed(full, [0]), 1)
     assert state.frequency[0, 0] == pytest.approx(0.4)

@@ -308,7 +308,7 @@ def test_gold_stands_by_measure_and_by_rater_with_its_own_ends_and_number_of_cas
         "log loss": measured.log_loss,
         "Brier score": measured.brier,
         "expected calibration error": measured.ece,
-        "share right at .99 or more": measured.certain_right,
+        "share right at 0.99 or more": measured.certain_right,
     }
     ends = {"value": "value", "ci_low": "low", "ci_high": "high"}
     expected = {"measure": list(names)}
@@ -413,8 +413,8 @@ def test_a_cell_is_printed_as_its_own_number():
     head, rows, caption = cells_of(Grid(table, "Caption.", 3))
     assert head == ["95% from", "to", "cases", "remark", "flag", "standard error"] and caption == "Caption."
     assert rows == [
-        [".123", ".988", "1,234", "why", "True", ".500"],
-        ["1,234.500", ".000", "–", "", "False", ".000"],
+        ["0.123", "0.988", "1,234", "why", "True", "0.500"],
+        ["1,234.500", "0.000", "–", "", "False", "0.000"],
         ["–", "–", "0", "–", "True", "2.000"],
     ]
     _, rows, caption = cells_of(Grid(table, "Caption.", 2))

@@ -88,9 +88,9 @@ def test_every_number_of_the_summary_stands_in_its_own_line(card):
     lines = {
         "annotations": "1,234 on 1,100 cases",
         "annotations that others judge": "987, of them 654 on cases they are certain of",
-        "accuracy, as the model judges": ".71 (.62 to .79)",
-        "accuracy of the pool, median and middle half": ".84 (.81 to .90)",
-        "agreement with others": ".55 (.44 to .66)",
+        "accuracy, as the model judges": "0.71 (0.62 to 0.79)",
+        "accuracy of the pool, median and middle half": "0.84 (0.81 to 0.90)",
+        "agreement with others": "0.55 (0.44 to 0.66)",
         "median seconds between annotations": "37",
         "median seconds of the pool": "22",
     }
@@ -115,7 +115,7 @@ def test_what_is_said_over_time_is_of_the_chart_that_is_drawn(card):
     drift = replace(card.over_time, false_alarm=0.1, before=0.88, after=0.43)
     picture, words = _over_time(replace(card, over_time=drift))
     assert words.text == (
-        "A stable rater's chart crosses the limit with probability 10%. This one does: accuracy .88 before, .43 after."
+        "A stable rater's chart crosses the limit with probability 10%. This one does: accuracy 0.88 before, 0.43 after."
     )
     assert picture.draw(LIGHT).data == rater_over_time(drift, LIGHT, "").data
     assert "This one does" not in _over_time(replace(card, over_time=replace(drift, alarm=None)))[1].text

@@ -69,5 +69,5 @@ def test_one_reader_and_a_case_without_a_likely_label_decide_nothing():
     assert panel_set(lone, 0, reliability=50.0).why == "one reader has annotated"
     split = panel_set(lone, 1, reliability=50.0)
     assert (split.decided, split.why) == (False, "no label is named by more than half")
-    with pytest.raises(InputError, match=r"\.5 or more"):
+    with pytest.raises(InputError, match=r"0\.5 or more"):
         panel_set(lone, 1, reliability=1.0, level=0.4)

@@ -54,7 +54,7 @@ def test_two_classes_by_the_beta_distribution(counts, certainty, said):
 
 
 def test_one_answer_of_one_reader_decides_nothing():
-    """Its certainty is exactly .75, two classes; and however far one reader is trusted, it is one reader."""
+    """Its certainty is exactly 0.75, two classes; and however far one reader is trusted, it is one reader."""
     found = word(answers(1, n_classes=2))
     assert found.certainty == pytest.approx(0.75, abs=2e-4)
     assert (found.opinion, found.why) == (UNDETERMINED, "one reader has annotated")
@@ -66,7 +66,7 @@ def test_one_answer_of_one_reader_decides_nothing():
 
 
 def test_the_level_is_a_setting():
-    data = answers(3, 1)  # .8125
+    data = answers(3, 1)  # 0.8125
     assert word(data, level=0.81).decided
     assert not word(data, level=0.82).decided
     assert "82%" in word(data, level=0.82).why
@@ -88,7 +88,7 @@ def test_as_many_classes_are_tied_as_it_takes():
 @pytest.mark.parametrize(
     ("counts", "n_classes", "plausible"),
     [
-        ((10, 9, 1), 3, ("a", "b")),  # .58 and .42: c is first in under 1%
+        ((10, 9, 1), 3, ("a", "b")),  # 0.58 and 0.42: c is first in under 1%
         ((9, 9, 3), 3, ("a", "b")),
         ((6, 6, 3), 3, ("a", "b", "c")),
         ((4, 4, 4), 3, ("a", "b", "c")),
@@ -162,7 +162,7 @@ class Coin:
 
 
 def test_draws_are_added_until_they_tell():
-    """Far from .80 a thousand do; at .81 it takes more; at .80 no number does, and the panel is undecided."""
+    """Far from 0.80 a thousand do; at 0.81 it takes more; at 0.80 no number does, and the panel is undecided."""
     data = answers(2, 1)
     clear, close, never = Coin(0.95), Coin(0.815), Coin(0.8)
     assert word(data, clear).opinion == Opinion.of_class("a")

@@ -23,7 +23,7 @@ def test_the_least_certain_comes_first_and_what_is_unknown_is_left_out():
 
 def test_a_reason_says_at_which_trust_its_numbers_are_as_part_of_its_last_sentence():
     queue = worklist.lowest_certainty(CERTAINTY)
-    assert worklist.at_reliability(queue, 0.5).why[0] == "certainty 40% at γ = .5"
+    assert worklist.at_reliability(queue, 0.5).why[0] == "certainty 40% at γ = 0.5"
     sentences = worklist.Queue("gain", queue.case, ("Certainty is 40% now.",) * 5)
     assert worklist.at_reliability(sentences, 2.0).why[0] == "Certainty is 40% now. At γ = 2."
 
@@ -31,7 +31,7 @@ def test_a_reason_says_at_which_trust_its_numbers_are_as_part_of_its_last_senten
 def test_risk_counts_by_what_certainty_lacks():
     risk = np.array([2.0, 0.0, 1.0, 1.5, 0.5, 1.0])
     certainty = np.array([1.0, 0.1, 0.9, 0.6, 0.2, 0.6])
-    queue = worklist.risk_times_uncertainty(certainty, risk)  # 0, 0, .1, .6, .4, .4
+    queue = worklist.risk_times_uncertainty(certainty, risk)  # 0, 0, 0.1, 0.6, 0.4, 0.4
     assert queue.case.tolist() == [3, 4, 5, 2]
     assert queue.why[0] == "expected risk 1.50 of 2, certainty 60%"
 

@@ -20,7 +20,7 @@ def expit(x):
 
 
 def crowd(n_cases, n_raters, n_classes, each, spread, seed=0):
-    """Rows of a crowd with abilities of log mean .3, its true classes and difficulties."""
+    """Rows of a crowd with abilities of log mean 0.3, its true classes and difficulties."""
     rng = np.random.default_rng(seed)
     truth, hard = rng.integers(n_classes, size=n_cases), spread * rng.standard_normal(n_cases)
     ability = np.exp(0.3 + 0.5 * rng.standard_normal(n_raters))
@@ -147,11 +147,11 @@ def test_a_known_crowd_is_found_again(build):
     effect = fit.effects[0]
     assert np.corrcoef(effect.mean, hard)[0, 1] > 0.5
     covered = ((effect.spread.low <= hard) & (hard <= effect.spread.high)).mean()
-    assert covered == pytest.approx(0.95, abs=0.02)  # three standard errors are .017
+    assert covered == pytest.approx(0.95, abs=0.02)  # three standard errors are 0.017
     node, weight = difficulty_rule(31)
     right = expit(np.multiply.outer(ability, np.exp(node))) @ weight
     inside = (fit.uncertainty.accuracy.low <= right) & (right <= fit.uncertainty.accuracy.high)
-    assert inside.mean() >= 0.85  # three standard errors below .95
+    assert inside.mean() >= 0.85  # three standard errors below 0.95
     top = fit.class_probability.argmax(axis=1) == truth
     assert top.mean() > 0.9 and abs(fit.class_probability.max(axis=1).mean() - top.mean()) < 0.03
 
@@ -200,7 +200,7 @@ def test_of_a_rater_without_annotations_the_interval_allows_for_what_is_not_know
 
 
 def test_log_odds_of_being_right_are_ability_times_discrimination(build):
-    """d a = 1.3 of four classes is right with .786 (softmax with scores 0 would give .550)."""
+    """d a = 1.3 of four classes is right with 0.786 (softmax with scores 0 would give 0.550)."""
     dataset = build(random_rows(1, 20, 4, 4, 60), 4)
     fit = NominalDifficulty(True).fit(dataset)
     node, weight = difficulty_rule(fit.settings["nodes"])

@@ -63,7 +63,7 @@ def test_the_posterior_of_alike_raters_is_that_of_a_grid(cooperative):
 
 
 def test_the_mode_without_effects_is_next_to_maximum_likelihood(caries):
-    """Dawid-Skene on caries by maximum likelihood: π .19607, log-likelihood -7465.385."""
+    """Dawid-Skene on caries by maximum likelihood: π 0.19607, log-likelihood -7465.385."""
     fit = DifficultyModel("ABC").fit(caries).fit
     assert fit.prevalence[1] == pytest.approx(0.19607, abs=0.001)
     assert fit.log_likelihood == pytest.approx(-7465.385, abs=0.05)

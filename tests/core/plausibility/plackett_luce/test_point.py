@@ -46,7 +46,7 @@ def connected(rankings, n_classes, slow):
 
 @pytest.mark.parametrize("reliability", [0.5, 1.0, 3.0])
 def test_the_mode_is_that_of_a_general_optimiser(reliability, slow):
-    """Of Σ γ ln p + .1 Σ ln λ, all never-named classes as one coordinate."""
+    """Of Σ γ ln p + 0.1 Σ ln λ, all never-named classes as one coordinate."""
     rng = np.random.default_rng(int(10 * reliability))
     for n_classes, n_raters in [(2, 1), (3, 1), (3, 4), (4, 2), (5, 3), (9, 2)]:
         rankings = random_rankings(rng, min(n_classes, 5), n_raters)
@@ -111,7 +111,7 @@ def test_maximum_likelihood_of_three_in_a_circle_and_one_more_is_found_by_hand(s
 
 
 def test_the_mode_of_single_classes_is_their_share_with_a_tenth_more(build):
-    """(n_k + .1) / (n + .1 K): the likelihood is then Σ n_k ln λ_k."""
+    """(n_k + 0.1) / (n + 0.1 K): the likelihood is then Σ n_k ln λ_k."""
     point = plackett_luce_mode(build([(0, 0, 1), (0, 1, 1), (0, 2, 0)], 3), reliability=2.0)
     assert point.class_code.tolist() == [0, 1]
     assert np.append(point.share, point.rest) == pytest.approx(np.array([2.1, 4.1, 0.1]) / 6.3, abs=1e-8)

@@ -240,7 +240,7 @@ def test_the_draws_of_a_case_are_those_of_the_chain_over_all_cases(monkeypatch):
 def test_who_guesses_by_popularity_is_trusted_least():
     """On the skin sample R07 annotates 42% of cases without looking; the least trusted are the least accurate.
 
-    The eight others are all trusted at .99, in an order that the seed decides.
+    The eight others are all trusted at 0.99, in an order that the seed decides.
     """
     dataset = load_sample("skin")
     raters = MixturePlackettLuce().fit(dataset, reliability=3.0, n_draws=1000, seed=0).raters
