@@ -17,10 +17,10 @@ MEGABYTE = 1024 * 1024
 _SHORTEST_SECRET = 32
 # What the settings depend on; folders of users and systems among it.
 _OWN = (
-    "HOME", "MAX_UPLOAD_MB", "READING_MB", "RESULTS_MB", "MEMORY_MB", "WORKERS", "CLUSTER", "UNASKED_CASES",
-    "MAX_MODEL_CELLS", "DATABASE_URL", "DATABASE_OWNER_URL", "SEVERAL_PROCESSES", "IMAGES", "REMOTE_IMAGES", "SIGN_IN",
-    "PEOPLE", "HEAD_KEY", "EMAIL_TRUSTED", "NAME_CLAIM", "ROLE_CLAIM", "GROUP_CLAIM", "LOG", "METRICS_TOKEN",
-    "SESSION_HOURS", "IDLE_MINUTES", "ACCESS_DAYS", "OLD_COOKIE_SECRET",
+    "HOME", "MAX_UPLOAD_MB", "REVIEWER_UPLOAD_MB", "READING_MB", "RESULTS_MB", "MEMORY_MB", "WORKERS", "CLUSTER",
+    "UNASKED_CASES", "MAX_MODEL_CELLS", "DATABASE_URL", "DATABASE_OWNER_URL", "SEVERAL_PROCESSES", "IMAGES",
+    "REMOTE_IMAGES", "SIGN_IN", "PEOPLE", "HEAD_KEY", "EMAIL_TRUSTED", "NAME_CLAIM", "ROLE_CLAIM", "GROUP_CLAIM",
+    "LOG", "METRICS_TOKEN", "SESSION_HOURS", "IDLE_MINUTES", "ACCESS_DAYS", "OLD_COOKIE_SECRET",
     "ANYBODY_WHO_REACHES_THIS_COMPUTER_MAY_READ_AND_ERASE",
 )  # fmt: skip
 _OF_SYSTEMS = (
@@ -40,6 +40,8 @@ class Settings:
         Folder of kept datasets (``PLURALITY_HOME``).
     max_upload_mb : int
         Largest file that is read, in MiB (``PLURALITY_MAX_UPLOAD_MB``).
+    reviewer_upload_mb : int
+        Largest file that a reviewer may upload to a server with sign-in, in MiB (``PLURALITY_REVIEWER_UPLOAD_MB``).
     reading_mb : int
         Memory that reading a small file may take, in MiB (``PLURALITY_READING_MB``); larger files may take more in
         proportion to their size.
@@ -101,6 +103,7 @@ class Settings:
 
     home: Path
     max_upload_mb: int = 1024
+    reviewer_upload_mb: int = 20
     reading_mb: int = 300
     memory_mb: int = 512
     results_mb: int = 2048
@@ -161,6 +164,9 @@ def _settings(said: tuple[str | None, ...]) -> Settings:
         home=Path(home).expanduser(),
         max_upload_mb=_positive(
             told, "PLURALITY_MAX_UPLOAD_MB", Settings.__dataclass_fields__["max_upload_mb"].default
+        ),
+        reviewer_upload_mb=_positive(
+            told, "PLURALITY_REVIEWER_UPLOAD_MB", Settings.__dataclass_fields__["reviewer_upload_mb"].default
         ),
         reading_mb=_positive(told, "PLURALITY_READING_MB", Settings.__dataclass_fields__["reading_mb"].default),
         results_mb=_positive(told, "PLURALITY_RESULTS_MB", Settings.__dataclass_fields__["results_mb"].default),

@@ -11,8 +11,9 @@ few raters who differ much they cover too little: of
 
 Where ICC(2) is negative these degrees of freedom subtract one mean square from another. The interval is the textbook's
 there, too (McGraw & Wong, table 7, and the packages that follow it). Of the negative estimates at a true correlation of
-0 it covers 0.97 to 1, at 0.05 with 6 to 10 cases 0.98, where degrees of freedom taken at 0 cover 0.95 and 0.93; only where
-it does not hold its own estimate, because hardly a degree of freedom is left (6 in 2,000 at most), are they taken at 0.
+0 it covers 0.97 to 1, at 0.05 with 6 to 10 cases 0.98, where degrees of freedom taken at 0 cover 0.95 and 0.93; only
+where it does not hold its own estimate, because hardly a degree of freedom is left (6 in 2,000 at most), are they
+taken at 0.
 """
 
 from dataclasses import dataclass, replace

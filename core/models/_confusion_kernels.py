@@ -275,8 +275,8 @@ def ordinal_walk(
     """Langevin steps on `ordinal_posterior`, accepted by Metropolis & Hastings (Roberts & Rosenthal 1998).
 
     ``root`` is a Cholesky factor of the covariance that steps have; their length is set in the first ``n_burn`` so that
-    0.57 are accepted. All places are on a fine grid, or what one processor rounds otherwise than another would grow from
-    step to step. Returns every ``every``-th place of what follows, shape (n_kept, ndim), and the share accepted.
+    0.57 are accepted. All places are on a fine grid, or what one processor rounds otherwise than another would grow
+    from step to step. Returns every ``every``-th place of what follows, shape (n_kept, ndim), and the share accepted.
     """
     np.random.seed(seed)
     ndim = start.size

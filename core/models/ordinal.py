@@ -3,8 +3,8 @@
 ``P(y = k | z, j) = (1 − e_j) φ_jz(k) + e_j g_k``, ``φ_jz(k) ∝ exp(−(k − z − δ_j)²/(2ψ_j²))``: the signal-detection part
 of the hierarchical rater model of Patz, Junker, Johnson & Mariano (2002), doi:10.3102/10769986027004341, with slips,
 which are annotations from the shares g of all. The truth stands on the raters' own scale, 1 to K, so that severity δ
-and spread ψ are in classes. Priors: ``δ ~ N(0, 0.5²)``, ``ln ψ ~ N(ln 0.7, 0.5²)``, ``logit e ~ N(−1.5, 1.5²)``, one case
-of each class.
+and spread ψ are in classes. Priors: ``δ ~ N(0, 0.5²)``, ``ln ψ ~ N(ln 0.7, 0.5²)``, ``logit e ~ N(−1.5, 1.5²)``, one
+case of each class.
 """
 
 from dataclasses import dataclass, replace
@@ -73,8 +73,8 @@ class Ordinal(EmModel):
     short chain of Langevin steps on the posterior, up to 20,000 annotations × classes; beyond, and where gold is held
     fixed, they are normal on (δ, ln ψ, logit e) by the observed information on all raters and the prevalence, the true
     classes unknown. With more than 400 raters, or where the mode is a corner, the other raters are taken as known, and
-    a note says so. On 60 or 300 cases and 6 raters of 5 classes the chain's hold 0.93 to 0.96; on 300 cases 0.87 to 0.90
-    where slips fall otherwise than the annotations of all raters do (tests/benchmarks/ordinal_recovery.py).
+    a note says so. On 60 or 300 cases and 6 raters of 5 classes the chain's hold 0.93 to 0.96; on 300 cases 0.87 to
+    0.90 where slips fall otherwise than the annotations of all raters do (tests/benchmarks/ordinal_recovery.py).
     """
 
     smoothings: ClassVar[tuple[str, ...]] = ()

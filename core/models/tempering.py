@@ -198,8 +198,8 @@ def truth_beta(beta: float, *, case_effect: bool = False, excess: float = 0.0) -
         The model has a difficulty of cases, which is part of the dependence: half as much is subtracted.
     excess : float
         Least share of ``beta`` by what independent raters would have in the same design, 0 to 1, where that is known
-        (`core.models.redrawn`). What they would have is no sign of dependence: from 0.8 on ``excess`` takes the place of
-        ``beta`` in the factor.
+        (`core.models.redrawn`). What they would have is no sign of dependence: from 0.8 on ``excess`` takes the place
+        of ``beta`` in the factor.
     """
     sign = max(beta, excess)
     less = beta * max(0.72, (1 - 2.2 * (1 - sign)) / sign)
@@ -207,14 +207,14 @@ def truth_beta(beta: float, *, case_effect: bool = False, excess: float = 0.0) -
 
 
 def truth_doubt(beta: float, *, excess: float = 0.0) -> float:
-    """How often the annotations of a case as a whole are taken to mislead: 0.1 (1 − β) of the held-out β, 0 from 0.9 on.
+    """How often the annotations of a case as a whole are taken to mislead: 0.1 (1 − β), 0 from β = 0.9 on.
 
     Where raters share mistakes, all of them may be wrong together, and how often that is no annotation tells: held-out
     annotations are predicted best without any doubt. The more dependent annotations look, the likelier it is; raters
-    that look independent leave none, and 0.9 is within the noise of 1. No number of annotations makes a class surer than
-    1 − d + d π. The tenth is an experience, as is the factor of `truth_beta`: on 32 crowds with known truth, 28 of them
-    simulated, any factor from 0.05 to 0.12 gives the same mean log loss to 0.001. Without doubt fewer than 0.95 of the
-    cases at 0.99 and above are right on eight of them, with it on one.
+    that look independent leave none, and 0.9 is within the noise of 1. No number of annotations makes a class surer
+    than 1 − d + d π. The tenth is an experience, as is the factor of `truth_beta`: on 32 crowds with known truth, 28 of
+    them simulated, any factor from 0.05 to 0.12 gives the same mean log loss to 0.001. Without doubt fewer than 0.95 of
+    the cases at 0.99 and above are right on eight of them, with it on one.
 
     Parameters
     ----------

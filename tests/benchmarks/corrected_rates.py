@@ -2,8 +2,9 @@
 
 A class of rate 0.2 among 4,000 cases; a machine whose probabilities are too high for everybody and tell the class from
 the others only fairly. Labels by people: as many at random (PPI++, people alone), as many by known probabilities that
-follow the machine's doubt, or on other cases in which half are of the class (Rogan-Gladen). Nominal: 0.95; the machine's
-own interval for comparison. The last column is the mean width over that of people alone. About 20 CPU seconds.
+follow the machine's doubt, or on other cases in which half are of the class (Rogan-Gladen). Nominal: 0.95; the
+machine's own interval for comparison. The last column is the mean width over that of people alone. About 20 CPU
+seconds.
 """
 
 import sys

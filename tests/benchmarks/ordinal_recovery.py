@@ -6,8 +6,8 @@ own, or on larger data from the joint information.
 
 With a further number, of cases: only the mode, on panels of that many (50 panels of 300 take about 15 processor
 seconds), whose slips fall as the annotations of all raters do. That is what the model takes them for. Where slips fall
-in shares of their own, which the fit does not know, intervals at 300 cases hold 0.87 to 0.90, and 0.92 to 0.95 where it is
-told the shares.
+in shares of their own, which the fit does not know, intervals at 300 cases hold 0.87 to 0.90, and 0.92 to 0.95 where it
+is told the shares.
 """
 
 import sys

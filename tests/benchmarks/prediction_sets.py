@@ -1,11 +1,11 @@
 """Prediction sets under an uncertain truth. Run: python tests/benchmarks/prediction_sets.py [REPEATS]
 
 Coverage of the truth and size of sets at α = 0.05, 2,000 cases to calibrate and 2,000 to test, 200 repeats: classes
-of normal features (means (0, 0), (1.2, 0), (0.6, 1), sd 0.7, shares 0.4, 0.35, 0.25), λ the true posterior, the classifier
-softmax(1.3 ln(share × density) + (0.2, -0.1, -0.1)), the vote argmax λ. Calibrated on the truth, on votes, on one and ten
-labels drawn from λ, and on ten with ECDF correction by half of the calibration cases; then the coverage of the interval
-of aggregated coverage, and the time of sets at five γ for 1,947 cases of 419 classes, whose probabilities come as a
-matrix written by np.savetxt.
+of normal features (means (0, 0), (1.2, 0), (0.6, 1), sd 0.7, shares 0.4, 0.35, 0.25), λ the true posterior, the
+classifier softmax(1.3 ln(share × density) + (0.2, -0.1, -0.1)), the vote argmax λ. Calibrated on the truth, on votes,
+on one and ten labels drawn from λ, and on ten with ECDF correction by half of the calibration cases; then the coverage
+of the interval of aggregated coverage, and the time of sets at five γ for 1,947 cases of 419 classes, whose
+probabilities come as a matrix written by np.savetxt.
 About 60 CPU seconds, half of them the draws of the second data.
 """
 

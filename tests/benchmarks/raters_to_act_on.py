@@ -7,15 +7,15 @@ share of each kind that is flagged for low accuracy or, of those who name one cl
 raters; and coverage of the 95% intervals of accuracy.
 
 Of those who guess between two classes few can be found at such sizes. Were the truth, the pool and the share of
-guessers known, 0.02 of them would be flagged in the first setting (20 annotations each) and 0.64 in the second. A test of
-whether annotations depend on the case (a mixture of honest, guessing and reversed raters, true classes by the others)
-found none of them in either setting, and with 60 and 100 annotations each 0 and 0.10 where the accuracy finds 0.25 and
-0.50; so there is no flag of that kind beside the accuracy.
+guessers known, 0.02 of them would be flagged in the first setting (20 annotations each) and 0.64 in the second. A test
+of whether annotations depend on the case (a mixture of honest, guessing and reversed raters, true classes by the
+others) found none of them in either setting, and with 60 and 100 annotations each 0 and 0.10 where the accuracy finds
+0.25 and 0.50; so there is no flag of that kind beside the accuracy.
 
 Crowds with gold, given as ANSWERS GOLD paths, are judged without gold: of the raters with 30 annotations or more on
 gold cases, how many whose 95% interval of accuracy by gold lies below the threshold are flagged, and how many of those
-whose interval lies above it. Aimed at: 0.8 or more, and 0.05 or less, over all crowds together. The threshold is what the
-model calls acceptable, and beside it the same rule on gold's own scale.
+whose interval lies above it. Aimed at: 0.8 or more, and 0.05 or less, over all crowds together. The threshold is what
+the model calls acceptable, and beside it the same rule on gold's own scale.
 
 Run: python tests/benchmarks/raters_to_act_on.py [--quick] [ANSWERS GOLD]...
 """

@@ -6,8 +6,8 @@ Without pairs of files: `skin` and generated crowds. PYTHON is that of an enviro
 tests/benchmarks/requirements.txt; without it only our models are run. No method is given the gold.
 
 Bars: what opens has a lower log loss than every method of crowd-kit; its accuracy is not below the best of them by more
-than two paired standard errors over cases; of the cases at 0.99 or more at least 0.95 are right. `skin`: log loss at most
-0.90, and of cases whose two annotations differ the mean top probability between 0.40 and 0.65.
+than two paired standard errors over cases; of the cases at 0.99 or more at least 0.95 are right. `skin`: log loss at
+most 0.90, and of cases whose two annotations differ the mean top probability between 0.40 and 0.65.
 """
 
 import argparse

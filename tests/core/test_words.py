@@ -62,3 +62,12 @@ def test_replaced_words_do_not_come_back(texts):
 @pytest.mark.parametrize("said", ["raters will be passed over", "Take away", '"How precise"', "no doubt about γ"])
 def test_the_search_finds_them(said):
     assert any(re.search(pattern, said, re.IGNORECASE) for pattern in REPLACED)
+
+
+def test_no_number_on_a_recorded_screen_begins_with_its_point():
+    """Except the formats of figures, ``%{y:,.4f}``."""
+    bare = re.compile(r"(?<![\w.\\:%,])\.\d.{0,20}")
+    screens = [*(ROOT / "tests/golden/screens").rglob("*.txt")]
+    left = [f"{file.name}: {hit}" for file in screens for hit in bare.findall(file.read_text(encoding="utf-8"))]
+    assert len(screens) > 50 and not left, left[:20]
+    assert bare.search("α = .81") and bare.search("(-.2 to 1)") and not bare.search("α = 0\\.81, v1.2")

@@ -143,7 +143,7 @@ def test_the_columns_of_the_worklist_fit_beside_a_case_at_1280_pixels(longest):
 
 
 def test_corners_that_nobody_chose_follow_the_trust_and_those_chosen_stay():
-    """On the dermatology cases another class comes third at γ = 1 than at 0.3; the triangle leaves none of three out."""
+    """On the dermatology cases another class comes third at γ = 1 than at 0.3; the triangle shows all three."""
     app = opened("cases", "dermatology")
 
     def corners(trust: float):

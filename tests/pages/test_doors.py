@@ -12,6 +12,7 @@ import pytest
 from streamlit import config
 from streamlit.web.server import server_util
 
+from core.people import Person
 from pages.shared.cache import datasets
 from pages.shared.shell import doors
 
@@ -192,6 +193,28 @@ def test_what_is_loaded_before_the_first_page_is_not_loaded_after_it(monkeypatch
     datasets.preparation().wait()
     time.sleep(0.1)
     assert kernels == [1]
+
+
+@pytest.mark.parametrize(
+    ("role", "method", "headers", "passes"),
+    [
+        ("reviewer", "PUT", {"content_length": str(20 * 2**20)}, True),
+        ("reviewer", "PUT", {"content_length": str(21 * 2**20)}, False),
+        ("reviewer", "POST", {"content_length": str(21 * 2**20)}, False),
+        ("reviewer", "DELETE", {}, True),
+        ("reviewer", "PUT", {}, False),
+        ("reviewer", "PUT", {"content_length": "1", "transfer_encoding": "chunked"}, False),
+        ("manager", "PUT", {"content_length": str(21 * 2**20)}, True),
+        ("manager", "PUT", {"content_length": str(1025 * 2**20)}, False),
+    ],
+)
+def test_upload_is_refused_before_it_is_read_when_it_is_above_the_limit_of_the_role(
+    monkeypatch, role, method, headers, passes
+):
+    monkeypatch.setattr(doors.sign_in, "is_on", lambda: True)
+    monkeypatch.setattr(doors, "_person", lambda scope: Person("ann", role, 0.0))
+    asked = scope(path="/_stcore/upload_file/session/file", **headers) | {"method": method}
+    assert sent(asked)[1] is passes
 
 
 @pytest.mark.parametrize(

@@ -449,9 +449,9 @@ def test_every_table_that_leaves_a_page_is_read_by_a_test():
 
 
 def test_no_chance_is_printed_as_certain_or_impossible():
-    given = np.array([0.0, 1e-9, 0.0049, 0.005, 0.5, 0.9949, 0.995, 1 - 1e-9, 1.0, np.nan])
+    given = np.array([0.0, 1e-16, 1e-9, 0.0049, 0.005, 0.5, 0.9949, 0.995, 1 - 1e-9, np.nextafter(1, 0), 1.0, np.nan])
     printed = [columns.TWO % value for value in columns.never_quite(given)]
-    assert printed == ["0.00", "0.01", "0.01", "0.01", "0.50", "0.99", "0.99", "0.99", "1.00", "nan"]
+    assert printed == ["0.00"] * 2 + ["0.01"] * 3 + ["0.50"] + ["0.99"] * 3 + ["1.00"] * 2 + ["nan"]
 
 
 def test_machines_are_drawn_among_those_who_share_errors_and_raters_without_a_pair_are_not(

@@ -346,8 +346,8 @@ def test_what_a_plan_takes_for_granted_is_told_by_gold():
     by_gold = SimpleNamespace(accuracy=SimpleNamespace(value=0.75, low=0.5, high=0.9), n=16)
     simulated = planning.PlannedAnnotations(forecast(), ("ann", "bob", "cem"), by_gold)
     assert planning.present(simulated, None, None)[-1].plain == (
-        "By gold the model by which worlds are simulated is right on 0.75 (0.50 to 0.90) of 16 cases. More annotations do "
-        "not mend the mistakes that raters share."
+        "By gold the model by which worlds are simulated is right on 0.75 (0.50 to 0.90) of 16 cases. More annotations "
+        "do not mend the mistakes that raters share."
     )
 
 

@@ -442,7 +442,7 @@ def test_what_annotations_buy_is_said_for_new_and_for_present_cases(monkeypatch,
     check = replace(CHECK, warn=False)
     blocks.show(how_precise.present(how_precise.AgreementPrecision(curves, check), None, None))
     assert said[1] == (
-        "The 95% interval of SPA is **.210** wide. 500 more annotations make it **.111** on new cases, "
+        "The 95% interval of SPA is **0.210** wide. 500 more annotations make it **0.111** on new cases, "
         "**between 0.152 and 0.163** on the present ones."
     )
     assert "about equally often (8 of 80, 30 of 40 cases)" in said[-1]
@@ -680,8 +680,8 @@ def test_what_is_most_unlike_the_pool_is_what_surely_exceeds_its_share_by_most(s
 
 
 def test_of_several_annotations_that_exceed_the_pool_the_one_that_clearly_does_so_by_most_is_named(said, shown, left):
-    """By 0.25, 0.80 and 0.10 beyond the pool; 0.80 on the class with four annotations does not count. Where the second is
-    as far beyond it as the first, none is named."""
+    """By 0.25, 0.80 and 0.10 beyond the pool; 0.80 on the class with four annotations does not count. Where the second
+    is as far beyond it as the first, none is named."""
     classes, n = ("mole", "acne", "wart", "rash"), np.array([30.0, 20.0, 10.0, 4.0])
     for first in (0.45, 0.9):
         exceeds = {(0, 1): (first, 0.2), (1, 2): (0.9, 0.1), (2, 0): (0.15, 0.05), (3, 1): (0.9, 0.1)}

@@ -7,7 +7,7 @@ from core.annotations.dataset import Dataset
 from core.errors import PluralityError
 from core.raters.groups import facts_of_file
 from core.text import listed, markdown
-from pages.shared.kit import blocks
+from pages.shared.kit import blocks, widgets
 
 
 def show(view: Dataset) -> None:
@@ -16,7 +16,7 @@ def show(view: Dataset) -> None:
     if not part.applicable(view).possible:
         blocks.answer(part, view)
         return
-    upload = st.file_uploader(
+    upload = widgets.file_uploader(
         "Facts of the raters", key="rater_facts",
         help="A table with a row per rater, or annotations with columns on their raters. It is not saved.",
     )  # fmt: skip

@@ -14,6 +14,7 @@ from pages.shared.kit import style
 
 TWO, THREE, SIGNED = "%.2f", "%.3f", "%+.3f"
 _PADDING = 10  # of a cell, in pixels
+_ROUNDING = 1e-12  # below it a difference from 0 or 1 depends on the processor
 _MOST_WORDS = 220  # pixels of a column of words
 _MOST_PICTURES = 500  # rows; beyond, the ends are numbers
 COUNT = {"format": "accounting", "step": 1}
@@ -92,7 +93,7 @@ def shares(*names: str) -> dict:
 def never_quite(values: np.ndarray) -> np.ndarray:
     """Probabilities for a column of two digits, where one below 1 must not be printed as 1.00, nor one above 0 as 0.00.
 
-    They are 0.99 and 0.01 instead.
+    They are 0.99 and 0.01 instead. What is 1 or 0 but for rounding is one of them on every processor.
     """
-    short_of_one = np.where((values < 1) & (values >= 0.995), 0.99, values)
-    return np.where((values > 0) & (values < 0.005), 0.01, short_of_one)
+    short_of_one = np.where((values < 1 - _ROUNDING) & (values >= 0.995), 0.99, values)
+    return np.where((values > _ROUNDING) & (values < 0.005), 0.01, short_of_one)

@@ -12,7 +12,7 @@ from core.evaluation.metrics import TOP
 from core.text import markdown, shorten
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
-from pages.shared.kit import job_progress, predictions
+from pages.shared.kit import job_progress, predictions, widgets
 
 _CLASSIFIERS = "Add predictions of classifiers"
 _KINDS = {
@@ -63,7 +63,7 @@ def add(
     if not may_change and not predictions.own_names():
         return
     with st.expander(title if may_change else "Predictions in use"):
-        upload = st.file_uploader(what, key="predictions_file") if may_change else None
+        upload = widgets.file_uploader(what, key="predictions_file") if may_change else None
         if upload is not None and not tried(upload):
             return
         if upload is None:

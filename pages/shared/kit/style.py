@@ -75,8 +75,8 @@ h2 { font-size: 1.25rem !important; } h3 { font-size: 1.05rem !important; paddin
   padding-top: 0.05rem !important; padding-bottom: 0.05rem !important; }
 [data-testid="stSidebarNavItems"] li { margin: 1px 0 !important; }
 [data-testid="stSidebarNavItems"] > div { margin-top: 0.3rem !important; }
-[data-testid="stNavSectionHeader"] { margin: 0.25rem 0 0.1rem !important; padding: 0 0.5rem !important; font-size: 0.74rem;
-  min-height: 1.2rem; }
+[data-testid="stNavSectionHeader"] { margin: 0.25rem 0 0.1rem !important; padding: 0 0.5rem !important; font-size:
+  0.74rem; min-height: 1.2rem; }
 @@LOST@@ > * { display: none; }
 @@LOST@@::after { content: "@@AWAY@@"; }
 @media (min-width: 641px) {

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from html import escape as _escape
 from html import unescape
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from core.ingest.read_files import Reading
 from core.methods import Method, explained
 from core.text import exact, html_text, percent, plural, shorten
 from pages.shared.cache import datasets as cached
+from pages.shared.cache import sign_in
 from pages.shared.kit import columns, presentation, provenance, state
 from pages.shared.kit import style as look
 
@@ -128,6 +130,12 @@ def plot(figure: go.Figure, key: str, alt: str, **options):
     if presentation.on():
         figure = enlarge(figure, presentation.SCALE)
     return st.plotly_chart(drawn_once(figure), theme=None, config=_PLOT, key=key, alt=alt, **options)
+
+
+def file_uploader(label: str, **options: Any) -> Any:
+    """Draw a drop zone that refuses files above the limit of whoever is signed in; see `st.file_uploader`."""
+    who = sign_in.person()
+    return st.file_uploader(label, max_upload_size=sign_in.upload_limit_mb(who) if who else None, **options)
 
 
 def download(

@@ -26,7 +26,7 @@ from core.errors import PluralityError
 from core.people import Person, SignedOutError, person_of
 from core.review.store import open_store, there_is_a_store
 from core.runtime.locks import begin_running, hold_home
-from core.settings import close_home, current_settings, private_files
+from core.settings import MEGABYTE, close_home, current_settings, private_files
 from pages.shared.cache import offered, operations, sign_in
 from pages.shared.cache.streamlit_private import (
     get_secrets_auth_section,
@@ -35,15 +35,17 @@ from pages.shared.cache.streamlit_private import (
     read_old_cookies,
     sign_in_cookie,
 )
-from pages.shared.shell import rest
+from pages.shared.shell import rest, stranger
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _CLOSED = ("/_stcore/metrics", "/_stcore/agent")  # what a proxy may show its administrators, and what nobody asked for
 _FILES = ("/media/",)
-_OF_PEOPLE = (*_FILES, "/_stcore/upload_file/")
+_UPLOADS = "/_stcore/upload_file/"
+_OF_PEOPLE = (*_FILES, _UPLOADS)
 _OF_THE_PAGE = "/static/"  # its fonts lie in a folder called media
 _HEADERS = (b"host", b"origin", b"sec-fetch-site", b"sec-fetch-mode", b"sec-fetch-dest")
 _OF_MACHINES = ("/healthz", "/readyz", "/metrics")
+_AROUND_A_FILE = 64 * 1024  # bytes of its name and of the borders in the request
 _LOOK, _HOLD = 0.02, 1.0  # seconds
 _loading = threading.Event()
 _private = ExitStack()
@@ -63,6 +65,8 @@ class Doors:
             await _refuse(scope, receive, send, why)
         elif scope["type"] == "http" and is_hidden(scope):
             await Response("File not found", HTTPStatus.NOT_FOUND)(scope, receive, send)
+        elif scope["type"] == "http" and (page := stranger.answer(scope)) is not None:
+            await page(scope, receive, send)
         else:
             await _loaded(scope)
             await self._app(scope, receive, send)
@@ -104,6 +108,19 @@ def refusal(scope: dict[str, Any]) -> str:
         return "Pages of other sites may not load anything from this server."
     if _is_among(path, _OF_PEOPLE) and sign_in.is_on() and _person(scope) is None:
         return "Sign in first."
+    return _too_large(scope, headers) if _UPLOADS in path else ""
+
+
+def _too_large(scope: dict[str, Any], headers: dict[bytes, list[bytes]]) -> str:
+    """Say why a file is refused before any of it is read; one without a stated length could have any."""
+    if scope["type"] != "http" or scope.get("method") not in ("PUT", "POST"):
+        return ""
+    length = _one(headers.get(b"content-length"))
+    if length is None or not length.isdecimal() or b"transfer-encoding" in headers:
+        return "The length of the file is missing."
+    limit = sign_in.upload_limit_mb(_person(scope))
+    if int(length) > limit * MEGABYTE + _AROUND_A_FILE:
+        return f"The file is larger than {limit:,} MB."
     return ""
 
 
@@ -177,7 +194,7 @@ def routes() -> list[Route]:
     Its numbers are for administrators who signed in, for who has the token, and without sign-in for this computer.
     """
     answers = (_lives, _ready, _metrics)
-    return [Route(path, answer) for path, answer in zip(_OF_MACHINES, answers, strict=True)]
+    return [*(Route(path, answer) for path, answer in zip(_OF_MACHINES, answers, strict=True)), *stranger.routes()]
 
 
 @asynccontextmanager

@@ -5,6 +5,7 @@ from typing import Any
 import streamlit as st
 
 from core.text import markdown, shorten
+from pages.shared.kit import widgets
 
 _HELD, _LAST = "held", "last"
 
@@ -16,7 +17,7 @@ def annotations_key() -> str:
 
 def zone() -> None:
     """The drop zone of Home; what lands in it is handed to the Upload page."""
-    uploads = st.file_uploader(
+    uploads = widgets.file_uploader(
         "Drop files of annotations here, or a zip of them",
         accept_multiple_files=True,
         key=f"home_drop-{st.session_state.get('n_drops', 0)}",
@@ -50,7 +51,7 @@ def brought(label: str, key: str, *, several: bool = False) -> list[Any]:
     if key not in st.session_state and (last := st.session_state.pop(_place(key, _LAST), [])):
         held = st.session_state.get(_place(key, _HELD), [])
         st.session_state[_place(key, _HELD)] = [*held, *last] if several else last
-    now = st.file_uploader(label, accept_multiple_files=several, key=key, on_change=_note, args=(key,))
+    now = widgets.file_uploader(label, accept_multiple_files=several, key=key, on_change=_note, args=(key,))
     uploads = list(now) if several else [now] * (now is not None)
     held = st.session_state.get(_place(key, _HELD), [])
     if held and (several or not uploads):

@@ -269,8 +269,8 @@ def some_sets(**own) -> SimpleNamespace:
 
 def test_empty_sets_are_counted_among_the_test_cases():
     assert prediction_sets.words(some_sets(), 3.0) == (
-        "On 4 test cases at γ = 3 the sets hold 1.50 of 12 classes on average, and the truth in 0.810 (0.710 to 0.860); "
-        "the majority vote in 0.840 (0.740 to 0.890); gold in 0.770 (0.670 to 0.820) of 1 case. 1 set is "
+        "On 4 test cases at γ = 3 the sets hold 1.50 of 12 classes on average, and the truth in 0.810 (0.710 to "
+        "0.860); the majority vote in 0.840 (0.740 to 0.890); gold in 0.770 (0.670 to 0.820) of 1 case. 1 set is "
         "empty: no class scores enough."
     )
     none = some_sets(size=np.array([0, 0, 1, 2, 1, 3, 0]), voted=None, true=None)

@@ -117,7 +117,7 @@ def test_an_adversarial_rater_is_found_and_the_classes_do_not_change_places(draw
 
 @pytest.mark.parametrize(("n_poor", "flagged"), [(0, False), (1, False), (3, True)])
 def test_one_rater_worse_than_chance_is_not_the_typical_rater(n_poor, flagged):
-    """Four raters: right in 0.6 × 0.9 + 0.4 × 0.8 = 0.86 of cases, or, the poor ones, in 0.6 × 0.2 + 0.4 × 0.1 = 0.16."""
+    """Four raters: right in 0.6 × 0.9 + 0.4 × 0.8 = 0.86 of cases; the poor ones in 0.6 × 0.2 + 0.4 × 0.1 = 0.16."""
     density = MODEL.density(tiny(*EXACT["an adversarial rater"]))
     good, poor = [[0.9, 0.1], [0.2, 0.8]], [[0.2, 0.8], [0.9, 0.1]]
     at = density.vote_start(np.log([0.6, 0.4]), np.log([good] * (4 - n_poor) + [poor] * n_poor))

@@ -90,7 +90,7 @@ def test_nothing_speaks_against_a_fit_without_unanimous_cases(build):
 
 @pytest.mark.parametrize("seed", range(10))
 def test_rules_of_one_class_each_are_as_accurate_as_the_vote(seed, build):
-    """Prevalence 0.15 to 0.5 and up to a tenth of other classes: every rater model calls all ones zeros, or all zeros."""
+    """Prevalence 0.15 to 0.5 and a tenth of other classes: every rater model calls all ones zeros, or all zeros."""
     rng = np.random.default_rng(seed)
     rows, truth = rules(seed, rng.uniform(0.15, 0.5), 0.1 if seed == 0 else rng.uniform(0, 0.1))
     found = choose(build(rows, 2))
