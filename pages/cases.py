@@ -80,7 +80,7 @@ def _filter(
         wrong = correct.of(found.certainty.top_class()) < PROBABLY_WRONG
         kinds |= {f"P(correct) below {percent(PROBABLY_WRONG)}:": wrong} if wrong.any() else {}
     counts = {kind: int(kept[order].sum()) for kind, kept in kinds.items()}
-    asked = st.segmented_control(
+    asked = st.pills(
         "Cases",
         [_ALL, *kinds],
         default=_ALL,
