@@ -88,6 +88,7 @@ def _filter(
         format_func=lambda kind: kind if kind == _ALL else f"{kind} {counts[kind]:,}",
         key="worklist_kind",
         label_visibility="collapsed",
+        wrap=True,
     )
     if asked == _ALL:
         return order
