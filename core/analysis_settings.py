@@ -8,6 +8,7 @@ takes a while: a page computes it in the background and passes what it has, and 
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import TypeGuard
 
 from .annotations.dataset import Dataset
 from .certainty.default_reliability import DefaultReliability, default_reliability
@@ -23,8 +24,9 @@ from .models.dawid_skene import METHOD as DAWID_SKENE
 from .models.gold import gold_cases
 from .models.ordinal import METHOD as ORDINAL
 from .models.result import RaterModelFit
+from .models.vote_prior import VotePrior
 from .plausibility.dirichlet import DirichletCounts
-from .plausibility.learned_counts import learned_counts
+from .plausibility.learned_counts import learned_counts, learned_prior
 from .plausibility.ordinal_truth import OrdinalTruth
 from .plausibility.protocol import PlausibilityModel
 from .runtime.chunks import CancelToken
@@ -33,7 +35,6 @@ SEED = 0
 MOST_ANNOTATIONS = 1_000_000  # above, rater models are not scored
 MOST_TRUTH_CASES = 5_000  # above, certainty is not compared with gold
 MOST_TRUSTED_CASES = 500  # the same for a model with a reliability per rater, which needs chains
-COUNTS_LEARN = False  # whether counts open with the prior learned from all cases, at γ = 1
 _BETA, _DOUBT = 0.6, 0.02  # until held-out scores give the independence of the annotations of a case
 
 
@@ -116,8 +117,20 @@ def has_truth(dataset: Dataset, model: PlausibilityModel) -> bool:
 
 
 def rests_on_beta(model: PlausibilityModel) -> bool:
-    """Return whether γ of a model depends on how far raters share mistakes."""
+    """Return whether γ of a model with a prior that was not learned depends on how far raters share mistakes."""
     return isinstance(model, DirichletCounts | OrdinalTruth)
+
+
+def learns_prior(model: PlausibilityModel, dataset: Dataset) -> TypeGuard[DirichletCounts]:
+    """Whether a model opens with the prior learned from all cases: counts, except those of labels of sets.
+
+    Parameters
+    ----------
+    model : PlausibilityModel
+    dataset : Dataset
+        As raters gave it.
+    """
+    return isinstance(model, DirichletCounts) and dataset.kind != "set"
 
 
 def plausibility_names(dataset: Dataset, choice: Choice | None) -> list[str]:
@@ -174,7 +187,7 @@ def decide(
     truth: TruthCurve | None = None,
     awaits_truth: bool = False,
     readers: HeldOutCurve | None = None,
-    learn: bool | None = None,
+    prior: VotePrior | None = None,
 ) -> AnalysisSettings:
     """Return settings from the results known so far, without fitting anything.
 
@@ -195,13 +208,9 @@ def decide(
     awaits_truth : bool
         True while certainty is still being compared with gold.
     readers : HeldOutCurve, optional
-    learn : bool, optional
-        True to use for counts the prior learned from all cases, and γ = 1; `COUNTS_LEARN` by default.
+    prior : VotePrior, optional
+        If the model has the prior learned from all cases: γ then opens at 1, and waits for nothing.
     """
-    prior = None
-    if isinstance(model, DirichletCounts) and dataset.kind == "class" and (COUNTS_LEARN if learn is None else learn):
-        learned = learned_counts(dataset)
-        model, prior = replace(learned.model, depth=model.depth), learned.prior
     beta = None if choice is None else choice.dependence
     try:
         found = default_reliability(dataset, model, beta=beta, truth=truth, readers=readers, prior=prior)
@@ -230,7 +239,7 @@ def compute_settings(
     name: str | None = None,
     make: Callable[[str], PlausibilityModel] = lambda name: method_named("plausibility", name).make(),
     weighing: bool = True,
-    learn: bool | None = None,
+    learn: bool = True,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> AnalysisSettings:
@@ -247,21 +256,26 @@ def compute_settings(
         Function that makes the plausibility model of that name, with its prior.
     weighing : bool
         Also choose the rater model. γ alone needs fewer held-out scores, or none.
-    learn : bool, optional
-        See `decide`.
+    learn : bool
+        True if counts take the prior learned from all cases in place of that of ``make``.
     token, progress
         See `core.runtime.chunks.map_chunks`.
     """
     whole = dataset.kind == "score" and threshold is None
     classes = dataset if whole else dataset.as_classes(threshold)[0]
     every = weighing or (name is None and classes.ordinal)
-    scored = can_choose(classes) and (every or name is None or rests_on_beta(make(name)))
+    first = make(name or plausibility_names(dataset, None)[0])
+    awaits_beta = rests_on_beta(first) and not (learn and learns_prior(first, dataset))
+    scored = can_choose(classes) and (every or awaits_beta)
     how = {"seed": SEED, "difficulty": every, "independent": False, "token": token, "progress": progress}
     choice = choose(classes, **how) if scored else None
     averaged = average_models(choice, classes, token=token) if choice is not None and weighing else None
-    model = make(name or plausibility_names(dataset, choice)[0])
+    model = first if name else make(plausibility_names(dataset, choice)[0])
     view = as_taken(method_named("plausibility", model.name), dataset, threshold)[0]
     if isinstance(model, OrdinalTruth):
         model = replace(model, fitted=model.fit(view))
-    truth = truth_curve(view, model, seed=SEED, token=token) if has_truth(view, model) else None
-    return decide(view, model, classes, choice=choice, averaged=averaged, truth=truth, learn=learn)
+    if learn and learns_prior(model, dataset):
+        model = replace(learned_counts(view).model, depth=model.depth)
+    prior = learned_prior(view, model)
+    truth = truth_curve(view, model, seed=SEED, token=token) if prior is None and has_truth(view, model) else None
+    return decide(view, model, classes, choice=choice, averaged=averaged, truth=truth, prior=prior)

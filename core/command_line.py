@@ -608,11 +608,17 @@ def _plausible() -> list[click.Parameter]:
     ]
 
 
+def _learned_prior() -> click.Option:
+    return click.Option(
+        ["--learned-prior"], is_flag=True, help="Prior of counts learned from all cases [if neither γ nor α is given]."
+    )
+
+
 def _certainty() -> list[click.Parameter]:
     return [
         *_plausible(),
         click.Option(["--reliability"], type=float, metavar="G", help="Reliability γ [where pages open]."),
-        click.Option(["--learned-prior"], is_flag=True, help="Prior of counts learned from all cases, at γ = 1."),
+        _learned_prior(),
         _cases_out("Write certainty per case as CSV."),
         click.Option(
             ["--plausibilities-out"],
@@ -635,6 +641,7 @@ def _sweep() -> list[click.Parameter]:
     return [
         *_plausible(),
         click.Option(["--reliabilities"], required=True, metavar="1,2,3", help="Values of γ."),
+        _learned_prior(),
         _predictions(),
         click.Option(["--k"], type=int, help="Length of the compared lists; --top if omitted."),
         click.Option(
@@ -689,6 +696,7 @@ def _sets() -> list[click.Parameter]:
             ["--model"], type=click.Choice(names), help="Plausibility model; the one of the pages if omitted."
         ),
         click.Option(["--prior-alpha", "alpha"], type=float, metavar="A", help="Prior pseudo-count of each class."),
+        _learned_prior(),
         click.Option(["--draws"], type=int, default=1000, show_default=True, metavar="M", help="Draws per case."),
         *_options_of("plausibility", ("alpha",)),
         click.Option(
@@ -742,7 +750,12 @@ def _reliability() -> list[click.Parameter]:
             ["--prior"], metavar="M0,K0,A0,B0", help="Prior of the model of scores; fitted to the data if omitted."
         ),
         click.Option(["--gold"], metavar="FILE", help="Gold file (case,class)."),
-        click.Option(["--beta"], type=float, metavar="B", help="Exponent β of dependence, the default γ of counts."),
+        click.Option(
+            ["--beta"],
+            type=float,
+            metavar="B",
+            help="Exponent β of dependence: γ with the published prior.",
+        ),
     ]
 
 
@@ -764,6 +777,7 @@ def _report() -> list[click.Parameter]:
         click.Option(
             ["--reliability"], type=float, metavar="G", help="Reliability γ of the section on cases [where pages open]."
         ),
+        _learned_prior(),
         _predictions(),
         click.Option(
             ["--require"], multiple=True, metavar="RULE",

@@ -240,7 +240,16 @@ GLOSSARY: dict[str, Term] = {
     "alpha": Term(
         "How much each class counts before anybody has annotated.",
         "Dirichlet pseudo-count α of each class; with many classes, α = 1 gives much weight to classes that nobody "
-        "chose.",
+        "chose. Learned: α = s/K, s by the Dirichlet-multinomial likelihood of all cases with two raters or more.",
+    ),
+    "more raters": Term(
+        "Whether as many raters again, at least three, would probably make the case certain.",
+        "P(certainty reaches 0.9 with max(3, n) more raters drawn from the posterior of the case): from 0.5 on they "
+        "would help, up to 0.25 hardly (inherent ambiguity).",
+    ),
+    "p correct": Term(
+        "Probability that the class is the true one, from rater models that weight raters by their accuracy.",
+        "Posterior probability of the class, averaged over rater models by stacking on held-out annotations.",
     ),
     "benchmark": Term(
         "The conventional word for the number, from poor to almost perfect, and the probability that it applies.",

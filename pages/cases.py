@@ -1,19 +1,24 @@
 """Cases: the worklist, least certain first, and one case with what the raters said and what the truth could be."""
 
 import numpy as np
+import pandas as pd
 import streamlit as st
 
 from core.analyses.cases import CASES
-from core.analyses.cases.certainty import CaseCertainty, headline, listed
+from core.analyses.cases.case import OneCase
+from core.analyses.cases.certainty import CaseCertainty, listed
 from core.analyses.inputs import Inputs
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import CertaintyResult, short_of_certain
-from core.order import lowest_first
+from core.certainty.more_raters import IN_SHORT
+from core.certainty.p_correct import PCorrect
+from core.certainty.shares import ONE_ANNOTATION, UNCERTAIN
+from core.certainty.top_sets import short_of_certain
 from core.plausibility.protocol import PlausibilityModel
-from core.text import markdown, shorten, simulated, typed
-from core.thresholds import UNCERTAIN_BELOW
+from core.text import exact, markdown, percent, shorten, simulated, typed
+from core.thresholds import PROBABLY_WRONG
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cases import content, one_case, review_status, score_cases, worklist
+from pages.shared.cases import correct as case_correct
 from pages.shared.kit import (
     class_order,
     columns,
@@ -30,7 +35,7 @@ from pages.shared.kit import (
 )
 
 _SHORT, _SHORTER = 14, 8  # letters of each of two classes in a cell of the worklist, and beside a column of reviews
-_ALL, _UNCERTAIN, _REVIEWED = "All", "Uncertain", "Reviewed"
+_ALL, _REVIEWED = "All", "Reviewed"
 
 
 def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, bool, str]:
@@ -40,7 +45,7 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, bool, str]:
     reliability = reliability_slider.choose(left, below, dataset, plausibility_models.as_chosen(dataset))
     find = right.text_input("Find a case", key="find", placeholder="id, class or rater", persist_state="session")
     with more.popover("More", key="more_settings"):
-        model = plausibility_models.choose_prior(st, name)
+        model = plausibility_models.choose_prior(st, name, dataset)
         st.toggle("Hide rater names", key="hide_names", persist_state="session")
         st.caption(f"{plausibility_models.N_DRAWS:,} draws a case · seed {plausibility_models.SEED}")
     with below:
@@ -51,45 +56,88 @@ def _settings(dataset: Dataset) -> tuple[PlausibilityModel, float, bool, str]:
     return model, reliability, is_open, find
 
 
-def _order(view: Dataset, dataset: Dataset, result: CertaintyResult, find: str) -> np.ndarray:
-    words = find.casefold().strip()
+def _correct_in_file(table: pd.DataFrame, correct: PCorrect | None) -> pd.DataFrame:
+    """The table of all cases with P(correct) of the leading class, if it is known."""
+    if correct is not None:
+        codes = {name: code for code, name in enumerate(correct.classes)}
+        table["p_correct"] = correct.of(np.array([codes.get(name, -1) for name in table["top_class"]]))
+    return table
+
+
+def _order(view: Dataset, dataset: Dataset, found: CaseCertainty, find: str) -> np.ndarray:
+    words, result = find.casefold().strip(), found.certainty
     classes = [code for code, name in enumerate(view.classes) if words in name.casefold()]
-    order = lowest_first(result.certainty[:, 0])
+    order = found.shares.order(result.certainty[:, 0])
     return worklist.found_by(dataset, order, find, np.isin(result.top_class(), classes))
 
 
-def _filter(dataset: Dataset, result: CertaintyResult, order: np.ndarray, reviews: dict) -> np.ndarray:
+def _filter(
+    dataset: Dataset, found: CaseCertainty, order: np.ndarray, reviews: dict, correct: PCorrect | None
+) -> np.ndarray:
     """The cases of the worklist that are asked for; all where none is of that kind."""
-    kinds = [_ALL, _UNCERTAIN, *[_REVIEWED] * bool(reviews)]
-    asked = st.segmented_control(
-        "Cases", kinds, default=_ALL, required=True, key="worklist_kind", label_visibility="collapsed"
+    kinds = _kinds(dataset, found, reviews)
+    if correct is not None:
+        wrong = correct.of(found.certainty.top_class()) < PROBABLY_WRONG
+        kinds |= {f"P(correct) below {percent(PROBABLY_WRONG)}:": wrong} if wrong.any() else {}
+    counts = {kind: int(kept[order].sum()) for kind, kept in kinds.items()}
+    asked = st.pills(
+        "Cases",
+        [_ALL, *kinds],
+        default=_ALL,
+        required=True,
+        format_func=lambda kind: kind if kind == _ALL else f"{kind} {counts[kind]:,}",
+        key="worklist_kind",
+        label_visibility="collapsed",
+        wrap=True,
     )
-    if asked == _UNCERTAIN:
-        kept = result.certainty[order, 0] < UNCERTAIN_BELOW
-    elif asked == _REVIEWED:
-        kept = np.array([dataset.cases[case] in reviews for case in order], bool)
-    else:
+    if asked == _ALL:
         return order
-    if not kept.any():
-        st.caption(f"None of these cases is {asked.lower()}; all are shown.")
+    if not counts[asked]:
+        st.caption(f"No case here: {asked.lower()}. All are shown.")
         return order
-    return order[kept]
+    return order[kinds[asked][order]]
+
+
+def _kinds(dataset: Dataset, found: CaseCertainty, reviews: dict) -> dict[str, np.ndarray]:
+    """What the worklist can be narrowed to; arrays of shape (n_cases,)."""
+    shares = found.shares
+    kinds = {UNCERTAIN.capitalize(): shares.uncertain}
+    if shares.single.any():
+        kinds[ONE_ANNOTATION.capitalize()] = shares.single
+    if found.more is not None:
+        does, several = found.more.in_short(), ~(shares.single | shares.empty)
+        each = {f"More raters {words}": several & (does == words) for words in IN_SHORT[1:]}
+        kinds |= {words: kept for words, kept in each.items() if kept.any()}
+    if reviews:
+        kinds[_REVIEWED] = np.array([case_id in reviews for case_id in dataset.cases], bool)
+    return kinds
 
 
 def _worklist(
-    dataset: Dataset, found: CaseCertainty, order: np.ndarray, case: int, asked: Inputs, states: dict[str, str]
+    dataset: Dataset,
+    found: CaseCertainty,
+    order: np.ndarray,
+    case: int,
+    asked: Inputs,
+    states: dict[str, str],
+    correct: PCorrect | None,
 ) -> None:
     """The worklist as on screen, of ordered classes with where the true class stands, and as a file."""
     reviewed = any(states.values())
-    frame = listed(found, order[: worklist.MOST_ROWS], _SHORTER if reviewed else _SHORT)
-    frame["certainty"] = columns.never_quite(short_of_certain(frame["certainty"].to_numpy()))
+    frame = listed(found, order[: worklist.MOST_ROWS], _SHORTER if reviewed else _SHORT, correct)
+    for name in {"certainty", "P(correct)"} & set(frame):
+        frame[name] = columns.never_quite(frame[name].to_numpy())
+    if correct is not None:
+        frame["P(correct)"] *= 100
     longest = int(frame["case"].str.len().max())
     config = worklist.widths(longest, reviewed=reviewed, ordered=found.scale is not None)
     worklist.show(dataset, frame, order, case, states, config, "least certain first")
     model, reliability = asked.settings.plausibility, asked.settings.reliability
     with st.container(horizontal=True):
         widgets.download(
-            lambda: worklist.file(CASES.part("certainty").frame(found, asked), order, states),
+            lambda: worklist.file(
+                _correct_in_file(CASES.part("certainty").frame(found, asked), correct), order, states
+            ),
             "Worklist",
             "certainty",
             "certainty",
@@ -99,14 +147,27 @@ def _worklist(
         provenance.show(
             dataset,
             [model.name, "certainty"],
-            f"certainty {model.name} FILE{plausibility_models.options_of(model)} --reliability {typed(reliability)}",
+            f"certainty {model.name} FILE{plausibility_models.options_of(model, asked.dataset)} "
+            f"--reliability {typed(reliability)}",
             {"model": model.name, **model.settings(), "reliability": reliability, **plausibility_models.SAMPLING},
             "cases",
         )
 
 
-def _header(dataset: Dataset, order: np.ndarray | None, case: int, result: CertaintyResult) -> None:
+def _beside(found: CaseCertainty) -> None:
+    """What unanimous cases have if no case can be called certain, and what more raters would do."""
+    said = found.shares.beside, "" if found.more is None else found.more.sentence
+    if words := " ".join(each for each in said if each):
+        st.caption(words, help=widgets.explained("more raters"))
+
+
+def _header(
+    dataset: Dataset, order: np.ndarray | None, case: int, found: OneCase, correct: PCorrect | None = None
+) -> None:
+    result = found.certainty
     said = f"certainty {simulated(float(short_of_certain(result.certainty[0, 0])), float(result.se[0, 0]))}"
+    said = said if found.n_votes > 1 else "no certainty"
+    said = " · ".join(each for each in (said, case_correct.in_words(correct, case, found)) if each)
     worklist.header(dataset, order, case, said, "annotation", "annotation certainty")
 
 
@@ -125,6 +186,7 @@ def _page() -> None:
     classifiers = predictions.classifiers(view)
     whole = state.whole().dataset  # reviews belong to the whole dataset, whatever is selected
     reviews = gold_of_reviews.reviews_of(whole)
+    beside = st.container()
     narrow, wide = st.container(key="panes").columns([35, 65], gap="medium")
     case = worklist.opened(dataset, "the least certain one")
 
@@ -135,6 +197,7 @@ def _page() -> None:
             one_case.show(dataset, view, case, model, reliability, classifiers)
         return heading
 
+    correct = case_correct.known(dataset)
     heading = None
     if case is not None:  # the case comes first, so that the slider responds at once
         heading = show(case)
@@ -142,27 +205,28 @@ def _page() -> None:
         found = plausibility_models.case_certainty(view, model, reliability)
     order = None
     if found is not None:
-        result = found.certainty
         about = f" about “{markdown(shorten(view.classes[1], 30))}”" if dataset.kind == "set" else ""
         if not is_open:
-            title.title(headline(result, reliability, about))
-        order = _order(view, dataset, result, find)
+            title.title(found.shares.headline(f" at γ = {exact(reliability)}", about))
+            with beside:
+                _beside(found)
+        order = _order(view, dataset, found, find)
         if not len(order):
             narrow.info("No case matches. Find by a part of the id or class, or a rater's whole name.")
-            order = _order(view, dataset, result, "")
+            order = _order(view, dataset, found, "")
         with narrow:
-            order = _filter(dataset, result, order, reviews)
+            order = _filter(dataset, found, order, reviews, correct)
         if heading is None:
             case = int(order[0])
             st.session_state["case"] = dataset.cases[case]
             heading = show(case)
     if heading is not None:
         with heading:
-            _header(dataset, order, case, cached_cases.one_case(view, model, case, reliability).certainty)
+            _header(dataset, order, case, cached_cases.one_case(view, model, case, reliability), correct)
     if order is not None:
         with narrow:
             states = {case_id: review_status.state_of(whole, review) for case_id, review in reviews.items()}
-            _worklist(dataset, found, order, case, cached_cases.inputs(view, model, reliability), states)
+            _worklist(dataset, found, order, case, cached_cases.inputs(view, model, reliability), states, correct)
 
 
 navigation.through_app()

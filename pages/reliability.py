@@ -51,7 +51,7 @@ def _settings(dataset: Dataset):
         persist_state="session",
     )
     with more.popover("More", key="more_reliability"):
-        model = plausibility_models.choose_prior(st, name)
+        model = plausibility_models.choose_prior(st, name, dataset)
     reliability_slider.marks(dataset, model)
     class_order.say(dataset, name)
     return model, tuple(sorted(chosen)), opened
@@ -123,7 +123,7 @@ def _found(dataset: Dataset, inputs: Inputs, sweep: SweepTable, sets: tuple) -> 
     provenance.show(
         dataset,
         [model.name, "certainty", *(["classifiers"] if classifiers else [])],
-        f"sweep {model.name} FILE{plausibility_models.options_of(model)} "
+        f"sweep {model.name} FILE{plausibility_models.options_of(model, inputs.dataset)} "
         f"--reliabilities {','.join(f'{typed(value)}' for value in reliabilities)}",
         {"model": model.name, **model.settings(), "reliabilities": list(reliabilities), **plausibility_models.SAMPLING},
         "reliability",
@@ -180,7 +180,7 @@ def _relations(dataset: Dataset, inputs: Inputs, sweep: SweepTable, options: Swe
     if other is None:
         return
     with right:
-        part, rival = RELIABILITY.part("models"), plausibility_models.made(other)
+        part, rival = RELIABILITY.part("models"), plausibility_models.made(other, dataset)
         blocks.show([heading(other)])
         eaten = plausibility_models.data_for(other, dataset, quietly=True)
         at = float(rival.default_reliability)

@@ -1,11 +1,11 @@
 """Choice of the reliability γ that a page opens at, with the reason, and the marks on its slider.
 
-Gold decides if it is known for 100 cases or more: the γ at which certainties have the least log loss. Without it
-rankings and scores open at the published γ, and counts at γ = min(1, β): raters make the same mistakes, so n
-annotations count as β n. β is the largest exponent at which the annotations of a case, taken together, predict a
-held-out one within one standard error as well as at the best. At the best itself γ is lower, and certainties are too
-low if mistakes are not shared: mean log loss of certainty 0.425 on 31 crowds with known truth, 0.415 at the largest,
-0.417 at γ = 1.
+Counts with the prior learned from all cases open at γ = 1. Otherwise gold decides if it is known for 100 cases or
+more: the γ at which certainties have the least log loss. Without it rankings and scores open at the published γ, and
+counts with another prior at γ = min(1, β): raters make the same mistakes, so n annotations count as β n. β is the
+largest exponent at which the annotations of a case, taken together, predict a held-out one within one standard error as
+well as at the best. At the best itself γ is lower, and certainties are too low if mistakes are not shared: mean log
+loss of certainty 0.425 on 31 crowds with known truth, 0.415 at the largest, 0.417 at γ = 1.
 """
 
 from dataclasses import dataclass
@@ -133,7 +133,7 @@ def default_reliability(
         else ("default", f"Default: {_g(model.default_reliability)}. No value was published.")
     )
     marks.append(ReliabilityAnchor(name, model.default_reliability, None, None, sentence))
-    alpha, sentence = _prior(model, value, readers)
+    alpha, sentence = _prior(model, value, readers, prior)
     return DefaultReliability(float(value), source, reason, tuple(marks), alpha, sentence)
 
 
@@ -202,11 +202,18 @@ def _beta(dataset: Dataset, model: PlausibilityModel, beta: float | None) -> Rel
     return ReliabilityAnchor("beta", min(1.0, beta), None, None, f"Dependence: {_by_beta(dataset, beta)}")
 
 
-def _prior(model: PlausibilityModel, value: float, readers: HeldOutCurve | None) -> tuple[float | None, str]:
+def _prior(
+    model: PlausibilityModel, value: float, readers: HeldOutCurve | None, prior: VotePrior | None
+) -> tuple[float | None, str]:
     if not isinstance(model, DirichletCounts) or readers is None or readers.at_end:
         return None, ""
     ratio = readers.best / model.alpha
     alpha = float(value / ratio)
+    if prior is not None and prior.learned:
+        return alpha, (
+            f"The learned prior is α = {significant(model.alpha, 2)} per class at γ = 1. Held-out raters "
+            f"suggest α = {significant(alpha, 2)}. Both estimate α/γ: how often raters of a case agree."
+        )
     return alpha, (
         f"Prior α = {_g(alpha)} with γ = {_g(value)} best predicts one more rater (γ/α = {_g(ratio)}). It is a prior "
         "of every class, not a reliability."

@@ -139,12 +139,12 @@ def exact_top(
         return ExactTop(found.max(axis=1), found.argmax(axis=1).astype(np.int32), np.zeros(len(found)))
     if not isinstance(model, DirichletCounts):
         return None
-    counts = model.votes(dataset)
+    counts = model.votes(dataset, cases)
     known: dict[tuple[float, ...], tuple[float, float]] = {}
     certainty, never = np.empty(len(cases)), np.empty(len(cases))
     top = np.full(len(cases), -1, np.int32)
-    for place, case in enumerate(cases):
-        entries = slice(counts.ptr[case], counts.ptr[case + 1])
+    for place in range(len(cases)):
+        entries = slice(counts.ptr[place], counts.ptr[place + 1])
         named = counts.count[entries]
         key = tuple(np.sort(named)[::-1].tolist())
         if key not in known:

@@ -18,7 +18,7 @@ from ..annotations.validation import frozen
 from ..plausibility.dirichlet import DirichletCounts
 from ..result_base import Columns, Result
 from ..runtime.chunks import CancelToken
-from ..text import plural
+from ..text import listed, plural
 from ..thresholds import HARDLY_HELPS, HELPS, UNCERTAIN_BELOW
 from .first_place import certainty_of_counts
 
@@ -26,6 +26,7 @@ FEWEST_MORE = 3
 N_DRAWS = 1000
 _MOST_EXACT = 400  # outcomes that are enumerated; with more, raters are drawn
 OUTCOMES = ("certain", "more raters would help", "more raters might help", "more raters would hardly help")
+IN_SHORT = ("", "would help", "might help", "hardly help")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -71,16 +72,17 @@ class MoreRaters(Result):
 
     @property
     def sentence(self) -> str:
-        """Sentence on how many uncertain cases more raters would settle."""
-        n = self.counts
-        short, might, inherent = (n[name] for name in OUTCOMES[1:])
-        total = short + might + inherent
-        if not total:
+        """Sentence on how many uncertain cases more raters would settle; empty if every case is certain."""
+        found = [(name.removeprefix("more raters "), n) for name, n in self.counts.items() if n and name != OUTCOMES[0]]
+        if not found:
             return ""
-        return (
-            f"Of {plural(total, 'uncertain case')} more raters would help {short:,}, might help {might:,} and would "
-            f"hardly help {inherent:,}."
-        )
+        (first, n), *rest = found
+        said = [f"{first} in {plural(n, 'case')}", *(f"{does} in {k:,}" for does, k in rest)]
+        return f"More raters {listed(said)}."
+
+    def in_short(self) -> np.ndarray:
+        """What more raters would do for each case as a text of two words, shape (n_cases,); empty if it is certain."""
+        return np.array(IN_SHORT, object)[self.outcome]
 
 
 def more_raters(

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..annotations.counts import raters_per_case
 from ..annotations.dataset import Dataset
+from ..order import lowest_first
 from ..plausibility.dirichlet import DirichletCounts
 from ..plausibility.protocol import PlausibilityModel
 from ..result_base import Result
@@ -18,6 +19,8 @@ from ..text import percent, plural
 from ..thresholds import UNCERTAIN_BELOW
 from .first_place import certainty_of_counts
 from .top_sets import CertaintyResult
+
+CERTAIN, UNCERTAIN, ONE_ANNOTATION, NO_ANNOTATION = "certain", "uncertain", "one annotation", "no annotation"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -50,19 +53,76 @@ class CertaintyShares(Result):
         return self.reach is None or self.reach >= self.bar
 
     @property
+    def n_uncertain(self) -> int:
+        """How many cases are uncertain."""
+        return int(self.uncertain.sum())
+
+    @property
+    def any_known(self) -> bool:
+        """Whether a case has the annotations that a certainty takes."""
+        return bool((~self.single & ~self.empty).any())
+
+    @property
+    def why_none(self) -> str:
+        """Why no case is called uncertain or certain; empty if cases are."""
+        if not self.any_known:
+            return "No case has two annotations, so certainty is not available"
+        if self.within_reach:
+            return ""
+        return f"Certainty cannot reach {percent(self.bar)} with {plural(self.most_raters, 'rater')} per case"
+
+    @property
+    def beside(self) -> str:
+        """What stands beside the headline: what unanimous cases have if that is below the bar; empty otherwise."""
+        if not self.any_known or self.within_reach:
+            return ""
+        one = int(self.single.sum())
+        rest = f" {plural(one, 'case')} {'has' if one == 1 else 'have'} one annotation." if one else ""
+        return f"Unanimous cases have a certainty of {percent(self.reach)}. Cases are ranked by certainty.{rest}"
+
+    def headline(self, at: str = "", about: str = "") -> str:
+        """How many cases are uncertain, and how many have one annotation, as a title.
+
+        Parameters
+        ----------
+        at : str
+            At which γ, with the blank before it.
+        about : str
+            What of, if a label was chosen, with the blank before it.
+        """
+        if self.why_none:
+            return self.why_none
+        n, n_single = self.n_uncertain, int(self.single.sum())
+        one = f", {n_single:,} {'has' if n_single == 1 else 'have'} one annotation" if n_single else ""
+        return f"{n:,} of {plural(self.uncertain.size, 'case')} {'is' if n == 1 else 'are'} uncertain{about}{at}{one}"
+
+    @property
     def sentence(self) -> str:
         """Headline on how many cases are uncertain, and how many have one annotation."""
         n, n_single = self.uncertain.size, int(self.single.sum())
         one = f"{n_single:,} with one annotation" if n_single else ""
-        if self.single.sum() + self.empty.sum() == n:
-            return f"No case has two annotations, so certainty is not available for {plural(n, 'case')}."
+        if not self.any_known:
+            return f"{self.why_none} for {plural(n, 'case')}."
         if not self.within_reach:
-            return (
-                f"Certainty cannot reach {percent(self.bar)} with {plural(self.most_raters, 'rater')} per case: "
-                f"unanimous cases have {percent(self.reach)}. Compare cases by their order"
-                + (f"; {one}." if one else ".")
+            return f"{self.why_none}: unanimous cases have {percent(self.reach)}. Compare cases by their order" + (
+                f"; {one}." if one else "."
             )
-        return f"{int(self.uncertain.sum()):,} of {n:,} uncertain" + (f", {one}" if one else "")
+        return f"{self.n_uncertain:,} of {n:,} uncertain" + (f", {one}" if one else "")
+
+    def states(self) -> np.ndarray:
+        """State of each case as a text, shape (n_cases,); empty where unanimous raters cannot reach the bar."""
+        found = np.where(self.uncertain, UNCERTAIN, CERTAIN if self.within_reach else "").astype(object)
+        found[self.single], found[self.empty] = ONE_ANNOTATION, NO_ANNOTATION
+        return found
+
+    def order(self, certainty: np.ndarray) -> np.ndarray:
+        """Places of the cases, the least certain first; those with one annotation and with none come last.
+
+        Parameters
+        ----------
+        certainty : ndarray, shape (n_cases,)
+        """
+        return lowest_first(certainty + 1.0 * self.single + 2.0 * self.empty)
 
 
 def certainty_shares(
@@ -99,7 +159,7 @@ def certainty_shares(
     return CertaintyShares(uncertain, single, empty, bar, most, reach)
 
 
-def votes_per_case(dataset: Dataset, model: PlausibilityModel) -> np.ndarray:
+def votes_per_case(dataset: Dataset, model: PlausibilityModel, cases: range | None = None) -> np.ndarray:
     """Count raters per case, where those who share a vote count as one; int64, shape (n_cases,).
 
     Parameters
@@ -107,7 +167,10 @@ def votes_per_case(dataset: Dataset, model: PlausibilityModel) -> np.ndarray:
     dataset : Dataset
     model : PlausibilityModel
         Of counts, it says who shares a vote.
+    cases : range, optional
+        A run of cases; all by default.
     """
     if isinstance(model, DirichletCounts):
-        return np.rint(model.votes(dataset).per_case()).astype(np.int64)
-    return raters_per_case(dataset) if dataset.raters_identified else np.diff(dataset.case_ptr)
+        return np.rint(model.votes(dataset, cases).per_case()).astype(np.int64)
+    found = raters_per_case(dataset) if dataset.raters_identified else np.diff(dataset.case_ptr)
+    return found if cases is None else found[cases.start : cases.stop]

@@ -13,15 +13,12 @@ from ..analyses.cases import CASES, CertaintyOptions
 from ..analyses.cases.certainty import fitted_once
 from ..analyses.cases.labels import to_dict as sets_in_numbers
 from ..analyses.inputs import Inputs
-from ..analysis_settings import COUNTS_LEARN, AnalysisSettings, compute_settings
+from ..analysis_settings import AnalysisSettings, compute_settings
 from ..annotations.dataset import RISK_LEVELS, Dataset
 from ..certainty.label_sets import label_set_certainty
-from ..certainty.more_raters import OUTCOMES, more_raters
 from ..certainty.plausibilities import plausibilities
 from ..certainty.score_trust import score_trust
 from ..certainty.scores_by_gold import scores_by_gold
-from ..certainty.shares import certainty_shares
-from ..certainty.top_sets import CertaintyResult
 from ..errors import InputError
 from ..evaluation.predictions import Predictions, open_predictions
 from ..evaluation.score_errors import score_errors
@@ -65,13 +62,10 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
             "--plausibilities-out is of classes.", "Leave it out, or split the annotations in two classes."
         )
     learned = learned_of(options, dataset)
-    if learned is not None and options.reliability is None:
-        options.reliability = learned.model.default_reliability
     options.reliability = opened_reliability(options, dataset)
     if _closed_form(options):
         return _gaussian_certainty(options, dataset)
-    model = chosen_model(options) if learned is None else dataclasses.replace(learned.model, depth=options.top)
-    model = fitted_once(model, dataset)
+    model = fitted_once(chosen_model(options, learned), dataset)
     asked = _inputs(dataset, model, options)
     how = CertaintyOptions(max_top=options.top, n_draws=options.draws, seed=options.seed)
     part = CASES.part("certainty")
@@ -86,11 +80,10 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
         "reliability": options.reliability,
         **_undefined_tops(options, dataset),
         "left_out": left_out,
+        **_prior_of(learned, dataset),
         **_trust(options, model, dataset, options.reliability),
         **stamp(options, dataset),
     }
-    if learned is not None:
-        answer |= _with_learned_prior(learned, dataset, found.certainty, options.reliability, table)
     write_table(options.cases_out, table)
     return answer, table
 
@@ -121,47 +114,49 @@ def _inputs(dataset: Dataset, model: PlausibilityModel, options) -> Inputs:
 
 
 def learned_of(options, dataset: Dataset) -> LearnedCounts | None:
-    """Return counts with the learned prior, if requested, or if it is the default and neither γ nor α is given.
+    """Return counts with the learned prior, if requested, or if neither γ nor α is given; None otherwise.
+
+    Parameters
+    ----------
+    options
+        Options of the command.
+    dataset : Dataset
+        Dataset of `read_input`.
 
     Raises
     ------
     InputError
-        The learned prior is combined with another model or with α.
+        The learned prior is combined with another model, with α, or with one label of sets.
     """
-    if not getattr(options, "learned_prior", False):
-        opens = COUNTS_LEARN and options.model == DirichletCounts.name and options.reliability is None
-        return learned_counts(dataset) if opens and options.alpha is None and dataset.kind == "class" else None
-    if options.model != DirichletCounts.name or options.alpha is not None:
+    learns = _learns(options)
+    return learned_counts(dataset) if learns and options.model == DirichletCounts.name else None
+
+
+def _learns(options) -> bool:
+    """Whether counts take the learned prior: a γ or β that is given without a prior keeps the published one."""
+    asked, of_label = getattr(options, "learned_prior", False), getattr(options, "label", None) is not None
+    alpha = getattr(options, "alpha", None)
+    if asked and (options.model not in (None, DirichletCounts.name) or alpha is not None or of_label):
         raise InputError(
-            "--learned-prior needs Dirichlet counts, and sets α itself.", "Use certainty dirichlet, without --alpha."
+            "--learned-prior needs Dirichlet counts of single classes, and sets α.",
+            "Use the model dirichlet without an α and without --label.",
         )
-    return learned_counts(dataset)
+    given = (getattr(options, name, None) is not None for name in ("reliability", "reliabilities", "beta", "alpha"))
+    return asked or not (of_label or any(given))
 
 
-def _with_learned_prior(
-    learned: LearnedCounts, dataset: Dataset, result: CertaintyResult, reliability: float, table: pd.DataFrame
-) -> dict:
-    """Add the prior, the number of uncertain cases, and the effect of more raters, also to the table."""
-    shares = certainty_shares(dataset, learned.model, result, reliability=reliability)
-    more = more_raters(dataset, learned.model, reliability=reliability)
-    table["more_raters"], table["more_raters_chance"] = [OUTCOMES[place] for place in more.outcome], more.chance
+def _prior_of(learned: LearnedCounts | None, dataset: Dataset) -> dict:
+    if learned is None:
+        return {}
+    prior = learned.prior
     return {
         "prior": {
-            "strength": learned.prior.strength,
+            "strength": prior.strength,
             "alpha": learned.model.alpha,
-            "n_cases": learned.prior.n_cases,
-            "learned": learned.prior.learned,
-            "sentence": learned.prior.sentence(dataset.n_classes),
-        },
-        "uncertain": {
-            "n": int(shares.uncertain.sum()),
-            "one_annotation": int(shares.single.sum()),
-            "none": int(shares.empty.sum()),
-            "bar": shares.bar,
-            "reach": shares.reach,
-            "sentence": shares.sentence,
-        },
-        "more_raters": more.counts,
+            "n_cases": prior.n_cases,
+            "learned": prior.learned,
+            "sentence": prior.sentence(dataset.n_classes),
+        }
     }
 
 
@@ -186,7 +181,8 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
         return _gaussian_sweep(options, dataset, reliabilities)
     options.top = options.k or options.top
     classifiers = read_classifiers(options, dataset)
-    model = fitted_once(chosen_model(options), dataset)
+    learned = learned_of(options, dataset)
+    model = fitted_once(chosen_model(options, learned), dataset)
     found = _run(options, model, dataset, reliabilities, classifiers)
     rows: list[dict[str, Any]] = []
     better: list[dict[str, Any]] = []
@@ -211,6 +207,7 @@ def sweep(options) -> tuple[dict, pd.DataFrame]:
         "model": options.model,
         "rows": rows,
         "better": better,
+        **_prior_of(learned, dataset),
         **_undefined_tops(options, dataset),
         "left_out": left_out,
         **stamp(options, dataset),
@@ -233,10 +230,20 @@ def read_input(options, reading: Reading | None = None) -> tuple[Dataset, int]:
     return dataset, left_out
 
 
-def chosen_model(options) -> PlausibilityModel:
-    """Return the plausibility model that the options name, with its prior."""
+def chosen_model(options, learned: LearnedCounts | None = None) -> PlausibilityModel:
+    """Return the plausibility model that the options name, with its prior.
+
+    Parameters
+    ----------
+    options
+        Options of the command.
+    learned : LearnedCounts, optional
+        Result of `learned_of`.
+    """
     if not 1 <= options.top <= 10:
         raise InputError(f"The size of sets must be 1 to 10; got {options.top}.", "Change --top.")
+    if learned is not None:
+        return dataclasses.replace(learned.model, depth=options.top)
     method = method_named("plausibility", options.model)
     known = {option.name for each in methods("plausibility").values() for option in each.options}
     given = {name: value for name in known if (value := getattr(options, name, None)) is not None}
@@ -254,10 +261,11 @@ def settings_of(options, dataset: Dataset, *, weighing: bool = True) -> Analysis
     weighing : bool
         See `core.analysis_settings.compute_settings`.
     """
+    learn = _learns(options)
 
     def make(name: str) -> PlausibilityModel:
         options.model = name
-        return model_for(options, dataset)
+        return _gaussian_model(options, dataset)[0] if _closed_form(options) else chosen_model(options)
 
     found = compute_settings(
         dataset,
@@ -265,7 +273,7 @@ def settings_of(options, dataset: Dataset, *, weighing: bool = True) -> Analysis
         name=options.model,
         make=make,
         weighing=weighing,
-        learn=None if options.reliability is None and getattr(options, "alpha", None) is None else False,
+        learn=learn,
         progress=progress,
     )
     return found if options.reliability is None else dataclasses.replace(found, reliability=options.reliability)
@@ -431,8 +439,10 @@ _GOLD_PARTS = ("error", "error_low", "error_high", "held", "held_low", "held_hig
 
 
 def model_for(options, dataset: Dataset) -> PlausibilityModel:
-    """Return the plausibility model for these data: the prior of scores is fitted to them, unless it is given."""
-    return _gaussian_model(options, dataset)[0] if _closed_form(options) else chosen_model(options)
+    """Return the plausibility model for these data: its prior is fitted or learned, unless it is given."""
+    if _closed_form(options):
+        return _gaussian_model(options, dataset)[0]
+    return chosen_model(options, learned_of(options, dataset))
 
 
 def _gaussian_model(options, dataset: Dataset) -> tuple[GaussianScores, bool]:

@@ -8,7 +8,7 @@ from ..evaluation.sweep_table import kept_plausibilities
 from ..methods import offered
 from .fits import with_gold
 from .inputs import progress, read_warned, stamp, write_table
-from .plausibilities import chosen_model, opened_reliability, read_classifiers, read_input
+from .plausibilities import chosen_model, learned_of, opened_reliability, read_classifiers, read_input
 
 
 def sets(options) -> tuple[dict, pd.DataFrame]:
@@ -22,7 +22,7 @@ def sets(options) -> tuple[dict, pd.DataFrame]:
     classifiers = sorted(read_classifiers(options, dataset), key=lambda one: one.name not in own)
     if not classifiers:
         raise InputError("The classifier is missing.", "Use --predictions NAME=FILE.")
-    model = chosen_model(options)
+    model = chosen_model(options, learned_of(options, dataset))
     reliability = opened_reliability(options, dataset)
     kept = kept_plausibilities(
         model, dataset, reliability, n_draws=options.draws, seed=options.seed, progress=progress

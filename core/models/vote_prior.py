@@ -15,7 +15,7 @@ from ..text import number, plural
 
 FEWEST_CASES = 5
 _BOUNDS = np.log((0.01, 1000.0))
-_PUBLISHED_ALPHA = 1.0  # Stutz et al., appendix A
+PUBLISHED_ALPHA = 1.0  # Stutz et al., appendix A
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ def learn_vote_prior(dataset: Dataset, family: np.ndarray | None = None) -> Vote
     several = total > 1
     n_cases = int(several.sum())
     if n_cases < FEWEST_CASES or n_classes < 2:
-        return VotePrior(_PUBLISHED_ALPHA * n_classes, n_cases, False)
+        return VotePrior(PUBLISHED_ALPHA * n_classes, n_cases, False)
     used = several[dataset.case_of_annotation]
     cell = dataset.case_of_annotation[used] * np.int64(n_classes) + dataset.answer[used]
     _, place = np.unique(cell, return_inverse=True)

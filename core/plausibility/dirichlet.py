@@ -61,7 +61,7 @@ class DirichletCounts:
 
     def settings(self) -> dict:
         """Return the parameters that change the draws."""
-        counted = {"once": True, "families": [list(each) for each in self.families]} if self.once else {}
+        counted = {"once": True, "families": self.families} if self.once else {}
         return {"alpha": self.alpha, "depth": self.depth} | counted
 
     def votes(self, dataset: Dataset, cases: range | None = None) -> ClassCounts:

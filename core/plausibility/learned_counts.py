@@ -5,7 +5,7 @@ determines how informative a few annotations are: with α = 1 two raters who agr
 often raters agree. Held-out raters also determine α/γ (`core.certainty.held_out_readers`), by another estimate.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from ..models.families import families, members
 from ..models.vote_prior import VotePrior, annotation_weights, learn_vote_prior
 from ..runtime.identity_cache import cache_by_identity
 from .dirichlet import LARGEST, SMALLEST, DirichletCounts
+from .protocol import PlausibilityModel
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -28,6 +29,16 @@ class LearnedCounts:
 
     model: DirichletCounts
     prior: VotePrior
+
+    def prior_of(self, model: PlausibilityModel) -> VotePrior | None:
+        """The learned prior if a model has it; None for other models and other priors.
+
+        Parameters
+        ----------
+        model : PlausibilityModel
+        """
+        same = isinstance(model, DirichletCounts) and replace(self.model, depth=model.depth) == model
+        return self.prior if same else None
 
 
 @cache_by_identity
@@ -48,3 +59,17 @@ def learned_counts(dataset: Dataset) -> LearnedCounts:
     alpha = float(np.clip(prior.strength / max(dataset.n_classes, 1), SMALLEST, LARGEST))
     model = DirichletCounts(alpha, once=once, families=alike if once else ())
     return LearnedCounts(model, prior)
+
+
+def learned_prior(dataset: Dataset, model: PlausibilityModel) -> VotePrior | None:
+    """Prior learned from a dataset, if a model has it; None for other models and other priors.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        What the model takes.
+    model : PlausibilityModel
+    """
+    if not isinstance(model, DirichletCounts) or dataset.kind != "class":
+        return None
+    return learned_counts(dataset).prior_of(model)

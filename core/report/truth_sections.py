@@ -26,7 +26,6 @@ from ..evaluation.sweep_table import (
 from ..methods import any_of, as_taken, method_named
 from ..reducers.top_draws import can_keep
 from ..text import plural, shorten
-from ..thresholds import UNCERTAIN_BELOW
 from .methods import methods_text
 
 _FIRST, _TOP = 6, 3
@@ -47,10 +46,10 @@ def certainty(request, sections, token, progress) -> list:
     asked = Inputs(request.dataset, settings=request.settings)
     view = view_of(asked, options)
     model = fitted_once(request.model, view)
-    found = of_sweep(_sweep(request, view, (request.reliability,), (), token, progress), model, view)
+    found = of_sweep(_sweep(request, view, (request.reliability,), (), token, progress), model, view, token)
     blocks = part.blocks(found, asked, options)
     least = next(block.table for block in blocks if isinstance(block, Grid))["case"].tolist()
-    below = found.certainty.n_below(UNCERTAIN_BELOW)
+    below = found.shares.n_uncertain if found.shares else 0
     return [blocks[0], *_ask_about(view, least, below), *blocks[1:]]
 
 

@@ -7,8 +7,10 @@ import numpy as np
 
 from ..annotations.counts import ClassCounts, raters_per_case
 from ..annotations.dataset import RISK_LEVELS, Dataset
+from ..certainty.more_raters import OUTCOMES, MoreRaters
 from ..certainty.next_opinion import NextOpinion
 from ..certainty.score_trust import ScoreTrust, score_digits
+from ..certainty.shares import NO_ANNOTATION, ONE_ANNOTATION, CertaintyShares
 from ..errors import InputError
 from ..evaluation.predictions import Predictions
 from ..order import lowest_first
@@ -18,6 +20,7 @@ from .panel_answer import FEWEST_READERS
 from .sessions import Queued
 
 MOST_RISK = len(RISK_LEVELS) - 1
+_FEW = (ONE_ANNOTATION, NO_ANNOTATION)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,19 +89,47 @@ def at_reliability(queue: Queue, reliability: float) -> Queue:
         Reliability γ at which they were computed.
     """
     at = f"at γ = {exact(reliability)}"
-    why = tuple(f"{said} A{at[1:]}." if said.endswith(".") else f"{said} {at}" for said in queue.why)
-    return replace(queue, why=why)
+
+    def placed(said: str) -> str:
+        if said in _FEW:  # true at every γ
+            return said
+        return f"{said} A{at[1:]}." if said.endswith(".") else f"{said} {at}"
+
+    return replace(queue, why=tuple(placed(said) for said in queue.why))
 
 
-def lowest_certainty(certainty: np.ndarray) -> Queue:
-    """Queue cases by certainty of the leading class, lowest first.
+def lowest_certainty(
+    certainty: np.ndarray,
+    shares: CertaintyShares | None = None,
+    more: MoreRaters | None = None,
+    correct: np.ndarray | None = None,
+) -> Queue:
+    """Queue cases by certainty, lowest first; cases with one annotation come last, as they have no certainty.
 
     Parameters
     ----------
     certainty : ndarray, shape (n_cases,)
         Annotation certainty of the leading class. Cases with NaN are left out.
+    shares : CertaintyShares, optional
+        Which cases have one annotation.
+    more : MoreRaters, optional
+        What more raters would do.
+    correct : ndarray, shape (n_cases,), optional
+        P(correct) of the leading class; NaN where it is not known.
     """
-    return _ordered("lowest certainty", certainty, lambda case: f"certainty {percent(float(certainty[case]))}")
+    few = {} if shares is None else {case: said for case, said in enumerate(shares.states()) if said in _FEW}
+    score = certainty.copy()
+    score[list(few)] += 1
+
+    def why(case: int) -> str:
+        if case in few:
+            return few[case]
+        chance = np.nan if correct is None else float(correct[case])
+        also = "" if np.isnan(chance) else f", P(correct) {percent(chance)}"
+        does = "" if more is None or not more.outcome[case] else f", {OUTCOMES[more.outcome[case]]}"
+        return f"certainty {percent(float(certainty[case]))}{also}{does}"
+
+    return _ordered("lowest certainty", score, why)
 
 
 def least_known(trust: ScoreTrust) -> Queue:

@@ -14,7 +14,7 @@ PAGES = {
     "Agreement": r"Raters agree on",
     "Models": r"Weighing raters|models agree on|Which class is right cannot be told|Only a majority vote is possible",
     "Raters": r"acceptable|Cannot determine|follow the cases|How are the raters doing",
-    "Cases": r"stay uncertain at trust γ = ",
+    "Cases": r"uncertain at γ = ",
     "Review": r"Which cases need another opinion",
     "Reliability": r"Certainty rises from",
     "Report": r"Export a report",

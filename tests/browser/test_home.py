@@ -69,7 +69,7 @@ def test_each_picture_is_a_door_and_nothing_sticks_out_of_a_narrow_screen(open_p
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     for door, heading in (
         ("Open Agreement", "Raters agree on"),
-        ("Open Cases", "stay uncertain at trust γ = "),
+        ("Open Cases", "are uncertain at γ = "),
         ("Open Reliability", "Certainty"),
     ):
         page.goto(f"{dashboard.url}/?data=skin")

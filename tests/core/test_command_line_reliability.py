@@ -11,6 +11,7 @@ from core.command_line import main
 from core.ingest.read_files import read
 from core.ingest.samples import load_sample
 from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.learned_counts import learned_counts
 from core.plausibility.plackett_luce.gibbs import PlackettLuce
 
 
@@ -59,12 +60,12 @@ def test_counts_without_gold(run, files):
 def test_gold_gives_its_curve_and_opens(run, files):
     told = json.loads(run("dirichlet", files[0], "--gold", files[1]).out)
     gold = told["gold"]
-    assert gold["n"] == 110 and told["opens_at"] == round(gold["best"], 1)  # as the slider of pages takes it
+    assert gold["n"] == 110 and told["opens_at"] == 1 and "learned from 110 cases" in told["reason"]
     best = next(row for row in gold["curve"] if row["reliability"] == gold["best"])
     assert {"reliability", "certainty", "right", "log_loss", "ece"} <= set(best)
     assert best["log_loss"] == min(row["log_loss"] for row in gold["curve"])
     assert sum(part["n"] for part in gold["diagram"]) == 110
-    assert 0 < told["beta"] <= 1  # of held-out annotations, as on pages; gold decides
+    assert 0 < told["beta"] <= 1  # of held-out annotations, as on pages; only a mark
 
 
 def test_rankings_of_a_sample(run):
@@ -92,7 +93,7 @@ def test_one_annotation_a_case_is_refused_unless_there_is_gold(run, tmp_path, fi
     judged = run("dirichlet", path, "--gold", files[1])
     told = json.loads(judged.out)
     assert told["best"] is None and told["curve"] == [] and told["gold"]["n"] == 4
-    assert "two raters" in judged.err and "decides from 100" in told["reason"]
+    assert "two raters" in judged.err and "too few to learn it" in told["reason"]
 
 
 def test_gold_of_one_case_is_too_little_and_the_readers_decide(run, files, tmp_path):
@@ -113,7 +114,7 @@ def test_the_truth_is_that_of_the_library(run, files):
     data = read(files[0]).dataset
     known = dict(line.split(",") for line in files[1].read_text().splitlines()[1:])
     codes = np.array([data.classes.index(known[case]) for case in data.cases], np.int32)
-    curve = truth_curve(replace(data, gold=codes), DirichletCounts())
+    curve = truth_curve(replace(data, gold=codes), learned_counts(data).model)
     answer = json.loads(run("dirichlet", files[0], "--gold", files[1]).out)
     told = answer["gold"]
     assert curve.low < curve.best < curve.high

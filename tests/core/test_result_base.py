@@ -26,6 +26,7 @@ from core.annotations.dataset import Dataset
 from core.annotations.write import long_table
 from core.certainty.label_sets import label_set_certainty
 from core.certainty.more_raters import more_raters
+from core.certainty.p_correct import of_average
 from core.certainty.score_trust import plausible_score, score_trust
 from core.certainty.scores_by_gold import scores_by_gold
 from core.certainty.shares import certainty_shares
@@ -124,7 +125,7 @@ def _of_models(dataset):
     some = dataset.select(cases=CASES[:20])
     chosen = choose(some, difficulty=False)
     averaged = average_models(chosen, some)
-    yield from (chosen, averaged, accuracy_draws(averaged, some, n_draws=20))
+    yield from (chosen, averaged, accuracy_draws(averaged, some, n_draws=20), of_average(averaged, some))
     yield from compare_loo({HOSTILE[0]: bayes.loo})
 
 

@@ -15,6 +15,7 @@ from core.agreement.benchmark_labels import before_opinions
 from core.analysis_settings import AnalysisSettings, compute_settings
 from core.annotations.dataset import Dataset
 from core.certainty.default_reliability import default_reliability
+from core.certainty.shares import certainty_shares
 from core.certainty.top_sets import annotation_certainty
 from core.evaluation.choice import verdict
 from core.evaluation.predictions import Predictions, open_predictions
@@ -256,10 +257,13 @@ def test_a_report_says_of_machines_and_sets_and_cases_no_more_than_the_data_tell
     for low, high in re.findall(r"\((-?[\d.]+) to (-?[\d.]+)\)", text):
         assert low != high
     assert not re.search(r"\b1 (cases|raters|classes|annotations)\b", text.replace("= 1 ", ""))
-    certain = annotation_certainty(model, data, reliability=1.0, n_draws=50).certainty[:, 0]
-    below = int((certain < 0.9).sum())
-    verb = "is" if below == 1 else "are"
-    assert answers["Which cases are uncertain?"].startswith(f"{below:,} of {data.n_cases:,} cases {verb} less certain")
+    certain = annotation_certainty(model, data, reliability=1.0, n_draws=50)
+    shares = certainty_shares(data, model, certain, reliability=1.0)
+    below = shares.n_uncertain
+    answer = answers["Which cases are uncertain?"]
+    assert answer == f"{shares.headline(' at γ = 1')}."
+    assert answer.startswith("Certainty cannot reach 90%") == (not shares.within_reach and shares.any_known)
+    assert answer.startswith("No case has two annotations") == (not shares.any_known)
     quoted = coefficients_for(data).quoted if any_of("coefficient", data).possible else None
     first = quoted and before_opinions(quoted)
     assert ("Ask for another opinion" in text) == (below > 0 and not first)

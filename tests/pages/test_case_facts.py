@@ -114,7 +114,7 @@ def test_texts_and_images_of_a_drop_reach_the_case_and_stay_when_kept():
 def test_the_worklist_holds_the_uncertain_cases_alone_where_they_are_asked_for():
     """As many as the title says; next goes along them."""
     app = opened("cases", "anaesthesia")
-    n, of = app.title[0].value.split(" stay")[0].split(" of ")
+    n, of = app.title[0].value.split(" are ")[0].split(" of ")
     app.session_state["worklist_kind"] = "Uncertain"
     app = settle(app.run())
     listed = next(entry.value for entry in app.dataframe if "certainty" in entry.value)

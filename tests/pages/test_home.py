@@ -94,7 +94,7 @@ def test_where_raters_contradict_each_other_home_says_so_and_no_model_gives_the_
 @pytest.mark.parametrize("sample", ["skin", "anaesthesia"])
 def test_home_counts_the_uncertain_cases_that_the_cases_page_counts(sample):
     cases = opened("cases", sample)
-    said = re.search(r"([\d,]+) of ([\d,]+) cases stay uncertain at trust γ = (.+)", cases.title[0].value)
+    said = re.search(r"([\d,]+) of ([\d,]+) cases are uncertain at γ = (.+)", cases.title[0].value)
     count, n, trust = said.groups()
     assert float(trust) == cases.slider(key="reliability").value
     app = home(sample)
@@ -108,13 +108,13 @@ def test_home_counts_at_the_trust_and_by_the_model_that_were_chosen_on_cases():
     before = app.title[0].value
     app = settle(app.selectbox(key="model").set_value("prirn").run())
     app = settle(app.slider(key="reliability").set_value(7.0).run())
-    (count,) = re.findall(r"^([\d,]+) of .* stay uncertain at trust γ = 7$", app.title[0].value)
+    (count,) = re.findall(r"^([\d,]+) of .* are uncertain at γ = 7$", app.title[0].value)
     assert count != before.split()[0]
     said = words(settle(app.switch_page("pages/home.py").run()))
     assert f"and {count} of" in said and f"{count} of" in said.split("Uncertain cases")[-1] and "γ = 7)" in said
     review = settle(app.switch_page("pages/review.py").run())
     (card,) = [metric for metric in review.metric if metric.label == "Uncertain cases"]
-    assert card.value == count and "at trust γ = 7" in words(review)
+    assert card.value == count and "at γ = 7" in words(review)
 
 
 def test_home_counts_no_raters_where_nobody_knows_who_they_are():

@@ -10,8 +10,9 @@ import pytest
 from scipy.stats import binomtest
 
 from core.analyses.agreement import AGREEMENT
+from core.analyses.cases.certainty import certainty_of_cases
 from core.analyses.reliability.certainty import over_trust
-from core.certainty.top_sets import annotation_certainty
+from core.annotations.counts import raters_per_case
 from core.evaluation.sweep_table import reliability_sweep
 from core.methods import any_of, offered
 from core.thresholds import UNCERTAIN_BELOW
@@ -27,7 +28,7 @@ NAMES = [name for name in DATA if name != "crowd with gold"]
 def case(request):
     data = DATA[request.param]
     model = offered("plausibility", data)[0].make()
-    return request.param, data, annotation_certainty(model, data, reliability=1.0, n_draws=200)
+    return request.param, data, certainty_of_cases(model, data, reliability=1.0, n_draws=200)
 
 
 def test_home_says_that_raters_agree_on_everything_and_that_every_case_is_certain_only_where_it_is_so(case):
@@ -35,21 +36,28 @@ def test_home_says_that_raters_agree_on_everything_and_that_every_case_is_certai
     same, total = pairs_of(data)
     found = analyses.result(AGREEMENT.part("coefficients"), data) if any_of("coefficient", data).possible else None
     said = numbers.sentence(data, found, certain)
-    below = int((certain.certainty[:, 0] < UNCERTAIN_BELOW).sum())
+    value, n_each = certain.certainty.certainty[:, 0], raters_per_case(data)
+    unanimous = certain.shares.reach
+    below = int(((value < UNCERTAIN_BELOW) & (n_each > 1)).sum()) if unanimous >= UNCERTAIN_BELOW else 0
     assert ("agree on everything" in said) == (total > 0 and same == total)
     assert "100%" not in said
     assert ("over 99%" in said) == (0 < same < total and round(100 * same / total) == 100)
     assert ("no case was annotated twice" in said) == (total == 0)
     if total:
-        assert ("every case is certain" in said) == (below == 0)
+        assert ("every case is certain" in said) == (value.min() >= UNCERTAIN_BELOW and n_each.min() > 1)
+        assert ("certainty cannot reach 90%" in said) == (unanimous < UNCERTAIN_BELOW)
+        assert ("one annotation" in said) == (unanimous >= UNCERTAIN_BELOW and bool((n_each == 1).any()))
         assert bool(re.search(r"\b(is|are) uncertain", said)) == (below > 0)
         assert (f"{below:,} of {data.n_cases:,} cases" in said) == (0 < below < data.n_cases)
 
 
 def test_one_case_is_called_the_most_ambiguous_only_where_no_other_is_as_ambiguous(case):
     _, _, certain = case
-    value = np.round(certain.certainty[:, 0], 2)
+    value = np.round(certain.certainty.certainty[~certain.shares.single, 0], 2)
     said = doors.least_certain(certain)
+    assert said.startswith("No case has two annotations") == (not len(value))
+    if not len(value):
+        return
     n_least = int((value == value.min()).sum())
     assert said.startswith("Most ambiguous: ") <= (n_least == 1)
     assert said.startswith("All ") >= (n_least == len(value) > 1)

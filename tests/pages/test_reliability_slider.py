@@ -7,7 +7,7 @@ import pytest
 from core.certainty.default_reliability import DefaultReliability, ReliabilityAnchor
 from core.methods import method_named
 from pages.shared.kit import reliability_slider
-from tests.pages.opened import kept, opened, words
+from tests.pages.opened import at, kept, opened, settle, words
 
 pytestmark = pytest.mark.usefixtures("known")
 
@@ -28,18 +28,54 @@ def said(app):
     return words(app) + "\n".join(str(each.proto.body) for each in app.get("html"))
 
 
-def test_counts_with_gold_open_where_gold_says_on_every_page_with_the_marks_of_beta_and_gold():
+def test_counts_open_at_one_with_the_learned_prior_on_every_page_with_the_marks_of_beta_and_gold():
     data = kept(CROWD)
-    opened_at = {}
     for page in ("cases", "reliability", "report"):
         app = opened(page, data)
         text = said(app)
         for name in ("gold", "β", "published"):
             assert f"</span> {name} " in text, (page, name)
-        assert "has the smallest log loss of certainty on the 120 cases with gold" in text
+        assert "each annotation counts once" in text and "learned from 120 cases with two raters or more" in text
         if page != "reliability":
-            opened_at[page] = app.slider(key="reliability").value
-    assert opened_at["cases"] == opened_at["report"]
+            assert app.slider(key="reliability").value == 1
+
+
+def test_an_address_with_a_reliability_from_before_opens_with_the_published_prior_and_says_so():
+    data = kept(CROWD)
+    before = "This γ was chosen with the published prior (α = 1), which is used here too."
+    app = settle(at("cases", data, model="dirichlet", reliability="2").run())
+    assert app.slider(key="reliability").value == 2 and before in words(app)
+    assert app.session_state["prior"] == "1" and "--alpha 1.0 --reliability 2" in commands(app)
+    app = settle(app.button(key="learn_prior").click().run())
+    assert app.slider(key="reliability").value == 1 and before not in words(app)
+    assert app.session_state["prior"] == "learned" and "--learned-prior --reliability 1" in commands(app)
+    app = settle(at("cases", data, model="dirichlet", prior="learned", reliability="2").run())
+    assert before not in words(app) and "--learned-prior --reliability 2" in commands(app)
+
+
+def test_another_prior_is_one_choice_away_and_counts_on_every_page():
+    data = kept(CROWD)
+    app = opened("cases", data)
+    learned = certainties(app)
+    app = settle(app.radio(key="prior_kind").set_value("own").run())
+    assert app.session_state["prior"] == "1" and app.number_input(key="dirichlet-alpha").value == 1
+    app = settle(app.slider(key="reliability").set_value(1.0).run())
+    assert certainties(app) != learned and "This γ was chosen" not in words(app)
+    app = settle(app.number_input(key="dirichlet-alpha").set_value(2.5).run())
+    assert app.session_state["prior"] == "2.5" and "--alpha 2.5 --reliability 1" in commands(app)
+    in_words = app.title[0].value.split(" at ")[0]
+    home = settle(app.switch_page("pages/home.py").run())
+    assert in_words.casefold() in home.title[0].value.casefold()
+
+
+def commands(app):
+    """The commands that give the numbers of a page again."""
+    return "\n".join(each.value for each in app.code)
+
+
+def certainties(app):
+    """Of the worklist."""
+    return app.dataframe[0].value["certainty"].tolist()
 
 
 def test_rankings_have_the_mark_of_held_out_readers_without_a_visit_to_reliability():

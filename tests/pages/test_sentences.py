@@ -27,12 +27,14 @@ from core.analyses.agreement import precision as how_precise
 from core.analyses.agreement import raters as by_rater
 from core.analyses.agreement import time as over_time
 from core.analyses.cases import case as one_case
+from core.analyses.cases.certainty import CaseCertainty
 from core.analyses.raters import coverage, planning
 from core.analyses.raters import rater as one_rater
 from core.analyses.raters import table as all_raters
 from core.annotations.dataset import Dataset
 from core.certainty.explain import BelowPeers
 from core.certainty.risk import RiskResult
+from core.certainty.shares import CertaintyShares
 from core.certainty.top_sets import CertaintyResult
 from core.evaluation.predictions import open_predictions
 from core.figures.theme import LIGHT
@@ -89,12 +91,15 @@ def coefficient(value, low, high, n_cases=40, n_annotations=90, name="percent") 
     return Coefficient(name, "identity", value, 0.02, low, high, n_cases, n_annotations)
 
 
-def certainty(*top1: float) -> CertaintyResult:
-    """Of cases of two classes; the first two classes of each are settled."""
+def certainty(*top1: float, single: tuple[int, ...] = (), reach: float | None = None) -> CaseCertainty:
+    """Of cases of two classes; the first two classes of each are settled. Some have one annotation."""
     n = len(top1)
     both = np.column_stack([top1, np.ones(n)])
     names = tuple(f"case {place}" for place in range(n))
-    return CertaintyResult(names, ("x", "y"), both, 0.01 * both, np.zeros((n, 2, 2), np.int32), np.zeros((n, 2)))
+    found = CertaintyResult(names, ("x", "y"), both, 0.01 * both, np.zeros((n, 2, 2), np.int32), np.zeros((n, 2)))
+    one = np.isin(np.arange(n), single)
+    uncertain = (both[:, 0] < 0.9) & ~one & (reach is None or reach >= 0.9)
+    return CaseCertainty(found, shares=CertaintyShares(uncertain, one, np.zeros(n, bool), 0.9, 2, reach))
 
 
 # Home
@@ -113,9 +118,31 @@ def certainty(*top1: float) -> CertaintyResult:
 )
 def test_home_counts_uncertain_cases_in_the_right_number(values, ends):
     found = SimpleNamespace(percentage=coefficient(0.734, 0.6, 0.8), quoted=None, kind="class", pairs="pairs")
-    data = SimpleNamespace(name="made", n_cases=len(values))
+    data = SimpleNamespace(name="made", n_cases=len(values), kind="class")
     said = home_numbers.sentence(data, found, certainty(*values))
     assert said == f"made: raters agree on 73% of pairs, {ends}"
+
+
+@pytest.mark.parametrize(
+    ("values", "single", "reach", "ends"),
+    [
+        ((1.0, 0.4, 0.6), (2,), 0.99, "and 1 of 3 cases is uncertain, 1 has one annotation"),
+        ((1.0, 0.6, 0.6), (1, 2), 0.99, "and no case is uncertain, 2 have one annotation"),
+        ((0.6, 0.6), (0, 1), None, "and no case has two annotations, so certainty is not available"),
+        ((0.87, 0.5), (), 0.875, "and certainty cannot reach 90% with 2 raters per case"),
+    ],
+)
+def test_home_calls_no_case_uncertain_for_having_few_raters(values, single, reach, ends, said):
+    found = SimpleNamespace(percentage=coefficient(0.734, 0.6, 0.8), quoted=None, kind="class", pairs="pairs")
+    data = SimpleNamespace(name="made", n_cases=len(values), kind="class")
+    certain = certainty(*values, single=single, reach=reach)
+    assert home_numbers.sentence(data, found, certain) == f"made: raters agree on 73% of pairs, {ends}"
+    views = SimpleNamespace(
+        plausible=SimpleNamespace(n_annotations=9), model=SimpleNamespace(name="dirichlet"), reliability=1.0
+    )
+    home_numbers.uncertain(views, certain)
+    assert said[0].startswith("Uncertain cases: –") == (certain.shares.why_none != "")
+    assert home_doors.least_certain(certain).startswith("Most ambiguous: case 1") == (values[1] < 0.6)
 
 
 def test_the_figures_of_home_have_the_ends_and_the_n_of_their_own_number(monkeypatch, said):
@@ -151,11 +178,11 @@ def test_scores_and_classifiers_on_home_have_the_ends_and_the_n_of_their_own_num
     assert said[0] == "Reliability of one score: 0.62" and said[1].startswith("0.40 to 0.75, ICC(2,1)")
     assert said[1].endswith("n = 33 cases")
     found = SimpleNamespace(percentage=None, quoted=icc, kind="score", pairs="")
-    words = home_numbers.sentence(SimpleNamespace(name="made", n_cases=2), found, certainty(1.0, 0.5))
+    words = home_numbers.sentence(SimpleNamespace(name="made", n_cases=2, kind="score"), found, certainty(1.0, 0.5))
     assert words == "made: 62% of score variance is due to the case, not the rater, and 1 of 2 cases is uncertain"
     for low in (-0.06, 0.0, None):  # as of two cases
         found.quoted = coefficient(0.89, low, 1.0, 2, 4, "icc_2")
-        words = home_numbers.sentence(SimpleNamespace(name="made", n_cases=2), found, certainty(1.0, 0.5))
+        words = home_numbers.sentence(SimpleNamespace(name="made", n_cases=2, kind="score"), found, certainty(1.0, 0.5))
         assert words == "made: no evidence that raters agree on scores, and 1 of 2 cases is uncertain"
     found.quoted = coefficient(1.0, None, None, 20, 60, "icc_2")  # no two scores of a case differ
     assert (
@@ -909,7 +936,7 @@ def test_verdicts_are_in_a_table_with_the_readers_by_annotations_and_by_probabil
 def test_the_line_of_a_case_has_the_error_of_each_certainty_and_risk_by_its_own_name():
     risk = RiskResult(*(np.array([x]) for x in (0.62, 0.03, 0.71, 0.04, 2, 1.234)), np.array([[0.2, 0.3, 0.5]]))
     result = SimpleNamespace(certainty=np.array([[0.81, 0.92, np.nan]]), se=np.array([[0.011, 0.022, np.nan]]))
-    words = one_case.summary(one_case.OneCase(None, None, result, risk, {}), 4)
+    words = one_case.summary(one_case.OneCase(None, None, result, risk, {}, 3), 4)
     assert words.plain == (
         "Certainty of the first places: top-1 81% ± 1.1%, top-2 92% ± 2.2% · risk high 71% ± 4.0% (of the top-1 class "
         "62% ± 3.0%) · expected risk 1.23 of 2"
@@ -918,7 +945,7 @@ def test_the_line_of_a_case_has_the_error_of_each_certainty_and_risk_by_its_own_
 
 def test_of_two_classes_the_first_place_alone_may_be_another():
     result = SimpleNamespace(certainty=np.array([[0.81, 1.0]]), se=np.zeros((1, 2)))
-    words = one_case.summary(one_case.OneCase(None, None, result, None, {}), 2)
+    words = one_case.summary(one_case.OneCase(None, None, result, None, {}, 3), 2)
     assert words.plain == "Certainty of the first places: top-1 81%"
 
 
@@ -948,8 +975,11 @@ def test_the_header_of_a_case_has_its_own_certainty_and_number_of_answers(said):
     page = functions_of("cases")
     data = SimpleNamespace(cases=("a", "b", "c"), annotations_of=lambda case: range(case + 1))
     result = SimpleNamespace(certainty=np.array([[0.81, 0.9]]), se=np.array([[0.02, 0.03]]))
-    page._header(data, np.array([2, 1, 0]), 1, result)
+    page._header(data, np.array([2, 1, 0]), 1, SimpleNamespace(certainty=result, n_votes=2))
     assert said == ["Case b · certainty 81% ± 2.0% · 2 annotations"]
+    said.clear()
+    page._header(data, np.array([2, 1, 0]), 0, SimpleNamespace(certainty=result, n_votes=1))
+    assert said == ["Case a · no certainty · 1 annotation"]
 
 
 def test_what_was_reviewed_stands_on_a_case_with_its_steps(said):
@@ -1260,7 +1290,7 @@ def test_models_side_by_side_name_no_class_as_the_most_plausible_and_as_the_next
             np.zeros((1, 2)),
         )  # fmt: skip
         draws = SimpleNamespace(classes=np.array([0, 1, 2]))
-        found = one_case.OneCase(draws, mean, result, None, {})
+        found = one_case.OneCase(draws, mean, result, None, {}, 3)
         frame = one_case.side_by_side([("Counts", 1.0, found, data)])[0].table
         assert set(frame["most plausible"]) == {first} and set(frame["next"]) == {beside}
         assert set(frame["mean plausibility"]) == {0.45}

@@ -11,6 +11,7 @@ from ...certainty.explain import BelowPeers
 from ...certainty.first_place import exact_top
 from ...certainty.regions import Region, draws_region
 from ...certainty.risk import RiskResult, risk_of
+from ...certainty.shares import votes_per_case
 from ...certainty.top_sets import OTHERS, CertaintyResult, certainty_of, most_plausible, short_of_certain
 from ...figures import cases as figures
 from ...figures.theme import Theme, class_colours
@@ -68,6 +69,8 @@ class OneCase:
         Risk; None if some class has no risk level.
     point : dict of int to float
         Point estimate by class code.
+    n_votes : int
+        How many raters the case has; of fewer than two no certainty is shown.
     """
 
     draws: CaseDraws
@@ -75,6 +78,7 @@ class OneCase:
     certainty: CertaintyResult
     risk: RiskResult | None
     point: dict[int, float]
+    n_votes: int
 
     @property
     def by_mean(self) -> np.ndarray:
@@ -98,7 +102,8 @@ def compute(inputs: Inputs, options) -> OneCase:
         model, view, reducers, reliability=reliability, n_draws=options.n_draws, seed=options.seed, cases=here
     )
     certainty = certainty_of(sets, (view.cases[case],), view.classes, exact_top(model, view, reliability, here))
-    return OneCase(whole[case], quantiles, certainty, risk_of(risk[0]) if risk else None, _point(view, model, case))
+    n_votes, point = int(votes_per_case(view, model, here)[0]), _point(view, model, case)
+    return OneCase(whole[case], quantiles, certainty, risk_of(risk[0]) if risk else None, point, n_votes)
 
 
 def _point(view: Dataset, model: PlausibilityModel, case: int) -> dict[int, float]:
@@ -179,6 +184,16 @@ def below_peers_said(found: BelowPeers, dataset: Dataset, case: int, hide_names:
     return f" Over all cases {these} the majority class less often than their peers: {', '.join(names.values())}."
 
 
+def few_said(found: OneCase) -> str:
+    """Why a case has no certainty; empty if it has one.
+
+    Parameters
+    ----------
+    found : OneCase
+    """
+    return {0: "No certainty: no annotation", 1: "No certainty: one annotation"}.get(found.n_votes, "")
+
+
 def summary(found: OneCase, n_classes: int) -> Words:
     """Return certainty of the first places and risk, each with its simulation error."""
     result, risk = found.certainty, found.risk
@@ -188,7 +203,7 @@ def summary(found: OneCase, n_classes: int) -> Words:
         for top in range(min(result.certainty.shape[1], max(n_classes - 1, 1)))  # all classes together are certain
         if np.isfinite(result.certainty[0, top])
     ]
-    words = f"Certainty of the first places: {', '.join(sets)}"
+    words = f"Certainty of the first places: {', '.join(sets)}" if found.n_votes > 1 else few_said(found)
     if risk is None:
         return Words(words, "note", "annotation certainty")
     words += (
@@ -447,6 +462,12 @@ def scale_table(class_probability: np.ndarray, view: Dataset, case: int) -> pd.D
     return pd.DataFrame({"class": view.classes, "probability": class_probability[case], "named by": named})
 
 
+def _certainty(found: OneCase) -> tuple[float, float]:
+    """Certainty of the leading class with its error; NaN of a case with one annotation."""
+    result = found.certainty
+    return (result.certainty[0, 0], result.se[0, 0]) if found.n_votes > 1 else (np.nan, np.nan)
+
+
 def side_by_side(models: Iterable[tuple[str, float, OneCase, Dataset]]) -> list[Block]:
     """Show the results of other models for the case.
 
@@ -463,7 +484,7 @@ def side_by_side(models: Iterable[tuple[str, float, OneCase, Dataset]]) -> list[
         beside = next((code for code in by_mean if code not in leading), None)
         top = float(quantiles.mean[[*draws.classes.tolist(), -1].index(leading[0])])
         rows.append(
-            (title, reliability, most_plausible(result, 0, view.classes), result.certainty[0, 0], result.se[0, 0], top,
+            (title, reliability, most_plausible(result, 0, view.classes), *_certainty(found), top,
              "" if beside is None else view.classes[beside], float(quantiles.mean[-1]))
         )  # fmt: skip
     return [

@@ -9,16 +9,19 @@ import pandas as pd
 
 from ...annotations.dataset import RISK_LEVELS, Dataset
 from ...certainty.explain import why
+from ...certainty.more_raters import OUTCOMES, MoreRaters, more_raters
+from ...certainty.p_correct import PCorrect
 from ...certainty.risk import RiskResult
-from ...certainty.top_sets import CertaintyResult, most_plausible
+from ...certainty.shares import CertaintyShares, certainty_shares
+from ...certainty.top_sets import CertaintyResult, most_plausible, short_of_certain
 from ...evaluation.sweep_table import SweepTable, reliability_sweep
 from ...models.expected_class import ClassScale, class_scale, expected_said, without_shared_words
-from ...order import lowest_first
+from ...plausibility.dirichlet import DirichletCounts
 from ...plausibility.ordinal_truth import OrdinalTruth
 from ...plausibility.protocol import PlausibilityModel
 from ...runtime.chunks import CancelToken
 from ...runtime.executors import Executor
-from ...text import exact, number, plural, probability
+from ...text import exact, percent, plural
 from ...thresholds import CERTAIN_LEVELS, UNCERTAIN_BELOW
 from ..blocks import Block, Download, Figure, Grid, Words
 from ..inputs import Inputs
@@ -38,11 +41,17 @@ class CaseCertainty:
         Risk; None if some class has no risk level.
     scale : ClassScale or None
         Scale of ordered classes.
+    shares : CertaintyShares or None
+        Which cases are uncertain, and which have one annotation; None if only the certainty was computed.
+    more : MoreRaters or None
+        What more raters would do for each case; None but for counts.
     """
 
     certainty: CertaintyResult
     risk: RiskResult | None = None
     scale: ClassScale | None = None
+    shares: CertaintyShares | None = None
+    more: MoreRaters | None = None
 
     def to_frame(self) -> pd.DataFrame:
         """Return one row per case, as in the file and on the command line."""
@@ -57,6 +66,11 @@ class CaseCertainty:
             table["risk"], table["expected_risk"] = [RISK_LEVELS[level] for level in risk.level], risk.expected
         if self.scale is not None:
             table = table.assign(**self.scale.columns())
+        if self.shares is not None:
+            table["state"] = self.shares.states()
+        if self.more is not None:
+            table["more_raters"] = [OUTCOMES[place] for place in self.more.outcome]
+            table["more_raters_chance"] = self.more.chance
         return table
 
     def to_dict(self, max_top: int) -> dict[str, Any]:
@@ -73,6 +87,17 @@ class CaseCertainty:
             near = self.scale.within_one
             found["within_one"] = float(near.mean())
             found["n_below_within_one"] = {str(level): int((near < level).sum()) for level in CERTAIN_LEVELS}
+        if (shares := self.shares) is not None:
+            found["uncertain"] = {
+                "n": shares.n_uncertain,
+                "one_annotation": int(shares.single.sum()),
+                "none": int(shares.empty.sum()),
+                "bar": shares.bar,
+                "reach": shares.reach,
+                "sentence": shares.sentence,
+            }
+        if self.more is not None:
+            found["more_raters"] = self.more.counts
         return found
 
 
@@ -107,10 +132,12 @@ def certainty_of_cases(
     model = fitted_once(model, view)
     how: dict[str, Any] = {"n_draws": n_draws, "max_top": max_top, "seed": seed}
     sweep = reliability_sweep(model, view, [reliability], **how, token=token, progress=progress, runner=runner)
-    return of_sweep(sweep, model, view)
+    return of_sweep(sweep, model, view, token)
 
 
-def of_sweep(sweep: SweepTable, model: PlausibilityModel, view: Dataset) -> CaseCertainty:
+def of_sweep(
+    sweep: SweepTable, model: PlausibilityModel, view: Dataset, token: CancelToken | None = None
+) -> CaseCertainty:
     """Return the certainty of every case from existing draws: the first reliability of a sweep.
 
     Parameters
@@ -120,11 +147,15 @@ def of_sweep(sweep: SweepTable, model: PlausibilityModel, view: Dataset) -> Case
         Model of the sweep, with what it learned on raters.
     view : Dataset
         Dataset of the sweep.
+    token : CancelToken, optional
     """
-    scale = None
+    scale, more, (reliability, *_) = None, None, sweep.reliabilities
     if isinstance(model, OrdinalTruth):
-        scale = class_scale(model.probability(view, sweep.reliabilities[0]))
-    return CaseCertainty(sweep.certainty[0], sweep.risk[0] if sweep.risk else None, scale)
+        scale = class_scale(model.probability(view, reliability))
+    shares = certainty_shares(view, model, sweep.certainty[0], reliability=reliability)
+    if isinstance(model, DirichletCounts):
+        more = more_raters(view, model, reliability=reliability, token=token)
+    return CaseCertainty(sweep.certainty[0], sweep.risk[0] if sweep.risk else None, scale, shares, more)
 
 
 def compute(inputs: Inputs, options, **how: Any) -> CaseCertainty:
@@ -139,22 +170,9 @@ def table_of(found: CaseCertainty, inputs: Inputs, options) -> pd.DataFrame:
     return found.to_frame()
 
 
-def headline(result: CertaintyResult, reliability: float, about: str = "") -> str:
-    """Return how many cases are uncertain, in a sentence.
-
-    Parameters
-    ----------
-    result : CertaintyResult
-    reliability : float
-    about : str
-        Words for the label, if one was chosen.
-    """
-    n = result.n_below(UNCERTAIN_BELOW)
-    stay = f"{'stays' if n == 1 else 'stay'} uncertain{about} at trust γ = {exact(reliability)}"
-    return f"{n:,} of {plural(len(result.cases), 'case')} {stay}"
-
-
-def listed(found: CaseCertainty, cases: Sequence[int] | np.ndarray, letters: int = 40) -> pd.DataFrame:
+def listed(
+    found: CaseCertainty, cases: Sequence[int] | np.ndarray, letters: int = 40, correct: PCorrect | None = None
+) -> pd.DataFrame:
     """Return cases as people read them.
 
     Parameters
@@ -164,20 +182,27 @@ def listed(found: CaseCertainty, cases: Sequence[int] | np.ndarray, letters: int
         Positions of cases, in this order.
     letters : int
         Number of letters of the name of a class next to another one.
+    correct : PCorrect, optional
+        P(correct) of the leading class gets a column.
     """
-    result, scale = found.certainty, found.scale
+    result, scale, shares = found.certainty, found.scale, found.shares
     names = result.classes if scale is None else without_shared_words(result.classes)
+    known = np.ones(len(cases), bool) if shares is None else ~(shares.single | shares.empty)[cases]
     frame = pd.DataFrame(
         {
             "case": [result.cases[case] for case in cases],
-            "certainty": result.certainty[cases, 0],
+            "certainty": np.where(known, short_of_certain(result.certainty[cases, 0]), np.nan),
             "most plausible": [most_plausible(result, int(case), names, letters) for case in cases],
         }
     )
+    if correct is not None:
+        frame.insert(2, "P(correct)", correct.of(result.top_class())[cases])
     if scale is not None:
         ends = scale.expected_class, scale.expected_class_low, scale.expected_class_high
         each = zip(*(end[cases] for end in ends), strict=True)
-        frame.insert(2, "expected", [expected_said(names, *one) for one in each])
+        frame.insert(frame.columns.get_loc("most plausible"), "expected", [expected_said(names, *one) for one in each])
+    if found.more is not None and shares is not None:
+        frame["more raters"] = np.where(known, found.more.in_short()[cases], shares.states()[cases])
     return frame
 
 
@@ -201,19 +226,21 @@ def present(found: CaseCertainty, inputs: Inputs, options) -> list[Block]:
     from ...figures import reliability as figures  # commands that print the table need no figure
 
     result, reliability, view = found.certainty, model_and_reliability(inputs)[1], view_of(inputs, options)
-    cases = lowest_first(result.certainty[:, 0])[:_LISTED]
+    assert found.shares is not None, "of a sweep"
+    cases = found.shares.order(result.certainty[:, 0])[:_LISTED]
     frame = listed(found, cases)
     if found.risk is not None:
         frame["risk"] = [RISK_LEVELS[level] for level in found.risk.level[cases]]
     frame["why"] = [reason(inputs, view, int(case)) for case in cases]
     sweep = SweepTable((reliability,), (result,))
-    below = result.n_below(UNCERTAIN_BELOW)
-    lead = (
-        f"{below:,} of {plural(len(result.cases), 'case')} {'is' if below == 1 else 'are'} less certain than "
-        f"{number(UNCERTAIN_BELOW, 1)} at γ = {exact(reliability)}; the mean certainty is {probability(result.mean())}."
-    )
     return [
-        Words(lead, "lead"),
+        Words(f"{found.shares.headline(f' at γ = {exact(reliability)}')}.", "lead"),
+        *(Words(each) for each in (found.shares.beside, "" if found.more is None else found.more.sentence) if each),
+        Words(
+            f"Uncertain: certainty below {percent(UNCERTAIN_BELOW)}. The mean certainty is {percent(result.mean())}.",
+            "note",
+            "annotation certainty",
+        ),
         Figure(
             lambda theme: figures.sorted_certainty(sweep, theme, "Certainty of every case, sorted"),
             "Sorted certainty of all cases",

@@ -13,6 +13,7 @@ from ...certainty.truth_curve import TruthCurve, truth_curve
 from ...errors import NotApplicableError
 from ...models.choose import choose
 from ...models.gold import gold_cases
+from ...plausibility.learned_counts import learned_prior
 from ...plausibility.protocol import PlausibilityModel
 from ...text import number, plural
 from ...thresholds import LEAST_GOLD
@@ -82,7 +83,8 @@ def compute(inputs: Inputs, options, progress: Progress | None = None) -> Anchor
             raise
         why = str(error)
     beta = _beta(dataset, model, progress) if options.beta is None else options.beta
-    opening = default_reliability(dataset, model, beta=beta, truth=truth, readers=readers)
+    prior = learned_prior(dataset, model)
+    opening = default_reliability(dataset, model, beta=beta, truth=truth, readers=readers, prior=prior)
     return Anchors(opening, readers, truth, beta, why)
 
 

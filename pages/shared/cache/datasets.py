@@ -699,6 +699,14 @@ def class_view(dataset: Dataset, threshold: float | str | None) -> tuple[Dataset
 
 
 @remembered
+def learned_counts(dataset: Dataset):
+    """Counts with the prior learned from all cases."""
+    from core.plausibility.learned_counts import learned_counts
+
+    return learned_counts(dataset)
+
+
+@remembered
 def can_be_wide(dataset: Dataset) -> bool:
     """Whether the annotations fit into a table with a column for each rater."""
     from core.annotations.write import wide_table

@@ -18,6 +18,7 @@ from core.text import html_text, markdown, shorten, simulated
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
 from pages.shared.cases import content as case_facts
+from pages.shared.cases import correct
 from pages.shared.kit import blocks, plausibility_models, trusted_raters, widgets
 from pages.shared.kit import style as look
 
@@ -30,6 +31,8 @@ def show(dataset: Dataset, view: Dataset, case: int, model: PlausibilityModel, r
         said = reason(cached_cases.inputs(dataset, model, reliability), view, case)
         st.markdown(markdown(f"{said}{_doubted(view if dataset.kind == 'set' else dataset, case)}"))
     blocks.show([answer.summary(found, view.n_classes)])
+    if dataset.kind != "score":
+        correct.say(dataset, case, found)
     if dataset.kind == "set":
         labels(dataset, case, model, reliability)
     left, right = st.columns(2, gap="small")
@@ -110,6 +113,7 @@ def plausibilities(view: Dataset, case: int, model: PlausibilityModel, reliabili
         _plausible(view, case, found, model, reliability)
         if not isinstance(model, OrdinalTruth):
             blocks.show([answer.summary(found, view.n_classes)])
+        correct.say(view, case, found)
 
 
 def labels(dataset: Dataset, case: int, model: PlausibilityModel, reliability: float) -> None:
@@ -188,7 +192,7 @@ def _models(dataset: Dataset, case: int, model: PlausibilityModel, reliability: 
     found = []
     for name in plausibility_models.offered(dataset):
         own = name == model.name
-        other = model if own else plausibility_models.method(name).make()
+        other = model if own else plausibility_models.made(name, dataset)
         gamma = reliability if own else other.default_reliability
         eaten = plausibility_models.data_for(name, dataset, quietly=True)
         other = trusted_raters.in_hand(eaten, other)

@@ -15,7 +15,7 @@ from pages.shared.kit import widgets
 
 MOST_ROWS = 2_000
 MOST = 328  # pixels: of the pane of 341 pixels a scroll bar takes 12
-REVIEW, EXPECTED, EXPECTED_BESIDE = 64, 92, 60
+REVIEW, EXPECTED, EXPECTED_BESIDE, CORRECT, MORE, LEAST = 64, 92, 60, 70, 92, 78
 _CLICKED, _ANCHOR = "_worklist_clicked", "_worklist_anchor"
 
 
@@ -136,12 +136,16 @@ def widths(longest: int, *, reviewed: bool, ordered: bool) -> dict:
     """
     expected = EXPECTED_BESIDE if reviewed else EXPECTED
     more = REVIEW * reviewed + expected * ordered
-    case, certainty = min(max(24 + 8 * longest, 50), 78 if more else 112), 78 if more else 92
+    case, certainty = min(max(24 + 8 * longest, 50), 78), 78
     return {
         "case": st.column_config.TextColumn(width=case),
         "certainty": st.column_config.ProgressColumn(format="%.2f", min_value=0, max_value=1, width=certainty),
+        "P(correct)": st.column_config.NumberColumn(
+            format="%.0f%%", width=CORRECT, help=widgets.explained("p correct")
+        ),
+        "more raters": st.column_config.TextColumn(width=MORE, help=widgets.explained("more raters")),
         "most plausible": st.column_config.TextColumn(
-            width=MOST - certainty - case - more,
+            width=max(MOST - certainty - case - more - CORRECT, LEAST),
             help="“or”: no class is likelier to come first than all others together",
         ),
         "review": st.column_config.TextColumn(width=REVIEW),

@@ -6,8 +6,9 @@ import streamlit as st
 from core.agreement.applicable_coefficients import ApplicableCoefficients
 from core.agreement.intervals import Z95, Share
 from core.agreement.pairs import METHOD as PAIRS
+from core.analyses.cases.certainty import CaseCertainty
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import CertaintyResult, short_of_certain
+from core.certainty.top_sets import short_of_certain
 from core.evaluation.choice import verdict
 from core.evaluation.sweep_table import SweepTable
 from core.extremes import clearly_least, clearly_most_cases
@@ -43,7 +44,7 @@ def agreement(found: ApplicableCoefficients | None, why: str, theme) -> None:
     st.page_link("pages/agreement.py", label="Open Agreement", icon=":material/handshake:")
 
 
-def cases(views: home_known.Views, theme) -> CertaintyResult | None:
+def cases(views: home_known.Views, theme) -> CaseCertainty | None:
     """Certainty of cases and the most ambiguous one → Cases; returns what it shows."""
     place = st.container()
     certain = home_known.certainty(views)
@@ -55,22 +56,31 @@ def cases(views: home_known.Views, theme) -> CertaintyResult | None:
             elif not views.plausible.n_annotations:
                 st.write("No class can be used: the first choice of every ranking is tied.")
         else:
-            value = certain.certainty[:, 0]
+            shares, value = certain.shares, certain.certainty.certainty[:, 0]
+            known = ~(shares.single | shares.empty)
             _title(least_certain(certain))
-            alt = f"Number of cases by certainty; {certain.n_below(UNCERTAIN_BELOW):,} are uncertain"
-            plot_still(figures.certainties(value, UNCERTAIN_BELOW, theme), "home_cases", alt)
+            alt = f"Number of cases by certainty; {shares.n_uncertain:,} are uncertain"
+            if known.any():
+                plot_still(figures.certainties(value[known], UNCERTAIN_BELOW, theme), "home_cases", alt)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.page_link("pages/cases.py", label="Open Cases", icon=":material/view_list:", width="content")
         if certain is not None:
-            case_id = certain.cases[lowest_first(certain.certainty[:, 0])[0]]
+            case_id = certain.certainty.cases[certain.shares.order(certain.certainty.certainty[:, 0])[0]]
             words = "Open this case" if least_certain(certain).startswith("Most ambiguous") else "Open the first case"
             st.button(words, type="tertiary", on_click=open_case, args=(case_id,), key="home_case")
     return certain
 
 
-def least_certain(certain: CertaintyResult) -> str:
-    """Which case is the most ambiguous, or how many are as ambiguous as each other to two digits or by few draws."""
-    value, se = short_of_certain(certain.certainty[:, 0]), certain.se[:, 0]
+def least_certain(certain: CaseCertainty) -> str:
+    """Which case is the most ambiguous, or how many are as ambiguous as each other to two digits or by few draws.
+
+    Cases with one annotation have no certainty.
+    """
+    kept = np.flatnonzero(~(certain.shares.single | certain.shares.empty))
+    if not kept.size:
+        return certain.shares.why_none
+    result = certain.certainty
+    value, se = short_of_certain(result.certainty[kept, 0]), result.se[kept, 0]
     least = int(lowest_first(value)[0])
     said = probability(float(value[least]))
     alike = np.rint(100 * value) == np.rint(100 * value[least])
@@ -80,7 +90,7 @@ def least_certain(certain: CertaintyResult) -> str:
         return f"{every} cases are about equally certain: {said}"
     if n_same > 1:
         return f"{n_same:,} cases are the most ambiguous, certainty about {said}"
-    return f"Most ambiguous: {markdown(shorten(certain.cases[least], 24))}, certainty {said}"
+    return f"Most ambiguous: {markdown(shorten(result.cases[kept[least]], 24))}, certainty {said}"
 
 
 def classifiers(views: home_known.Views, theme) -> SweepTable | None:

@@ -8,11 +8,11 @@ import streamlit as st
 from core.agreement.applicable_coefficients import ApplicableCoefficients
 from core.agreement.intervals import Share
 from core.analyses.agreement import AGREEMENT
+from core.analyses.cases.certainty import CaseCertainty
 from core.analyses.raters.table import AssessedRaters
 from core.analysis_settings import AnalysisSettings
 from core.annotations.dataset import Dataset
 from core.annotations.rater_codes import with_codes
-from core.certainty.top_sets import CertaintyResult
 from core.evaluation.sweep_table import SweepTable
 from core.models.average import METHOD as AVERAGE
 from core.models.average import AveragedModels
@@ -99,7 +99,7 @@ def agreement(dataset: Dataset) -> ApplicableCoefficients | None:
     return analyses.result(part, dataset) if part.applicable(dataset).possible else None
 
 
-def certainty(views: Views) -> CertaintyResult | None:
+def certainty(views: Views) -> CaseCertainty | None:
     """Certainty of every case, as the Cases page has it; None while it or γ is worked out, or until it is asked for."""
     if not views.plausible.n_annotations or views.settings.reliability_open:
         return None
@@ -107,7 +107,7 @@ def certainty(views: Views) -> CertaintyResult | None:
         views.plausible, "certainty", views.plausible.n_cases, plausibility_models.method(views.model.name).most_cases
     ):
         return None
-    return plausibility_models.certainty(views.plausible, views.model, views.reliability)
+    return plausibility_models.case_certainty(views.plausible, views.model, views.reliability)
 
 
 def sweep(views: Views) -> SweepTable | None:

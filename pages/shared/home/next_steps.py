@@ -4,23 +4,22 @@ import streamlit as st
 
 from core.agreement.applicable_coefficients import ApplicableCoefficients
 from core.agreement.benchmark_labels import before_opinions
-from core.certainty.top_sets import CertaintyResult
+from core.analyses.cases.certainty import CaseCertainty
 from core.models.gold import gold_cases
 from core.raters.flagged_raters import FlaggedRaters
 from core.text import plural
-from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.home import known as home_known
 
 
 def show(
     views: home_known.Views,
-    certain: CertaintyResult | None,
+    certain: CaseCertainty | None,
     act: FlaggedRaters | None,
     agreement: ApplicableCoefficients | None,
 ) -> None:
     """A line for each; what is still being computed gets its line when it is known."""
     st.subheader("What to do next", anchor=False)
-    below = certain.n_below(UNCERTAIN_BELOW) if certain is not None else 0
+    below = certain.shares.n_uncertain if certain is not None else 0
     if below and agreement is not None and (first := before_opinions(agreement.quoted)):
         _line(*first, "agreement", "Look")
     elif below:

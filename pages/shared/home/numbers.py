@@ -5,8 +5,9 @@ import streamlit as st
 
 from core.agreement.applicable_coefficients import ApplicableCoefficients
 from core.agreement.intervals import Coefficient, share_of
+from core.analyses.cases.certainty import CaseCertainty
 from core.annotations.dataset import Dataset
-from core.certainty.top_sets import CertaintyResult
+from core.certainty.shares import CertaintyShares
 from core.evaluation.choice import at_least, leaders
 from core.evaluation.gold_accuracy import gold_accuracy
 from core.evaluation.metrics import TOP, first_metric, metric_names
@@ -22,16 +23,10 @@ from pages.shared.home import known as home_known
 from pages.shared.kit import opening, plausibility_models, state, widgets
 
 
-def sentence(dataset: Dataset, found: ApplicableCoefficients | None, certain: CertaintyResult | None) -> str:
+def sentence(dataset: Dataset, found: ApplicableCoefficients | None, certain: CaseCertainty | None) -> str:
     """The most important thing: how far raters agree, and how many cases stay open."""
     name = markdown(shorten(dataset.name, 44))
-    uncertain = ""
-    if certain is not None:
-        below = certain.n_below(UNCERTAIN_BELOW)
-        be = "is" if below == 1 else "are"
-        part = f"{below:,} of" if below < dataset.n_cases else "all"
-        uncertain = f"{part} {plural(dataset.n_cases, 'case')} {be} uncertain" if below else "every case is certain"
-        uncertain = uncertain.replace("all 1 case", "the one case").replace("all 2 cases", "both cases")
+    uncertain = "" if certain is None else _uncertain_said(certain.shares, dataset)
     if found is None:
         words = "agreement cannot be determined because no case was annotated twice"
         return f"{name}: {words}"
@@ -46,12 +41,26 @@ def sentence(dataset: Dataset, found: ApplicableCoefficients | None, certain: Ce
             words = "raters agree on every score"
     elif found.kind == "set":
         words = f"agreement on sets of labels is α = {number(main.value)}"
-        uncertain = uncertain and f"{uncertain} about “{markdown(state.split(dataset))}”"
     elif main.value == 1.0:
         words = "raters agree on everything"
     else:
         words = f"raters agree on {percent(main.value)} of {found.pairs}"
     return f"{name}: {words}" + (f", and {uncertain}" if uncertain else "")
+
+
+def _uncertain_said(shares: CertaintyShares, dataset: Dataset) -> str:
+    """How many cases are uncertain, as the end of a sentence."""
+    about = f" about “{markdown(state.split(dataset))}”" if dataset.kind == "set" else ""
+    n, n_cases, n_single = shares.n_uncertain, shares.uncertain.size, int(shares.single.sum())
+    if shares.why_none:
+        return f"{shares.why_none[0].lower()}{shares.why_none[1:]}"
+    one = f", {n_single:,} {'has' if n_single == 1 else 'have'} one annotation" if n_single else ""
+    if not n:
+        few = shares.single.any() or shares.empty.any()
+        return f"no case is uncertain{about}{one}" if few else f"every case is certain{about}"
+    every = {1: "the one case", 2: "both cases"}.get(n, f"all {n:,} cases")
+    which = every if n == n_cases else f"{n:,} of {plural(n_cases, 'case')}"
+    return f"{which} {'is' if n == 1 else 'are'} uncertain{about}{one}"
 
 
 def cases(dataset: Dataset) -> None:
@@ -87,7 +96,7 @@ def agreement(found: ApplicableCoefficients | None, why: str) -> None:
     st.caption(_ends(main, in_percent=True) + beyond)
 
 
-def uncertain(views: home_known.Views, certain: CertaintyResult | None) -> None:
+def uncertain(views: home_known.Views, certain: CaseCertainty | None) -> None:
     """Share of cases whose certainty stays low, with an interval over cases; no number while γ is being chosen."""
     help_sign = widgets.explained("annotation certainty")
     if certain is None:
@@ -95,14 +104,21 @@ def uncertain(views: home_known.Views, certain: CertaintyResult | None) -> None:
         not_yet = opening.CHOOSING if views.settings.reliability_open else "Not computed yet."
         st.caption(not_yet if views.plausible.n_annotations else "No annotation can be used.")
         return
-    below = certain.n_below(UNCERTAIN_BELOW)
-    share = share_of(below, len(certain.cases))
+    shares, model = certain.shares, plausibility_models.method(views.model.name).title
+    by = f"({model}, γ = {exact(views.reliability)})"
+    if shares.why_none:
+        st.metric("Uncertain cases", "–", help=help_sign)
+        st.caption(f"{shares.why_none} {by}. {shares.beside}")
+        return
+    share, n_single = share_of(shares.n_uncertain, shares.uncertain.size), int(shares.single.sum())
+    one = f"; {n_single:,} with one annotation" if n_single else ""
     st.metric("Uncertain cases", percent(share.value), help=help_sign)
     st.caption(
-        f"{percent_range(share.low, share.high)}; {below:,} of {share.n:,} below certainty "
-        f"{number(UNCERTAIN_BELOW, 1)} "
-        f"({plausibility_models.method(views.model.name).title}, γ = {exact(views.reliability)})"
+        f"{percent_range(share.low, share.high)}; {shares.n_uncertain:,} of {share.n:,} below certainty "
+        f"{number(UNCERTAIN_BELOW, 1)} {by}{one}"
     )
+    if certain.more is not None and certain.more.sentence:
+        st.caption(certain.more.sentence, help=widgets.explained("more raters"))
 
 
 def metric_of(views: home_known.Views) -> str:

@@ -3,14 +3,18 @@
 import streamlit as st
 
 from core.analyses.cases.certainty import CaseCertainty, certainty_of_cases
-from core.analysis_settings import plausibility_names
+from core.analysis_settings import learns_prior, plausibility_names
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import CertaintyResult
 from core.methods import AS_IS, Method, Option, method_named
 from core.models.choose import FEWEST_TO_TELL, Choice
 from core.models.ordinal import METHOD as ORDINAL
+from core.models.vote_prior import PUBLISHED_ALPHA, VotePrior
+from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.learned_counts import LearnedCounts
 from core.plausibility.protocol import PlausibilityModel
 from core.runtime.jobs import Job
+from core.text import typed
 from pages.shared.cache import access
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import expected, job_progress, state, widgets
@@ -19,6 +23,8 @@ N_DRAWS = 1000
 SEED = 0
 SAMPLING = {"draws": N_DRAWS, "seed": SEED}
 CHOICE = "Held-out scores of rater models"
+LEARNED, _OWN = state.LEARNED_PRIOR, "own"
+_ALPHA = f"{DirichletCounts.name}-alpha"
 _CERTAINTY = "Certainty of all cases"
 _OPENED, _SAID = "_model_opened", "_settings_said"
 
@@ -28,9 +34,28 @@ def method(name: str) -> Method:
     return method_named("plausibility", name)
 
 
-def made(name: str) -> PlausibilityModel:
-    """The model of that name with its default prior."""
-    return method(name).make()
+def made(name: str, dataset: Dataset) -> PlausibilityModel:
+    """The model of that name with the prior that it opens with."""
+    model = method(name).make()
+    return _learned(dataset).model if learns_prior(model, dataset) else model
+
+
+def _learned(dataset: Dataset) -> LearnedCounts:
+    return cached.learned_counts(data_for(DirichletCounts.name, dataset, quietly=True))
+
+
+def learned_prior(view: Dataset, model: PlausibilityModel) -> VotePrior | None:
+    """The prior learned from all cases, if a model has it.
+
+    Parameters
+    ----------
+    view : Dataset
+        What the model takes.
+    model : PlausibilityModel
+    """
+    if not isinstance(model, DirichletCounts) or view.kind != "class":
+        return None
+    return cached.learned_counts(view).prior_of(model)
 
 
 def offered(dataset: Dataset) -> list[str]:
@@ -92,20 +117,21 @@ def _chosen(names: list[str], dataset: Dataset) -> str | None:
 
 
 def _model_chosen() -> None:
-    st.session_state.pop("reliability", None)
+    for part in ("reliability", "prior", state.EARLIER_PRIOR):
+        st.session_state.pop(part, None)
     st.session_state.pop(_OPENED, None)
     remember_choice()
 
 
 def remember_choice() -> None:
-    """Keep the model and the trust that the user chose with the dataset, so that it opens with them.
+    """Keep the model, its prior and γ that the user chose with the dataset, so that it opens with them.
 
     Whoever may not change the data keeps them for the session alone.
     """
     _say_once()
     if not access.may_change(st.session_state["data"]):
         return
-    chosen = {part: st.session_state.get(part) for part in ("model", "reliability")}
+    chosen = {part: st.session_state.get(part) for part in state.CHOSEN}
     told = {part: value for part, value in chosen.items() if value is not None}
     access.WriteRight(st.session_state["data"]).choose(told)
 
@@ -117,19 +143,78 @@ def _say_once() -> None:
         st.toast("All pages and the report use the model and γ that you chose.")
 
 
-def choose_prior(place, name: str) -> PlausibilityModel:
+def choose_prior(place, name: str, dataset: Dataset) -> PlausibilityModel:
     """The model with its prior, chosen among the rarer settings."""
-    asked = [option for option in method(name).options if option.on_page]
-    return method(name).make(**{option.name: _ask(place, name, option) for option in asked})
+    learns = learns_prior(method(name).make(), dataset)
+    if learns:
+        _choose_learned(place, dataset)
+    for option in method(name).options:
+        if option.on_page and not (learns and option.name == "alpha" and _prior() == LEARNED):
+            _ask(place, name, option)
+    return as_chosen(dataset)
+
+
+def _choose_learned(place, dataset: Dataset) -> None:
+    """Choice between the learned prior and another α; the address carries it."""
+    learned = _learned(dataset)
+    st.session_state["prior_kind"] = LEARNED if _prior() == LEARNED else _OWN
+    place.radio(
+        "Prior of counts",
+        [LEARNED, _OWN],
+        format_func={LEARNED: "Learned from all cases", _OWN: "Published, α = 1, or your own"}.get,
+        key="prior_kind",
+        on_change=_prior_chosen,
+    )
+    if _prior() == LEARNED:
+        place.caption(learned.prior.sentence(data_for(DirichletCounts.name, dataset, quietly=True).n_classes))
+
+
+def _prior() -> str:
+    return st.session_state.get("prior") or LEARNED
+
+
+def _prior_chosen() -> None:
+    own = st.session_state["prior_kind"] == _OWN
+    st.session_state["prior"] = typed(PUBLISHED_ALPHA) if own else LEARNED
+    st.session_state.pop(_ALPHA, None)
+    st.session_state.pop(state.EARLIER_PRIOR, None)
+    remember_choice()
+
+
+def _alpha_chosen() -> None:
+    st.session_state["prior"] = typed(st.session_state[_ALPHA])
+    remember_choice()
+
+
+def earlier_prior(model: PlausibilityModel) -> bool:
+    """Whether γ comes from before counts learned their prior, and the published one was taken for it."""
+    return isinstance(model, DirichletCounts) and bool(st.session_state.get(state.EARLIER_PRIOR))
+
+
+def use_learned_prior() -> None:
+    """Take the learned prior, and γ as it opens with it."""
+    for part in ("prior", "reliability", _ALPHA, state.EARLIER_PRIOR):
+        st.session_state.pop(part, None)
+    remember_choice()
 
 
 def as_chosen(dataset: Dataset) -> PlausibilityModel:
-    """The model with its prior as chosen on the Cases page, else the default one."""
+    """The model with its prior as chosen on the Cases page, else as it opens."""
     names = offered(dataset)
     name = _chosen(names, dataset) or names[0]
+    if learns_prior(method(name).make(), dataset):
+        if (prior := _prior()) == LEARNED:
+            return _learned(dataset).model
+        return DirichletCounts(state.prior_alpha(prior))
     options = [option for option in method(name).options if option.on_page]
     chosen = {option.name: st.session_state.get(_key(name, option), option.default) for option in options}
     return method(name).make(**chosen)
+
+
+def carry_prior(model: PlausibilityModel, dataset: Dataset) -> None:
+    """Have the address say the prior beside γ, which means nothing without it."""
+    if learns_prior(model, dataset):
+        st.session_state["prior"] = _prior()
 
 
 def _key(name: str, option: Option) -> str:
@@ -140,11 +225,16 @@ def _ask(place, name: str, option: Option):
     how = {"key": _key(name, option), "persist_state": "session"}
     if option.choices:
         return place.radio(option.label, list(option.choices), format_func=dict(option.choices).get, **how)
+    low, high = max(option.low, 0.01), min(option.high, 10.0)
+    if how["key"] == _ALPHA and (prior := _prior()) != LEARNED:
+        st.session_state[_ALPHA] = min(max(state.prior_alpha(prior), low), high)
+        how["on_change"] = _alpha_chosen
+    else:
+        how["value"] = option.default
     return place.number_input(
         option.label,
-        min_value=max(option.low, 0.01),
-        max_value=min(option.high, 10.0),
-        value=option.default,
+        min_value=low,
+        max_value=high,
         step=0.1,
         help=widgets.explained(option.name),
         **how,
@@ -158,12 +248,6 @@ def data_for(name: str, dataset: Dataset, *, quietly: bool = False) -> Dataset:
     if quietly:
         return cached.class_view(dataset, state.split(dataset))[0]
     return widgets.class_view(dataset)
-
-
-def certainty(view: Dataset, model: PlausibilityModel, reliability: float) -> CertaintyResult | None:
-    """Annotation certainty of all cases, or None while it is worked out."""
-    found = case_certainty(view, model, reliability)
-    return None if found is None else found.certainty
 
 
 def case_certainty(view: Dataset, model: PlausibilityModel, reliability: float) -> CaseCertainty | None:
@@ -201,8 +285,18 @@ def _certainty_work(view: Dataset, model: PlausibilityModel, reliability: float)
     return work
 
 
-def options_of(model: PlausibilityModel) -> str:
-    """The prior of a model as options of the command line."""
+def options_of(model: PlausibilityModel, view: Dataset) -> str:
+    """The prior of a model as options of the command line.
+
+    Parameters
+    ----------
+    model : PlausibilityModel
+    view : Dataset
+        What the model takes.
+    """
+    prior = learned_prior(view, model)
+    if prior is not None and prior.learned:
+        return " --learned-prior"
     settings = model.settings()
     kept = [option for option in method(model.name).options if option.name in settings]
     return "".join(

@@ -31,6 +31,7 @@ def choose(place, below, dataset: Dataset, model: PlausibilityModel) -> float:
     offer = plausibility_models.method(model.name).reliability
     settings = _opening(dataset, model, waits=True)
     opened, found = settings.reliability, settings.opening
+    plausibility_models.carry_prior(model, dataset)
     wanted = st.session_state.get("reliability")
     if wanted is None or wanted == st.session_state.get(_OPENED):
         wanted = st.session_state[_OPENED] = opened
@@ -52,7 +53,19 @@ def choose(place, below, dataset: Dataset, model: PlausibilityModel) -> float:
             words = f"Set by you; it opens at {number(opened)}. {found.reason}"
         with below:
             _said(words, found)
+    if plausibility_models.earlier_prior(model):
+        with below:
+            _say_earlier_prior()
     return reliability
+
+
+def _say_earlier_prior() -> None:
+    """Say which prior a γ from before goes with, with a way to the learned one."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption("This γ was chosen with the published prior (α = 1), which is used here too.", width="content")
+        st.button(
+            "Use the learned prior", type="tertiary", on_click=plausibility_models.use_learned_prior, key="learn_prior"
+        )
 
 
 def opens(dataset: Dataset, model: PlausibilityModel) -> float:

@@ -1,15 +1,17 @@
 """Which dataset and which case this session looks at, and the address that says so.
 
-The address is ``?data=<digest or sample>&select=…&case=…&model=…&reliability=…``, in the guided story with
+The address is ``?data=<digest or sample>&select=…&case=…&model=…&prior=…&reliability=…``, in the guided story with
 ``&story=<step>``, in a presentation with ``&presenting=1``, with two selections side by side in ``&compare=…``. It is
 adopted when somebody opens or edits it, and written after each run; moving between pages clears it, and it is written
-again.
+again. The prior of counts is "learned" or their α; γ without a prior is from before it was learned, and goes with the
+published one.
 """
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -21,7 +23,9 @@ from core.annotations.named_selection import Selection
 from core.errors import PluralityError
 from core.ingest.read_files import Reading
 from core.machines.marks import Machine
-from core.text import exact
+from core.models.vote_prior import PUBLISHED_ALPHA
+from core.plausibility.dirichlet import LARGEST, SMALLEST, DirichletCounts
+from core.text import exact, typed
 from pages.shared.cache import access, streamlit_private
 from pages.shared.cache import datasets as cached
 from pages.shared.kit import presentation
@@ -29,8 +33,10 @@ from pages.shared.kit import presentation
 _WRITTEN = "_address_written"
 _LEFT = "_addresses_left"  # those before the last, until the browser is known to have that
 COUNTED = "machines_count"
-_CHOSEN = ("model", "reliability")
-_PARTS = ("data", "select", "case", "model", "reliability", "story", "presenting", "compare")
+CHOSEN = ("model", "prior", "reliability")
+LEARNED_PRIOR = "learned"
+EARLIER_PRIOR = "_prior_from_before"
+_PARTS = ("data", "select", "case", "model", "prior", "reliability", "story", "presenting", "compare")
 
 
 def adopt_address() -> None:
@@ -54,9 +60,12 @@ def adopt_address() -> None:
         _take_chosen(said["data"], said)
     if "reliability" in said and said["reliability"] != written.get("reliability"):
         st.session_state["reliability"] = _number(said["reliability"])
-    for part in ("select", "case", "model", "story", "presenting"):
+        _take_published_prior(said)
+    for part in ("select", "case", "model", "prior", "story", "presenting"):
         if part in said and said[part] != written.get(part):
             st.session_state[part] = said[part]
+            if part == "prior":
+                st.session_state.pop(EARLIER_PRIOR, None)
     if "compare" in said and said["compare"] != written.get("compare"):
         st.session_state["compare"] = said["compare"]
         st.session_state["agreement_tabs"] = "Compare"
@@ -92,24 +101,45 @@ def most_named(dataset: Dataset) -> str:
 
 def use(address: str) -> None:
     """Change to another dataset, by its digest or the name of a sample."""
-    left = ("select", "case", "threshold", "label", "find", "model", "reliability", "compare", "_compared_last")
-    for name in (*left, COUNTED):
+    left = ("select", "case", "threshold", "label", "find", *CHOSEN, "compare", "_compared_last")
+    for name in (*left, COUNTED, EARLIER_PRIOR):
         st.session_state.pop(name, None)
     st.session_state["data"] = address
     _take_chosen(address, {})
 
 
 def _take_chosen(address: str, said: dict[str, str]) -> None:
-    """The model and the trust that were chosen last for these data, where the address does not say."""
-    if not address or any(part in said for part in _CHOSEN):
+    """The model, its prior and γ that were chosen last for these data, where the address does not say."""
+    if not address or any(part in said for part in CHOSEN):
         return
     try:
         chosen = access.ReadRight(address).chosen()
     except PluralityError:  # said where the data are opened
         return
-    for part in _CHOSEN:
+    for part in CHOSEN:
         if part in chosen:
             st.session_state[part] = chosen[part]
+    _take_published_prior(chosen)
+
+
+def _take_published_prior(chosen: Mapping[str, Any]) -> None:
+    """Give counts the published prior if γ was chosen before they learned theirs."""
+    of_counts = chosen.get("model", DirichletCounts.name) == DirichletCounts.name
+    if of_counts and "reliability" in chosen and "prior" not in chosen:
+        st.session_state["prior"], st.session_state[EARLIER_PRIOR] = typed(PUBLISHED_ALPHA), True
+
+
+def prior_alpha(prior: str) -> float:
+    """α that a prior in the address stands for; the published one if it cannot be understood.
+
+    Parameters
+    ----------
+    prior : str
+    """
+    with suppress(ValueError):
+        if SMALLEST <= float(prior) <= LARGEST:
+            return float(prior)
+    return PUBLISHED_ALPHA
 
 
 def leave() -> None:

@@ -33,7 +33,7 @@ def is_asked_for(model: PlausibilityModel) -> bool:
 
 def default_model(dataset: Dataset) -> PlausibilityModel | None:
     """The model that estimates trust on these data, with its default prior; None where none does."""
-    models = [plausibility_models.made(name) for name in plausibility_models.offered(dataset)]
+    models = [plausibility_models.made(name, dataset) for name in plausibility_models.offered(dataset)]
     return next((model for model in models if is_asked_for(model)), None)
 
 
@@ -72,7 +72,7 @@ def or_default(dataset: Dataset, model: PlausibilityModel) -> PlausibilityModel:
         job = cached.job(_key(view, model), _title(model), _work(view, model), of=view, background=True)
         if not job.finished:
             job_progress.redraw_after(job)
-    others = (plausibility_models.made(name) for name in plausibility_models.offered(dataset))
+    others = (plausibility_models.made(name, dataset) for name in plausibility_models.offered(dataset))
     return next(other for other in others if not is_needed(other))
 
 

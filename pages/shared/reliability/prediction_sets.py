@@ -143,7 +143,7 @@ def _command(inputs: Inputs, told: dict[str, Any]) -> str:
     """What gives the sets of all cases again."""
     model = inputs.settings.plausibility
     flags = "".join(flag.format(told[name]) for name, flag in _FLAGS.items() if name in told)
-    prior = plausibility_models.options_of(model).replace("--alpha", "--prior-alpha")
+    prior = plausibility_models.options_of(model, inputs.dataset).replace("--alpha", "--prior-alpha")
     asked = f"--alpha {typed(told['alpha'])} --reliability {typed(told['reliability'])}{flags}"
     return provenance.command_line(inputs.dataset, f"sets FILE {asked} --model {model.name}{prior}")
 

@@ -74,8 +74,8 @@ def _certainty(dataset: Dataset, people: Dataset, model, reliability: float) -> 
     if people.kind == "set":
         return _over_all(people, cached_cases.label_sets(people, model, reliability).whole, dataset)
     view = plausibility_models.data_for(model.name, people, quietly=True)
-    found = plausibility_models.certainty(view, model, reliability)
-    return None if found is None else _over_all(view, found.certainty[:, 0], dataset)
+    found = plausibility_models.case_certainty(view, model, reliability)
+    return None if found is None else _over_all(view, found.certainty.certainty[:, 0], dataset)
 
 
 def _over_all(people: Dataset, certainty: np.ndarray, dataset: Dataset) -> np.ndarray:

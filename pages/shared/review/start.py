@@ -29,6 +29,7 @@ from core.thresholds import UNCERTAIN_BELOW
 from pages.shared.cache import access, sign_in
 from pages.shared.cache import cases as cached_cases
 from pages.shared.cache import datasets as cached
+from pages.shared.cases import correct as case_correct
 from pages.shared.kit import expected, job_progress, opening, plausibility_models, predictions, state, widgets
 from pages.shared.review import assigned as review_assigned
 from pages.shared.review import days as review_days
@@ -101,11 +102,14 @@ def awaits(store: ReviewStore, dataset: Dataset, people: Dataset, model, setting
             st.caption(opening.CHOOSING)
             return
         view, reliability = plausibility_models.data_for(model.name, people, quietly=True), settings.reliability
-        found = plausibility_models.certainty(view, model, reliability)
+        found = plausibility_models.case_certainty(view, model, reliability)
         if found is not None:
-            st.metric("Uncertain cases", f"{found.n_below(UNCERTAIN_BELOW):,}")
-            told = f"certainty below {exact(UNCERTAIN_BELOW)} at trust γ = {exact(reliability)}"
-            st.caption(f"of {plural(view.n_cases, 'case')}: {told}")
+            shares = found.shares
+            st.metric("Uncertain cases", "–" if shares.why_none else f"{shares.n_uncertain:,}")
+            told = f"certainty below {exact(UNCERTAIN_BELOW)} at γ = {exact(reliability)}"
+            one = f"; {int(shares.single.sum()):,} with one annotation" if shares.single.any() else ""
+            of = f"of {plural(view.n_cases, 'case')}: {told}{one}"
+            st.caption(f"{shares.why_none} at γ = {exact(reliability)}. {shares.beside}" if shares.why_none else of)
 
 
 def named(name: str) -> None:
@@ -431,7 +435,9 @@ def _queue(name: str, dataset: Dataset, model, reliability: float) -> worklist.Q
         return None
     certainty = found.certainty.certainty[:, 0]
     if name == "certainty":
-        return worklist.lowest_certainty(certainty)
+        correct = case_correct.known(dataset)
+        p = None if correct is None else correct.of(found.certainty.top_class())
+        return worklist.lowest_certainty(certainty, found.shares, found.more, p)
     if name == "single":
         return worklist.single_rater(dataset, certainty)
     if name == "risk":
@@ -439,5 +445,6 @@ def _queue(name: str, dataset: Dataset, model, reliability: float) -> worklist.Q
     classifiers = {one.name: one for one in predictions.classifiers(dataset)}
     which = st.selectbox("Classifier", list(classifiers), key="queue_classifier")
     return worklist.classifier_against_panel(
-        certainty, found.certainty.top_class(), classifiers[which], dataset.classes
-    )
+        certainty, found.certainty.top_class(), classifiers[which], dataset.classes,
+        n_readers=2 - found.shares.single - 2 * found.shares.empty,
+    )  # fmt: skip

@@ -88,7 +88,7 @@ def one(draws, quantiles=None, leading=(-1,), point=None, risk=None):
     """What is known of a case, with the classes that lead it."""
     mean = np.append(draws.share.mean(axis=0), draws.rest.mean())
     certainty = SimpleNamespace(leading=lambda case: leading)
-    return case.OneCase(draws, quantiles or SimpleNamespace(mean=mean), certainty, risk, point or {})
+    return case.OneCase(draws, quantiles or SimpleNamespace(mean=mean), certainty, risk, point or {}, 3)
 
 
 def drawn_of(blocks):

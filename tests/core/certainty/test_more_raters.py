@@ -39,7 +39,7 @@ def test_two_annotations_that_reach_the_bar_need_no_raters(build):
     assert 0 < found.chance[1] < found.chance[2]
     assert sum(found.counts.values()) == 4 and found.counts["certain"] == 1
     assert found.to_frame().outcome.tolist() == [OUTCOMES[place] for place in found.outcome]
-    assert found.sentence.startswith("Of 3 uncertain cases more raters would help ")
+    assert found.sentence.startswith("More raters would help in ")
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 4])

@@ -52,7 +52,7 @@ def test_three_copies_of_one_rater_count_as_one(build):
     said = np.where(rng.random((5, 400)) < 0.75, truth, 1 - truth)
     rows = [(i, j, int(said[min(j, 4), i])) for i in range(400) for j in range(7)]  # raters 4, 5 and 6 are one
     model = learned_counts(build(rows, 2)).model
-    assert model.families == ((4, 5, 6),) and model.settings()["families"] == [[4, 5, 6]]
+    assert model.families == ((4, 5, 6),) and model.settings()["families"] == ((4, 5, 6),)
     dataset = build(rows, 2)
     votes = model.votes(dataset)
     assert votes.per_case() == pytest.approx(np.full(400, 5.0))

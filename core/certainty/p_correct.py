@@ -1,0 +1,143 @@
+"""P(correct): the posterior probability that a class is true, beside the certainty that it stays first.
+
+Certainty asks what more raters like these would say; P(correct) asks whether that is true, by the averaged rater models
+(`core.models.average`). The two differ if raters make similar mistakes, and if the raters who differ are the accurate
+ones.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..annotations.dataset import Dataset
+from ..annotations.validation import frozen
+from ..models.average import AveragedModels, average_models
+from ..models.choose import Choice
+from ..result_base import Columns, Result, named
+from ..runtime.chunks import CancelToken
+from ..text import as_name, listed, probability
+from ..thresholds import NUMBERS_DIFFER, SHARED_MISTAKES_BELOW
+
+_MOST_NAMED = 3
+_FEW = 5
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PCorrect(Result):
+    """Probability of each class of each case by the averaged rater models.
+
+    Attributes
+    ----------
+    cases, classes : tuple of str
+    probability : ndarray, shape (n_cases, n_classes)
+    confusion : ndarray, shape (n_raters, n_classes, n_classes)
+        Of the raters, averaged over the models.
+    beta : float or None
+        How far the annotations of a case are independent, averaged over the models; None if only the vote is used.
+    """
+
+    cases: tuple[str, ...]
+    classes: tuple[str, ...]
+    probability: np.ndarray
+    confusion: np.ndarray
+    beta: float | None
+
+    TABLES = ("cases",)
+
+    def _columns(self, table: str, most: int | None) -> Columns:
+        top = self.probability[:most].argmax(axis=1)
+        return {"case": self.cases[:most], "class": named(self.classes, top), "p_correct": self.of(top)}
+
+    def of(self, code: np.ndarray) -> np.ndarray:
+        """P(correct) of one class of each of the first cases; NaN where the class is -1.
+
+        Parameters
+        ----------
+        code : ndarray of int, shape (n,)
+        """
+        found = self.probability[np.arange(code.size), np.maximum(code, 0)]
+        return np.where(code < 0, np.nan, found)
+
+
+def p_correct(choice: Choice, dataset: Dataset, *, token: CancelToken | None = None, progress=None) -> PCorrect:
+    """P(correct) of every class of every case.
+
+    Parameters
+    ----------
+    choice : Choice
+        Held-out scores of rater models on ``dataset``.
+    dataset : Dataset
+        Of single classes.
+    token, progress
+        See `core.runtime.chunks.map_chunks`.
+    """
+    return of_average(average_models(choice, dataset, token=token), dataset)
+
+
+def of_average(averaged: AveragedModels, dataset: Dataset) -> PCorrect:
+    """P(correct) by an average that is known.
+
+    Parameters
+    ----------
+    averaged : AveragedModels
+        Of ``dataset``.
+    dataset : Dataset
+        Of single classes.
+    """
+    weight = np.array([each.weight for each in averaged.members])
+    mean = [each.beta.mean for each in averaged.members]
+    beta = float(weight @ mean / weight.sum()) if weight.size else None
+    fit = averaged.fit
+    probability, confusion = (frozen(np.array(part)) for part in (fit.class_probability, fit.confusion))
+    return PCorrect(dataset.cases, dataset.classes, probability, confusion, beta)
+
+
+def why_they_differ(
+    found: PCorrect, dataset: Dataset, case: int, leading: int, certainty: float, *, hide_names: bool = False
+) -> str:
+    """Explain why P(correct) of the leading class is far from its certainty; empty if it is not. Not escaped.
+
+    Parameters
+    ----------
+    found : PCorrect
+    dataset : Dataset
+        Of single classes, as ``found``.
+    case : int
+    leading : int
+        Code of the leading class.
+    certainty : float
+    hide_names : bool
+        Name no rater.
+    """
+    p, answer = found.probability[case], dataset.answer[dataset.annotations_of(case)]
+    if leading < 0 or abs(float(p[leading]) - certainty) <= NUMBERS_DIFFER or answer.size < 2:
+        return ""
+    best, votes = int(p.argmax()), np.bincount(answer, minlength=len(found.classes))
+    lower = p[leading] < certainty
+    if best != leading and votes[best] < votes[leading]:
+        name, chance = as_name(found.classes[best]), probability(float(p[best]))
+        if votes[best]:
+            who = "" if hide_names else _who_weigh_most(found, dataset, case, best, leading)
+            reason = f"the raters who chose {name} are more accurate{who}. P(correct) of {name} is {chance}"
+        else:
+            reason = f"no rater chose {name}, and the models still give it {chance}"
+    elif lower and found.beta is not None and found.beta < SHARED_MISTAKES_BELOW:
+        reason = "raters make similar mistakes, so their agreement proves less"
+    elif answer.size <= _FEW:
+        reason = "the case has few annotations"
+    else:
+        reason = "the models weight raters by their accuracy"
+    return f"P(correct) is much {'lower' if lower else 'higher'} than certainty: {reason}."
+
+
+def _who_weigh_most(found: PCorrect, dataset: Dataset, case: int, best: int, leading: int) -> str:
+    """Up to three raters of the case whose annotations favour a class most against the leading one."""
+    if not dataset.raters_identified:
+        return ""
+    rows = dataset.annotations_of(case)
+    rater, answer = dataset.rater[rows], dataset.answer[rows]
+    of_class = found.confusion[rater, best, answer], found.confusion[rater, leading, answer]
+    speaks = np.log(np.maximum(of_class[0], 1e-12)) - np.log(np.maximum(of_class[1], 1e-12))
+    order = [row for row in np.argsort(-speaks, kind="stable") if answer[row] == best and speaks[row] > 0]
+    names = list(dict.fromkeys(dataset.raters[rater[row]] for row in order))[:_MOST_NAMED]
+    return f" ({listed(names)})" if names else ""

@@ -1,0 +1,65 @@
+"""P(correct) on screen: of the leading class of a case, and why it differs from certainty."""
+
+import streamlit as st
+
+from core.analyses.cases.case import OneCase
+from core.annotations.dataset import Dataset
+from core.certainty.p_correct import PCorrect, why_they_differ
+from core.text import markdown, probability
+from pages.shared.cache import datasets as cached
+from pages.shared.kit import job_progress, opening, state, widgets
+
+
+def known(dataset: Dataset) -> PCorrect | None:
+    """P(correct) of every case; None while it is computed, with the page drawn anew then, and if it cannot be."""
+    classes = _classes(dataset)
+    if (job := opening.correct_at_work(classes)) is not None:
+        job_progress.redraw_after(job)
+    return opening.correct(classes)
+
+
+def _classes(dataset: Dataset) -> Dataset:
+    return cached.class_view(dataset, state.split(dataset))[0]
+
+
+def in_words(found: PCorrect | None, case: int, one: OneCase) -> str:
+    """P(correct) of the leading class, for the heading of a case; empty if it is not known.
+
+    Parameters
+    ----------
+    found : PCorrect or None
+    case : int
+    one : OneCase
+    """
+    leading = one.certainty.top_class()
+    if found is None or leading[0] < 0:
+        return ""
+    return f"P(correct) {probability(float(found.probability[case, leading[0]]))}"
+
+
+def say(dataset: Dataset, case: int, one: OneCase) -> None:
+    """P(correct) of the leading class, that it is being computed, or nothing; and why it differs from certainty.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    case : int
+    one : OneCase
+    """
+    found, classes = known(dataset), _classes(dataset)
+    leading = int(one.certainty.top_class()[0])
+    if found is None:
+        if opening.correct_at_work(classes) is not None:
+            st.caption("P(correct): computing …", help=widgets.explained("p correct"))
+        return
+    if leading < 0:
+        return
+    said = probability(float(found.probability[case, leading]))
+    st.caption(
+        f"P(correct): {said} that {markdown(classes.classes[leading])} is the true class.",
+        help=widgets.explained("p correct"),
+    )
+    if one.n_votes > 1:
+        certainty, hide = float(one.certainty.certainty[0, 0]), st.session_state.get("hide_names", False)
+        if why := why_they_differ(found, classes, case, leading, certainty, hide_names=hide):
+            st.markdown(markdown(why))
