@@ -267,8 +267,9 @@ def compute_settings(
     first = make(name or plausibility_names(dataset, None)[0])
     awaits_beta = rests_on_beta(first) and not (learn and learns_prior(first, dataset))
     scored = can_choose(classes) and (every or awaits_beta)
-    how = {"seed": SEED, "difficulty": every, "independent": False, "token": token, "progress": progress}
-    choice = choose(classes, **how) if scored else None
+    choice = None
+    if scored:
+        choice = choose(classes, seed=SEED, difficulty=every, independent=False, token=token, progress=progress)
     averaged = average_models(choice, classes, token=token) if choice is not None and weighing else None
     model = first if name else make(plausibility_names(dataset, choice)[0])
     view = as_taken(method_named("plausibility", model.name), dataset, threshold)[0]

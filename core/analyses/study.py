@@ -77,7 +77,7 @@ class ModalityOptions:
         default="auc",
         metadata={
             "option": PartOption(
-                "Measure", MEASURES, TITLES.__getitem__, TERM, "study_measure", side_by_side=True,
+                "Measure", MEASURES, lambda measure: TITLES[measure], TERM, "study_measure", side_by_side=True,
                 help="Measure of accuracy",
             )
         },
@@ -441,7 +441,7 @@ def _size(found: tuple[NextStudy, ...], study: ReadingStudy, options: SizeOption
         elif enough is not None:
             words.append(
                 f"{plural(one.n_readers, 'reader')} are too few to find {finds}: {plural(enough.n_readers, 'reader')} "
-                f"with {plural(enough.n_cases, 'case')} do. "
+                f"with {plural(enough.n_cases or 0, 'case')} do. "
             )
         else:
             words.append(f"No number of cases and up to {N_READERS[-1]} readers find {finds}. ")
@@ -503,8 +503,8 @@ def _applicable(study: ReadingStudy) -> Verdict:
 def _part(
     name: str, title: str, compute: str, present: str, table: str, options: type = ModalityOptions
 ) -> AnalysisPart:
-    named = (f"{__name__}:{function}" for function in (compute, present, table))
-    return AnalysisPart(name, title, _applicable, *named, options, needs=f"{__name__}:analyse")
+    compute, present, table = (f"{__name__}:{function}" for function in (compute, present, table))
+    return AnalysisPart(name, title, _applicable, compute, present, table, options, needs=f"{__name__}:analyse")
 
 
 STUDY = Analysis(

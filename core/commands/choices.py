@@ -43,10 +43,11 @@ def answer_of(options, dataset: Dataset, left_out: int) -> tuple[dict, pd.DataFr
     say_duration(seconds_to_choose(dataset))
     found = choose_model(dataset, seed=options.seed, cases=True, independent=False, progress=progress)
     rows = [_row(each) for each in found.standings]
+    opens = rater_request(found, dataset)
     answer = {
         "models": rows,
         "chosen": found.chosen,
-        "opens": rater_request(found, dataset).model,
+        "opens": opens and opens.model,
         "reason": found.reason,
         "families": [list(each) for each in found.families],
         "n_hidden": found.n_hidden,

@@ -154,7 +154,7 @@ class ColumnEvidence:
             groups = [group for group in groups if group not in fitting] + [joined]
         return sorted(groups, key=lambda group: self.columns.index(group[0]))
 
-    def may_be_answers(self, columns: Iterable[str], case: str, rater: str | None) -> list[str]:
+    def may_be_answers(self, columns: Iterable[str], case: str | None, rater: str | None) -> list[str]:
         """Return the columns of a long table that may have annotations: no ids, facts, times, long texts or empty ones.
 
         Parameters

@@ -158,12 +158,16 @@ def tap_agreement(dataset: Dataset, seed: int = 0) -> TapAgreement:
     model = TAP()
     fit = model.fit(dataset)
     counts = class_counts(dataset)
+    a_low, a_high, p_low, p_high = _intervals(model, dataset, fit, seed)
     t, a, p = (fit.parameters[name] for name in "tap")
     return TapAgreement(
         dataset.raters,
         fit,
         np.bincount(dataset.rater, minlength=dataset.n_raters),
-        *_intervals(model, dataset, fit, seed),
+        a_low,
+        a_high,
+        p_low,
+        p_high,
         match_rates(t, a, p, *_pair_weights(dataset)),
         percent_agreement(counts),
         fleiss_kappa(counts),

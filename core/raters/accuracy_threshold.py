@@ -376,8 +376,8 @@ class _DrawnPool:
     def __init__(self, draws: AccuracyDraws, gold: Rates, by_gold: np.ndarray, unjudged: bool):
         self.draws, self.by_gold, self.unjudged = draws, by_gold, unjudged
         self.gold_pool = LearnedPool(on_gold(gold), np.where(by_gold, gold.n, 0))
-        columns = (np.where(unjudged, np.nan, one) for one in (draws.mean, draws.low, draws.high))
-        self.by_model = Rates(*columns, np.where(unjudged, 0, draws.n))
+        mean, low, high = (np.where(unjudged, np.nan, one) for one in (draws.mean, draws.low, draws.high))
+        self.by_model = Rates(mean, low, high, np.where(unjudged, 0, draws.n))
 
     def rates(self, level: float) -> Rates:
         """Posterior means and intervals; those of the model have the level of the draws."""

@@ -9,7 +9,7 @@ others annotated it, and its shares are kept back unless 8 of both did: few anno
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -185,7 +185,7 @@ def find_cases_apart(dataset: Dataset, facts: RaterFacts, *, q: float = 0.05, se
 
 
 def _marked(one: CaseApart, clear: bool) -> CaseApart:
-    return CaseApart(*(getattr(one, name) for name in CaseApart.__slots__[:-1]), clear)
+    return replace(one, clear=clear)
 
 
 class _Compared:

@@ -98,8 +98,8 @@ class ListMetrics:
     def merge(self, states: Sequence[ListState]) -> ListState:
         """Sums of all chunks."""
         names = ("total", "common", "n", "n_common")
-        sums = (sum(getattr(state, name) for state in states) for name in names)
-        return ListState(*sums, np.concatenate([state.per_case for state in states]))
+        sums = {name: sum(getattr(state, name) for state in states) for name in names}
+        return ListState(**sums, per_case=np.concatenate([state.per_case for state in states]))
 
     def result(self, state: ListState) -> ListState:
         """The sums themselves; `core.evaluation.further_metrics` turns them into numbers with errors."""

@@ -50,10 +50,10 @@ def _named(columns: Sequence[str]) -> list[str] | None:
 
 def holds(raw: RawTable) -> bool:
     """Whether some rows are of the truth."""
-    reader, _, modality, _ = _named(raw.columns) or ()
-    return any(
+    named = _named(raw.columns)
+    return named is not None and any(
         cell.strip().casefold() == _TRUTH
-        for column in (reader, modality)
+        for column in (named[0], named[2])
         for cell in set(raw.table[column].cast("string").to_pylist())
     )
 
