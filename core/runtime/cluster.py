@@ -316,7 +316,7 @@ class _Processes:
                     creationflags=NO_WINDOW,
                 )
             except OSError as error:
-                raise WorkerError(f"No process could be started for the work: {error}. Close other programs.") from None
+                raise WorkerError(f"Could not start a process for the work: {error}. Close other programs.") from None
 
     def check(self) -> None:
         """Raise an error if a worker ended while it was started."""

@@ -139,7 +139,7 @@ def test_a_broken_result_is_told(child, content):
 def test_a_command_that_is_not_there_is_told(child, monkeypatch):
     folders = child(GOOD)
     monkeypatch.setattr(processes, "COMMAND", ("/no/such/python",))
-    fails("No process could be started")
+    fails("Could not start a process")
     assert not list(folders.iterdir())
 
 
