@@ -15,6 +15,7 @@ from ..methods import Method, Verdict
 from ..options import check_choice, check_flag, check_level, check_number, check_whole
 
 if TYPE_CHECKING:
+    from ..studies.study import ReadingStudy
     from .inputs import Inputs
 
 
@@ -146,7 +147,9 @@ class AnalysisPart:
         """Function that computes the result."""
         return _function(self.compute)
 
-    def answer(self, dataset: "Dataset | Inputs", options: Any = None, needed: Any = None, **how: Any) -> Any:
+    def answer(
+        self, dataset: "Dataset | Inputs | ReadingStudy", options: Any = None, needed: Any = None, **how: Any
+    ) -> Any:
         """Return the result for a dataset and options.
 
         Parameters
@@ -163,7 +166,7 @@ class AnalysisPart:
             needed = _function(self.needs)(dataset, options)
         return self.function(needed if self.needs else dataset, options, **how)
 
-    def blocks(self, result: Any, dataset: "Dataset | Inputs", options: Any = None) -> list:
+    def blocks(self, result: Any, dataset: "Dataset | Inputs | ReadingStudy", options: Any = None) -> list:
         """Return the blocks of the result.
 
         Parameters
@@ -176,7 +179,7 @@ class AnalysisPart:
         """
         return _function(self.present)(result, dataset, self.resolve() if options is None else options)
 
-    def frame(self, result: Any, dataset: "Dataset | Inputs", options: Any = None) -> Any:
+    def frame(self, result: Any, dataset: "Dataset | Inputs | ReadingStudy", options: Any = None) -> Any:
         """Return the table of the result, as in files and on the command line.
 
         Parameters

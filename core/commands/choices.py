@@ -44,7 +44,7 @@ def answer_of(options, dataset: Dataset, left_out: int) -> tuple[dict, pd.DataFr
     found = choose_model(dataset, seed=options.seed, cases=True, independent=False, progress=progress)
     rows = [_row(each) for each in found.standings]
     opens = rater_request(found, dataset)
-    answer = {
+    answer: dict = {
         "models": rows,
         "chosen": found.chosen,
         "opens": opens and opens.model,

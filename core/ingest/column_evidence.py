@@ -171,7 +171,7 @@ class ColumnEvidence:
                 continue
             if self.numbers(column) is None and self.n_values(column) > max(MOST_CLASSES, self.n_given(column) // 3):
                 continue
-            if self.is_fact_of(column, case) or (rater is not None and self.is_fact_of(column, rater)):
+            if any(whole is not None and self.is_fact_of(column, whole) for whole in (case, rater)):
                 continue
             found.append(column)
         return found

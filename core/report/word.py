@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from io import BytesIO
 from typing import Any
 
-from ..analyses.blocks import Block, Section, Words
+from ..analyses.blocks import Block, Grid, Section, Words
 from ..errors import NotApplicableError
 from ..text import without_controls
 from .page import cells_of, printed
