@@ -156,17 +156,17 @@ def analyse(
     return AnalysedStudy(study, analyse_study(study, asked, tell))
 
 
-def as_analysed(found: AnalysedStudy, options: ModalityOptions) -> AnalysedStudy:
+def compute_modalities(found: AnalysedStudy, options: ModalityOptions) -> AnalysedStudy:
     """Return the analysis itself."""
     return found
 
 
-def curves_of(found: AnalysedStudy, options: ModalityOptions) -> RocCurves:
+def compute_roc(found: AnalysedStudy, options: ModalityOptions) -> RocCurves:
     """Compute ROC curves; of a panel's cases, each counts on both sides by its probability."""
     return compute_roc_curves(found.study, found.analysis.probability)
 
 
-def size_of(found: AnalysedStudy, options: SizeOptions) -> tuple[NextStudy, ...]:
+def compute_size(found: AnalysedStudy, options: SizeOptions) -> tuple[NextStudy, ...]:
     """Compute sizes of a next study of each pair of modalities; allowing for errors of a panel."""
     best = _best(found.analysis)
     n_readers = sorted({*N_READERS, max(2, len(found.study.readers))})
@@ -512,9 +512,9 @@ STUDY = Analysis(
     "Reader study",
     "Do readers decide better in one modality than in another?",
     (
-        _part("modalities", "Modalities", "as_analysed", "present_modalities", "table_of_modalities"),
-        _part("readers", "Readers", "as_analysed", "present_readers", "table_of_readers"),
-        _part("roc", "ROC curves", "curves_of", "present_roc", "table_of_roc"),
-        _part("size", "Next study", "size_of", "present_size", "table_of_size", SizeOptions),
+        _part("modalities", "Modalities", "compute_modalities", "present_modalities", "table_of_modalities"),
+        _part("readers", "Readers", "compute_modalities", "present_readers", "table_of_readers"),
+        _part("roc", "ROC curves", "compute_roc", "present_roc", "table_of_roc"),
+        _part("size", "Next study", "compute_size", "present_size", "table_of_size", SizeOptions),
     ),
 )
