@@ -15,6 +15,7 @@ from ..methods import Method, Verdict
 from ..options import check_choice, check_flag, check_level, check_number, check_whole
 
 if TYPE_CHECKING:
+    from ..studies.study import ReadingStudy
     from .inputs import Inputs
 
 
@@ -145,12 +146,14 @@ class AnalysisPart:
         """The function that computes it."""
         return _function(self.compute)
 
-    def answer(self, dataset: "Dataset | Inputs", options: Any = None, needed: Any = None, **how: Any) -> Any:
+    def answer(
+        self, dataset: "Dataset | Inputs | ReadingStudy", options: Any = None, needed: Any = None, **how: Any
+    ) -> Any:
         """The result for a dataset and options.
 
         Parameters
         ----------
-        dataset : Dataset or Inputs
+        dataset : Dataset, Inputs or ReadingStudy
         options : object, optional
         needed : object, optional
             What the part needs, if it is known; computed otherwise.
@@ -162,27 +165,27 @@ class AnalysisPart:
             needed = _function(self.needs)(dataset, options)
         return self.function(needed if self.needs else dataset, options, **how)
 
-    def blocks(self, result: Any, dataset: "Dataset | Inputs", options: Any = None) -> list:
+    def blocks(self, result: Any, dataset: "Dataset | Inputs | ReadingStudy", options: Any = None) -> list:
         """What is shown of the result.
 
         Parameters
         ----------
         result : object
             Of `answer`.
-        dataset : Dataset or Inputs
+        dataset : Dataset, Inputs or ReadingStudy
         options : object, optional
             As of `answer`.
         """
         return _function(self.present)(result, dataset, self.resolve() if options is None else options)
 
-    def frame(self, result: Any, dataset: "Dataset | Inputs", options: Any = None) -> Any:
+    def frame(self, result: Any, dataset: "Dataset | Inputs | ReadingStudy", options: Any = None) -> Any:
         """The table of the result, as files and the command line have it.
 
         Parameters
         ----------
         result : object
             Of `answer`.
-        dataset : Dataset or Inputs
+        dataset : Dataset, Inputs or ReadingStudy
         options : object, optional
             As of `answer`.
 

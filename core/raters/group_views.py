@@ -9,7 +9,7 @@ others annotated it, and its shares are kept back unless 8 of both did: few anno
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -179,13 +179,9 @@ def find_cases_apart(dataset: Dataset, facts: RaterFacts, *, q: float = 0.05, se
         raise NotApplicableError(COMPARED)
     every = np.concatenate(p_all)
     clear = set(benjamini_hochberg(every, q).tolist())
-    marked = [_marked(one, at in clear) for one, at in zip(found, place, strict=True)]
+    marked = [replace(one, clear=at in clear) for one, at in zip(found, place, strict=True)]
     order = sorted(range(len(marked)), key=lambda at: (not marked[at].clear, marked[at].p))
     return CasesApart(tuple(marked[at] for at in order), int(every.size), q)
-
-
-def _marked(one: CaseApart, clear: bool) -> CaseApart:
-    return CaseApart(*(getattr(one, name) for name in CaseApart.__slots__[:-1]), clear)
 
 
 class _Compared:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from io import BytesIO
 from typing import Any
 
-from ..analyses.blocks import Block, Section, Words
+from ..analyses.blocks import Block, Grid, Section, Words
 from ..errors import NotApplicableError
 from ..text import without_controls
 from .page import cells_of, printed
@@ -45,7 +45,7 @@ def _add(document: Any, blocks: Sequence[Block]) -> None:
         if isinstance(block, Words):
             run = document.add_paragraph().add_run(_clean(block.plain))
             run.bold, run.italic = block.kind == "lead", block.kind == "note"
-        elif hasattr(block, "table"):
+        elif isinstance(block, Grid):
             _add_table(document, *cells_of(block))
 
 
