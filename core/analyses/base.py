@@ -154,7 +154,7 @@ class AnalysisPart:
 
         Parameters
         ----------
-        dataset : Dataset or Inputs
+        dataset : Dataset, Inputs or ReadingStudy
         options : object, optional
         needed : object, optional
             Result that the part needs, if it is known; computed otherwise.
@@ -173,7 +173,7 @@ class AnalysisPart:
         ----------
         result : object
             Result of `answer`.
-        dataset : Dataset or Inputs
+        dataset : Dataset, Inputs or ReadingStudy
         options : object, optional
             Options, see `answer`.
         """
@@ -186,7 +186,7 @@ class AnalysisPart:
         ----------
         result : object
             Result of `answer`.
-        dataset : Dataset or Inputs
+        dataset : Dataset, Inputs or ReadingStudy
         options : object, optional
             Options, see `answer`.
 

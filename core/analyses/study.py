@@ -28,6 +28,7 @@ from .schema import Column, frame_of, intervals
 TERM = "reader study"
 N_READERS = (3, 5, 8, 10, 15, 20)  # of next studies
 MOST_PAIRS_NAMED = 3
+_MEASURES: dict[str, str] = {**TITLES}
 METHOD_TITLES = {
     "automatic": "by the design",
     "obuchowski-rockette": "Obuchowski-Rockette",
@@ -77,7 +78,7 @@ class ModalityOptions:
         default="auc",
         metadata={
             "option": PartOption(
-                "Measure", MEASURES, lambda measure: TITLES[measure], TERM, "study_measure", side_by_side=True,
+                "Measure", MEASURES, _MEASURES.__getitem__, TERM, "study_measure", side_by_side=True,
                 help="Measure of accuracy",
             )
         },
@@ -156,17 +157,17 @@ def analyse(
     return AnalysedStudy(study, analyse_study(study, asked, tell))
 
 
-def as_analysed(found: AnalysedStudy, options: ModalityOptions) -> AnalysedStudy:
+def compute_modalities(found: AnalysedStudy, options: ModalityOptions) -> AnalysedStudy:
     """Return the analysis itself."""
     return found
 
 
-def curves_of(found: AnalysedStudy, options: ModalityOptions) -> RocCurves:
+def compute_roc(found: AnalysedStudy, options: ModalityOptions) -> RocCurves:
     """Compute ROC curves; of a panel's cases, each counts on both sides by its probability."""
     return compute_roc_curves(found.study, found.analysis.probability)
 
 
-def size_of(found: AnalysedStudy, options: SizeOptions) -> tuple[NextStudy, ...]:
+def compute_size(found: AnalysedStudy, options: SizeOptions) -> tuple[NextStudy, ...]:
     """Compute sizes of a next study of each pair of modalities; allowing for errors of a panel."""
     best = _best(found.analysis)
     n_readers = sorted({*N_READERS, max(2, len(found.study.readers))})
@@ -435,13 +436,13 @@ def _size(found: tuple[NextStudy, ...], study: ReadingStudy, options: SizeOption
             words += [Name(each.modality), " and ", Name(each.other_modality), ": "]
         one = next(size for size in each.sizes if size.n_readers == max(2, len(study.readers)))
         finds = f"a difference of {number(each.effect, 2)} with a power of {percent(each.target)}"
-        enough = next((size for size in each.sizes if size.n_cases is not None), None)
+        enough = next(((size.n_readers, size.n_cases) for size in each.sizes if size.n_cases is not None), None)
         if one.n_cases is not None:
             words.append(f"{plural(one.n_readers, 'reader')} and {plural(one.n_cases, 'case')} find {finds}. ")
         elif enough is not None:
             words.append(
-                f"{plural(one.n_readers, 'reader')} are too few to find {finds}: {plural(enough.n_readers, 'reader')} "
-                f"with {plural(enough.n_cases or 0, 'case')} do. "
+                f"{plural(one.n_readers, 'reader')} are too few to find {finds}: {plural(enough[0], 'reader')} "
+                f"with {plural(enough[1], 'case')} do. "
             )
         else:
             words.append(f"No number of cases and up to {N_READERS[-1]} readers find {finds}. ")
@@ -503,8 +504,8 @@ def _applicable(study: ReadingStudy) -> Verdict:
 def _part(
     name: str, title: str, compute: str, present: str, table: str, options: type = ModalityOptions
 ) -> AnalysisPart:
-    compute, present, table = (f"{__name__}:{function}" for function in (compute, present, table))
-    return AnalysisPart(name, title, _applicable, compute, present, table, options, needs=f"{__name__}:analyse")
+    named = [f"{__name__}:{function}" for function in (compute, present, table, "analyse")]
+    return AnalysisPart(name, title, _applicable, named[0], named[1], named[2], options, named[3])
 
 
 STUDY = Analysis(
@@ -512,9 +513,9 @@ STUDY = Analysis(
     "Reader study",
     "Do readers decide better in one modality than in another?",
     (
-        _part("modalities", "Modalities", "as_analysed", "present_modalities", "table_of_modalities"),
-        _part("readers", "Readers", "as_analysed", "present_readers", "table_of_readers"),
-        _part("roc", "ROC curves", "curves_of", "present_roc", "table_of_roc"),
-        _part("size", "Next study", "size_of", "present_size", "table_of_size", SizeOptions),
+        _part("modalities", "Modalities", "compute_modalities", "present_modalities", "table_of_modalities"),
+        _part("readers", "Readers", "compute_modalities", "present_readers", "table_of_readers"),
+        _part("roc", "ROC curves", "compute_roc", "present_roc", "table_of_roc"),
+        _part("size", "Next study", "compute_size", "present_size", "table_of_size", SizeOptions),
     ),
 )

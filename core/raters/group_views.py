@@ -179,13 +179,9 @@ def find_cases_apart(dataset: Dataset, facts: RaterFacts, *, q: float = 0.05, se
         raise NotApplicableError(COMPARED)
     every = np.concatenate(p_all)
     clear = set(benjamini_hochberg(every, q).tolist())
-    marked = [_marked(one, at in clear) for one, at in zip(found, place, strict=True)]
+    marked = [replace(one, clear=at in clear) for one, at in zip(found, place, strict=True)]
     order = sorted(range(len(marked)), key=lambda at: (not marked[at].clear, marked[at].p))
     return CasesApart(tuple(marked[at] for at in order), int(every.size), q)
-
-
-def _marked(one: CaseApart, clear: bool) -> CaseApart:
-    return replace(one, clear=clear)
 
 
 class _Compared:
