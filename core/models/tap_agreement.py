@@ -25,6 +25,7 @@ _N_DRAWS = 1000
 _MOST_STEPS, _STOP = 5000, 1e-10
 _REJECTED = 0.05
 _FEW_GUESSES = 5
+_Ends = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +221,7 @@ def _pair_weights(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     return pairs / pairs.sum(), share / share.sum()
 
 
-def _intervals(model: TAP, dataset: Dataset, fit: RaterModelFit, seed: int) -> tuple[np.ndarray, ...]:
+def _intervals(model: TAP, dataset: Dataset, fit: RaterModelFit, seed: int) -> _Ends:
     """Ends of 95% intervals of accuracies and guesses: normal draws on the line of logits, by the information."""
     a, p = fit.parameters["a"], fit.parameters["p"]
     unknown = np.full(a.shape, np.nan), np.full(a.shape, np.nan), np.full(p.shape, np.nan), np.full(p.shape, np.nan)

@@ -97,9 +97,14 @@ class ListMetrics:
 
     def merge(self, states: Sequence[ListState]) -> ListState:
         """Sums of all chunks."""
-        names = ("total", "common", "n", "n_common")
-        sums = {name: sum(getattr(state, name) for state in states) for name in names}
-        return ListState(**sums, per_case=np.concatenate([state.per_case for state in states]))
+        first, others = states[0], states[1:]
+        return ListState(
+            sum((state.total for state in others), first.total),
+            sum((state.common for state in others), first.common),
+            sum((state.n for state in others), first.n),
+            sum((state.n_common for state in others), first.n_common),
+            np.concatenate([state.per_case for state in states]),
+        )
 
     def result(self, state: ListState) -> ListState:
         """The sums themselves; `core.evaluation.further_metrics` turns them into numbers with errors."""
