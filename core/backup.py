@@ -16,10 +16,11 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from typing import IO
 
 import sqlalchemy as sa
 
@@ -38,6 +39,8 @@ _RECORD = {"sqlite": "reviews.sqlite3", "postgresql": "reviews.pgdump"}
 _HOME = "home/"
 BESIDE = "from_backup"  # folder of the home folder into which what was kept elsewhere is put back
 _CHUNK = 1 << 20
+ENCRYPTED = ".age"  # end of the name of an encrypted backup
+_AGE_HEADER = b"age-encryption.org/v1"
 _BROKEN = (KeyError, ValueError, TypeError, RuntimeError, EOFError, struct.error, zlib.error, zipfile.BadZipFile)
 
 
@@ -61,18 +64,21 @@ class Backup:
     record: RecordCheck | None
 
 
-def back_up(out: Path) -> Backup:
+def back_up(out: Path, recipient: str = "") -> Backup:
     """Write a backup while the server runs.
 
     Parameters
     ----------
     out : Path
         The file, which must not be there; it appears whole or not at all, and only its owner may read it.
+    recipient : str
+        Public key of age, ``age1…``: only whoever has its private key can read the backup, and nothing of it is on the
+        disk unencrypted. Not encrypted if empty.
 
     Raises
     ------
     InputError
-        The file is there, or cannot be written, or a tool of Postgres is missing.
+        The file is there, or cannot be written, or age or a tool of Postgres is missing, or the key is not valid.
     StoreError
         The reviews cannot be read.
     """
@@ -83,7 +89,10 @@ def back_up(out: Path) -> Backup:
     draft = out.with_name(f".{out.name}.{os.getpid()}.part")
     try:
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+            with (
+                _encrypted(file, recipient) if recipient else nullcontext(file) as target,
+                zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
+            ):
                 told = _write(archive, store, check)
             file.flush()
             os.fsync(file.fileno())
@@ -114,7 +123,11 @@ def expire_backups(folder: Path, keep: int, days: int) -> list[Path]:
     """
     if min(keep, days) < 1:
         raise InputError(f"Backups to keep: {keep} files, {days} days.", "Both must be at least one.")
-    known = sorted(folder.glob("*.backup"), key=lambda path: path.stat().st_mtime, reverse=True)
+    known = sorted(
+        [*folder.glob("*.backup"), *folder.glob(f"*.backup{ENCRYPTED}")],
+        key=lambda path: path.stat().st_mtime,
+        reverse=True,
+    )
     since = datetime.now(UTC).timestamp() - 86_400 * days
     old = [path for path in known[keep:] if path.stat().st_mtime < since]
     for path in old:
@@ -123,14 +136,20 @@ def expire_backups(folder: Path, keep: int, days: int) -> list[Path]:
     return old
 
 
-def restore(file: Path) -> Backup:
+def restore(file: Path, identity: Path | None = None) -> Backup:
     """Put a backup back, where nothing is: into an empty home folder and a database without reviews.
+
+    Parameters
+    ----------
+    file : Path
+    identity : Path, optional
+        File with the private key of age, for an encrypted backup.
 
     Raises
     ------
     InputError
-        It is no backup or damaged, a server uses the home folder, or something is there that it would take the place
-        of; nothing was written then.
+        It is not a backup, or damaged, or encrypted for another key, a server uses the home folder, or
+        something is there that it would replace; nothing was written then.
     StoreError
         The database cannot be written.
     """
@@ -143,7 +162,7 @@ def restore(file: Path) -> Backup:
     try:
         place.mkdir(parents=True)
         with unheld_home():
-            told = _unpacked(file, place)
+            told = _unpacked(_decrypted(file, identity, place), place)
             kind = told["record"]
             if kind is not None and kind != url.get_backend_name():
                 raise InputError(
@@ -245,6 +264,60 @@ def _add(archive: zipfile.ZipFile, path: Path, name: str) -> tuple[str, int]:
             size += len(chunk)
             target.write(chunk)
     return digest.hexdigest(), size
+
+
+@contextmanager
+def _encrypted(file: IO[bytes], recipient: str) -> Iterator[IO[bytes]]:
+    """Hand over what encrypts all that is written to it into a file."""
+    command = [_age(), "-r", recipient]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=file, stderr=subprocess.PIPE)
+    assert process.stdin is not None and process.stderr is not None
+    try:
+        with suppress(BrokenPipeError):  # the program says below why it ended
+            yield process.stdin
+    except BaseException:
+        process.kill()
+        raise
+    finally:
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+        why = process.stderr.read().decode(errors="replace")
+        process.stderr.close()
+        failed = process.wait()
+    if failed:
+        raise InputError(f"The backup cannot be encrypted: {_first_line(why)}.", "Check the public key, age1….")
+
+
+def _decrypted(file: Path, identity: Path | None, place: Path) -> Path:
+    """A backup that can be read: the file, or a decrypted copy below ``place``."""
+    try:
+        with file.open("rb") as source:
+            if source.read(len(_AGE_HEADER)) != _AGE_HEADER:
+                return file
+    except OSError:  # told by whoever reads it
+        return file
+    if identity is None:
+        raise InputError(f"{file} is encrypted.", "Name the file with its private key: --identity FILE.")
+    plain = place / "decrypted"
+    done = subprocess.run(
+        [_age(), "-d", "-i", str(identity), "-o", str(plain), str(file)], capture_output=True, text=True
+    )
+    if done.returncode:
+        raise InputError(
+            f"{file} cannot be decrypted: {_first_line(done.stderr)}.", "Check the private key and the file."
+        )
+    return plain
+
+
+def _age() -> str:
+    program = shutil.which("age")
+    if program is None:
+        raise InputError("The program age is not installed.", "Install it (apt-get install age), or do not encrypt.")
+    return program
+
+
+def _first_line(said: str) -> str:
+    return next(iter(said.strip().splitlines()), "no reason given").removeprefix("age: error: ").rstrip(".")
 
 
 def _unpacked(file: Path, place: Path) -> dict:

@@ -713,6 +713,7 @@ def _backup() -> list[click.Parameter]:
         click.Option(["--folder"], metavar="FOLDER", help="Folder for a file named by the time, instead of OUT."),
         click.Option(["--keep"], type=int, default=30, show_default=True, metavar="N", help="Newest files that stay."),
         click.Option(["--days"], type=int, default=30, show_default=True, metavar="N", help="Days that files stay."),
+        click.Option(["--encrypt-to"], metavar="KEY", help="Public key of age that encrypts the backup, age1…."),
     ]
 
 
@@ -760,7 +761,10 @@ def _access() -> list[click.Parameter]:
 
 
 def _restore() -> list[click.Parameter]:
-    return [click.Argument(["file"], metavar="FILE")]
+    return [
+        click.Argument(["file"], metavar="FILE"),
+        click.Option(["--identity"], metavar="FILE", help="Private key of age, for an encrypted backup."),
+    ]
 
 
 def _deploy() -> list[click.Parameter]:

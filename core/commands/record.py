@@ -73,15 +73,16 @@ def upgrade(options) -> tuple[dict, "pd.DataFrame"]:
 
 def backup(options) -> tuple[dict, "pd.DataFrame"]:
     """Write the backup; the table is of what it holds."""
-    from ..backup import back_up, expire_backups
+    from ..backup import ENCRYPTED, back_up, expire_backups
 
     if (options.out is None) == (options.folder is None):
         raise InputError("It is not said where to.", "Give either a file or --folder.")
     if options.folder is None:
-        return _of(back_up(Path(options.out)), options.out)
+        return _of(back_up(Path(options.out), options.encrypt_to or ""), options.out)
     folder = Path(options.folder)
-    out = folder / f"{datetime.now(UTC):%Y-%m-%dT%H%M%S}.backup"
-    answer, table = _of(back_up(out), str(out))
+    end = ENCRYPTED if options.encrypt_to else ""
+    out = folder / f"{datetime.now(UTC):%Y-%m-%dT%H%M%S}.backup{end}"
+    answer, table = _of(back_up(out, options.encrypt_to or ""), str(out))
     removed = expire_backups(folder, options.keep, options.days) if answer["ok"] else []  # the good ones stay
     return answer | {"removed": [path.name for path in removed]}, table
 
@@ -90,7 +91,8 @@ def restore(options) -> tuple[dict, "pd.DataFrame"]:
     """Put a backup back; the table is of what it held."""
     from ..backup import restore as put_back
 
-    return _of(put_back(Path(options.file)), options.file)
+    identity = None if options.identity is None else Path(options.identity)
+    return _of(put_back(Path(options.file), identity), options.file)
 
 
 def erase(options) -> tuple[dict, "pd.DataFrame"]:

@@ -42,9 +42,10 @@ AWAY = (
 )
 BUSY = "Too many requests came from this address. Wait ten seconds, then load the page again."
 _AWAY_PAGE = (
-    '<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="refresh" content="3">'
+    '<!doctype html><html lang="en" style="color-scheme: light dark"><head>'
+    '<meta charset="utf-8"><meta http-equiv="refresh" content="3">'
     '<meta name="viewport" content="width=device-width"><title>Plurality</title></head>'
-    '<body style="font: 1.1rem/1.5 system-ui, sans-serif; color-scheme: light dark; max-width: 34rem; '
+    '<body style="font: 1.1rem/1.5 system-ui, sans-serif; max-width: 34rem; '
     f'margin: 15vh auto; padding: 0 1rem"><h1>Plurality</h1><p>{AWAY}</p></body></html>'
 )
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -212,7 +213,7 @@ def write_deployment(asked: Deployment, folder: Path) -> tuple[Part, ...]:
 
 # What both a machine and an image need; the same steps stand in install.sh and in the Dockerfile.
 _STEPS = {
-    "packages": "python3 python3-venv haproxy openssl",
+    "packages": "python3 python3-venv haproxy openssl age",
     "environment": "python3 -m venv .venv",
     "install": ".venv/bin/python -m pip install --no-cache-dir --require-hashes -r requirements.lock",
     "postgres": ".venv/bin/python -m pip install --no-cache-dir 'psycopg[binary]==3.3.9'",

@@ -91,6 +91,59 @@ def test_a_backup_of_a_running_server_is_put_back_whole(kept, home, tmp_path, mo
     assert (status, told["ok"], told["n_events"], told["problems"]) == (0, True, 4, [])
 
 
+@pytest.fixture
+def key(tmp_path):
+    """A private key of age, and its public one."""
+    if shutil.which("age") is None:
+        pytest.skip("age is not installed")
+    made = subprocess.run(["age-keygen", "-o", tmp_path / "key.txt"], capture_output=True, text=True, check=True)
+    return tmp_path / "key.txt", made.stderr.split()[-1]
+
+
+def test_encrypted_backup_is_read_with_its_private_key_alone(kept, tmp_path, monkeypatch, capsys, key):
+    private, public = key
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    status, told = run(capsys, "backup", "--folder", str(folder), "--encrypt-to", public)
+    (out,) = folder.iterdir()
+    assert status == 0 and out.name.endswith(".backup.age") and out.stat().st_mode & 0o077 == 0
+    assert not zipfile.is_zipfile(out) and b"backup.json" not in out.read_bytes()
+    elsewhere(monkeypatch, tmp_path)
+    status, said = run(capsys, "restore", str(out))
+    assert status == 2 and "is encrypted. Name the file with its private key: --identity" in said
+    other = tmp_path / "other.txt"
+    subprocess.run(["age-keygen", "-o", other], capture_output=True, check=True)
+    status, said = run(capsys, "restore", str(out), "--identity", str(other))
+    assert status == 2 and "cannot be decrypted" in said and not (tmp_path / "elsewhere").exists()
+    status, told = run(capsys, "restore", str(out), "--identity", str(private))
+    assert (status, told["ok"], told["datasets"]) == (0, True, [kept.digest])
+    assert not list((tmp_path / "elsewhere").rglob("decrypted")), "nothing unencrypted is left"
+    cut = tmp_path / "cut.age"
+    cut.write_bytes(out.read_bytes()[:-100])
+    monkeypatch.setenv("PLURALITY_HOME", str(tmp_path / "third"))
+    assert run(capsys, "restore", str(cut), "--identity", str(private))[0] == 2
+
+
+def test_old_encrypted_backups_go_as_others(tmp_path, monkeypatch):
+    for name, age in (("a.backup.age", 90), ("b.backup", 80), ("c.backup.age", 1)):
+        (tmp_path / name).write_bytes(b"x")
+        os.utime(tmp_path / name, (time.time() - 86_400 * age,) * 2)
+    assert [path.name for path in expire_backups(tmp_path, 1, 30)] == ["b.backup", "a.backup.age"]
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "why"), [(None, "age1none", "cannot be encrypted"), ("", "age1x", "not installed")]
+)
+def test_nothing_is_written_where_a_backup_cannot_be_encrypted(kept, tmp_path, monkeypatch, path, key, why):
+    if path is None and shutil.which("age") is None:
+        pytest.skip("age is not installed")
+    if path is not None:
+        monkeypatch.setenv("PATH", path)
+    with pytest.raises(InputError, match=why):
+        back_up(tmp_path / "all.backup", key)
+    assert not list(tmp_path.glob("*all.backup*"))
+
+
 def test_on_postgres_the_database_s_own_backup_is_used(server, kept, tmp_path, monkeypatch):
     close_stores()
     monkeypatch.setenv("PLURALITY_DATABASE_URL", server.new_database())

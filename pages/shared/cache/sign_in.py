@@ -105,10 +105,10 @@ def gate() -> bool:
             del st.session_state[name]
         st.title("Plurality")
         st.write(str(error))
-        providers = _providers()
-        for name, words in providers.items():
+        offered = providers()
+        for name, words in offered.items():
             st.button(words, type="primary", icon=":material/login:", on_click=_sign_in, args=(name,), key=f"in-{name}")
-        if not providers:
+        if not offered:
             st.error("No identity provider is set up: see [auth] in .streamlit/secrets.toml.", icon=":material/error:")
         return False
     return True
@@ -157,7 +157,7 @@ def shown() -> None:
     st.button("Sign out", icon=":material/logout:", type="tertiary", on_click=_sign_out, key="sign_out")
 
 
-def _providers() -> dict[str, str]:
+def providers() -> dict[str, str]:
     """Names of the providers that are set up, with the words of their buttons."""
     section = get_secrets_auth_section()
     named = [name for name, value in section.items() if isinstance(value, dict) or hasattr(value, "to_dict")]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from streamlit import logger, runtime
-from streamlit.auth_util import get_secrets_auth_section, is_authlib_installed
+from streamlit.auth_util import encode_provider_token, get_secrets_auth_section, is_authlib_installed
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.media_file_manager import MediaFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -18,7 +18,7 @@ from streamlit.web.server.starlette import starlette_app_utils, starlette_auth_r
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks, is_host_allowed
 
-__all__ = ["get_secrets_auth_section", "is_authlib_installed", "is_host_allowed"]
+__all__ = ["encode_provider_token", "get_secrets_auth_section", "is_authlib_installed", "is_host_allowed"]
 
 
 def count_connected() -> int:

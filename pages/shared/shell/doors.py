@@ -35,7 +35,7 @@ from pages.shared.cache.streamlit_private import (
     read_old_cookies,
     sign_in_cookie,
 )
-from pages.shared.shell import rest
+from pages.shared.shell import rest, stranger
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _CLOSED = ("/_stcore/metrics", "/_stcore/agent")  # what a proxy may show its administrators, and what nobody asked for
@@ -65,6 +65,8 @@ class Doors:
             await _refuse(scope, receive, send, why)
         elif scope["type"] == "http" and is_hidden(scope):
             await Response("File not found", HTTPStatus.NOT_FOUND)(scope, receive, send)
+        elif scope["type"] == "http" and (page := stranger.answer(scope)) is not None:
+            await page(scope, receive, send)
         else:
             await _loaded(scope)
             await self._app(scope, receive, send)
@@ -192,7 +194,7 @@ def routes() -> list[Route]:
     Its numbers are for administrators who signed in, for who has the token, and without sign-in for this computer.
     """
     answers = (_lives, _ready, _metrics)
-    return [Route(path, answer) for path, answer in zip(_OF_MACHINES, answers, strict=True)]
+    return [*(Route(path, answer) for path, answer in zip(_OF_MACHINES, answers, strict=True)), *stranger.routes()]
 
 
 @asynccontextmanager
