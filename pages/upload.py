@@ -171,6 +171,8 @@ def _done(digest: str) -> None:
         return
     st.success(f"{markdown(reading.dataset.name)} is in use.", icon=":material/check_circle:")
     upload_report.counts(reading.dataset)
+    if several := cached.questions(digest):
+        st.caption(f"One of {len(several):,} questions of this upload: switch between them in the sidebar.")
     left, right, third = st.columns(3)
     left.page_link("pages/agreement.py", label="How much do the raters agree?", icon=":material/handshake:")
     right.page_link("pages/cases.py", label="Which cases are uncertain?", icon=":material/view_list:")

@@ -23,7 +23,7 @@ from .label_columns import NO, YES
 
 ALL_COLUMNS, ALL_LABELS = "all columns", "all labels"
 _ROUNDED = 0.02  # tolerance per column for shares that add up to the same in every row
-_ENOUGH_CASES, _OF_ITS_OWN = 10, 0.8
+_ENOUGH_CASES, _OF_ITS_OWN = 10, 0.75
 _MORE_CASES, _SAME_SPREAD = 3, 0.01
 _MOST_PAIRED = 40  # number of columns among which a case and a rater are searched
 # Words that mark a column as an annotation and nothing else; others may be one of several questions.

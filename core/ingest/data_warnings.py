@@ -15,7 +15,7 @@ from .label_columns import UNDECIDED
 from .look_alikes import look_alikes
 
 ONE_CASE = "There is only one case: what is found here says nothing of other cases, and no interval over cases exists."
-_ENOUGH, _NEARLY_ALL = 20, 0.8  # annotations, and what share of them has a rater or a class of its own
+_ENOUGH, _NEARLY_ALL = 20, 0.75  # annotations, and what share of them has a rater or a class of its own
 ONE_RATER = "There is only one rater, so agreement and rater models cannot be computed."
 
 

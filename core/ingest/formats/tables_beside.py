@@ -4,14 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...text import plural, shorten
-from ..column_evidence import ColumnEvidence
+from ..column_evidence import NEARLY, ColumnEvidence
 from ..companion_files import ClassTable, SideFiles
 from ..guess_mapping import likeliest_mapping
 from .raw_table import RawTable
 from .side_tables import is_named_gold, side_of_table
 
 Named = tuple[str, RawTable]
-_NEARLY = 0.9  # of the values of a column that come again in the annotations
 
 
 def set_apart(
@@ -86,7 +85,7 @@ def _gold(cells: list[list[str]], cases: set[str], classes: set[str]) -> dict[st
     if len(cells) != 2 or len(set(cells[0])) < len(cells[0]) or not set(cells[1]) <= classes:
         return {}
     known = sum(case in cases for case in cells[0])
-    return dict(zip(*cells, strict=True)) if known and known >= _NEARLY * len(cells[0]) else {}
+    return dict(zip(*cells, strict=True)) if known and known >= NEARLY * len(cells[0]) else {}
 
 
 def _are_classes(cells: list[list[str]], classes: set[str]) -> bool:

@@ -16,6 +16,7 @@ from core.analyses.guideline import GUIDELINE
 from core.analyses.inputs import Inputs
 from core.analyses.models import MODELS
 from core.analyses.panel import PANEL
+from core.analyses.questions import QUESTIONS
 from core.analyses.raters import RATERS
 from core.analyses.reliability import RELIABILITY
 from core.analyses.reviews import REVIEWS
@@ -39,7 +40,7 @@ from core.review.states import CaseReview, review_of
 from tests.core.test_sentences import DATA
 
 OF_DATA = (AGREEMENT, RATERS, MODELS, GATE, GROUPS, GUIDELINE, PANEL)  # whose parts take annotations alone
-ANALYSES = (*OF_DATA, RELIABILITY, REVIEWS)
+ANALYSES = (*OF_DATA, RELIABILITY, REVIEWS, QUESTIONS)
 # What somebody else says of the raters of a dataset.
 GIVEN = {
     GATE: lambda dataset: {"requirements": ("cases >= 1", "annotations_per_case > 1000")},
@@ -116,6 +117,9 @@ def subjects(analysis, dataset):
     some = dataset.select(cases=dataset.cases[:N_CASES])
     if analysis is REVIEWS:
         yield Inputs(some, reviews={case: reviewed(some, case) for case in some.cases[:3]})
+        return
+    if analysis is QUESTIONS:
+        yield Inputs(some, questions=(("as it is", some), ("in *classes*", views(some)), ("again", some)))
         return
     for one in {id(one): one for one in (some, views(some))}.values():
         model = fit_prior(one).model(float(one.score.mean())) if one.kind == "score" else None
