@@ -102,8 +102,8 @@ GLOSSARY: dict[str, Term] = {
         "needs no gold, and it cannot detect mistakes that raters share.",
         "Mean log probability of held-out annotations, at most one per case in each of five folds; differences "
         "paired by annotation, standard errors clustered by case; each model at its own β, which also lowers the "
-        "weight of the prevalence if that is better by more than one standard error. The average of models is weighted by these "
-        "scores.",
+        "weight of the prevalence if that is better by more than one standard error. The average of models is "
+        "weighted by these scores.",
     ),
     "full posterior": Term(
         "The posterior mode is fast and has no intervals. The full posterior has intervals and can take minutes.",

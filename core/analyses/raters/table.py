@@ -363,7 +363,8 @@ def flags(found: AssessedRaters) -> list[Block]:
         *([Details(title, lines, n <= MOST_FLAGS)] if n else []),
         Words(
             "Drift, speed, repetition and careless annotations are flagged with a probability of "
-            f"{percent(table.false_alarms)} at most that an honest rater is among them. {_judged(act, table.draws is not None)}",
+            f"{percent(table.false_alarms)} at most that an honest rater is among them. "
+            f"{_judged(act, table.draws is not None)}",
             "note",
             "signs",
         ),
