@@ -227,9 +227,8 @@ def choose(
     ------
     NotApplicableError
         The annotations are not single classes, or there is none.
-    LimitError
-        The tables would not fit.
-    Cancelled
+    LimitError, Cancelled
+        The tables would not fit, or the token was set.
     """
     reference = Standing(MAJORITY, 0, fit=fit_request(request(MAJORITY.name), dataset).fit)
     try:
