@@ -31,6 +31,7 @@ VOTE_SHARE = 1 / 12
 PRIOR_WEIGHT = 10.0  # annotations that the draw towards equal weights is worth
 LEAST_DOUBT, MEMBER_DOUBT = 0.02, 0.07
 _MOST_ROUNDS, _SETTLED = 200, 1e-6
+_MOST_STACKED = 100_000  # held-out annotations; of more, as many evenly spaced ones weigh the models as well
 _NEGLIGIBLE = 1e-3
 _ABOVE_SIMPLER = 0.2
 _WITHIN = 2.0  # standard errors
@@ -240,7 +241,8 @@ def stack(probability: np.ndarray, near: np.ndarray, n: int, prior_weight: float
         How many annotations are held out.
     prior_weight : float
     """
-    p = np.maximum(probability.astype(np.float64), 1e-12)
+    step = -(-len(probability) // _MOST_STACKED)
+    p = np.maximum(probability[:: max(step, 1)].astype(np.float64), 1e-12)
     prior = np.where(near, prior_weight / max(int(near.sum()), 1), 0.0)
     weights = np.full(p.shape[1], 1 / p.shape[1])
     for _ in range(_MOST_ROUNDS):

@@ -199,9 +199,9 @@ def choose(
 ) -> Choice:
     """Held-out scores of all candidates, and the one that opens.
 
-    Each is scored at its best β on the same folds; the best opens, of scores within 1e-6 (one standard error, where
-    fewer than 5,000 annotations are held out) that with fewest parameters. The smoothed vote opens if none can, and the
-    majority vote if nothing can be held out. Gold is not looked at.
+    Each is scored at its best β on the same folds; the best is chosen, of scores within 1e-6 (one standard error, where
+    fewer than 5,000 annotations are held out) that with fewest parameters. If none can be, the smoothed vote is, and
+    the majority vote if nothing can be held out. Gold is not looked at.
 
     Parameters
     ----------
@@ -217,8 +217,7 @@ def choose(
     cases : bool
         Hold out whole cases too.
     independent : bool
-        Set the β of the model that is chosen beside that of independent raters in the same design. The average of
-        models does not need it.
+        Compare the chosen model's β with that of simulated independent raters. The average does not need it.
     known : Choice, optional
         What the same data and options gave with fewer candidates. These are not scored again.
     token, progress
@@ -228,9 +227,8 @@ def choose(
     ------
     NotApplicableError
         The annotations are not single classes, or there is none.
-    LimitError
-        The tables would not fit.
-    Cancelled
+    LimitError, Cancelled
+        The tables would not fit, or the token was set.
     """
     reference = Standing(MAJORITY, 0, fit=fit_request(request(MAJORITY.name), dataset).fit)
     try:
@@ -241,16 +239,19 @@ def choose(
     scored = {one.candidate.name: one for one in (known.standings if known else ()) if one.held is not None}
     candidates, standings = candidates_of(dataset, difficulty), []
     for done, one in enumerate(candidates):
-
-        def part(share: float, done=done) -> None:
-            if progress is not None:
-                progress((done + share) / (len(candidates) + 1))
-
+        part = _part(progress, done, len(candidates) + 1)
         standings.append(scored.get(one.name) or standing_of(data, dataset, one, repeats, cases, token, part))
     choice = _ranked(dataset, [*_judged(dataset, standings), *votes], data, seed, held_out_shares(data))
-    if not independent:
-        return _counted(choice, dataset)
-    return _counted(_beside_independent(choice, data, dataset, repeats, token, progress), dataset)
+    if independent:
+        choice = _beside_independent(choice, data, dataset, repeats, token, progress)
+    return _counted(choice, dataset)
+
+
+def _part(progress: Callable[[float], None] | None, done: int, n: int) -> Callable[[float], None] | None:
+    """Progress of one of n parts."""
+    if progress is None:
+        return None
+    return lambda share: progress((done + share) / n)
 
 
 def _votes(data: HeldOutData, dataset: Dataset, reference: Standing, token) -> list[Standing]:

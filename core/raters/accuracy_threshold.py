@@ -256,12 +256,10 @@ def judge_accuracy(
     judged_by : {"gold", "model"}, optional
         `default_judge` where not given.
     careless : sequence of int
-        Raters whose annotations do not depend on the case. Whether raters agree beyond chance is asked without them,
-        and without those who give one class only.
-    averaged : RaterModelFit, optional
-        Average of rater models, whose classes must be those that raters name, in place of the panel's model.
-    draws : AccuracyDraws, optional
-        By it, with the uncertainty about the truth. Accuracies are then those of the draws and not of the panel.
+        Raters whose annotations do not depend on the case; left out, as those who give one class only, where it is
+        asked if raters agree beyond chance.
+    averaged, draws : RaterModelFit and AccuracyDraws, optional
+        Average of rater models and accuracies by it, in place of those by the panel.
     level, token
         Of the intervals; see `core.runtime.chunks.map_chunks`.
 
@@ -287,10 +285,10 @@ def judge_accuracy(
     flagged = _flagged(chance, q)
     check = None if judge == "gold" or chosen is None else _check_by_gold(dataset, gold, model, chosen, flagged, q)
     reason, no_order = ("", "") if some else (unjudged, why_no_order(dataset))
-    remedy = _remedy(dataset) if reason and not why else ""
     return JudgedAccuracy(
         judge, by_gold, pool.rates(level), gold, model, mean, blind, chosen, acceptable is None, chance, flagged,
-        dataset.annotations_of_raters, q, level, reason, no_order, check, aside, named.judge, remedy,
+        dataset.annotations_of_raters, q, level, reason, no_order, check, aside, named.judge,
+        _remedy(dataset) if reason and not why else "",
     )  # fmt: skip
 
 

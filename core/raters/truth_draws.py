@@ -21,6 +21,7 @@ from ..runtime.chunks import CancelToken
 from ..text import number, plural
 
 N_DRAWS = 300
+_FEWEST_DRAWS, _MOST_DRAWN = 100, 30_000_000  # draws, and annotations over all draws, where raters are judged
 _PRIOR = 0.5  # Jeffreys
 _POOL_SIZE, _POOL_RATERS = 10.0, 10.0
 _RHO = 1 / 201, 1 / 2  # between raters who are all alike and raters about whom their pool says little
@@ -199,7 +200,8 @@ def judging_draws(
     cases = np.flatnonzero(raters_per_case(dataset) > 1)
     if not averaged.members or not cases.size:
         return None
-    return accuracy_draws(averaged, dataset, cases=cases, level=level, seed=seed, token=token)
+    n_draws = int(np.clip(_MOST_DRAWN // max(dataset.n_annotations, 1), _FEWEST_DRAWS, N_DRAWS))
+    return accuracy_draws(averaged, dataset, cases=cases, n_draws=n_draws, level=level, seed=seed, token=token)
 
 
 def _summary(

@@ -148,6 +148,8 @@ def _judged() -> dict[str, Command]:
         for sample in ("skin", "anaesthesia"):
             line = ("fit", model, sample, "--cases-out", "{out}")
             found[f"fit {model} {sample}"] = Command(line, "iterative")
+    line = ("fit", "model-average", "anaesthesia", "--cases-out", "{out}")
+    found["fit model-average anaesthesia"] = Command(line, "iterative")
     found["fit auto anaesthesia"] = Command(("fit", "auto", "anaesthesia"), "iterative")
     line = ("machine", "anaesthesia", "--machine", "observer 5", "--epsilon", "0.1")
     found["machine anaesthesia"] = Command(line, "closed")

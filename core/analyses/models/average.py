@@ -11,7 +11,7 @@ from ...models.average import AveragedModels
 from ...text import plural
 from ..blocks import Block, Chosen, Details, Download, Grid, Name, Strong, Words
 from ..schema import Column, frame_of
-from .scores import Judged, who_says_the_same
+from .scores import JudgedModels, who_says_the_same
 
 MOST_ROWS = 500
 _HEIGHT = 420
@@ -29,12 +29,12 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def compute(judged: Judged, options) -> Judged:
+def compute(judged: JudgedModels, options) -> JudgedModels:
     """Take the average as it is."""
     return judged
 
 
-def present(judged: Judged, dataset: Dataset, options) -> list[Block]:
+def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
     """What is averaged, cases that the average decides against all raters, and where its heaviest members differ."""
     averaged = judged.averaged
     said = [f"{averaged.sentence}.", *filter(None, (flips(averaged), differences(averaged)))]
@@ -149,7 +149,7 @@ def differing(averaged: AveragedModels, dataset: Dataset, most: int | None = Non
     )
 
 
-def table_of(judged: Judged, dataset: Dataset, options) -> pd.DataFrame:
+def table_of(judged: JudgedModels, dataset: Dataset, options) -> pd.DataFrame:
     """A row for each member, the heaviest first, then the vote, then models left out with the reason."""
     averaged = judged.averaged
     standing = {each.candidate.name: each for each in judged.choice.standings}

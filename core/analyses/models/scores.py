@@ -36,7 +36,7 @@ _UNITS: dict[str, Unit] = {
 }
 
 
-class Judged(NamedTuple):
+class JudgedModels(NamedTuple):
     """Rater models by their held-out scores, what gold says of each, and their average.
 
     Attributes
@@ -58,7 +58,7 @@ def judge_models(
     known: Choice | None = None,
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
-) -> Judged:
+) -> JudgedModels:
     """Score all rater models on annotations held out and by gold, and average them.
 
     Parameters
@@ -72,10 +72,10 @@ def judge_models(
     """
     found = choose(dataset, seed=SEED, independent=False, known=known, token=token, progress=progress)
     averaged = average_models(found, dataset, token=token)
-    return Judged(found, _measures_by_gold(dataset, found, averaged), averaged)
+    return JudgedModels(found, _measures_by_gold(dataset, found, averaged), averaged)
 
 
-def score_models(dataset: Dataset, options) -> Judged:
+def score_models(dataset: Dataset, options) -> JudgedModels:
     """Score all rater models on held-out annotations, and by gold.
 
     Parameters
@@ -97,12 +97,12 @@ def _measures_by_gold(dataset: Dataset, found: Choice, averaged: AveragedModels)
     return {name: gold_measures(dataset, fit, seed=SEED) for name, fit in fits.items() if fit is not None}
 
 
-def compute(judged: Judged, options) -> Judged:
+def compute(judged: JudgedModels, options) -> JudgedModels:
     """Return the scores unchanged."""
     return judged
 
 
-def present(judged: Judged, dataset: Dataset, options) -> list[Block]:
+def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
     """Show a row for each model, in the order of the scores."""
     found = judged.choice
     table = table_of(judged, dataset, options)
@@ -151,7 +151,7 @@ def families_of(found: Choice) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["family", "rater"])
 
 
-def table_of(judged: Judged, dataset: Dataset, options) -> pd.DataFrame:
+def table_of(judged: JudgedModels, dataset: Dataset, options) -> pd.DataFrame:
     """Return the average, then one row per model in the order of the scores; leave out columns that no model has."""
     found, by_gold, averaged = judged
     weights = {each.name: each.weight for each in averaged.members}
@@ -208,12 +208,12 @@ def _remark(found: Choice, each: Standing) -> str:
     return f"{words} (not converged)" if words else "not converged"
 
 
-def preferred_by_gold(judged: Judged) -> str:
+def preferred_by_gold(judged: JudgedModels) -> str:
     """Return that gold prefers a single model to what opens, if its log loss is lower beyond the intervals.
 
     Parameters
     ----------
-    judged : Judged
+    judged : JudgedModels
     """
     found, by_gold, averaged = judged
     opens = AVERAGE.name if averaged.members else found.chosen

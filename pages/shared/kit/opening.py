@@ -5,7 +5,7 @@ Rater models are scored on held-out annotations, and certainty is compared with 
 
 from contextlib import suppress
 
-from core.analyses.models.scores import Judged, judge_models
+from core.analyses.models.scores import JudgedModels, judge_models
 from core.analysis_settings import SEED, AnalysisSettings, can_choose, decide, has_truth
 from core.annotations.dataset import Dataset
 from core.certainty.held_out_readers import HeldOutCurve, held_out_curve
@@ -38,7 +38,7 @@ def choice_job(view: Dataset) -> Job | None:
     if not can_choose(view):
         return None
 
-    def work(job: Job) -> Judged:
+    def work(job: Job) -> JudgedModels:
         cached.preparation().wait(("models",))  # compiling here too would take twice as long
         seconds = expected.of_choice(view)
         how = {"seed": SEED, "difficulty": False, "independent": False, "seconds": seconds}
@@ -81,7 +81,7 @@ def correct_at_work(view: Dataset) -> Job | None:
     return next(jobs, None)
 
 
-def choice(view: Dataset) -> Judged | None:
+def choice(view: Dataset) -> JudgedModels | None:
     """The scores of all models and their average; None until they are done."""
     job = choice_job(view)
     return cached.result(job, view) if job is not None and job.state == "done" else None

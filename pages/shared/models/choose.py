@@ -78,7 +78,7 @@ def choose(view: Dataset) -> tuple[list[Request], int]:
     return requests, restarts
 
 
-def _opened_with(view: Dataset) -> opening.Judged | None:
+def _opened_with(view: Dataset) -> opening.JudgedModels | None:
     """The rater model of the settings, until the user chooses. None is chosen where the majority vote opens."""
     judged = opening.choice(view)
     now = st.session_state.get(_CHOSEN)
@@ -114,7 +114,7 @@ def vote_opens(view: Dataset) -> bool:
     return judged is not None and judged.choice.best.candidate.reference and not st.session_state[_CHOSEN]
 
 
-def _why(view: Dataset, judged: opening.Judged | None) -> None:
+def _why(view: Dataset, judged: opening.JudgedModels | None) -> None:
     """Why this model opened, or that the user chose; the scores are one click away."""
     if judged is None:
         job = opening.choice_job(view)

@@ -16,7 +16,7 @@ from core.analyses.models.checks import predicts_best, who_reproduces
 from core.analyses.models.fits import FittedModels, label, of_fits, restarts_in_words
 from core.analyses.models.labels import EveryLabel
 from core.analyses.models.raters import extremes
-from core.analyses.models.scores import Judged, preferred_by_gold, who_says_the_same
+from core.analyses.models.scores import JudgedModels, preferred_by_gold, who_says_the_same
 from core.analyses.models.summary import badges, difference_in_words, prevalence_of
 from core.annotations.dataset import Dataset
 from core.certainty.top_sets import annotation_certainty
@@ -409,10 +409,10 @@ def test_gold_prefers_a_model_whose_log_loss_is_clearly_lower_than_that_of_the_o
     ]
     found = SimpleNamespace(chosen="a", standings=standings)
     gold = {"a": measured(0.9, 0.7, 1.1), "b": measured(0.6, 0.5, 0.65), "c": measured(0.61, 0.1, 0.62)}
-    assert preferred_by_gold(Judged(found, gold, VOTE_ALONE)).startswith(
+    assert preferred_by_gold(JudgedModels(found, gold, VOTE_ALONE)).startswith(
         "Gold prefers B: log loss 0.60 (0.50 to 0.65) on 77 gold cases, against 0.90 of A."
     )
-    assert preferred_by_gold(Judged(found, gold | {"b": measured(0.6, 0.5, 0.75)}, VOTE_ALONE)) == ""
+    assert preferred_by_gold(JudgedModels(found, gold | {"b": measured(0.6, 0.5, 0.75)}, VOTE_ALONE)) == ""
 
 
 def test_held_out_scores_leave_with_what_gold_says_of_each():
@@ -432,7 +432,7 @@ def test_held_out_scores_leave_with_what_gold_says_of_each():
     twins = ("r*1", "r2"), tuple(f"s{n}" for n in range(12))
     found = SimpleNamespace(standings=standings, chosen="a", n_hidden=1234, families=twins, n_unanimous=5)
     part = MODELS.part("scores")
-    got = Shown(part.blocks(Judged(found, gold, VOTE_ALONE), None))
+    got = Shown(part.blocks(JudgedModels(found, gold, VOTE_ALONE), None))
     assert got.downloads["families_download"].groupby("family")["rater"].agg(tuple).tolist() == list(twins)
     named = Words(who_says_the_same(found)).plain
     assert named.startswith("r*1, r2 · s0, s1") and named.endswith("s9 and 2 more, listed with the held-out scores")
