@@ -1,10 +1,10 @@
-"""The alternative annotator test: whether a machine may stand in for one of the people.
+"""Alternative annotator test: whether an AI rater can replace one of the people.
 
 For each person j, on the cases that j, the machine and at least one other person annotated, R being the annotations of
 the other people: ``W^f = 1(S(f, R) ≥ S(y_j, R))``, ``W^h = 1(S(y_j, R) ≥ S(f, R))``, a tie a win for both, and
 ``ρ_j = mean W^f``. H0: the mean of ``d = W^h − W^f`` is at least ε, what replacing a person saves. One-sided t-test
-``t = (d̄ − ε) / (sd(d) / √n_j)``, Benjamini-Yekutieli over people at q. Winning rate ω = share of people with a rejected
-H0, passed at ω ≥ ½; average advantage ``ρ = mean_j ρ_j`` [Calderon, Reichart & Dror 2025, arXiv:2501.10970].
+``t = (d̄ − ε) / (sd(d) / √n_j)``, Benjamini-Yekutieli over people at q. Winning rate ω = share of people with a
+rejected H0, passed at ω ≥ ½; average advantage ``ρ = mean_j ρ_j`` [Calderon, Reichart & Dror 2025, arXiv:2501.10970].
 
 Beyond the source: intervals over cases (the people are fixed), differences between machines on the cases that both
 annotated, the share of resamples that pass, and how many cases it would take to pass. A case moves ρ by
@@ -49,7 +49,7 @@ _TRIES = 200
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AgainstRater(Result):
-    """A machine against one person.
+    """Result of the test of one AI rater against one person.
 
     Attributes
     ----------
@@ -57,12 +57,13 @@ class AgainstRater(Result):
     n : int
         Cases that both and at least one other person annotated.
     rho, rho_low, rho_high : float
-        Share of them on which the machine is at least as near to the others as the person is; interval over cases.
+        Share of these cases on which the AI rater is at least as near to the others as the person is; interval over
+        cases.
     wins, ties, losses : int
         Cases on which the machine is nearer, both are as near, the person is nearer.
     p : float
     rejected : bool
-        Whether the machine holds its own against this person.
+        True if the AI rater does as well as this person, up to ε.
     """
 
     rater: str
@@ -79,7 +80,7 @@ class AgainstRater(Result):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MachineStanding(Result):
-    """What the test says of one machine, or of one person put in its place.
+    """Result of the test for one AI rater, or for one person tested in the same way.
 
     Attributes
     ----------
@@ -89,19 +90,19 @@ class MachineStanding(Result):
     raters : tuple of AgainstRater
         People with `LEAST_CASES` such cases.
     not_tested : tuple of str
-        People with fewer.
+        People with fewer cases than that.
     omega : float or None
-        Winning rate; None where nobody could be tested.
+        Winning rate; None if nobody could be tested.
     passes : bool or None
     rho, rho_low, rho_high : float or None
         Average advantage with its interval over cases.
     pass_share : float or None
-        Share of resamples of the cases in which it passes. It is no confidence and no interval.
+        Share of resamples of the cases in which it passes. This is neither a confidence level nor an interval.
     curve : ndarray, shape (len(CURVE),)
-        ω at each ε of `CURVE`; empty where nobody could be tested.
+        ω at each ε of `CURVE`; empty if nobody could be tested.
     n_to_pass : int or None
-        Cases with which it would pass in `POWER` of resamples, were more cases like these; None where no number would
-        do, or nobody could be tested.
+        Number of cases like these with which it would pass in `POWER` of resamples; None if no number is enough, or
+        nobody could be tested.
     """
 
     machine: str
@@ -125,19 +126,19 @@ class MachineStanding(Result):
 
     @property
     def n_rejected(self) -> int:
-        """People against whom it holds its own."""
+        """Number of people against whom the AI rater does as well, up to ε."""
         return sum(one.rejected for one in self.raters)
 
     @property
     def passes_from(self) -> float | None:
-        """The least ε of `CURVE` from which on it passes; None where it never does."""
+        """Smallest ε of `CURVE` from which the AI rater passes; None if it never does."""
         passed = np.flatnonzero(self.curve >= PASSES)
         return float(CURVE[passed[0]]) if passed.size else None
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MachineDifference(Result):
-    """ρ of one machine less that of another, on the cases that both annotated; None where nobody could be tested.
+    """Difference in ρ of two AI raters on the cases that both annotated; None if nobody could be tested.
 
     Attributes
     ----------
@@ -156,7 +157,7 @@ class MachineDifference(Result):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class AlternativeTest(Result):
-    """The alternative annotator test of one or several machines.
+    """Result of the alternative annotator test for one or more AI raters.
 
     Attributes
     ----------
@@ -167,7 +168,7 @@ class AlternativeTest(Result):
     differences : tuple of MachineDifference
         Every pair of machines.
     by_chance : bool
-        The people do not surely agree on classes by more than chance, which whoever guesses matches.
+        True if people do not clearly agree on classes more than by chance, so that any guesser would pass.
     """
 
     score: Score
@@ -208,19 +209,19 @@ def alternative_test(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> AlternativeTest:
-    """Whether machines may stand in for a person of the panel.
+    """Test whether AI raters can replace a person of the panel.
 
-    A second annotation of a rater on a case is left out. Cases need two people or more, people `LEAST_CASES` of them.
+    Second annotations of a rater on a case are left out. Cases need two people or more, people `LEAST_CASES` of them.
 
     Parameters
     ----------
     dataset : Dataset
-        People and machines are raters of it, see `core.machines.joined`.
+        Dataset with people and AI raters among its raters, see `core.machines.joined`.
     machines : sequence of str
     people : sequence of str, optional
-        All other raters where not given.
+        Names of the people; all other raters if omitted.
     epsilon : float
-        What a person costs more than the machine, as a share of cases: `EPSILONS`.
+        Extra cost of a person compared with the AI rater, as a share of cases: `EPSILONS`.
     score : {"accuracy", "rmse", "overlap"}, optional
         See `core.machines.annotation_scores`.
     q : float
@@ -229,16 +230,16 @@ def alternative_test(
         Of the intervals.
     n_resamples : int
     plan : bool
-        Whether to work out ``n_to_pass``.
+        True to compute ``n_to_pass``.
     seed : int
     token, progress : optional
 
     Raises
     ------
     InputError
-        A name is no rater, machine and person at once, or a number is out of its range.
+        A name is not a rater, a rater is both an AI rater and a person, or a number is out of its range.
     NotApplicableError
-        Raters are not identified, or the annotations cannot be scored so.
+        Raters are not identified, or the score does not suit the annotations.
     """
     check_numbers(epsilon, q, level, n_resamples)
     panel = HumanPanel(dataset, machines, people, score)
@@ -268,7 +269,7 @@ def people_in_its_place(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[MachineStanding, ...]:
-    """Every person through the same test, as if they were the machine and all others the panel.
+    """Test every person in the same way, as if they were the AI rater and all others the panel.
 
     Parameters
     ----------
@@ -278,7 +279,7 @@ def people_in_its_place(
     Returns
     -------
     tuple of MachineStanding
-        In the order of ``people``; those without a case with two others have nobody to be tested against.
+        Results in the order of ``people``; those without a case with two others are not tested against anybody.
     """
     check_numbers(epsilon, q, level, n_resamples)
     everybody = dataset.raters if people is None else tuple(people)
@@ -303,11 +304,11 @@ def check_numbers(epsilon: float, q: float, level: float, n_resamples: int) -> N
     """
     if not 0 <= epsilon <= 1:
         raise InputError(
-            f"ε is {epsilon}.", "Give a number from 0 to 1: 0.2 for experts, 0.15 skilled raters, 0.1 a crowd."
+            f"ε must be 0 to 1; got {epsilon}.", "Use 0.2 for experts, 0.15 for skilled raters or 0.1 for a crowd."
         )
     for name, value in (("false discovery rate", q), ("level", level)):
         if not 0 < value < 1:
-            raise InputError(f"The {name} is {value}.", "Give a number between 0 and 1.")
+            raise InputError(f"The {name} must be between 0 and 1; got {value}.", "Use a number such as 0.05 or 0.95.")
     check_whole(n_resamples, "The number of resamples", 100)
 
 
@@ -322,14 +323,14 @@ class _Settings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Contest:
-    """A machine against each person: sums over the cases of each person, as sparse matrices of cases by people.
+    """Comparison of an AI rater with each person: sums over the cases of each person, as sparse matrices.
 
     Attributes
     ----------
     case : ndarray of int64, shape (n_cases,)
         Cases of the dataset that count.
     n, wins, d, d2 : csr_matrix, shape (n_cases, n_people)
-        Whether they count, W^f, W^h − W^f and its square.
+        1 for each case that counts, W^f, W^h − W^f and its square; each a matrix of cases by people.
     """
 
     case: np.ndarray
@@ -339,24 +340,24 @@ class Contest:
     d2: csr_matrix
 
     def on(self, kept: np.ndarray) -> "Contest":
-        """The same on some of its cases, bool, shape (n_cases,)."""
+        """Return the same comparison on some of its cases, given as bool of shape (n_cases,)."""
         return Contest(self.case[kept], self.n[kept], self.wins[kept], self.d[kept], self.d2[kept])
 
     @property
     def tested(self) -> np.ndarray:
-        """People with enough cases, ndarray of int64."""
+        """Places of the people with enough cases, ndarray of int64."""
         return np.flatnonzero(np.asarray(self.n.sum(axis=0)).ravel() >= LEAST_CASES)
 
 
 class HumanPanel:
-    """The people's annotations, one of each on a case, and where the machines' are.
+    """People's annotations, one per person and case, and the positions of AI raters' annotations.
 
     Parameters
     ----------
     dataset : Dataset
     machines : sequence of str
     people : sequence of str or None
-        All other raters where None.
+        Names of the people; all other raters if None.
     score : {"accuracy", "rmse", "overlap"} or None
 
     Raises
@@ -370,20 +371,23 @@ class HumanPanel:
     ) -> None:
         if not dataset.raters_identified:
             raise NotApplicableError(
-                "Annotations are anonymous, so nobody can be compared with a machine. How good it is while the truth "
-                "is uncertain needs no names: add its predictions under Reliability, or to `sweep` and `sets`."
+                "Cannot compare raters with an AI rater: the annotations are anonymous. To evaluate the AI rater "
+                "without names, add its predictions under Reliability, or to `sweep` and `sets`."
             )
         code = {name: place for place, name in enumerate(dataset.raters)}
         for name in (*machines, *(people or ())):
             if name not in code:
-                raise InputError(f"There is no rater {name!r} in {dataset.name}.", "Look at the names of the raters.")
+                raise InputError(f"Unknown rater {name!r} in {dataset.name}.", "Check the names of the raters.")
         if not machines:
-            raise InputError("No machine is named.", "Name at least one rater who is a machine.")
+            raise InputError("No AI rater is named.", "Name at least one rater who is an AI rater.")
         if people is not None and (both := set(machines) & set(people)):
-            raise InputError(f"{sorted(both)[0]!r} is named as a machine and as a person.")
+            raise InputError(
+                f"{sorted(both)[0]!r} is named as an AI rater and as a person.",
+                "Use each name in one of the two lists.",
+            )
         self.people = tuple(people) if people is not None else tuple(n for n in dataset.raters if n not in machines)
         if len(self.people) < 2:
-            raise NotApplicableError("The test needs two people or more beside the machine.")
+            raise NotApplicableError("The test needs two people or more in addition to the AI rater.")
         self.dataset = dataset
         self.score = AnnotationScore(dataset, score)
         self._code = code
@@ -395,7 +399,7 @@ class HumanPanel:
         self._person = place_of[dataset.rater[self._human]]
 
     def agree_by_chance(self) -> bool:
-        """Whether the people name classes, and do not surely agree on them by more than chance, or name only one."""
+        """Return True if people do not clearly agree on classes more than by chance, or use only one class."""
         if self.dataset.kind != "class":
             return False
         keep = np.zeros(self.dataset.n_annotations, bool)
@@ -413,7 +417,7 @@ class HumanPanel:
         return alpha.value is None or alpha.value <= 0 or (alpha.ci_low is not None and alpha.ci_low <= 0)
 
     def contest(self, machine: str) -> Contest:
-        """One machine against everybody."""
+        """Compare one AI rater with every person."""
         dataset = self.dataset
         mine = self._first[dataset.rater[self._first] == self._code[machine]]
         of_case = np.full(dataset.n_cases, -1, np.int64)
@@ -436,7 +440,7 @@ class HumanPanel:
         return Contest(cases, summed(np.ones(row.size)), summed(wins), summed(d), summed(d * d))
 
     def _nearness(self, human: np.ndarray, case: np.ndarray, of_case: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """S(f, R) and S(y_j, R) for each person's annotation, over pairs with the others of its case."""
+        """Compute S(f, R) and S(y_j, R) for each person's annotation, over pairs with the others of its case."""
         near_machine, near_human = np.empty(human.size), np.empty(human.size)
         if not human.size:
             return near_machine, near_human
@@ -462,7 +466,7 @@ class HumanPanel:
 
 
 def first_of_each(dataset: Dataset) -> np.ndarray:
-    """Positions of the first annotation of each rater on each case, ascending."""
+    """Return positions of the first annotation of each rater on each case, ascending."""
     key = dataset.case_of_annotation.astype(np.int64) * dataset.n_raters + dataset.rater
     return np.sort(np.unique(key, return_index=True)[1])
 
@@ -519,7 +523,7 @@ def _difference(name: str, other: str, one: Contest, two: Contest, settings: _Se
 
 
 def _moves(contest: Contest, tested: np.ndarray, rho: np.ndarray) -> np.ndarray:
-    """u_c: by how much each case moves the mean of ρ over the people, shape (n_cases,)."""
+    """Compute u_c, how much each case moves the mean of ρ over people, shape (n_cases,)."""
     share = 1 / (np.asarray(contest.n.sum(axis=0)).ravel()[tested] * tested.size)
     return contest.wins[:, tested] @ share - contest.n[:, tested] @ (share * rho)
 
@@ -533,17 +537,17 @@ def _t(freedom: float, level: float) -> float:
 
 
 def _interval(contest: Contest, tested: np.ndarray, rho: np.ndarray, level: float) -> tuple[float, float]:
-    """Of the mean of ρ; where all cases are alike, as if each were one observation."""
+    """Compute the interval of the mean of ρ; if all cases are alike, each counts as one observation."""
     n_cases, mean = contest.case.size, float(rho.mean())
     variance = _error(_moves(contest, tested, rho)) ** 2
-    most = float(contest.n[:, tested].sum())  # every comparison an observation of its own
+    most = float(contest.n[:, tested].sum())  # If all cases are alike, every comparison counts as one observation.
     n_eff = min(most, mean * (1 - mean) / variance) if variance > _TIE else float(n_cases)
     return wilson(mean, n_eff, _t(n_cases - 1, level))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sums:
-    """Sums of weighted cases, each of shape (n_resamples, n_people)."""
+    """Sums over weighted cases, each of shape (n_resamples, n_people)."""
 
     n: np.ndarray
     wins: np.ndarray
@@ -556,7 +560,7 @@ class _Sums:
         return np.divide(self.wins, self.n, out=np.full(self.n.shape, np.nan), where=self.n > 0)
 
     def passes(self, settings: _Settings) -> np.ndarray:
-        """Whether ω is high enough, shape (n_resamples,)."""
+        """Return True for each resample in which ω is high enough, shape (n_resamples,)."""
         return benjamini_yekutieli(p_values(self, settings.epsilon), settings.q).mean(axis=1) >= PASSES
 
 
@@ -567,7 +571,7 @@ def _sums(contest: Contest, tested: np.ndarray, weight: np.ndarray) -> _Sums:
 
 
 def p_values(sums: _Sums, epsilon: float) -> np.ndarray:
-    """Of the one-sided t-tests of mean d ≥ ε, shape of the sums; 1 with fewer than two cases."""
+    """Compute p-values of the one-sided t-tests of mean d ≥ ε, shaped as the sums; 1 with fewer than two cases."""
     n = np.maximum(sums.n, 2.0)
     mean = sums.d / n
     spread = np.maximum(sums.d2 - sums.d * mean, 0.0) / (n - 1)
@@ -578,7 +582,7 @@ def p_values(sums: _Sums, epsilon: float) -> np.ndarray:
 
 
 def benjamini_yekutieli(p: np.ndarray, q: float) -> np.ndarray:
-    """Which hypotheses are rejected at false discovery rate q under any dependence, along the last axis.
+    """Return the hypotheses rejected at false discovery rate q under any dependence, along the last axis.
 
     Parameters
     ----------
@@ -601,7 +605,7 @@ def benjamini_yekutieli(p: np.ndarray, q: float) -> np.ndarray:
 def _resampled(
     contest: Contest, tested: np.ndarray, settings: _Settings, n_cases: int, n_resamples: int
 ) -> list[_Sums]:
-    """Sums over resamples of ``n_cases`` cases; the same for the same settings and number of cases."""
+    """Return sums over resamples of ``n_cases`` cases; equal settings and numbers of cases give equal sums."""
     rng = np.random.default_rng([abs(settings.seed), settings.seed < 0, n_cases])
     own = contest.case.size
     size = max(1, _CELLS // max(own, 1))
@@ -613,7 +617,7 @@ def _resampled(
 
 
 def _cases_to_pass(contest: Contest, tested: np.ndarray, settings: _Settings) -> int | None:
-    """The least number of cases, to a tenth, with which it passes in `POWER` of resamples of that many cases."""
+    """Find the smallest number of cases, to a tenth, with which it passes in `POWER` of resamples of that size."""
     own = contest.case.size
 
     def enough(n_cases: int) -> bool:

@@ -1,4 +1,4 @@
-"""How near one annotation is to others of its case: share that are equal, distance of scores, overlap of rankings."""
+"""Nearness of one annotation to others of its case: share that are equal, distance of scores, overlap of rankings."""
 
 from typing import Literal, get_args
 
@@ -14,7 +14,7 @@ Score = Literal["accuracy", "rmse", "overlap"]
 SCORES: tuple[Score, ...] = get_args(Score)
 DEPTH = 3
 TITLES: dict[Score, str] = {
-    "accuracy": "share of the others who say the same",
+    "accuracy": "share of the others with the same annotation",
     "rmse": "root mean squared distance to the others",
     "overlap": f"average overlap with the others to place {DEPTH}",
 }
@@ -27,20 +27,22 @@ class AnnotationScore:
     ----------
     dataset : Dataset
     name : {"accuracy", "rmse", "overlap"}, optional
-        Share equal; −√mean squared difference; mean normalised average overlap to place 3. Where not given, by the kind
-        of annotations.
+        Share equal; −√mean squared difference; mean normalised average overlap to place 3. Chosen by the kind of
+        annotations if omitted.
 
     Raises
     ------
     OptionError
-        There is no such score.
+        The score is unknown.
     NotApplicableError
-        The annotations cannot be scored so.
+        The score does not suit the annotations.
     """
 
     def __init__(self, dataset: Dataset, name: Score | None = None) -> None:
         if dataset.kind == "set":
-            raise NotApplicableError("A machine is compared label by label; these are sets of labels.")
+            raise NotApplicableError(
+                "AI raters are compared label by label, and these annotations are sets of labels. Choose a label."
+            )
         if name is None:
             by_kind: dict[str, Score] = {"class": "accuracy", "score": "rmse", "ranking": "overlap"}
             name = by_kind[dataset.kind]
@@ -54,25 +56,25 @@ class AnnotationScore:
 
     @property
     def numbers(self) -> np.ndarray:
-        """The number of each annotation, for distances."""
+        """Number of each annotation, for distances."""
         assert self._value is not None
         return self._value
 
     def against(self, first: np.ndarray, second: np.ndarray, owner: np.ndarray, n_owners: int) -> np.ndarray:
-        """S of each owner from pairs of annotations.
+        """Compute S of each owner from pairs of annotations.
 
         Parameters
         ----------
         first, second : ndarray of int, shape (n_pairs,)
-            Positions of annotations: what is scored, and one of the others.
+            Positions of annotations: the scored one, and one of the others.
         owner : ndarray of int, shape (n_pairs,)
-            To whose S the pair counts.
+            Owner to whose S the pair counts.
         n_owners : int
 
         Returns
         -------
         ndarray of float64, shape (n_owners,)
-            Each over at least one pair.
+            S of each owner, over at least one pair.
         """
         if self.name == "overlap":
             depth = min(DEPTH, self._dataset.n_classes)
@@ -88,13 +90,13 @@ class AnnotationScore:
 
 
 def _numbers(dataset: Dataset) -> np.ndarray:
-    """A number for each annotation: its score, the number that its class is, or the place of an ordered class."""
+    """Return each annotation's number: its score, the number in its class name, or the place of an ordered class."""
     if dataset.kind == "score":
         return dataset.score
     of_class = to_numbers(dataset.classes)
     if not np.isfinite(of_class).all():
         if not dataset.ordinal:
             named = next(name for name, value in zip(dataset.classes, of_class, strict=True) if not np.isfinite(value))
-            raise NotApplicableError(f"The score 'rmse' needs numbers, and the class {named!r} is none.")
+            raise NotApplicableError(f"The score 'rmse' needs numbers, and the class {named!r} is not a number.")
         of_class = np.arange(dataset.n_classes, dtype=float)
     return of_class[dataset.answer]

@@ -1,4 +1,4 @@
-"""Where a machine differs from a panel that is decided, case by case, by class and by the panel's certainty."""
+"""Differences between an AI rater and a confident panel, by case, class and the panel's certainty."""
 
 from dataclasses import dataclass
 
@@ -19,18 +19,17 @@ QUARTILES = ("least certain quarter", "second", "third", "most certain quarter")
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class OnSomeCases(Result):
-    """A machine on some of the cases.
+    """Agreement of an AI rater with the panel on some of the cases.
 
     Attributes
     ----------
     value : str
         The panel's class, the group of the cases, or the quartile of certainty.
     n : int
-        Cases.
-    agrees, low, high : float
-        Share of them on which the machine gives the class that leads the panel, with Wilson's interval.
+        Number of cases. agrees, low, high : float
+        Share of these cases on which the AI rater gives the panel's leading class, with Wilson's interval.
     people : float
-        Mean share of the people of those cases who give it: what a person reaches.
+        Mean share of the people of those cases who give the leading class: what a person reaches.
     """
 
     value: str
@@ -43,7 +42,7 @@ class OnSomeCases(Result):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Differences(Result):
-    """Where a machine differs from a panel; arrays over the cases with the machine and two people or more.
+    """Differences of an AI rater from a panel; arrays over the cases with the AI rater and two people or more.
 
     Attributes
     ----------
@@ -51,15 +50,15 @@ class Differences(Result):
     classes : tuple of str
     cases : tuple of str
     said, panel : ndarray of int32
-        The class of the machine, and the one that leads the panel.
+        Class given by the AI rater, and the panel's leading class.
     certainty : ndarray
-        P(that class is the most plausible) by the people alone.
+        P(that class is the most plausible), from people's annotations only.
     n_people : ndarray of int64
     level : float
         Certainty from which the panel is decided.
     reliability : float
     by_class, by_quartile, by_group : tuple of OnSomeCases
-        The first of decided cases, the others of all. Quartiles are of the certainty.
+        Agreement by class on decided cases, by quartile of the certainty and by group on all cases.
     """
 
     machine: str
@@ -89,16 +88,16 @@ class Differences(Result):
 
     @property
     def decided(self) -> np.ndarray:
-        """Cases whose panel is decided, bool."""
+        """True for cases whose panel is decided."""
         return self.certainty >= self.level
 
     @property
     def n_decided(self) -> int:
-        """How many."""
+        """Number of cases whose panel is decided."""
         return int(self.decided.sum())
 
     def order(self) -> np.ndarray:
-        """Decided cases on which the machine gives another class, the most certain first."""
+        """Sort decided cases on which the AI rater gives another class, the most certain first."""
         differ = np.flatnonzero(self.decided & (self.said != self.panel))
         return differ[np.argsort(-self.certainty[differ], kind="stable")]
 
@@ -111,16 +110,16 @@ def differences_from_panel(
     reliability: float = 1.0,
     level: float = PANEL_DECIDED,
 ) -> Differences:
-    """A machine against the people of each case, under Dirichlet counts of their annotations.
+    """Compare an AI rater with the people of each case, under Dirichlet counts of their annotations.
 
     Parameters
     ----------
     dataset : Dataset
-        Of classes, or of rankings, which count by their single first class.
+        Dataset of classes, or of rankings, which count by their single first class.
     machine : str
     people : tuple of str
     reliability : float
-        γ, the trust in the raters.
+        Reliability γ, how much each annotation counts.
     level : float
         Certainty from which the panel is decided.
 
@@ -130,7 +129,7 @@ def differences_from_panel(
         The annotations are scores, or no case has the machine and two people.
     """
     if dataset.kind == "score":
-        raise NotApplicableError("Scores have no class that a panel could be decided on.")
+        raise NotApplicableError("Cannot compare an AI rater with a panel by class: the annotations are scores.")
     dataset = dataset.as_classes()[0]
     first = first_of_each(dataset)
     codes = {name: place for place, name in enumerate(dataset.raters)}
@@ -142,7 +141,7 @@ def differences_from_panel(
     said[dataset.case_of_annotation[mine]] = dataset.answer[mine]
     kept = np.flatnonzero((counts.sum(axis=1) >= 2) & (said >= 0))
     if not kept.size:
-        raise NotApplicableError(f"No case of {machine!r} has two people.")
+        raise NotApplicableError(f"No case annotated by {machine!r} has annotations of two people.")
     counts, said = counts[kept], said[kept]
     lead, certainty = _leads(counts, dataset.classes, reliability)
     groups = None if dataset.case_group is None else [dataset.case_group[case] for case in kept]
@@ -166,7 +165,7 @@ def differences_from_panel(
 
 
 def _leads(counts: np.ndarray, classes: tuple[str, ...], reliability: float) -> tuple[np.ndarray, np.ndarray]:
-    """The class that leads each case and P(it is the most plausible), once for each distinct vector of counts."""
+    """Find the leading class of each case and P(it is the most plausible), once per distinct vector of counts."""
     vectors, which = np.unique(counts, axis=0, return_inverse=True)
     lead, certainty = np.empty(len(vectors), np.int32), np.empty(len(vectors))
     model = DirichletCounts()
@@ -184,7 +183,7 @@ def _leads(counts: np.ndarray, classes: tuple[str, ...], reliability: float) -> 
 
 
 def quartile_of(value: np.ndarray) -> np.ndarray:
-    """The quartile of each value, 0 to 3, ndarray of int64; equal values share one, so that no order decides."""
+    """Return the quartile of each value, 0 to 3, ndarray of int64; equal values share one."""
     return np.searchsorted(np.quantile(value, [0.25, 0.5, 0.75]), value, side="left")
 
 

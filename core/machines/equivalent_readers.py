@@ -1,21 +1,21 @@
-"""Worth how many readers: the size of a panel that foretells one more person as well as the machine does.
+"""Number of raters that an AI rater is worth: the size of a panel that predicts one more rater as well as it does.
 
 ``c(k) = E_i E_{W, |W| = k} E_{r ∉ W} s(comb(W), y_ir)`` and ``s_f = E_i E_r s(f_i, y_ir)``; the machine is worth the k
 with ``c(k) = s_f``, linear between whole numbers, the smallest where several fit [survey equivalence: Resnick, Kong,
-Schoenebeck & Weninger 2021, arXiv:2106.01254]. c(0) is what the pool of all annotations foretells.
+Schoenebeck & Weninger 2021, arXiv:2106.01254]. c(0) is the score of predictions by the frequencies of all annotations.
 
 Scores s: "agreement", 1 where the plurality of W is the reader's class, ties shared, and the machine's first class;
 "log", the log of the probability of the reader's class, comb being the mean of a Dirichlet with counts of W and c = α/γ
-of each class at the γ at which people foretell each other best, for machines that give probabilities, and of the
+of each class at the γ at which people predict each other best, for AI raters that give probabilities, and of the
 reader's whole ranking if annotations are rankings; "squared", minus the squared distance of the mean of W, for scores.
 W is a draw from the other annotations of the case, so that expectations over W are closed forms in its counts. Cases
 with more than k_max people count, the same for every k. Intervals are by resampling cases and two more, see
 `core.machines.resampling`: cases on which machine and panel are alike do not make it worth one reader for certain.
 
-Log scores of rankings: how well nobody, panels of readers and a machine's probabilities foretell one more reader.
+Log scores of rankings: how well nobody, panels of readers and an AI rater's probabilities predict one more reader.
 
-A panel W foretells a ranking b with ``log ∫ p(b | λ) p_γ(λ | W) dλ``, Plackett-Luce at the γ at which the other readers
-of a case foretell a reader best; a machine with ``log p(b | f)``, f its probabilities; nobody with ``log p(b | g)``, g
+A panel W predicts a ranking b with ``log ∫ p(b | λ) p_γ(λ | W) dλ``, Plackett-Luce at the γ at which the other readers
+of a case predict a reader best; an AI rater with ``log p(b | f)``, f its probabilities; nobody with ``log p(b | g)``, g
 the popularity of classes over all rankings. Over the pairs of a reader and a panel of k others c(k) of a case is a
 mean: over all of them, or over `PAIRS` drawn by the case's own seed.
 """
@@ -55,29 +55,29 @@ PAIRS = 6
 MOST_PAIRS = 1_800
 LEAST_CASES = 60
 N_DRAWS = 200
-FEWEST = 10  # cases, whose resamples tell how far others may differ
+FEWEST = 10  # With fewer cases, resamples do not show how much other cases may differ.
 _GRID = (0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 _CURVE_CASES = 40
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EquivalentReaders(Result):
-    """What a machine is worth in readers.
+    """Number of raters that an AI rater is worth, with intervals.
 
     Attributes
     ----------
     machine : str
     score : {"agreement", "log", "squared"}
     n_cases : int
-        Cases with more than ``k_max`` people and the machine.
+        Number of cases with the AI rater and more than ``k_max`` people.
     k_max : int
     panel, panel_low, panel_high : ndarray, shape (k_max + 1,)
         c(k) with its interval over cases.
     value, low, high : float
-        The machine's score s_f with its interval.
+        Score s_f of the AI rater with its interval.
     k, k_low, k_high : float
-        Readers; ``-inf`` where it is worth less than none, ``inf`` where more than ``k_max``. With fewer than `FEWEST`
-        cases all ends of intervals are NaN.
+        Number of readers; ``-inf`` if it is worth less than none, ``inf`` if more than ``k_max``. With fewer than
+        `FEWEST` cases all ends of intervals are NaN.
     level : float
     """
 
@@ -104,11 +104,11 @@ class EquivalentReaders(Result):
 
     @property
     def has_interval(self) -> bool:
-        """Whether there are cases enough to resample; else its ends and those of the panel are NaN."""
+        """True if there are enough cases to resample; otherwise all ends of intervals are NaN."""
         return self.n_cases >= FEWEST
 
     def said(self, k: float) -> str:
-        """A number of readers in words."""
+        """Format a number of raters in words."""
         if k == -np.inf:
             return "less than none"
         if np.isnan(k):
@@ -116,7 +116,7 @@ class EquivalentReaders(Result):
         return f"more than {self.k_max}" if k == np.inf else number(k, 1)
 
     def words(self) -> str:
-        """The number of readers with its interval."""
+        """Format the number of raters with its interval."""
         value, low, high = (self.said(k) for k in (self.k, self.k_low, self.k_high))
         if not self.has_interval:
             return f"{value} (no interval)"
@@ -139,24 +139,25 @@ def equivalent_readers(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> EquivalentReaders:
-    """How many readers a machine is worth.
+    """Compute how many raters an AI rater is worth.
 
     Parameters
     ----------
     dataset : Dataset
-        People and the machine are raters of it; rankings count by their first class, whole in the score "log".
+        Dataset with people and the AI rater among its raters; rankings count by their first class, as a whole in the
+        score "log".
     machine : str
     people : tuple of str
     score : {"agreement", "log", "squared"}, optional
-        "squared" for scores, else "agreement" where not given.
+        Score to compare by; "squared" for scores and "agreement" for others if omitted.
     probability : ndarray, shape (n_cases, n_classes), optional
-        The machine's, for "log"; NaN where it has none.
+        Class probabilities of the AI rater, for "log"; NaN on cases without any.
     pseudo, reliability : float, optional
-        c = α/γ of "log", of rankings γ; that of the best held-out score of people where not given.
+        c = α/γ of "log", or γ for rankings; the value with the best held-out score of people if omitted.
     k_max : int, optional
-        From 1 to `LARGEST`; the lower quartile of readers a case less one where not given.
+        Size of the largest panel, 1 to `LARGEST`; the lower quartile of people per case less one if omitted.
     level : float
-        Of the intervals, by resampling cases.
+        Confidence level of the intervals, which are by resampling cases.
     n_resamples, seed : int
     token, progress : optional
 
@@ -165,7 +166,7 @@ def equivalent_readers(
     InputError
         A number is out of its range.
     NotApplicableError
-        No case has the machine and two people, or the score does not suit.
+        No case has the AI rater and two people, or the score does not suit the annotations.
     """
     check_numbers(0.0, 0.05, level, n_resamples)
     if dataset.kind == "set" or (dataset.kind == "ranking" and score != "log"):
@@ -187,19 +188,19 @@ def equivalent_readers(
 def _cases(
     dataset: Dataset, machine: str, human: np.ndarray, has: np.ndarray, k_max: int | None
 ) -> tuple[np.ndarray, int]:
-    """The machine's cases with more than ``k_max`` people, and that number."""
+    """Select the cases of an AI rater with more than ``k_max`` people, and choose ``k_max`` if omitted."""
     n_of = np.bincount(dataset.case_of_annotation[human], minlength=dataset.n_cases)
     k_max = _largest(n_of[has & (n_of >= 2)], machine) if k_max is None else k_max
     if not 1 <= k_max <= LARGEST:
-        raise InputError(f"The panel is to grow to {k_max} readers.", f"Give a number from 1 to {LARGEST}.")
+        raise InputError(f"The panel must be of 1 to {LARGEST} raters; got {k_max}.", "Choose another size.")
     cases = np.flatnonzero(has & (n_of > k_max))
     if not cases.size:
-        raise NotApplicableError(f"No case of {machine!r} has more than {plural(k_max, 'person', 'people')}.")
+        raise NotApplicableError(f"No case annotated by {machine!r} has more than {plural(k_max, 'person', 'people')}.")
     return cases, k_max
 
 
 def best_pseudo(dataset: Dataset, people: tuple[str, ...]) -> float:
-    """The c = α/γ at which the other people of a case foretell a person best.
+    """Find the c = α/γ at which the other people of a case predict a person best.
 
     Parameters
     ----------
@@ -226,7 +227,7 @@ def _scored(
     probability: np.ndarray | None,
     pseudo: float | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scores of panels of 0 to k_max, shape (n_cases, k_max + 1), and of the machine, of each of some cases."""
+    """Score panels of 0 to k_max, shape (n_cases, k_max + 1), and the AI rater, on each of some cases."""
     case = dataset.case_of_annotation[human]
     keep = np.isin(case, cases)
     row = np.searchsorted(cases, case[keep])
@@ -243,14 +244,14 @@ def _score_of(dataset: Dataset, score: Foretells | None, probability: np.ndarray
     if score is None:
         return "squared" if dataset.kind == "score" else "agreement"
     if (score == "squared") != (dataset.kind == "score"):
-        raise NotApplicableError(f"The score {score!r} does not suit annotations of the kind {dataset.kind}.")
+        raise NotApplicableError(f"The score {score!r} does not suit annotations of kind {dataset.kind}.")
     if score == "log" and (probability is None or probability.shape != (dataset.n_cases, dataset.n_classes)):
-        raise NotApplicableError("The log score needs probabilities of every class; compare by agreement.")
+        raise NotApplicableError("The log score needs a probability for every class. Compare by agreement.")
     return score
 
 
 def _sides(dataset: Dataset, machine: str, people: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """Positions of the people's annotations, one of each on a case, and of the machine's on every case, -1 none."""
+    """Return positions of people's annotations, one per person and case, and of the AI rater's by case, -1 for none."""
     first = first_of_each(dataset)
     codes = {name: place for place, name in enumerate(dataset.raters)}
     mine = first[dataset.rater[first] == codes.get(machine, -1)]
@@ -268,7 +269,7 @@ def _largest(n: np.ndarray, machine: str) -> int:
 def _worth(
     machine: str, score: Foretells, panel: np.ndarray, value: np.ndarray, level: float, n_resamples: int, seed: int
 ) -> EquivalentReaders:
-    """From scores of each case, of panels of shape (n_cases, k_max + 1) and of the machine of shape (n_cases,)."""
+    """Build the result from scores of each case: of panels, (n_cases, k_max + 1), and of the AI rater, (n_cases,)."""
     n = len(value)
     both = np.column_stack([panel, value])
     scale = 1.0 if score == "agreement" else float(np.abs(panel[:, 0]).mean())
@@ -288,7 +289,7 @@ def _worth(
 
 
 def equivalence(panel: np.ndarray, value: float) -> float:
-    """The least k at which the panel reaches a score, linear between whole numbers; inf beyond, -inf below k = 0.
+    """Find the smallest k at which the panel reaches a score, linear between whole numbers; inf beyond, -inf below 0.
 
     Parameters
     ----------
@@ -309,7 +310,7 @@ def equivalence(panel: np.ndarray, value: float) -> float:
 
 
 def _squared(value: np.ndarray, row: np.ndarray, machine: np.ndarray, k_max: int) -> tuple[np.ndarray, np.ndarray]:
-    """Without replacement the mean of k others misses one more by S² (1 + 1/k) in the mean square, S² with n − 1."""
+    """Compute squared scores: the mean of k others misses one more by S² (1 + 1/k) in the mean square."""
     n = np.bincount(row).astype(float)
     mean = np.bincount(row, value) / n
     within = np.bincount(row, (value - mean[row]) ** 2)
@@ -320,9 +321,9 @@ def _squared(value: np.ndarray, row: np.ndarray, machine: np.ndarray, k_max: int
 
 
 def _log(counts: np.ndarray, probability: np.ndarray, k_max: int, pseudo: float) -> tuple[np.ndarray, np.ndarray]:
-    """Of the k others the number that say the reader's class is hypergeometric."""
+    """Compute log scores, where the number of the k others who name the reader's class is hypergeometric."""
     if not pseudo > 0:
-        raise InputError(f"The pseudo-annotations of a class are {pseudo}.", "Give a number above 0.")
+        raise InputError(f"Pseudo-annotations per class must be above 0; got {pseudo}.", "Use a number above 0.")
     n_classes = counts.shape[1]
     total = counts.sum(axis=1)
     share = counts / total[:, None]
@@ -341,7 +342,7 @@ def _log(counts: np.ndarray, probability: np.ndarray, k_max: int, pseudo: float)
 
 
 def _hypergeometric_log(count: int, n: int, k_max: int, pseudo: float, n_classes: int) -> np.ndarray:
-    """E log((c + w) / (K c + k)) for k = 1 to k_max, w of k drawn from n − 1, ``count`` − 1 of them of the class."""
+    """Compute E log((c + w) / (K c + k)) for k = 1 to k_max, w of k drawn from n − 1, ``count`` − 1 in the class."""
     from scipy.stats import hypergeom
 
     found = np.empty(k_max)
@@ -366,7 +367,7 @@ def _agreement(counts: np.ndarray, machine: np.ndarray, k_max: int) -> tuple[np.
 
 @lru_cache(maxsize=_MOST_PATTERNS)
 def _plurality(counts: tuple[int, ...], k_max: int) -> np.ndarray:
-    """P(the plurality of k others is one more reader's class), k = 1 to k_max, ties shared, by counts of a case."""
+    """Compute P(the plurality of k others is one more reader's class), k = 1 to k_max, ties shared, from counts."""
     n = sum(counts)
     found = np.zeros(k_max)
     for count in set(counts):
@@ -378,7 +379,7 @@ def _plurality(counts: tuple[int, ...], k_max: int) -> np.ndarray:
 
 
 def _leads(own: int, others: tuple[int, ...], k_max: int) -> np.ndarray:
-    """Ways to draw k of which a class leads, a lead shared by m classes counted 1/m: shape (k_max,).
+    """Count the ways to draw k of which a class leads, a lead shared by m classes counted 1/m: shape (k_max,).
 
     With t of ``own`` drawn, no other class has more than t: the ways are the coefficients of a product over the other
     classes of ``Σ_{w<t} C(c, w) x^w + u C(c, t) x^t``; u counts those that tie.
@@ -401,26 +402,26 @@ def _leads(own: int, others: tuple[int, ...], k_max: int) -> np.ndarray:
 
 
 def scored(dataset: Dataset, cases: np.ndarray, k_max: int, seed: int) -> np.ndarray:
-    """The cases that are scored: all, or as many as `MOST_PAIRS` allow, never below `LEAST_CASES`, drawn by the seed.
+    """Choose the cases to score: all, or as many as `MOST_PAIRS` allow, at least `LEAST_CASES`, drawn by the seed.
 
     Parameters
     ----------
     dataset : Dataset
     cases : ndarray of int64
-        To choose from.
+        Cases to choose from.
     k_max, seed : int
     """
     return some_of(dataset, cases, max(LEAST_CASES, MOST_PAIRS // (PAIRS * k_max)), seed)
 
 
 def some_of(dataset: Dataset, cases: np.ndarray, most: int, seed: int) -> np.ndarray:
-    """At most so many cases, ascending; those whose seeds are least.
+    """Choose a limited number of cases, ascending: those whose seeds are the smallest.
 
     Parameters
     ----------
     dataset : Dataset
     cases : ndarray of int64
-        To choose from.
+        Cases to choose from.
     most, seed : int
     """
     if cases.size <= most:
@@ -432,7 +433,7 @@ def some_of(dataset: Dataset, cases: np.ndarray, most: int, seed: int) -> np.nda
 def best_reliability(
     dataset: Dataset, people: tuple[str, ...], *, seed: int = 0, token: CancelToken | None = None
 ) -> float:
-    """The γ of Plackett-Luce at which the other people of a case foretell a person best, from some of the cases.
+    """Find the γ of Plackett-Luce at which the other people of a case predict a person best, from some of the cases.
 
     Parameters
     ----------
@@ -467,7 +468,7 @@ def foretold(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Scores of panels of 0 to k_max readers, and of a machine, of the cases that are `scored`.
+    """Score panels of 0 to k_max readers, and an AI rater, on the cases that `scored` chooses.
 
     Parameters
     ----------
@@ -477,19 +478,19 @@ def foretold(
     human : ndarray of int64
         The people's annotations, one of each on a case, ascending.
     cases : ndarray of int64
-        To choose from, each with more than ``k_max`` people.
+        Cases to choose from, each with more than ``k_max`` people.
     k_max : int
     probability : ndarray, shape (n_cases, n_classes)
-        The machine's, of all cases of the data.
+        Class probabilities of the AI rater on all cases of the data.
     reliability : float or None
-        γ of the panels; the best one where None.
+        γ of the panels; the best one if None.
     seed : int
     token, progress : optional
 
     Returns
     -------
     ndarray, shape (n_scored, k_max + 1)
-        Nats a reader.
+        Scores of panels, in nats per reader.
     ndarray, shape (n_scored,)
     """
     cases = scored(dataset, cases, k_max, seed)
@@ -505,7 +506,7 @@ def foretold(
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What the scores of panels hang on, and what they are made of: they are the same for all machines."""
+    """Arguments that the scores of panels depend on; the scores are the same for all AI raters."""
 
     digest: str
     people: tuple[str, ...]
@@ -521,7 +522,7 @@ class _Asked:
 
 @lru_cache(maxsize=2)
 def _panels(asked: _Asked) -> np.ndarray:
-    """Scores of panels, shape (n, k_max + 1)."""
+    """Compute the scores of panels, shape (n, k_max + 1)."""
     dataset, human, cases, seed = asked.dataset, asked.human, np.frombuffer(asked.cases, np.int64), asked.seed
     gamma = asked.reliability
     if gamma is None:
@@ -547,14 +548,14 @@ def _readers(dataset: Dataset, human: np.ndarray, cases: np.ndarray) -> list[np.
 
 
 def _blocks(dataset: Dataset, human: np.ndarray, cases: np.ndarray) -> list[list[list[list[int]]]]:
-    """The rankings of people on each of some cases, each as blocks of classes."""
+    """Return the rankings of people on each of some cases, each as blocks of classes."""
     return [[dataset.blocks_of(int(one)) for one in readers] for readers in _readers(dataset, human, cases)]
 
 
 def _items(
     dataset: Dataset, human: np.ndarray, cases: np.ndarray, k_max: int, seed: int
 ) -> tuple[list[HeldOutRanking], np.ndarray]:
-    """Every pair of a reader and a panel to be scored, and the size of the panel."""
+    """List every pair of a reader and a panel to score, with the size of the panel."""
     items, size = [], []
     seeds = case_seeds(seed, [dataset.cases[case] for case in cases], "panels of readers")
     for case, readers, own in zip(cases.tolist(), _readers(dataset, human, cases), seeds, strict=True):
@@ -569,7 +570,7 @@ def _items(
 
 
 def _pairs(n: int, k: int, rng: np.random.Generator) -> Counter[tuple[int, tuple[int, ...]]]:
-    """Readers with panels of k of the n − 1 others, and how often each was drawn: all, or `PAIRS` of them."""
+    """Return readers with panels of k of the n − 1 others, and how often each was drawn: all, or `PAIRS` of them."""
     if n * comb(n - 1, k) <= PAIRS:
         return Counter(
             (reader, panel)

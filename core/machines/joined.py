@@ -1,4 +1,4 @@
-"""Annotations of machines beside those of people, as further raters of one dataset."""
+"""Annotations of AI raters added to those of people, as further raters of one dataset."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -17,35 +17,36 @@ APART = " (machine)"
 
 
 def joined(people: Dataset, machines: Dataset) -> tuple[Dataset, tuple[str, ...], tuple[str, ...]]:
-    """The people's dataset with the raters of another one added, who are machines.
+    """Add the raters of another dataset, who are AI raters, to the people's dataset.
 
-    Cases and their order are those of the people. Classes that only a machine gave are added at the end.
+    Cases and their order are those of the people. Classes that only an AI rater gave are added at the end.
 
     Parameters
     ----------
     people, machines : Dataset
-        Of one kind; where one side is scores, classes that are numbers are scores, too, beside rankings a class is
-        a ranking of one, and beside one label of sets (`Dataset.as_classes`) the machine's sets are split by it, too.
+        Datasets of one kind. If one of them has scores, classes that are numbers become scores. If one has rankings, a
+        class becomes a ranking of one. If the people's classes are one label of sets (`Dataset.as_classes`), the AI
+        raters' sets are split by it, too.
 
     Returns
     -------
     Dataset
-        Without times.
+        Joined dataset, without times.
     tuple of str
-        Names of the machines in it: a name that is a person's, too, has "(machine)" put behind.
+        Names of the AI raters in it; "(machine)" is appended to a name that a person has, too.
     tuple of str
-        What to mind: cases that the people do not have, classes that only a machine gave.
+        Notes on cases that the people do not have, and on classes that only an AI rater gave.
 
     Raises
     ------
     InputError
-        The kinds differ, or there is no case in common.
+        The kinds differ, or no case is shared.
     """
     people, machines = _of_one_kind(people, machines)
     if people.kind != machines.kind:
         raise InputError(
-            f"The people's annotations are of the kind {people.kind}, the machine's of the kind {machines.kind}.",
-            "Give both as classes, as rankings, or as scores.",
+            f"Could not join people's annotations ({people.kind}) with those of the AI rater ({machines.kind}).",
+            "Provide both as classes, as rankings, or as scores.",
         )
     position = {case: place for place, case in enumerate(people.cases)}
     case_of = np.array([position.get(case, -1) for case in machines.cases], np.int64)
@@ -53,9 +54,9 @@ def joined(people: Dataset, machines: Dataset) -> tuple[Dataset, tuple[str, ...]
     kept = case >= 0
     if not kept.any():
         raise InputError(
-            f"The machine annotated no case of these data: its cases are called {_some(machines.cases)}, those of the "
-            f"people {_some(people.cases)}.",
-            "Call the cases alike in both; a file that was not understood may have other names as its cases.",
+            f"The AI rater annotated no case of these data: its cases are {_some(machines.cases)}, those of the people "
+            f"{_some(people.cases)}.",
+            "Use the same case names in both files. If they are the same, check which column holds the cases.",
         )
     taken = set(people.raters)
     names = tuple(name + APART if name in taken else name for name in machines.raters)
@@ -77,7 +78,7 @@ def _of_one_kind(people: Dataset, machines: Dataset) -> tuple[Dataset, Dataset]:
 
 
 def _by_label_of(people: Dataset, machines: Dataset) -> Dataset:
-    """The machine's sets as the people's were split: without a label, and with it, which none of them need name."""
+    """Split the AI rater's sets as the people's were split: without a label, and with it."""
     label = people.classes[-1]
     if people.classes != (f"not {label}", label):
         return machines
@@ -92,17 +93,17 @@ def _some(names: Sequence[str]) -> str:
 
 
 def as_scores(dataset: Dataset) -> tuple[Dataset, int]:
-    """Classes that are numbers as scores, and how many annotations were left out because their class is none.
+    """Convert classes that are numbers to scores, and count annotations left out because their class is not a number.
 
     Parameters
     ----------
     dataset : Dataset
-        Of classes; scores are given back as they are.
+        Dataset of classes; scores are returned as they are.
 
     Raises
     ------
     InputError
-        Most classes are no numbers, or these are rankings.
+        Most classes are not numbers, or the annotations are rankings.
     """
     if dataset.kind == "score":
         return dataset, 0
@@ -110,7 +111,7 @@ def as_scores(dataset: Dataset) -> tuple[Dataset, int]:
     known = np.isfinite(value)
     if dataset.kind != "class" or 2 * known.sum() <= known.size:
         raise InputError(
-            f"The annotations of {dataset.name} are no numbers.", "Compare them as classes (--score accuracy)."
+            f"The annotations of {dataset.name} are not numbers.", "Compare them as classes (--score accuracy)."
         )
     kept = known[dataset.answer]
     side: dict[str, Any] = {"case_group": dataset.case_group, "raters_identified": dataset.raters_identified}
@@ -132,7 +133,7 @@ def _as_rankings(dataset: Dataset) -> Dataset:
 
 
 def called(machines: Dataset, name: str) -> Dataset:
-    """Annotations of one machine under a name: those of the only rater, or anonymous ones, one a case.
+    """Return annotations of one AI rater under a name: those of the only rater, or anonymous ones, one per case.
 
     Parameters
     ----------
@@ -142,12 +143,12 @@ def called(machines: Dataset, name: str) -> Dataset:
     Raises
     ------
     InputError
-        There are several raters, or several annotations of a case.
+        The data have several raters, or several annotations of a case.
     """
     if np.diff(machines.case_ptr).max() > 1 or (machines.raters_identified and machines.n_raters > 1):
         raise InputError(
-            f"The file of {name!r} holds annotations of several raters.",
-            "Give the file alone, without a name: its raters are the machines.",
+            f"The file of {name!r} contains annotations of several raters.",
+            "Provide the file without a name: its raters are then the AI raters.",
         )
     return replace(machines, raters=(name,), rater=np.zeros_like(machines.rater), raters_identified=True)
 
@@ -191,26 +192,26 @@ def _notes(
     notes = []
     n_other = int((case_of < 0).sum())
     if n_other:
-        notes.append(f"{plural(n_other, 'case')} that only machines annotated left out.")
+        notes.append(f"{plural(n_other, 'case')} annotated only by AI raters left out.")
     if added := classes[people.n_classes :]:
         listed = ", ".join(added[:3]) + (" and more" if len(added) > 3 else "")
-        notes.append(f"{plural(len(added), 'class', 'classes')} that only a machine gave: {listed}.")
+        notes.append(f"{plural(len(added), 'class', 'classes')} given only by an AI rater: {listed}.")
     return tuple(notes)
 
 
 def of_predictions(people: Dataset, predictions: Predictions | ScorePredictions) -> Dataset:
-    """Predictions as annotations of one rater: first classes, whole lists beside rankings, or scores.
+    """Convert predictions to annotations of one rater: first classes, whole lists if people rank, or scores.
 
     Parameters
     ----------
     people : Dataset
-        To whose cases the predictions are matched.
+        Dataset whose cases the predictions are matched to.
     predictions : Predictions or ScorePredictions
 
     Raises
     ------
     InputError
-        The predictions are of another kind than the annotations, or no case has a single first class.
+        The kind of predictions differs from that of annotations, or no case has a single first class.
     """
     if isinstance(predictions, ScorePredictions):
         known = np.flatnonzero(predictions.predicted)
@@ -219,9 +220,13 @@ def of_predictions(people: Dataset, predictions: Predictions | ScorePredictions)
             people.name, people.cases, (predictions.name,), known, rater, predictions.score[known]
         )
     if people.kind == "score":
-        raise InputError("Predictions name classes; these annotations are scores.", "Give the machine's scores.")
+        raise InputError(
+            "The predictions are classes, and the annotations are scores.", "Provide scores of the AI rater."
+        )
     if people.kind == "set":
-        raise InputError("Predictions name one class a case; these annotations are sets of labels.", "Choose a label.")
+        raise InputError(
+            "The predictions are one class per case, and the annotations are sets of labels.", "Choose a label."
+        )
     sizes = np.diff(predictions.ptr)
     if people.kind == "ranking":
         cases = np.flatnonzero(sizes)
@@ -236,7 +241,9 @@ def of_predictions(people: Dataset, predictions: Predictions | ScorePredictions)
     tied[longer] = predictions.group[first[longer] + 1] == 0
     cases = np.flatnonzero(sizes)[~tied]
     if not cases.size:
-        raise InputError(f"{predictions.name}: no case has a single first class.", "Give scores that differ.")
+        raise InputError(
+            f"{predictions.name}: every case has several first classes.", "Provide scores that differ between classes."
+        )
     answer = predictions.class_code[first[~tied]]
     return Dataset.from_classes(
         people.name, people.cases, (predictions.name,), people.classes, cases, np.zeros(cases.size, np.int32), answer

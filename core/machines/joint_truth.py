@@ -14,8 +14,8 @@ from ..errors import NotApplicableError
 from ..models.dawid_skene import DawidSkene
 from ..models.one_coin import OneCoin
 
-PSEUDO = 0.1  # annotations added for each cell of a table
-MOST_PSEUDO = 0.1  # of the cases, however many cells there are
+PSEUDO = 0.1  # Number of annotations that the prior adds to each cell of a table.
+MOST_PSEUDO = 0.1  # At most this share of the cases is added, however many cells a table has.
 LEAST_CASES = 30
 MISSING = -1
 _STEPS, _STEPS_AGAIN, _CLOSE = 500, 10, 1e-5
@@ -23,12 +23,12 @@ _LEAST_PROBABILITY = 1e-12
 
 
 class JudgedAnswers(NamedTuple):
-    """Answers that enter the truth as those of one rater.
+    """Answers of the judged raters, which enter the truth as those of one rater.
 
     Attributes
     ----------
     code : ndarray of int64, shape (n_cases,)
-        The answer on each case, one of 0 to n_answers − 1, all of which occur.
+        Code of the answer on each case, 0 to n_answers − 1, all of which occur.
     prior : ndarray, shape (n_answers, n_classes)
         Annotations added to the table.
     """
@@ -38,7 +38,7 @@ class JudgedAnswers(NamedTuple):
 
 
 def one_rater(answers: np.ndarray, n_classes: int) -> JudgedAnswers:
-    """Answers of any kind, each as probable beforehand with every truth.
+    """Encode answers of any kind, with the same prior for every truth.
 
     Parameters
     ----------
@@ -54,14 +54,14 @@ def one_rater(answers: np.ndarray, n_classes: int) -> JudgedAnswers:
 def two_raters(
     first: np.ndarray, second: np.ndarray, tables: tuple[np.ndarray, np.ndarray], n_classes: int
 ) -> JudgedAnswers:
-    """Answers of two raters together, beforehand independent given the truth.
+    """Encode answers of two raters together, with a prior that is independent given the truth.
 
     Parameters
     ----------
     first, second : ndarray of int, shape (n_cases,)
-        As the codes of `one_rater`.
+        Codes of answers, as those of `one_rater`.
     tables : tuple of two ndarray, shape (n_answers, n_classes)
-        Of the two, as `posterior` gives them; of both the columns sum to the cases of each class.
+        Tables of the two raters, as `posterior` returns them; columns of both sum to the cases of each class.
     n_classes : int
     """
     both = np.column_stack([first, second])
@@ -75,7 +75,7 @@ def two_raters(
 def posterior(
     judged: JudgedAnswers, likelihood: np.ndarray, weight: np.ndarray, start: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """P(z) of each case, and the table of those judged.
+    """Compute P(z) of each case, and the table of the judged raters.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which raters are machines: marked by hand, or found by their names; with their family and version."""
+"""Which raters are AI raters: marked by hand or found by their names, with their family and version."""
 
 import re
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ from typing import Any
 
 from ..errors import InputError
 
-# Families by what stands in a name; the first that fits. Whoever marks raters can correct it.
+# Families by a part of the name; the first that fits counts. People can correct it when they mark raters.
 _FAMILIES = (
     ("GPT", r"gpt|chatgpt|davinci|\bo[134](-|$)"),
     ("Claude", r"claude|sonnet|opus|haiku"),
@@ -24,14 +24,14 @@ _VERSION = re.compile(r"(?:^|[^a-z0-9])v?(\d+(?:[.-]\d+)*[a-z]?)(?=$|[^a-z0-9])"
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A rater who is a machine.
+    """An AI rater.
 
     Attributes
     ----------
     name : str
-        Of the rater.
+        Name of the rater.
     family, version : str
-        What it is of, such as one provider's models, and which; empty where not known.
+        Family, such as one provider's models, and version; empty if unknown.
     """
 
     name: str
@@ -39,19 +39,19 @@ class Machine:
     version: str = ""
 
     def to_dict(self) -> dict[str, str]:
-        """As it is kept."""
+        """Return the form in which it is saved."""
         return {"family": self.family, "version": self.version}
 
     @classmethod
     def from_dict(cls, name: str, told: Any) -> "Machine":
-        """As `to_dict` wrote it; what is no text is left out."""
+        """Read what `to_dict` wrote; values that are not text are left out."""
         told = told if isinstance(told, dict) else {}
         said = {key: told.get(key, "") for key in ("family", "version")}
         return cls(name, **{key: value if isinstance(value, str) else "" for key, value in said.items()})
 
 
 def machine_like(names: Iterable[str]) -> tuple[Machine, ...]:
-    """Those names that look like a machine's, with the family and version that the name says: a proposal to confirm.
+    """Find names that look like those of AI raters, with the family and version in the name, as a proposal to confirm.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def machine_like(names: Iterable[str]) -> tuple[Machine, ...]:
 
 
 def described(names: Iterable[str], told: Iterable[Machine] = ()) -> tuple[Machine, ...]:
-    """Machines with the family and version that somebody or a file told of them, else with those that their names say.
+    """Return AI raters with the family and version given by a person or a file, or else read from their names.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def described(names: Iterable[str], told: Iterable[Machine] = ()) -> tuple[Machi
 
 
 def matching(names: Iterable[str], pattern: str) -> tuple[str, ...]:
-    """Names that a pattern fits: ``*`` is anything, ``?`` one letter, capitals do not matter.
+    """Find names that match a pattern: ``*`` is anything, ``?`` one letter, case is ignored.
 
     Parameters
     ----------
@@ -96,5 +96,5 @@ def matching(names: Iterable[str], pattern: str) -> tuple[str, ...]:
     from fnmatch import fnmatchcase
 
     if not pattern.strip():
-        raise InputError("The pattern of names is empty.", "Write a name, with * for anything: gpt*.")
+        raise InputError("The pattern of names is empty.", "Enter a name, with * for anything, such as gpt*.")
     return tuple(name for name in names if fnmatchcase(name.casefold(), pattern.strip().casefold()))

@@ -1,4 +1,4 @@
-"""Agreement of people with each other beside that of each machine with them, on the same cases."""
+"""Agreement among people next to that of each AI rater with them, on the same cases."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,20 +15,20 @@ from .resampling import of_agreement, of_differences, resampled, scale_of
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PairAgreement(Result):
-    """How near people are to each other and a machine to them, as means over cases of means over pairs.
+    """Mean agreement among people, and of an AI rater with them, as means over cases of means over pairs.
 
     Attributes
     ----------
     machine : str
     n_cases : int
-        Cases with the machine and two people or more.
+        Number of cases with the AI rater and two people or more.
     people, people_low, people_high : float or None
-        Pairs of people; None without such a case.
+        Mean over pairs of people; None without such a case.
     machine_people, machine_low, machine_high : float or None
-        Pairs of the machine and a person.
+        Mean over pairs of the AI rater and a person.
     difference, low, high : float or None
-        The second less the first; interval by resampling cases and two more, see `core.machines.resampling`. Fewer than
-        ten cases have no intervals.
+        ``machine_people`` less ``people``; interval by resampling cases and two more, see `core.machines.resampling`.
+        Fewer than ten cases have no intervals.
     """
 
     machine: str
@@ -57,7 +57,7 @@ def pair_agreement(
     n_resamples: int = 2_000,
     seed: int = 0,
 ) -> PairAgreement:
-    """Agreement within people and between a machine and people; of two annotations, S of one against the other.
+    """Compute agreement among people, and between an AI rater and people, as S of one annotation against another.
 
     Parameters
     ----------
@@ -102,15 +102,15 @@ def pair_agreement(
 
 
 def among_people(how: AnnotationScore, human: np.ndarray, row: np.ndarray) -> np.ndarray:
-    """S between the people of each case, as the mean over pairs, shape (n_cases,).
+    """Compute S between the people of each case, as the mean over pairs, shape (n_cases,).
 
     Parameters
     ----------
     how : AnnotationScore
     human : ndarray of int64, shape (n,)
-        Positions of annotations, those of a case together.
+        Positions of annotations, grouped by case.
     row : ndarray of int64, shape (n,)
-        The case of each, from 0; each has two people or more.
+        Case of each annotation, from 0; each case has two people or more.
     """
     size = np.bincount(row)
     start, n = np.cumsum(size) - size, size[row]

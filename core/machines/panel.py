@@ -1,10 +1,10 @@
-"""Worth of a panel of AI raters: how many independent raters it counts as, and its vote against its best member.
+"""Worth of a panel of AI raters: its number of independent raters, and its vote compared with its best member.
 
 With errors ``e_ij = 1 − [y_ij = z_i]`` and ρ̄ the mean φ of two raters' errors over common cases,
 ``n_eff = n / (1 + (n − 1) ρ̄)``, cut to 1..n [Kish 1965, the design effect of a cluster]. The truth z is gold, the
 majority of people, or its posterior given people and those judged together, see `core.machines.joint_truth`: a pair for
-its φ, the vote for the accuracy of the vote. AI raters who are taken as independent given z would have their shared
-mistakes for the truth; a truth from people alone would have people's mistakes for theirs.
+its φ, the vote for the accuracy of the vote. If AI raters were assumed independent given z, their shared mistakes would
+count as the truth. If the truth came from people only, people's mistakes would count as mistakes of AI raters.
 
 Intervals are percentiles over resampled cases, the table fitted again to each. Shares and their differences get the two
 added cases of `core.machines.resampling`. The model of people stays at its fit.
@@ -38,13 +38,13 @@ from .joint_truth import (
 Truth = Literal["joint", "majority", "gold"]
 TRUTHS: tuple[Truth, ...] = get_args(Truth)
 TITLES: dict[str, str] = {
-    "joint": "People's annotations, with their mistakes allowed for",
+    "joint": "People's annotations, corrected for their mistakes",
     "majority": "Majority of people",
     "gold": "Gold",
 }
 MOST_RATERS = 24
 MOST_PEOPLE = 30
-MOST_ADDED = 12  # raters for whom the order of adding them is sought
+MOST_ADDED = 12  # With more raters, the order of adding them is not computed.
 N_RESAMPLES = 200
 _FOLDS, _SPLITS, _SPLITS_AGAIN = 5, 10, 2
 _SIMULATED, _SIMULATED_AGAIN = 20_000, 2_000
@@ -53,16 +53,16 @@ _CELLS = 1 << 21
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PanelMember(Result):
-    """A member or a family of a panel.
+    """Contribution of a member or a family to a panel.
 
     Attributes
     ----------
     name : str
     is_family : bool
     accuracy : IntervalEstimate or None
-        None of a family.
+        None for a family.
     correlation : float or None
-        Mean φ of its errors with those of the others; None of a family.
+        Mean φ of its errors with those of the others; None for a family.
     vote_without : IntervalEstimate
         Accuracy of the vote of the others.
     change : IntervalEstimate
@@ -83,7 +83,7 @@ class PanelMember(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PanelWorth(Result):
-    """What a panel of AI raters is worth.
+    """Worth of a panel of AI raters.
 
     Attributes
     ----------
@@ -92,20 +92,20 @@ class PanelWorth(Result):
     left_out : tuple of (str, str)
         Raters who could not be judged, and why.
     n_cases : int
-        With a known or estimated truth and an answer of the panel.
+        Number of cases with a known or estimated truth and an answer of the panel.
     correlation, n_effective : IntervalEstimate
     against_majority : IntervalEstimate or None
-        ``n_effective`` against the majority of people; None if that is the truth anyway, or there is none.
+        ``n_effective`` against the majority of people; None if that is the truth already, or there is none.
     n_people : int
-        Of a case, the median; what ``people_effective`` is out of.
+        Median number of people per case, which ``people_effective`` refers to.
     people_effective : IntervalEstimate or None
-        The same of people; None if they cannot be judged.
+        Effective number of people; None if they cannot be judged.
     vote : IntervalEstimate
         Accuracy of the panel's vote; ties count in part.
     best : str
         The rater who is most often correct on all cases.
     best_accuracy : IntervalEstimate
-        Of the best rater, chosen on other cases than those judged on.
+        Accuracy of the best rater, who is chosen on other cases than those used to judge them.
     gain : IntervalEstimate
         ``vote`` less ``best_accuracy``.
     independent : float
@@ -142,9 +142,9 @@ class PanelWorth(Result):
         return rows(self.members, PanelMember.COLUMNS)
 
     def words(self) -> str:
-        """Sentences to send on."""
+        """Return sentences to quote."""
         n = plural(len(self.raters), "AI rater")
-        against = {"joint": "With people's own mistakes allowed for", "gold": "Against gold"}
+        against = {"joint": "Corrected for people's own mistakes", "gold": "Against gold"}
         said = (
             f"{against.get(self.truth, 'Against the majority of people')}, {n} count as about {_few(self.n_effective)} "
         )
@@ -155,7 +155,7 @@ class PanelWorth(Result):
         return f"{said}. The vote is correct on {vote} of cases, the best single rater on {best}. {self.verdict()}."
 
     def verdict(self) -> str:
-        """Whether the vote or the best single rater is the better one."""
+        """State whether the vote or the best single rater is better."""
         points = f"difference {_points(self.gain)}"
         if self.gain.low > 0:
             return f"The vote is better than its best member: {points}"
@@ -184,19 +184,19 @@ def panel_worth(
     seed: int = 0,
     token: CancelToken | None = None,
 ) -> PanelWorth:
-    """Effective number, vote and members of a panel of AI raters.
+    """Compute the effective number, the vote and the members of a panel of AI raters.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes; all raters who are not machines are people.
+        Dataset of single classes; all raters who are not AI raters are people.
     machines : sequence of str
-        The panel; of more than `MOST_RATERS` those with most annotations.
+        Names of the panel; if there are more than `MOST_RATERS`, those with most annotations.
     truth : {"joint", "majority", "gold"}
     families : mapping of str to sequence of str, optional
         Members of the panel by family.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     n_resamples, seed : int
     token : CancelToken, optional
 
@@ -209,7 +209,9 @@ def panel_worth(
     check_level(level)
     check_whole(n_resamples, "The number of resamples", 20)
     if dataset.kind != "class" or not dataset.raters_identified:
-        raise NotApplicableError("The worth of a panel needs one class per annotation, and raters with names.")
+        raise NotApplicableError(
+            "Cannot determine the worth of a panel: it needs one class per annotation, and raters with names."
+        )
     panel = _most_annotations(dataset, set(machines), MOST_RATERS)
     people = _most_annotations(dataset, set(dataset.raters) - set(machines), dataset.n_raters)
     voices = _matrix(dataset, people)
@@ -233,28 +235,29 @@ def panel_worth(
 
 
 def _most_annotations(dataset: Dataset, wanted: set[str], most: int) -> np.ndarray:
-    """Codes of the wanted raters with most annotations, ascending."""
+    """Choose the wanted raters with most annotations, as ascending codes."""
     codes = np.array([code for code, name in enumerate(dataset.raters) if name in wanted], np.int64)
     return np.sort(codes[np.argsort(-dataset.annotations_of_raters[codes], kind="stable")[:most]])
 
 
 def _matrix(dataset: Dataset, raters: np.ndarray) -> np.ndarray:
-    """First answers by case and rater, `MISSING` if there is none."""
+    """Arrange first answers by case and rater, `MISSING` if there is none."""
     column = np.full(dataset.n_raters, -1, np.int64)
     column[raters] = np.arange(raters.size)
     found = np.full((dataset.n_cases, raters.size), MISSING, np.int64)
-    kept = np.flatnonzero(column[dataset.rater] >= 0)[::-1]  # of several answers the first is written last
+    # The first of several answers must win, so it is written last.
+    kept = np.flatnonzero(column[dataset.rater] >= 0)[::-1]
     found[dataset.case_of_annotation[kept], column[dataset.rater[kept]]] = dataset.answer[kept]
     return found
 
 
 def _counts(answers: np.ndarray, n_classes: int) -> np.ndarray:
-    """Answers of each class by case."""
+    """Count answers of each class by case."""
     return np.stack([(answers == k).sum(axis=1) for k in range(n_classes)], axis=1)
 
 
 def _likelihood(dataset: Dataset, people: np.ndarray, voices: np.ndarray, truth: Truth) -> np.ndarray:
-    """What is known of the truth of each case without the panel; 0 throughout if nothing is."""
+    """Compute the likelihood of each truth without the panel; 0 throughout if there is no information."""
     if truth == "gold":
         if dataset.gold is None:
             raise NotApplicableError("No case has a gold class. Add a gold file, or use another truth.")
@@ -273,7 +276,7 @@ def _likelihood(dataset: Dataset, people: np.ndarray, voices: np.ndarray, truth:
 def _judgeable(
     answers: np.ndarray, names: Sequence[str], likelihood: np.ndarray
 ) -> tuple[list[int], tuple[tuple[str, str], ...]]:
-    """Places of raters whose errors can be counted, and why the others are left out."""
+    """Find raters whose errors can be counted, and the reasons for leaving out the others."""
     left_out: list[tuple[str, str]] = []
     for place, name in enumerate(names):
         given = (answers[:, place] != MISSING) & (likelihood.sum(axis=1) > 0)
@@ -288,7 +291,7 @@ def _judgeable(
 
 
 def _without_each(names: Sequence[str], families: Mapping[str, Sequence[str]]) -> list[tuple[str, list[int]]]:
-    """Columns that are left without each rater, and without each family of several raters."""
+    """List the columns that remain without each rater, and without each family of several raters."""
     found = [(name, [place for place, other in enumerate(names) if other != name]) for name in names]
     for family, members in families.items():
         rest = [place for place, name in enumerate(names) if name not in set(members)]
@@ -307,7 +310,7 @@ class _Judgement(NamedTuple):
 
 
 class _Panel:
-    """Answers of a panel, judged one by one, in pairs, and by votes with and without each."""
+    """Answers of a panel, judged one by one, in pairs, and by votes with and without each rater."""
 
     def __init__(self, answers: np.ndarray, likelihood: np.ndarray, votes: Sequence[tuple[str, list[int]]]):
         self.answers, self.likelihood = answers, likelihood
@@ -328,7 +331,7 @@ class _Panel:
         return self.likelihood.shape[1]
 
     def vote_of(self, columns: list[int]) -> _Judgement:
-        """The vote of some raters; a class that is tied has its part of the score."""
+        """Return the vote of some raters; tied classes share the score."""
         counts = _counts(self.answers[:, columns], self.n_classes)
         top = (counts == counts.max(axis=1, keepdims=True)) & (counts > 0)
         return self._judge(one_rater(top, self.n_classes), top / np.maximum(top.sum(axis=1, keepdims=True), 1))
@@ -341,11 +344,11 @@ class _Panel:
         return _Judgement(judged, table, score.T[:, None], np.asarray(score.any(axis=1)))
 
     def fitted(self, one: _Judgement, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """P(z) given people and these answers, and their table, fitted to weighted cases; see `posterior`."""
+        """Fit P(z) given people and these answers, and their table, to weighted cases; see `posterior`."""
         return posterior(one.judged, self.likelihood, weight, one.table)
 
     def correlations(self, weight: np.ndarray) -> np.ndarray:
-        """φ of the errors of each pair; shape (n_samples, n_pairs), NaN if errors do not vary."""
+        """Compute φ of the errors of each pair; shape (n_samples, n_pairs), NaN if errors do not vary."""
         found = [self._correlation(j, k, self.fitted(one, weight)[0], weight) for (j, k), one in self.pairs.items()]
         return np.stack(found, axis=1) if found else np.full((len(weight), 1), np.nan)
 
@@ -356,13 +359,13 @@ class _Panel:
         return phi(first, second, both, weight * (one.present & other.present))
 
     def vote_if_independent(self, prevalence: np.ndarray, tables: Sequence[np.ndarray], uniform: np.ndarray) -> float:
-        """Accuracy of the vote of raters with these tables who err independently given the truth, by simulation.
+        """Simulate the accuracy of the vote of raters with these tables if they err independently given the truth.
 
         Parameters
         ----------
         prevalence : ndarray, shape (n_classes,)
         tables : sequence of ndarray, shape (n_answers, n_classes)
-            One for each rater.
+            Table of each rater.
         uniform : ndarray, shape (n_simulated, n_raters + 1)
         """
         truth = np.searchsorted(np.cumsum(prevalence)[:-1], uniform[:, 0])
@@ -377,7 +380,7 @@ class _Panel:
 
 
 def phi(first: np.ndarray, second: np.ndarray, both: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Correlation of two errors from their probabilities on each case, NaN if one does not vary.
+    """Compute the correlation of two errors from their probabilities on each case, NaN if one does not vary.
 
     Parameters
     ----------
@@ -397,7 +400,7 @@ def phi(first: np.ndarray, second: np.ndarray, both: np.ndarray, weight: np.ndar
 
 
 def effective_number(correlation: np.ndarray | float, n: float) -> np.ndarray:
-    """Independent raters that n raters count as, ``n / (1 + (n − 1) ρ)``, cut to 1..n.
+    """Compute how many independent raters n raters count as, ``n / (1 + (n − 1) ρ)``, limited to 1..n.
 
     Parameters
     ----------
@@ -408,14 +411,14 @@ def effective_number(correlation: np.ndarray | float, n: float) -> np.ndarray:
 
 
 def _known_mean(values: np.ndarray) -> np.ndarray:
-    """Mean over the last axis of what is not NaN; NaN if nothing is known."""
+    """Average values that are not NaN over the last axis; NaN if all are."""
     known = np.isfinite(values)
     total = np.where(known, values, 0).sum(axis=-1)
     return np.where(known.any(axis=-1), total / np.maximum(known.sum(axis=-1), 1), np.nan)
 
 
 class _Statistics(NamedTuple):
-    """What is said of a panel, for each sample of the cases.
+    """Statistics of a panel, for each sample of the cases.
 
     Attributes
     ----------
@@ -456,16 +459,16 @@ class _Sample:
         self.resampled = _Statistics(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
     def resamples(self, n: int) -> tuple[np.random.Generator, np.ndarray]:
-        """How often each of n cases and of the two added ones is drawn, and the generator that drew them."""
+        """Draw how often each of n cases and the two added ones counts, and return the generator as well."""
         rng = np.random.default_rng([abs(self.seed), self.seed < 0, n])
         return rng, rng.multinomial(n, np.full(n + 2, 1 / (n + 2)), size=self.n_resamples).astype(float)
 
     def interval(self, value: float, replicates: np.ndarray) -> IntervalEstimate:
-        """The value with percentiles of its replicates."""
+        """Return the value with percentiles of its replicates."""
         return percentile_interval(value, replicates, self.level)
 
     def difference(self, value: float, replicates: np.ndarray, size: float) -> IntervalEstimate:
-        """A difference of shares, with two added cases on which those compared differ by a size, up and down."""
+        """Return a difference of shares with its interval; two added cases differ by ``size``, up and down."""
         more = (self.weight[:, -2] - self.weight[:, -1]) * size / self.n
         return self.interval(value, replicates + more)
 
@@ -489,19 +492,19 @@ class _Sample:
 
 
 def _correct(one: _Judgement, truth: np.ndarray) -> np.ndarray:
-    """P(correct) of each case, NaN without an answer; shape (n_samples, n_cases)."""
+    """Compute P(correct) of each case, NaN without an answer; shape (n_samples, n_cases)."""
     return np.where(one.present, (truth * one.score).sum(axis=0), np.nan)
 
 
 def _mean(correct: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Accuracy in each sample, with the added cases; shape (n_samples,)."""
+    """Compute the accuracy in each sample, with the added cases; shape (n_samples,)."""
     cases, right, wrong = weight[:, :-2], weight[:, -2], weight[:, -1]
     given = np.isfinite(correct)
     return ((cases * np.where(given, correct, 0)).sum(axis=1) + right) / ((cases * given).sum(axis=1) + right + wrong)
 
 
 def _chosen_elsewhere(correct: np.ndarray, weight: np.ndarray, fold: np.ndarray) -> np.ndarray:
-    """Accuracy of the best rater, who is chosen on the other folds; shape (n_samples,).
+    """Compute the accuracy of the best rater, who is chosen on the other folds; shape (n_samples,).
 
     Parameters
     ----------
@@ -530,7 +533,7 @@ def _assembled(
     left_out: tuple[tuple[str, str], ...],
     families: Sequence[str],
 ) -> PanelWorth:
-    """The result, without what is said of people and of their majority."""
+    """Build the result, without the statistics of people and of their majority."""
     panel, found, again = sample.panel, sample.all, sample.resampled
     correlation, effective = _of_correlations(sample, panel.n_raters)
     vote, best, alone = float(found.vote[0]), float(found.best[0]), float(found.independent[0])
@@ -558,17 +561,19 @@ def _assembled(
 
 
 def _of_correlations(sample: _Sample, n: int) -> tuple[IntervalEstimate, IntervalEstimate]:
-    """Mean φ of the panel, and the effective number of raters."""
+    """Compute the mean φ of the panel, and the effective number of raters."""
     every, again = sample.all.correlation[0], sample.resampled.correlation
     if not np.isfinite(every).any():
-        raise NotApplicableError(f"No two AI raters have {LEAST_CASES} cases with a known truth in common.")
+        raise NotApplicableError(
+            f"Cannot determine the worth of the panel: no two AI raters share {LEAST_CASES} cases with a known truth."
+        )
     one = sample.interval(float(_known_mean(every)), _known_mean(again[:, np.isfinite(every)]))
     value, high, low = (float(each) for each in effective_number(np.array(one), n))
     return one, IntervalEstimate(value, low, high)
 
 
 def _member(sample: _Sample, place: int, name: str, apart: float) -> PanelMember:
-    """A rater, or a family behind the raters."""
+    """Build the member for a rater, or for a family, which comes after the raters."""
     panel, found, again = sample.panel, sample.all, sample.resampled
     is_family = place >= panel.n_raters
     vote = float(found.without[0, place])
@@ -588,7 +593,7 @@ def _member(sample: _Sample, place: int, name: str, apart: float) -> PanelMember
 
 
 def _order_of_adding(panel: _Panel, names: Sequence[str], accuracy: np.ndarray) -> tuple[tuple[str, float], ...]:
-    """Raters from the best one on, each time the one with whom the vote is most often correct."""
+    """Order raters from the best one, each time adding the one with whom the vote is most often correct."""
     chosen = [int(accuracy.argmax())]
     found = [(names[chosen[0]], float(accuracy.max()))]
     if panel.n_raters > MOST_ADDED:
@@ -608,7 +613,7 @@ def _against_majority(
     answers: np.ndarray, voices: np.ndarray, n_classes: int, n_resamples: int, seed: int, level: float,
     token: CancelToken | None,
 ) -> IntervalEstimate | None:  # fmt: skip
-    """The effective number against the majority of people; None if too few cases have one."""
+    """Compute the effective number against the majority of people; None if too few cases have one."""
     likelihood = majority_likelihood(_counts(voices, n_classes))
     kept = (likelihood.sum(axis=1) > 0) & (answers != MISSING).any(axis=1)
     if kept.sum() < LEAST_CASES:
@@ -622,15 +627,15 @@ def _against_majority(
 
 
 def _people(sample: _Sample, voices: np.ndarray, truth: Truth) -> tuple[IntervalEstimate | None, int]:
-    """The effective number of people, against the same truth, and how many people a case has.
+    """Compute the effective number of people, against the same truth, and how many people a case has.
 
-    A majority is that of the other people, on all cases: with the votes of a pair in it their φ would be negative.
+    A majority is that of the other people, on all cases: if the votes of a pair counted, their φ would be negative.
 
     Parameters
     ----------
     sample : _Sample
     voices : ndarray of int, shape (n_cases, n_people)
-        Of the cases of the panel, or of all cases for a majority.
+        Answers of people on the cases of the panel, or on all cases for a majority.
     truth : {"joint", "majority", "gold"}
     """
     given, n_classes = voices != MISSING, sample.panel.n_classes

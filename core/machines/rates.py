@@ -1,13 +1,15 @@
-"""Rates among all cases from a machine's labels on all of them and people's on a few: of each class, and its accuracy.
+"""Rates among all cases, from an AI rater's labels on all of them and people's on a few: of classes, and its accuracy.
 
-Labels are the people's annotations of a case, as shares, or what reviewers say of the cases of a random sample, whose
-chances of being drawn are in the record. See `core.evaluation.corrected_rates` for the methods.
+Labels are the people's annotations of a case, as shares, or the opinions of reviewers on a random sample of cases,
+whose chances of being drawn are in the record. See `core.evaluation.corrected_rates` for the methods.
 
-What a sample is to estimate: how likely each case counts towards it, which its chance of being drawn is chosen by.
+The rate that a sample is to estimate gives each case a probability of counting, by which its chance of being drawn is
+chosen.
 
-A rate is estimated best where a case is drawn with a probability in proportion to the standard deviation of what it
-would bring [Zrnic & Candès 2024]. Of a class that is ``√(s (1 - s))`` with s the share of the people's annotations of
-the case that name it, drawn to the share over all cases by one annotation more, so that two who agree leave doubt.
+A rate is estimated best where a case is drawn with a probability in proportion to the standard deviation of its
+contribution [Zrnic & Candès 2024]. Of a class that is ``√(s (1 - s))`` with s the share of the people's annotations of
+the case that name it, drawn to the share over all cases by one annotation more, so that two people who agree do not
+remove all doubt.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,9 +27,10 @@ from ..review.states import CaseReview
 from ..text import listed, with_interval
 
 ACCURACY = "accuracy"
-AGREEMENT = "agreement with a person"  # the accuracy where people's annotations are the labels: they hold errors
-RIGHT = "being right"  # the accuracy where what reviewers decided counts as the truth
-MOST_NAMED = 5  # rates in a note
+# Name of the accuracy if people's annotations, which have errors, are the labels.
+AGREEMENT = "agreement with a person"
+RIGHT = "being right"  # Name of the accuracy if the reviewers' decisions count as the truth.
+MOST_NAMED = 5  # A note lists at most this many rates.
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -38,14 +41,14 @@ class MachineRate(Result):
     ----------
     machine : str
     of : str
-        The class, or `ACCURACY`: how often the machine's first class is that of the label.
+        Class, or `ACCURACY`: how often the AI rater's first class is that of the label.
     is_class : bool
     alone : float or None
-        What the machine says without correction; None for accuracy, of which it says nothing.
+        Rate by the AI rater without correction; None for accuracy, which it does not estimate.
     people : CorrectedRate
-        From the labels alone.
+        Rate from labels only.
     corrected : CorrectedRate
-        From labels and machine.
+        Rate from labels and the AI rater.
     """
 
     machine: str
@@ -58,17 +61,17 @@ class MachineRate(Result):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MachineRates(Result):
-    """Rates of one machine.
+    """Rates of one AI rater.
 
     Attributes
     ----------
     rates : tuple of MachineRate
         Accuracy, then every class in the order of the data.
     sampled : bool
-        Whether labels are of a random sample with known chances; else it is supposed that labelled cases are one.
+        True if labels are of a random sample with known chances; otherwise labelled cases are assumed to be one.
     n_labelled, n : int
     notes : tuple of str
-        What they rest on.
+        Assumptions of the rates.
     """
 
     rates: tuple[MachineRate, ...]
@@ -96,15 +99,16 @@ class MachineRates(Result):
 
 
 def first_classes(dataset: Dataset, rater: str) -> np.ndarray:
-    """The first class that a rater gave each case, its code; -1 where none. ndarray of int64, shape (n_cases,)."""
-    own = np.flatnonzero(dataset.rater == dataset.raters.index(rater))[::-1]  # of several the first is written last
+    """Return the first class that a rater gave each case; -1 if none. ndarray of int64, shape (n_cases,)."""
+    # The first of several must win, so it is written last.
+    own = np.flatnonzero(dataset.rater == dataset.raters.index(rater))[::-1]
     first = np.full(dataset.n_cases, -1, np.int64)
     first[dataset.case_of_annotation[own]] = dataset.answer[own]
     return first
 
 
 def people_labels(dataset: Dataset, people: Sequence[str]) -> np.ndarray:
-    """The share of people who name each class on each case, shape (n_cases, n_classes); NaN where nobody annotated.
+    """Compute the share of people who name each class on each case, (n_cases, n_classes); NaN if nobody annotated.
 
     Parameters
     ----------
@@ -121,15 +125,15 @@ def people_labels(dataset: Dataset, people: Sequence[str]) -> np.ndarray:
 
 
 def review_labels(dataset: Dataset, reviews: Mapping[str, CaseReview], chance: Mapping[str, float]) -> np.ndarray:
-    """What reviewers say of the cases of a sample, shape (n_cases, n_classes): the decision, else the mean of reads.
+    """Return reviewers' classes on a sample, shape (n_cases, n_classes): the decision, or else the mean of opinions.
 
     Parameters
     ----------
     dataset : Dataset
     reviews : mapping of str to CaseReview
     chance : mapping of str to float
-        Cases of the sample (`core.review.random_sample.ReviewedBy.chance`); all others are NaN, and so are those that
-        nobody could determine.
+        Chance of being drawn of each case of the sample (`core.review.random_sample.ReviewedBy.chance`). All other
+        cases are NaN, and so are those that nobody could determine.
     """
     code = {name: place for place, name in enumerate(dataset.classes)}
     found = np.full((dataset.n_cases, dataset.n_classes), np.nan)
@@ -146,9 +150,9 @@ def review_labels(dataset: Dataset, reviews: Mapping[str, CaseReview], chance: M
 
 
 def sample_labels(dataset: Dataset, reviews: Mapping[str, CaseReview], by: ReviewedBy) -> tuple[np.ndarray, np.ndarray]:
-    """`review_labels` of a random sample, and with which chance each came to have one.
+    """Return `review_labels` of a random sample, and the chance with which each case came to have one.
 
-    A sample is read in an order by chance, so that the part with labels is a sample as well: the chance of being drawn
+    A sample is reviewed in random order, so that the part with labels is a sample as well: the chance of being drawn
     times the share of the drawn cases that have a label.
 
     Parameters
@@ -156,7 +160,7 @@ def sample_labels(dataset: Dataset, reviews: Mapping[str, CaseReview], by: Revie
     dataset : Dataset
     reviews : mapping of str to CaseReview
     by : ReviewedBy
-        How they came to be reviewed.
+        How the cases came to be reviewed.
 
     Returns
     -------
@@ -191,41 +195,43 @@ def machine_rates(
     chance: np.ndarray | None = None,
     level: float = 0.95,
 ) -> MachineRates:
-    """How often each class is the label, and how often the machine names it, among all cases that the machine labelled.
+    """Estimate how often each class is the label, and is given by the AI rater, among all cases it labelled.
 
-    Labels count as they are: people's annotations have people's errors in them, so that rates by them are of what a
-    person would say, and the machine's accuracy is its agreement with a person.
+    Labels count as they are. People's annotations have errors, so that rates by them are rates of what a person would
+    answer, and the AI rater's accuracy is its agreement with a person.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes; the machine is a rater of it.
+        Dataset of single classes, with the AI rater among the raters.
     machine : str
     labels : ndarray, shape (n_cases, n_classes)
         Shares of each class by people, NaN on cases without a label.
     probability : ndarray, shape (n_cases, n_classes), optional
-        The machine's; its annotations count where not given.
+        Class probabilities of the AI rater; its annotations count if omitted.
     chance : ndarray, shape (n_cases,), optional
-        Probability with which each labelled case was drawn; a simple random sample is supposed where not given.
+        Probability with which each labelled case was drawn; a simple random sample is assumed if omitted.
     level : float
         Of the intervals.
 
     Raises
     ------
     InputError
-        There is no such rater.
+        The rater is unknown.
     NotApplicableError
-        Fewer than two cases of the machine are labelled, or the annotations are no single classes.
+        Fewer than two cases of the AI rater are labelled, or the annotations are not single classes.
     """
     if machine not in dataset.raters:
-        raise InputError(f"There is no rater {machine!r}.", "Look at the names of the raters.")
+        raise InputError(f"Unknown rater {machine!r}.", "Check the names of the raters.")
     if dataset.kind != "class":
         raise NotApplicableError("Rates of classes need one class per annotation.")
     first = first_classes(dataset, machine)
     said = first >= 0
     labelled = said & np.isfinite(labels).all(axis=1)
     if labelled.sum() < 2:
-        raise NotApplicableError(f"Fewer than two cases of {machine} have a label. Draw a sample on Review.")
+        raise NotApplicableError(
+            f"Cannot estimate rates: fewer than two cases of {machine} have a label. Draw a sample on Review."
+        )
     table = np.where(said[:, None], np.eye(dataset.n_classes)[np.maximum(first, 0)], np.nan)
     given = table if probability is None else np.where(said[:, None], probability, np.nan)
     right = np.where(labelled, np.nan_to_num(labels)[np.arange(dataset.n_cases), np.maximum(first, 0)], np.nan)
@@ -240,7 +246,7 @@ def machine_rates(
 
 
 def rate_words(rate: CorrectedRate) -> str:
-    """``0.27 (0.24 to 0.29)``; with a third digit where an interval would read as never or always.
+    """Format a rate as ``0.27 (0.24 to 0.29)``; with a third digit if an interval would read as never or always.
 
     Parameters
     ----------
@@ -251,14 +257,14 @@ def rate_words(rate: CorrectedRate) -> str:
 
 
 def _notes(found: Sequence[MachineRate], sampled: bool) -> tuple[str, ...]:
-    """Each note once; that of labels that hardly differ says of which rates, unless it is true of all."""
+    """List each note once; a note on labels that hardly differ names its rates, unless it applies to all."""
     notes = dict.fromkeys(note for one in found for note in one.corrected.notes)
     accuracy = RIGHT if sampled else AGREEMENT
     few = [one.of if one.is_class else accuracy for one in found if FEW_DIFFER in one.corrected.notes]
     if few and len(few) < len(found):
         first, rest = few[:MOST_NAMED], len(few) - MOST_NAMED
         named = listed([*first, f"{rest:,} more"] if rest > 0 else first)
-        notes = {f"Of {named}: {note[0].lower()}{note[1:]}" if note == FEW_DIFFER else note: None for note in notes}
+        notes = {f"For {named}: {note[0].lower()}{note[1:]}" if note == FEW_DIFFER else note: None for note in notes}
     return tuple(notes)
 
 
@@ -271,57 +277,57 @@ def _rate(
         people, corrected = (class_rate(y, f, how, level=level) for how in ("humans", "ppi"))
     else:
         p = np.where(labelled, chance, 1.0)
-        nothing = np.where(np.isfinite(f), 0.0, np.nan)  # a machine that says nothing leaves the labels alone
+        nothing = np.where(np.isfinite(f), 0.0, np.nan)  # If the AI rater adds no information, only the labels count.
         people, corrected = (class_rate(y, one, "sampled", probability=p, level=level) for one in (nothing, f))
     return MachineRate(machine, of, is_class, alone, people, corrected)
 
 
 def likely_named(dataset: Dataset, people: Sequence[str], name: str) -> np.ndarray:
-    """How likely a further person names a class on each case, ndarray of float64, shape (n_cases,).
+    """Estimate how likely a further person names a class on each case, ndarray of float64, shape (n_cases,).
 
     Parameters
     ----------
     dataset : Dataset
         Of single classes.
     people : sequence of str
-        Raters who count.
+        Names of the raters who count.
     name : str
         The class.
 
     Raises
     ------
     InputError
-        There is no such class.
+        The class is unknown.
     NotApplicableError
-        The annotations are no single classes.
+        The annotations are not single classes.
     """
     _check(dataset)
     if name not in dataset.classes:
-        raise InputError(f"There is no class {name!r}.", "Look at the names of the classes.")
+        raise InputError(f"Unknown class {name!r}.", "Check the names of the classes.")
     return _drawn_to_all(dataset, people, people_labels(dataset, people)[:, dataset.classes.index(name)])
 
 
 def likely_right(dataset: Dataset, people: Sequence[str], machine: str) -> np.ndarray:
-    """How likely a further person names the class that a machine gave each case; 0 where it gave none.
+    """Estimate how likely a further person gives the AI rater's class on each case; 0 if it gave none.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes, with the machine among the raters.
+        Dataset of single classes, with the AI rater among the raters.
     people : sequence of str
-        Raters who count.
+        Names of the raters who count.
     machine : str
 
     Raises
     ------
     InputError
-        There is no such rater.
+        The rater is unknown.
     NotApplicableError
-        The annotations are no single classes.
+        The annotations are not single classes.
     """
     _check(dataset)
     if machine not in dataset.raters:
-        raise InputError(f"There is no rater {machine!r}.", "Look at the names of the raters.")
+        raise InputError(f"Unknown rater {machine!r}.", "Check the names of the raters.")
     first = first_classes(dataset, machine)
     labels = people_labels(dataset, people)[np.arange(dataset.n_cases), np.maximum(first, 0)]
     said = first >= 0
@@ -334,7 +340,7 @@ def _check(dataset: Dataset) -> None:
 
 
 def _drawn_to_all(dataset: Dataset, people: Sequence[str], share: np.ndarray) -> np.ndarray:
-    """Shares drawn to their mean as if by one annotation; that mean where nobody annotated, a half where nobody did."""
+    """Shrink shares to their mean by one annotation; the mean if nobody annotated a case, 0.5 if nobody any case."""
     codes = [place for place, name in enumerate(dataset.raters) if name in set(people)]
     human = np.isin(dataset.rater, codes)
     n = np.bincount(dataset.case_of_annotation[human], minlength=dataset.n_cases)

@@ -1,11 +1,10 @@
-"""Resampling of cases with two more of them, so that what no case showed is allowed for.
+"""Resampling of cases with two added cases, which allow for differences that no case showed.
 
-Percentiles of resampled cases have no width where all cases are alike, however few they are. Two values are therefore
+Percentiles of resampled cases have no width if all cases are alike, however few they are. Two values are therefore
 added to those of the cases: of differences one up and one down by the root mean square of those that are not 0, of
 agreement one up and one down from its mean by the root mean square of what cases lack of full agreement, within what
 agreement can be. Twenty cases of shares, on nineteen of which all agree, get one of 1 and one of 0 [Agresti & Coull
-1998]. Where no case differs, or none lacks anything, it is by as much as annotations that have nothing to do with each
-other differ.
+1998]. If no case differs, or all agree fully, the size is the difference of unrelated annotations.
 """
 
 import numpy as np
@@ -17,13 +16,13 @@ _SAME = 1e-12
 
 
 def of_differences(apart: np.ndarray, scale: float) -> np.ndarray:
-    """Differences of the cases, and two more of the size that was seen, up and down.
+    """Add two differences to those of the cases, of the size that was seen, up and down.
 
     Parameters
     ----------
     apart : ndarray, shape (n,)
     scale : float
-        Their size where none differs, see `scale_of`.
+        Size of the added differences if no case differs, see `scale_of`.
 
     Returns
     -------
@@ -34,15 +33,15 @@ def of_differences(apart: np.ndarray, scale: float) -> np.ndarray:
 
 
 def of_agreement(near: np.ndarray, how: AnnotationScore, scale: float) -> np.ndarray:
-    """Agreement on the cases, and two more, up and down by what cases lack of full agreement.
+    """Add two values to the agreement on the cases, up and down by what cases lack of full agreement.
 
     Parameters
     ----------
     near : ndarray, shape (n,)
     how : AnnotationScore
-        By which it was taken.
+        Score by which agreement was computed.
     scale : float
-        What the two lack where no case does, see `scale_of`.
+        What the two values lack of full agreement if no case does, see `scale_of`.
 
     Returns
     -------
@@ -54,19 +53,19 @@ def of_agreement(near: np.ndarray, how: AnnotationScore, scale: float) -> np.nda
 
 
 def of_sides(panel: np.ndarray, value: np.ndarray, scale: float, least: float, best: float) -> np.ndarray:
-    """Scores of panels and of a machine on the cases, and on two more: one that the machine wins, one the panels.
+    """Add two cases to the scores of panels and of an AI rater: one that the AI rater wins, one that the panels win.
 
-    They win by what the machine and one reader differ in, half of it up and half down, so that neither is surely as
-    good as the other where no case tells them apart. Nobody in the panel, k = 0, is left where it is.
+    They win by the difference of the AI rater and one reader, half of it up and half down, so that neither is clearly
+    as good as the other if no case differs. The score of an empty panel, k = 0, is unchanged.
 
     Parameters
     ----------
     panel : ndarray, shape (n, k_max + 1)
     value : ndarray, shape (n,)
     scale : float
-        What they differ by where no case tells them apart.
+        Their difference if no case differs.
     least, best : float
-        The lowest and the highest score that there is.
+        Lowest and highest possible score.
 
     Returns
     -------
@@ -85,13 +84,13 @@ def of_sides(panel: np.ndarray, value: np.ndarray, scale: float, least: float, b
 
 
 def scale_of(how: AnnotationScore, human: np.ndarray) -> float:
-    """How far annotations differ that have nothing to do with each other: 1 for shares, by the spread for distances.
+    """Compute how far unrelated annotations differ: 1 for shares, from the spread for distances.
 
     Parameters
     ----------
     how : AnnotationScore
     human : ndarray of int64
-        Positions of people's annotations. Where all are the same number nothing is known of its scale, and it is 1.
+        Positions of people's annotations. If all are the same number, the scale is unknown, and 1 is used.
     """
     if how.name != "rmse":
         return 1.0
@@ -100,7 +99,7 @@ def scale_of(how: AnnotationScore, human: np.ndarray) -> float:
 
 
 def resampled(values: np.ndarray, n_resamples: int, seed: int) -> np.ndarray:
-    """Means of each column over resamples of n of the n + 2 rows, the same resamples for as many rows.
+    """Compute means of each column over resamples of n of the n + 2 rows, the same resamples for as many rows.
 
     Parameters
     ----------

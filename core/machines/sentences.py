@@ -1,4 +1,4 @@
-"""What may be said of the alternative annotator test in a sentence, no surer than the cases."""
+"""Sentences on the alternative annotator test, no more confident than the cases allow."""
 
 from collections.abc import Sequence
 
@@ -14,7 +14,7 @@ _MOST_NAMED = 3
 
 
 def outcome(one: MachineStanding) -> str:
-    """Whether a machine "passes", "fails", or the cases leave it "open"; "untested" where nobody could be compared."""
+    """Return "passes", "fails" or "open" for an AI rater; "untested" if nobody could be compared with it."""
     if one.passes is None or one.pass_share is None:
         return "untested"
     if one.passes and one.pass_share >= CLEARLY_AHEAD:
@@ -23,47 +23,47 @@ def outcome(one: MachineStanding) -> str:
 
 
 def verdict(found: AlternativeTest) -> str:
-    """Whether the machines may stand in for a rater, in a sentence without an end."""
+    """State whether the AI raters can replace a rater, in a sentence without a full stop."""
     if found.by_chance and any(outcome(one) != "untested" for one in found.machines):
-        return "The raters do not surely agree more than by chance, and whoever guesses may stand in for one"
+        return "The raters do not clearly agree more than by chance, so any guesser would pass this test"
     if len(found.machines) == 1:
         return _of_one(found.machines[0])
     of = {name: [one for one in found.machines if outcome(one) == name] for name in ("passes", "fails", "open")}
     if not any(of.values()):
-        return "Too few cases to say whether any of the machines may stand in for a rater"
+        return "Too few cases to determine whether an AI rater can replace a rater"
     parts = []
     if of["passes"]:
-        parts.append(f"{_named(of['passes'])} may stand in for a rater")
+        parts.append(f"{_named(of['passes'])} can replace a rater")
     if of["fails"]:
-        parts.append(f"{_named(of['fails'])} may not" + ("" if parts else " stand in for a rater"))
+        parts.append(f"{_named(of['fails'])} cannot" + ("" if parts else " replace a rater"))
     if of["open"]:
-        parts.append(f"of {_named(of['open'])} the cases do not tell")
+        parts.append(f"inconclusive for {_named(of['open'])}")
     said = "; ".join(parts)
-    return said[0].upper() + said[1:] if said.startswith("of ") else said
+    return said[0].upper() + said[1:] if said.startswith("inconclusive for ") else said
 
 
 def _named(machines: list[MachineStanding]) -> str:
     names = [one.machine for one in machines]
     if len(names) > _MOST_NAMED:
-        return f"{len(names):,} machines"
+        return f"{len(names):,} AI raters"
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _of_one(one: MachineStanding) -> str:
     kind = outcome(one)
     if kind == "untested":
-        return f"Too few cases to say whether {one.machine} may stand in for a rater"
-    against = f"it holds its own against {one.n_rejected:,} of {plural(len(one.raters), 'rater')}"
+        return f"Too few cases to determine whether {one.machine} can replace a rater"
+    against = f"it does as well as {one.n_rejected:,} of {plural(len(one.raters), 'rater')}"
     if kind == "open":
-        return f"These cases do not tell whether {one.machine} may stand in for a rater: {against}"
-    return f"{one.machine} may{'' if kind == 'passes' else ' not'} stand in for a rater: {against}"
+        return f"Inconclusive: more cases are needed to determine whether {one.machine} can replace a rater ({against})"
+    return f"{one.machine} can{'' if kind == 'passes' else 'not'} replace a rater: {against}"
 
 
 def in_detail(one: MachineStanding, epsilon: float) -> str:
-    """The same of one machine with its numbers, as a sentence."""
+    """Describe the test of one AI rater with its numbers, in sentences."""
     if one.omega is None or one.rho is None or one.pass_share is None:
         return (
-            f"{one.machine}: no rater has 30 cases with it and another rater, so nothing can be tested "
+            f"{one.machine}: not tested, because no rater shares 30 cases with it and another rater "
             f"({plural(one.n_cases, 'case')} with it and two raters)."
         )
     share = percent(one.pass_share)
@@ -78,27 +78,30 @@ def in_detail(one: MachineStanding, epsilon: float) -> str:
     if one.n_to_pass is None:
         return f"{words} More cases like these would not make it pass."
     if one.n_to_pass > one.n_cases:
-        return f"{words} Were more cases like these, {one.n_to_pass:,} would do to pass in 80% of samples."
+        return (
+            f"{words} If more cases like these were added, {one.n_to_pass:,} would be enough to pass in 80% of samples."
+        )
     return words
 
 
 def silences(dataset: Dataset, people: Sequence[str], machines: Sequence[MachineStanding]) -> list[str]:
-    """Machines that are silent on cases of two people: what they would have been there counts neither way.
+    """Name AI raters without an annotation on some cases of two people, which count neither for nor against them.
 
     Parameters
     ----------
     dataset : Dataset
-        Of people and machines.
+        Dataset of people and AI raters.
     people : sequence of str
-        Names of the raters who are no machines.
+        Names of the raters who are not AI raters.
     machines : sequence of MachineStanding
-        As the test has them.
+        Results of the test.
     """
     codes = [place for place, name in enumerate(dataset.raters) if name in set(people)]
     case, rater = rater_case_pairs(dataset)
     n = int((np.bincount(case[np.isin(rater, codes)], minlength=dataset.n_cases) >= 2).sum())
     return [
-        f"{one.machine} gave no annotation on {n - one.n_cases:,} of {plural(n, 'case')} with two people, left out."
+        f"{one.machine} gave no annotation on {n - one.n_cases:,} of {plural(n, 'case')} with two people; these were "
+        f"left out."
         for one in machines
         if one.n_cases < n
     ]

@@ -1,11 +1,10 @@
-"""How far people lead a machine on parts of the cases: by class, by the panel's certainty, by group.
+"""Lead of people over an AI rater on parts of the cases: by class, by the panel's certainty, by group.
 
 The lead is the mean of ``d = W^h − W^f`` of the alternative annotator test over people and cases: how much more often a
-person than the machine is the nearer one to the others. Against a person the test passes where it is surely below ε.
-
-Its interval is by resampling the cases and two more, one on which every person is nearer and one on which nobody is, so
-that what no case showed is allowed for: on ten cases without any difference it is not surely below 0.2. Fewer than ten
-cases have no interval.
+person than the AI rater is nearer to the others. Against a person the test passes if the lead is clearly below ε. Its
+interval is by resampling the cases and two more, one on which every person is nearer and one on which nobody is, to
+allow for differences that no case showed: on ten cases without any difference it is not clearly below 0.2. Fewer than
+ten cases have no interval.
 """
 
 from collections.abc import Sequence
@@ -28,22 +27,22 @@ _CELLS = 1 << 22
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SubgroupDifference(Result):
-    """How far people lead a machine on some of the cases.
+    """Lead of people over an AI rater on some of the cases.
 
     Attributes
     ----------
     machine : str
     by : {"class", "certainty", "spread", "group"}
-        What the cases are parted by: the class that leads the panel, quartiles of its certainty, of the spread of
-        scores, or the group of the cases.
+        Grouping of the cases: the panel's leading class, quartiles of its certainty, of the spread of scores, or the
+        group of the cases.
     value : str
     n_cases : int
     rho : float
-        Share of pairs of a case and a person on which the machine is as near to the others, or nearer.
+        Share of pairs of a case and a person on which the AI rater is as near to the others, or nearer.
     lead : float
         Mean d over these pairs.
     low, high : float or None
-        Its interval, see the module; None with fewer than ten cases.
+        Interval of the lead, see the module; None with fewer than ten cases.
     """
 
     machine: str
@@ -67,7 +66,7 @@ def subgroup_differences(
     n_resamples: int = 1_000,
     seed: int = 0,
 ) -> tuple[SubgroupDifference, ...]:
-    """The lead of people over a machine on each part of the cases; parts without a case are not there.
+    """Compute the lead of people over an AI rater on each part of the cases; parts without a case are left out.
 
     Parameters
     ----------
@@ -85,7 +84,7 @@ def subgroup_differences(
     Raises
     ------
     NotApplicableError
-        No case has the machine and two people.
+        No case has the AI rater and two people.
     """
     check_numbers(0.0, 0.05, level, n_resamples)
     contest = HumanPanel(dataset, [machine], people, score).contest(machine)
@@ -101,7 +100,7 @@ def subgroup_differences(
 def _parts(
     dataset: Dataset, machine: str, people: tuple[str, ...], cases: np.ndarray, reliability: float
 ) -> list[tuple[Part, tuple[str, ...], np.ndarray]]:
-    """What the cases are parted by, the names of the parts in their order, and the part of each case, "" for none."""
+    """Return the grouping of the cases, the names of the parts in their order, and each case's part, "" for none."""
     parts: list[tuple[Part, tuple[str, ...], np.ndarray]] = []
     if dataset.kind == "score":
         spread = _spread(dataset, people, cases)
@@ -122,7 +121,7 @@ def _parts(
 
 
 def _spread(dataset: Dataset, people: tuple[str, ...], cases: np.ndarray) -> np.ndarray:
-    """Standard deviation of people's scores on each of some cases."""
+    """Compute the standard deviation of people's scores on each of some cases."""
     codes = [place for place, name in enumerate(dataset.raters) if name in set(people)]
     human = np.isin(dataset.rater, codes)
     case, value = dataset.case_of_annotation[human], dataset.score[human]

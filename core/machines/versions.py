@@ -1,11 +1,12 @@
-"""Drift of a machine's versions against a fixed set: the same cases, annotated by every version of one family.
+"""Drift of an AI rater's versions against a fixed set: the same cases, annotated by every version of one family.
 
 On the cases that all versions and a person annotated, agreement of a version is the mean over cases of S(f_i, R_i), R_i
 the people's annotations (`core.machines.annotation_scores`). Versions follow each other by their numbers. Each is
 compared with the one before, and the last with the first, as paired differences over the same cases; intervals by
-resampling cases, those of differences at 1 − (1 − level)/m for m comparisons (Bonferroni), so that a family of many
-versions is not more likely to seem to drift. Two cases are added, see `core.machines.resampling`: four annotations that
-all changed for the better are no sure rise (by signs p = 0.125), which percentiles of the cases alone would call one.
+resampling cases, those of differences at 1 − (1 − level)/m for m comparisons (Bonferroni), so that many versions do not
+make it more likely to seem to drift. Two cases are added, see `core.machines.resampling`: four annotations that all
+changed for the better are not a clear rise (sign test, p = 0.125), although percentiles of the cases without them would
+show one.
 """
 
 import re
@@ -30,13 +31,13 @@ _SAME = 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VersionStanding(Result):
-    """One version on the fixed set.
+    """Result of one version on the fixed set.
 
     Attributes
     ----------
     machine, version : str
     agreement, low, high : float
-        With people, with its interval over cases; distances are negative.
+        Agreement with people, with its interval over cases; distances are negative.
     """
 
     machine: str
@@ -48,19 +49,19 @@ class VersionStanding(Result):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VersionChange(Result):
-    """A later version less an earlier one.
+    """Difference of a later version and an earlier one.
 
     Attributes
     ----------
     machine, before : str
     difference, low, high : float
-        Of agreement with people; the interval allows for all comparisons of the family.
+        Difference in agreement with people; the interval allows for all comparisons of the family.
     n_changed : int
         Cases on which the annotations differ.
     changed, changed_low, changed_high : float
-        Their share, Wilson interval at the same level.
+        Share of these cases, with Wilson's interval at the same level.
     nearer, farther : int
-        Of these, cases on which the later version is nearer to the people, or farther away.
+        Number of these cases on which the later version is nearer to the people, or farther away.
     """
 
     machine: str
@@ -77,29 +78,29 @@ class VersionChange(Result):
 
     @property
     def sure(self) -> bool:
-        """Whether the interval of the difference leaves 0 out."""
+        """True if the interval of the difference excludes 0."""
         return self.low > 0 or self.high < 0
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class VersionDrift(Result):
-    """The versions of one family.
+    """Versions of one family, and the differences between them.
 
     Attributes
     ----------
     family : str
     score : {"accuracy", "rmse", "overlap"}
     n_cases : int
-        That every version and a person annotated.
+        Number of cases that every version and a person annotated.
     versions : tuple of VersionStanding
-        The earliest first; empty with fewer than `LEAST_CASES` cases.
+        Versions, the earliest first; empty with fewer than `LEAST_CASES` cases.
     changes : tuple of VersionChange
-        Each version against the one before, then the last against the first where there are three or more.
+        Each version against the one before, then the last against the first if there are three or more.
     people : float or None
-        Agreement of people with people on the same cases; None where no case has two.
+        Agreement of people with people on the same cases; None if no case has two.
     level : float
     left_out : str
-        Machines of the family whose place in the order is not known, with the reason; empty for none.
+        AI raters of the family whose place in the order is unknown, with the reason; empty if none.
     """
 
     family: str
@@ -123,10 +124,13 @@ class VersionDrift(Result):
         return {"family": [self.family] * n, **found, "cases": [self.n_cases] * n}
 
     def words(self) -> str:
-        """What may be said of the drift, no surer than the cases; names as they are, to be escaped where shown."""
+        """Describe the drift, no more confidently than the cases allow; the names must be escaped before display."""
         cases = plural(self.n_cases, "case")
         if not self.versions:
-            return f"{self.family}: too few cases that all versions and a person annotated ({cases}) to tell of drift."
+            return (
+                f"Cannot determine drift of {self.family}: too few cases ({cases}) have annotations of all versions "
+                "and a person."
+            )
         steps = self.changes[: len(self.versions) - 1]
         sure = [_said(one, self.score) for one in self.changes if one.sure]
         if not any(one.n_changed for one in steps):
@@ -138,14 +142,14 @@ class VersionDrift(Result):
         else:
             most = max(max(abs(one.low), abs(one.high)) for one in steps)
             told = (
-                f"{self.family}: no version surely agrees more or less with people than the one before; a difference "
+                f"{self.family}: no version clearly differs from the one before in agreement with people; a difference "
                 f"of {number(most)} cannot be ruled out"
             )
         return f"{told} ({cases}). Annotations changed on {listed}."
 
 
 def _said(one: VersionChange, score: Score) -> str:
-    """One sure difference."""
+    """Describe one clear difference."""
     how = "rose" if one.difference > 0 else "fell"
     unit = " in distance" if score == "rmse" else ""
     least, most = sorted((abs(one.low), abs(one.high)))
@@ -162,14 +166,14 @@ def version_drift(
     n_resamples: int = 2_000,
     seed: int = 0,
 ) -> tuple[VersionDrift, ...]:
-    """The versions of every family side by side.
+    """Compare the versions of every family.
 
     Parameters
     ----------
     dataset : Dataset
-        People and machines are raters of it.
+        Dataset with people and AI raters among its raters.
     machines : sequence of Machine
-        With families and versions; those that have none belong to no sequence.
+        AI raters with families and versions; those without are in no sequence.
     people : sequence of str
     score : {"accuracy", "rmse", "overlap"}, optional
         See `core.machines.annotation_scores`.
@@ -192,7 +196,7 @@ def version_drift(
 
 
 def in_order(machines: Sequence[Machine]) -> tuple[tuple[Machine, ...], str]:
-    """Those of one family whose version says where they come, the earliest first, and why others are left out.
+    """Sort AI raters of one family by version, the earliest first, and explain why others are left out.
 
     Parameters
     ----------
@@ -212,7 +216,7 @@ def in_order(machines: Sequence[Machine]) -> tuple[tuple[Machine, ...], str]:
 
 
 def _place(version: str) -> tuple:
-    """Numbers by size, words by letters, a word after its number alone: 3.5 < 4 < 4o < 10 < 2024-05-13."""
+    """Sort numbers by size, words by letters, a word after its number: 3.5 < 4 < 4o < 10 < 2024-05-13."""
     parts = re.findall(r"\d+|[a-z]+", version.casefold())
     return tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in parts)
 
@@ -248,9 +252,9 @@ def _drift(
 
 
 def _fixed_set(dataset: Dataset, names: Sequence[str], people: tuple[str, ...]) -> tuple[np.ndarray, ...]:
-    """What all versions and a person annotated.
+    """Select the cases that all versions and a person annotated.
 
-    People's annotations, the case of each from 0, and the versions' annotations, shape (n_cases, n_versions).
+    Returned are people's annotations, the case of each from 0, and the versions' annotations, (n_cases, n_versions).
     """
     first = first_of_each(dataset)
     codes = {name: place for place, name in enumerate(dataset.raters)}
@@ -283,7 +287,7 @@ def _change(
 
 
 def _among(how: AnnotationScore, human: np.ndarray, row: np.ndarray) -> float | None:
-    """Agreement of people with people on the cases that have two."""
+    """Compute the agreement of people with people on the cases that have two."""
     several = np.bincount(row)[row] > 1
     if not several.any():
         return None

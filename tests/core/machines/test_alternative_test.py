@@ -100,7 +100,7 @@ def test_classes_that_are_numbers_score_as_the_numbers(six):
     by_score = alternative_test(numbers(six), ["m0"], people=six.raters[:6], n_resamples=100).machines[0]
     assert (by_class.rho, by_class.omega) == (by_score.rho, by_score.omega)
     named = replace(six, classes=("a", "b", "c", "d"))
-    with pytest.raises(NotApplicableError, match="'a' is none"):
+    with pytest.raises(NotApplicableError, match="'a' is not a number"):
         alternative_test(named, ["m0"], score="rmse")
     places = alternative_test(replace(named, ordinal=True), ["m0"], people=six.raters[:6], score="rmse").machines[0]
     assert places.rho == by_score.rho
@@ -259,12 +259,12 @@ def test_benjamini_yekutieli_by_hand():
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"epsilon": 1.5}, "ε is 1.5"),
-        ({"q": 0}, "false discovery rate is 0"),
-        ({"level": 1}, "level is 1"),
+        ({"epsilon": 1.5}, "got 1.5"),
+        ({"q": 0}, "false discovery rate must be"),
+        ({"level": 1}, "level must be"),
         ({"n_resamples": 3}, "resamples"),
-        ({"people": ["p0", "m0"]}, "as a machine and as a person"),
-        ({"people": ["p0", "nobody"]}, "no rater 'nobody'"),
+        ({"people": ["p0", "m0"]}, "as an AI rater and as a person"),
+        ({"people": ["p0", "nobody"]}, "Unknown rater 'nobody'"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(six, how, said):
@@ -273,7 +273,7 @@ def test_what_cannot_be_asked_is_refused(six, how, said):
 
 
 def test_what_cannot_be_tested_is_refused(six):
-    with pytest.raises(NotApplicableError, match=r"anonymous, .* add its predictions under Reliability"):
+    with pytest.raises(NotApplicableError, match=r"anonymous.*add its predictions under Reliability"):
         alternative_test(replace(six, raters_identified=False), ["m0"])
     with pytest.raises(NotApplicableError, match="two people"):
         alternative_test(six, ["m0"], people=["p0"])
@@ -281,7 +281,7 @@ def test_what_cannot_be_tested_is_refused(six):
         alternative_test(six, ["m0"], score="kappa")
     with pytest.raises(NotApplicableError, match="not for scores"):
         alternative_test(numbers(six), ["m0"], score="overlap")
-    with pytest.raises(InputError, match="No machine"):
+    with pytest.raises(InputError, match="No AI rater"):
         alternative_test(six, [])
 
 

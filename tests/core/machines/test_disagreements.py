@@ -54,7 +54,7 @@ def test_an_undecided_panel_accuses_nobody():
     with pytest.raises(NotApplicableError, match="two people"):
         differences_from_panel(one, "m", ("p0",))
     scores = Dataset.from_scores("s", ["1"], ["a", "m"], [0, 0], [0, 1], [1, 2])
-    with pytest.raises(NotApplicableError, match="Scores"):
+    with pytest.raises(NotApplicableError, match="scores"):
         differences_from_panel(scores, "m", ("a",))
 
 
@@ -85,30 +85,29 @@ def test_machines_of_one_outcome_are_named_up_to_three_and_counted_beyond():
         ]
         return verdict(AlternativeTest("accuracy", 0.2, 0.05, 0.95, ("p", "q", "r"), tuple(found), ()))
 
-    assert said(a=0.99, b=0.98, c=0.97) == "a, b and c may stand in for a rater"
-    assert said(a=0.99, b=0.98, c=0.97, d=0.96, e=0.5) == (
-        "4 machines may stand in for a rater; of e the cases do not tell"
-    )
-    assert said(a=0.01, b=0.02, c=0.03, d=0.04, e=0.05) == "5 machines may not stand in for a rater"
-    assert said(a=0.5, b=0.6, c=0.4, d=0.3) == "Of 4 machines the cases do not tell"
+    assert said(a=0.99, b=0.98, c=0.97) == "a, b and c can replace a rater"
+    assert said(a=0.99, b=0.98, c=0.97, d=0.96, e=0.5) == ("4 AI raters can replace a rater; inconclusive for e")
+    assert said(a=0.01, b=0.02, c=0.03, d=0.04, e=0.05) == "5 AI raters cannot replace a rater"
+    assert said(a=0.5, b=0.6, c=0.4, d=0.3) == "Inconclusive for 4 AI raters"
 
 
 def test_sentences_are_no_surer_than_the_cases(six):
     good, bad = (alternative_test(six, [n], people=six.raters[:6], epsilon=e) for n, e in (("m0", 0.2), ("m1", 0.1)))
     assert outcome(good.machines[0]) == "passes"
-    assert verdict(good) == "m0 may stand in for a rater: it holds its own against 6 of 6 raters"
-    assert verdict(bad) == "m1 may not stand in for a rater: it holds its own against 0 of 6 raters"
+    assert verdict(good) == "m0 can replace a rater: it does as well as 6 of 6 raters"
+    assert verdict(bad) == "m1 cannot replace a rater: it does as well as 0 of 6 raters"
     both = alternative_test(six, ["m0", "m1"], epsilon=0.15)
-    assert verdict(both) == "m0 may stand in for a rater; m1 may not"
+    assert verdict(both) == "m0 can replace a rater; m1 cannot"
     few = alternative_test(simulated(1, [0.9] * 3, [0.9], n_cases=2), ["m0"])
-    assert verdict(few) == "Too few cases to say whether m0 may stand in for a rater"
-    assert "nothing can be tested" in in_detail(few.machines[0], 0.2)
+    assert verdict(few) == "Too few cases to determine whether m0 can replace a rater"
+    assert "not tested" in in_detail(few.machines[0], 0.2)
     noise = simulated(8, [0.6] * 4, [0.55], n_cases=45, present=1.0)
     unsure = alternative_test(noise, ["m0"], epsilon=0.1)
     assert 0.05 < unsure.machines[0].pass_share < 0.95
-    assert verdict(unsure).startswith("These cases do not tell whether m0 may")
+    assert verdict(unsure).startswith("Inconclusive: more cases are needed to determine whether m0 can")
     (one,) = unsure.machines
-    for more, said in ((164, " Were more cases like these, 164 would do to pass in 80% of samples."), (60, "cases."),
+    for more, said in ((164, " If more cases like these were added, 164 would be enough to pass in 80% of samples."),
+                       (60, "cases."),
                        (None, " More cases like these would not make it pass.")):  # fmt: skip
         told = in_detail(replace(one, passes=False, n_cases=60, n_to_pass=more), 0.1)
         assert told.endswith(said) and f"passes in {one.pass_share:.0%} of resamples of its 60 cases." in told

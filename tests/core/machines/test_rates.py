@@ -70,11 +70,11 @@ def test_labels_that_hardly_differ_are_told_of_the_rates_they_concern():
     told = [one.of for one in found.rates if FEW_DIFFER in one.corrected.notes]
     assert told == [ACCURACY, "class 2"]
     assert found.notes[-1] == (
-        "Of agreement with a person and class 2: so few labels differ that errors which were not seen are allowed for "
-        "in the interval."
+        "For agreement with a person and class 2: few labels differ, so the interval allows for errors that were not "
+        "seen."
     )
     many = of_labels([300, *[1] * 9])  # five are named, the others counted
-    assert "Of agreement with a person, class 1, class 2, class 3, class 4 and 5 more: so few" in many.notes[-1]
+    assert "For agreement with a person, class 1, class 2, class 3, class 4 and 5 more: few" in many.notes[-1]
     assert FEW_DIFFER in of_labels([2, 2]).notes  # all of them: no name is needed
 
 
@@ -156,7 +156,7 @@ def test_what_reviewers_say_of_a_sample_are_its_labels(made):
 
 def test_what_has_no_rate_says_why(made):
     data, *_ = made
-    with pytest.raises(InputError, match="no rater 'z'"):
+    with pytest.raises(InputError, match="Unknown rater 'z'"):
         machine_rates(data, "z", people_labels(data, ("a",)))
-    with pytest.raises(NotApplicableError, match="Fewer than two cases of m"):
+    with pytest.raises(NotApplicableError, match="fewer than two cases of m"):
         machine_rates(data, "m", np.full((300, 2), np.nan))

@@ -68,7 +68,7 @@ def test_without_drift_nothing_surer_is_said_than_what_cannot_be_ruled_out():
     for seed in range(20):
         data = simulated(seed, [0.8] * 3, [0.75, 0.75, 0.75], n_cases=120)
         (found,) = version_drift(data, family("1", "2", "3"), PEOPLE[:3], n_resamples=300)
-        assert ("no version surely" in found.words()) == (not any(one.sure for one in found.changes))
+        assert ("no version clearly" in found.words()) == (not any(one.sure for one in found.changes))
         wrong += any(one.sure for one in found.changes)
     assert wrong <= 4  # 0.05 for all comparisons together: more than 4 of 20 has probability 0.003
 
@@ -119,7 +119,7 @@ def test_the_sentence_lists_the_steps_alone_and_rules_out_no_more_than_the_farth
     versions = tuple(VersionStanding(name, name, 0.5, 0.4, 0.6) for name in "abc")
     changes = (change("b", "a", -0.31, 0.07, 0.1), change("c", "b", -0.02, 0.2, 0.25), change("c", "a", -0.6, 0.4, 0.5))
     assert VersionDrift("F", "accuracy", 40, versions, changes, None, 0.95).words() == (
-        "F: no version surely agrees more or less with people than the one before; a difference of 0.31 cannot be "
+        "F: no version clearly differs from the one before in agreement with people; a difference of 0.31 cannot be "
         "ruled out (40 cases). Annotations changed on 10% between a and b and 25% between b and c."
     )
 
@@ -135,7 +135,7 @@ def changed_for_the_better(n_better, n_cases=60):
 def test_a_few_changes_for_the_better_are_no_sure_rise_and_enough_of_them_are():
     """By signs four of four have p = 0.125, six of six 0.03."""
     found = {n: version_drift(changed_for_the_better(n), family("1", "2"), PEOPLE[:2])[0] for n in (0, 4, 6)}
-    assert "no version surely" in found[4].words() and "rose by" in found[6].words()
+    assert "no version clearly" in found[4].words() and "rose by" in found[6].words()
     assert found[4].changes[0].low <= 0 < found[4].changes[0].difference < found[4].changes[0].high
     (same,) = found[0].changes
     assert same.low < same.difference == 0 < same.high and not same.sure
