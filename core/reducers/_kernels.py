@@ -1,4 +1,4 @@
-"""What reducers do with the draws of one case, on plain arrays."""
+"""Kernels of reducers for the draws of one case, on plain arrays."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from ..runtime.numba_setup import njit
 
 @njit(cache=True, nogil=True)
 def set_keys(top, n_named, max_top):
-    """The set of the j most plausible classes of each draw as one number, j = 1..max_top; how often it has the rest.
+    """Encode the set of the j most plausible classes of each draw as one number, j = 1..max_top; count its rest.
 
     ``top`` holds the first places of each draw, ``n_named`` for a never-named class, -1 where there are fewer classes.
     """
@@ -23,7 +23,7 @@ def set_keys(top, n_named, max_top):
             if here == n_named:
                 from_rest += 1
             elif here < 0:
-                here = n_named  # fewer than j classes exist
+                here = n_named  # There are fewer than j classes.
             place = j
             while place > 0 and chosen[place - 1] > here:
                 chosen[place] = chosen[place - 1]
@@ -40,9 +40,9 @@ def set_keys(top, n_named, max_top):
 
 @njit(cache=True, nogil=True)
 def commonest_sets(keys, n_rest, n_named):
-    """Frequency of the most frequent set of each size, from keys of `set_keys` that ascend in each row.
+    """Compute the frequency of the most frequent set of each size, from keys of `set_keys` sorted in each row.
 
-    Never-named classes are exchangeable: a set with r of the T of them stands for 1 / C(T, r) of each draw in which r
+    Never-named classes are exchangeable: a set with r of the T of them counts 1 / C(T, r) of each draw in which r
     of them are among the first j. Returns the largest frequency for each j, the named classes of that set (places,
     ascending, -1 beyond them), and 1 / C(T, r) of the set: the largest frequency that it can have.
     """

@@ -1,4 +1,4 @@
-"""Classifiers against the draws of one case, ties and never-named classes by expectation.
+"""Scores of classifiers against the draws of one case; ties and never-named classes count by expectation.
 
 Y is the top-k of a draw: A its named classes among the first k, r = k - |A| never-named ones out of T. C is the top-k
 of a classifier: A_c the classes strictly above the tie at place k, T_c the tied ones, r_c = k - |A_c|
@@ -15,7 +15,7 @@ N_METRICS = 5
 
 @njit(cache=True, nogil=True)
 def choose(n, k):
-    """Binomial coefficient; 0 outside its range."""
+    """Compute the binomial coefficient; 0 outside its range."""
     if k < 0 or k > n:
         return 0.0
     value = 1.0
@@ -26,13 +26,13 @@ def choose(n, k):
 
 @njit(cache=True, nogil=True)
 def classifier_scores(order, n_named, n_rest, place, group, top, scores):
-    """Scores of one classifier on every draw of one case.
+    """Score one classifier on every draw of one case.
 
     ``order[draw, j]`` is the place of the j-th most plausible class, ``n_named`` for a never-named one, -1 where there
     are fewer classes. ``place[i]`` is the place of the classifier's i-th class (-1: nobody named it), ``group[i]`` its
     block of tied scores, ascending. Fills ``scores[metric, draw]``: top-1 accuracy, top-k accuracy, top-k set accuracy,
     overlap at k, average overlap at k, with k = ``top``. Missing places are misses: the divisor stays k, and a set of
-    fewer than k classes, predicted or in the list, is never right.
+    fewer than k classes, predicted or in the list, is never correct.
     """
     n_draws = order.shape[0]
     n_predicted = place.size
@@ -117,7 +117,7 @@ def classifier_scores(order, n_named, n_rest, place, group, top, scores):
 
 @njit(cache=True, nogil=True)
 def risk_of_draws(seed, share, rest, order, named_level, rest_levels, rest_shape, n_levels, level_mass, top_level):
-    """Per draw the summed plausibility of each risk level, and the share of each level in the top-1 class.
+    """Compute per draw the summed plausibility of each risk level, and each level's share in the top-1 class.
 
     ``named_level`` is the level of each named class, ``rest_levels`` the number of never-named classes at each level.
     Their sum is split over levels by a Dirichlet draw, in logs as shapes may be tiny; which of them is the top-1 class

@@ -1,4 +1,4 @@
-"""The reducer that keeps the draws of cases whole: for one case on screen, never for a dataset."""
+"""Reducer that keeps all draws of cases: for one case on screen, never for a dataset."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from ..plausibility.protocol import CaseDraws
 
 @dataclass(frozen=True, slots=True)
 class WholeCases:
-    """Every draw, by case."""
+    """Reducer that keeps every draw, by case."""
 
     def init(self, n_cases: int, n_draws: int) -> dict[int, CaseDraws]:
-        """Nothing yet."""
+        """Return an empty state."""
         return {}
 
     def update(self, state: dict[int, CaseDraws], place: int, case: int, draws: CaseDraws) -> None:
@@ -24,14 +24,14 @@ class WholeCases:
         place, case : int
             Position of the case within the chunk and within the dataset.
         draws : CaseDraws
-            Of the case.
+            Draws of the case.
         """
         state[case] = draws
 
     def merge(self, states: Sequence[dict[int, CaseDraws]]) -> dict[int, CaseDraws]:
-        """All cases together."""
+        """Merge the cases of all chunks."""
         return {case: draws for state in states for case, draws in state.items()}
 
     def result(self, state: dict[int, CaseDraws]) -> dict[int, CaseDraws]:
-        """Draws by position of the case."""
+        """Return draws by position of the case."""
         return state

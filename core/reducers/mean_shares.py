@@ -1,4 +1,4 @@
-"""The reducer that keeps the mean plausibility of each class of every case, and one draw of it."""
+"""Reducer that keeps the mean plausibility of each class of every case, and one draw of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,27 +10,27 @@ from ..plausibility.protocol import CaseDraws
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeanShares:
-    """Plausibilities of all cases in CSR: their means over draws, and the last draw whole.
+    """Plausibilities of all cases in CSR: means over draws, and the complete last draw.
 
-    A class drawn anew from a draw of its own has the class probabilities of the mean, so the means stand for as many
-    independent draws of the truth as anybody wants.
+    A class drawn anew from a draw of its own has the class probabilities of the mean, so the means replace any number
+    of independent draws of the truth.
 
     Attributes
     ----------
     ptr : ndarray of int64, shape (n_cases + 1,)
         Classes that somebody named on case ``i`` are ``ptr[i]`` to ``ptr[i + 1]``.
     class_code : ndarray of int32, shape (n_named,)
-        Ascending in each case.
+        Codes of these classes, ascending in each case.
     share : ndarray of float64, shape (n_named,)
         Mean plausibility of each.
     rest : ndarray of float64, shape (n_cases,)
         Mean plausibility of all classes together that nobody named.
     n_rest : ndarray of int64, shape (n_cases,)
-        How many classes nobody named.
+        Number of classes that nobody named.
     last_share, last_rest : ndarray of float64
-        As ``share`` and ``rest``, of the last draw.
+        Values of ``share`` and ``rest`` in the last draw.
     rest_shape : ndarray of float64, shape (n_cases,)
-        ``last_rest`` is split over those classes by a symmetric Dirichlet of this shape.
+        Shape of the symmetric Dirichlet that splits ``last_rest`` over those classes.
     """
 
     ptr: np.ndarray
@@ -50,10 +50,10 @@ class MeanShares:
 
 @dataclass(frozen=True, slots=True)
 class KeepMeans:
-    """Keeps means over draws, and the last draw."""
+    """Reducer that keeps means over draws, and the last draw."""
 
     def init(self, n_cases: int, n_draws: int) -> list[tuple]:
-        """No case yet."""
+        """Return a state without cases."""
         return []
 
     def update(self, state: list[tuple], place: int, case: int, draws: CaseDraws) -> None:
@@ -62,9 +62,9 @@ class KeepMeans:
         Parameters
         ----------
         state : list
-            What was kept so far.
+            State so far; changed in place.
         place, case : int
-            Of the case among those asked for, and in the dataset.
+            Position of the case among the requested ones, and in the dataset.
         draws : CaseDraws
         """
         state.append(
@@ -77,11 +77,11 @@ class KeepMeans:
         )
 
     def merge(self, states: Sequence[list[tuple]]) -> list[tuple]:
-        """Cases of consecutive chunks."""
+        """Merge cases of consecutive chunks."""
         return [case for state in states for case in state]
 
     def result(self, state: list[tuple]) -> MeanShares:
-        """All of them together."""
+        """Join the cases in one result."""
         classes, means, lasts, rests = zip(*state, strict=True)
         ptr = np.concatenate([[0], np.cumsum([len(one) for one in classes])]).astype(np.int64)
         rest, last_rest, n_rest, rest_shape = np.array(rests, np.float64).T.copy()

@@ -1,4 +1,4 @@
-"""The reducer behind uncertainty-adjusted metrics: every classifier against every draw, averaged over cases."""
+"""Reducer for uncertainty-adjusted metrics: every classifier against every draw, averaged over cases."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,15 +15,15 @@ RISK_BINS = 3
 
 
 class Ranked(Protocol):
-    """What a classifier must give: ranked classes in CSR by case, with blocks of tied scores."""
+    """Protocol of a classifier's predictions: ranked classes in CSR by case, with blocks of tied scores."""
 
     @property
     def name(self) -> str:
-        """On screen."""
+        """Name on screen."""
 
     @property
     def ptr(self) -> np.ndarray:
-        """Entries of case ``i`` are ``ptr[i]`` to ``ptr[i + 1]``, shape (n_cases + 1,)."""
+        """Offsets of cases, shape (n_cases + 1,): entries of case ``i`` are ``ptr[i]`` to ``ptr[i + 1]``."""
 
     @property
     def class_code(self) -> np.ndarray:
@@ -41,9 +41,9 @@ class MetricState:
     Attributes
     ----------
     total : ndarray, shape (n_classifiers, n_bins, N_METRICS, n_draws)
-        Sums over the cases that a classifier predicts, by bin of expected risk (one bin where there are no levels).
+        Sums over the cases that a classifier predicts, by bin of expected risk (one bin if there are no levels).
     n : ndarray of int64, shape (n_classifiers, n_bins)
-        Those cases.
+        Number of these cases.
     gap : ndarray, shape (n_pairs, N_METRICS, n_draws)
         Sums of differences over the cases that both classifiers of a pair predict.
     per_case : ndarray, shape (n_cases, n_classifiers, N_METRICS)
@@ -58,7 +58,7 @@ class MetricState:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Metrics:
-    """Top-1 and top-k accuracy, top-k set accuracy, overlap and average overlap of classifiers.
+    """Reducer that computes top-1, top-k and top-k set accuracy, overlap and average overlap of classifiers.
 
     Parameters
     ----------
@@ -67,9 +67,10 @@ class Metrics:
     top : int
         k.
     class_risk : ndarray of int8, shape (n_classes,), or None
-        With levels, metrics are also kept by expected risk of the case: below 0.5, to 1.5, above.
+        Risk level of each class. With levels, metrics are also kept by expected risk of the case: below 0.5, to 1.5,
+        above.
     risk_bins : ndarray of int8, shape (n_cases,), or None
-        Those of the cases, where they are known; found from the draws where not.
+        Risk bin of each case, if known; computed from the draws if None.
     """
 
     classifiers: tuple[Ranked, ...]
@@ -84,7 +85,7 @@ class Metrics:
         return [(a, b) for a in range(n) for b in range(a + 1, n)]
 
     def init(self, n_cases: int, n_draws: int) -> MetricState:
-        """Empty sums."""
+        """Return empty sums."""
         n_bins = 1 if self.class_risk is None else RISK_BINS
         n = len(self.classifiers)
         return MetricState(
@@ -104,7 +105,7 @@ class Metrics:
         place, case : int
             Position of the case within the chunk and within the dataset.
         draws : CaseDraws
-            Of the case.
+            Draws of the case.
         """
         where = self._bin(case, draws)
         scores: dict[int, np.ndarray] = {}
@@ -126,7 +127,7 @@ class Metrics:
         return risk_bin(draws, self.class_risk) if self.risk_bins is None else int(self.risk_bins[case])
 
     def merge(self, states: Sequence[MetricState]) -> MetricState:
-        """Sums of all chunks."""
+        """Add the sums of all chunks."""
         return MetricState(
             sum((state.total for state in states[1:]), states[0].total),
             sum((state.n for state in states[1:]), states[0].n),
@@ -135,12 +136,12 @@ class Metrics:
         )
 
     def result(self, state: MetricState) -> MetricState:
-        """The sums themselves; `core.evaluation.metrics` turns them into numbers with errors."""
+        """Return the sums; `core.evaluation.metrics` turns them into numbers with errors."""
         return state
 
 
 def score_case(draws: CaseDraws, class_code: np.ndarray, group: np.ndarray, top: int) -> np.ndarray:
-    """Metrics of one ranked list on every draw of a case, shape (N_METRICS, n_draws).
+    """Compute metrics of one ranked list on every draw of a case, shape (N_METRICS, n_draws).
 
     Parameters
     ----------
@@ -150,18 +151,18 @@ def score_case(draws: CaseDraws, class_code: np.ndarray, group: np.ndarray, top:
     group : ndarray of int, shape (n_entries,)
         Block of tied scores of each, from 0.
     top : int
-        k: how many of the first classes count.
+        Number k of first classes that count.
 
     Raises
     ------
     InputError
-        k is below 1, or deeper than the draws tell classes apart.
+        k is below 1, or larger than the depth of the draws.
     """
     depth = draws.top.shape[1]
     if not 1 <= top <= depth:
         raise InputError(
-            f"Metrics of the first {top} classes were asked for; the draws tell the first {depth} apart.",
-            f"Ask for 1 to {depth}, or give the plausibility model a depth of {top}.",
+            f"Metrics need 1 to {depth} first classes, because the draws distinguish {depth}; got {top}.",
+            f"Use 1 to {depth}, or set the depth of the plausibility model to {top}.",
         )
     n_named = len(draws.classes)
     place = np.searchsorted(draws.classes, class_code)
@@ -181,6 +182,6 @@ def score_case(draws: CaseDraws, class_code: np.ndarray, group: np.ndarray, top:
 
 
 def risk_bin(draws: CaseDraws, class_risk: np.ndarray) -> int:
-    """0, 1 or 2 for an expected risk below 0.5, up to 1.5, and above."""
+    """Return 0, 1 or 2 for an expected risk below 0.5, up to 1.5, and above."""
     mass, _ = level_masses(draws, class_risk)
     return int(np.digitize(mass.mean(axis=0) @ np.arange(mass.shape[1]), (0.5, 1.5)))

@@ -1,4 +1,4 @@
-"""Reducers eat draws as they come; the driver feeds them over chunks of cases.
+"""Protocol of reducers, which take draws one case at a time, and the driver that runs them over chunks of cases.
 
 One protocol for the sweep, the single case, threads and cancel: memory grows with what a reducer keeps, never with
 cases × draws × classes.
@@ -17,44 +17,44 @@ CHUNK_CASES = 128
 
 
 class Reducer(Protocol):
-    """Turns a stream of draws into what is kept of it. States of chunks are merged in the order of the cases."""
+    """Protocol of a reducer: it summarises a stream of draws. States of chunks are merged in the order of the cases."""
 
     def init(self, n_cases: int, n_draws: int) -> Any:
-        """An empty state for a chunk of ``n_cases`` cases."""
+        """Return an empty state for a chunk of ``n_cases`` cases."""
 
     def update(self, state: Any, place: int, case: int, draws: CaseDraws) -> None:
-        """Take in one case.
+        """Add one case to the state.
 
         Parameters
         ----------
         state : Any
-            Of the chunk; changed in place.
+            State of the chunk; changed in place.
         place, case : int
             Position of the case within the chunk and within the dataset.
         draws : CaseDraws
-            Of the case.
+            Draws of the case.
         """
 
     def merge(self, states: Sequence[Any]) -> Any:
-        """One state from those of consecutive chunks."""
+        """Merge the states of consecutive chunks."""
 
     def result(self, state: Any) -> Any:
-        """What the user gets."""
+        """Return the result for the user."""
 
 
 class DrawSource(Protocol):
-    """What draws come from: a `PlausibilityModel`, or draws that were kept."""
+    """Source of draws: a `PlausibilityModel`, or saved draws."""
 
     def draws(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
     ) -> Iterator[tuple[int, CaseDraws]]:
-        """Position and draws of each case, in order.
+        """Yield the position and draws of each case, in order.
 
         Parameters
         ----------
         dataset : Dataset
         reliability : float
-            γ, the trust in the raters, > 0.
+            Reliability γ > 0, how much each annotation counts.
         n_draws, seed : int
         cases : range, optional
             Positions of cases; all by default.
@@ -74,7 +74,7 @@ def reduce_draws(
     progress: Callable[[float], None] | None = None,
     runner: Executor | None = None,
 ) -> list[Any]:
-    """Results of all reducers in one pass over the draws; each draw is made once.
+    """Compute the results of all reducers in one pass over the draws; each draw is made once.
 
     The result does not depend on chunks or threads, because each case has its own seed.
 
@@ -84,17 +84,18 @@ def reduce_draws(
     dataset : Dataset
     reducers : sequence of Reducer
     reliability : float
-        γ, the trust in the raters, > 0.
+        Reliability γ > 0, how much each annotation counts.
     n_draws, seed : int
     cases : range, optional
-        A run of cases; all where not given.
+        Positions of consecutive cases; all if omitted.
     token, progress
         See `core.runtime.chunks.map_chunks`.
     runner : Executor, optional
-        This process where not given.
+        Executor of the chunks; this process if omitted.
     """
     cases = range(dataset.n_cases) if cases is None else cases
-    if prepare := getattr(model, "prepare", None):  # a chain over all cases, before their draws: half of the work
+    # A chain over all cases runs before their draws, which is half of the work.
+    if prepare := getattr(model, "prepare", None):
         asked = {"reliability": reliability, "n_draws": n_draws, "seed": seed}
         model = prepare(dataset, **asked, token=token, progress=_half(progress, 0.0))
         progress = _half(progress, 0.5)
@@ -115,14 +116,14 @@ def states_of_chunk(
     n_draws: int,
     seed: int,
 ) -> list[Any]:
-    """What each reducer has taken in of a run of cases.
+    """Update each reducer with the draws of some consecutive cases, and return the states.
 
     Parameters
     ----------
     part : range
         Positions of the cases.
     model, dataset, reducers, reliability, n_draws, seed
-        As of `reduce_draws`.
+        Arguments of `reduce_draws`.
     """
     states = [reducer.init(len(part), n_draws) for reducer in reducers]
     stream = model.draws(dataset, reliability=reliability, n_draws=n_draws, seed=seed, cases=part)

@@ -1,4 +1,4 @@
-"""The reducer that keeps the mean and quantiles of each named class's plausibility."""
+"""Reducer that keeps the mean and quantiles of each named class's plausibility."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from ..plausibility.protocol import CaseDraws
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlausibilityQuantiles:
-    """Plausibilities in CSR by case.
+    """Means and quantiles of plausibilities in CSR by case.
 
     Attributes
     ----------
     ptr : ndarray of int64, shape (n_cases + 1,)
     class_code : ndarray of int32, shape (n_entries,)
-        -1 is all never-named classes together.
+        Codes of classes; -1 is all never-named classes together.
     mean : ndarray, shape (n_entries,)
     quantile : ndarray, shape (n_probabilities, n_entries)
     probabilities : tuple of float
@@ -31,18 +31,18 @@ class PlausibilityQuantiles:
 
 @dataclass(frozen=True, slots=True)
 class Quantiles:
-    """Mean and quantiles over draws.
+    """Reducer that computes means and quantiles over draws.
 
     Parameters
     ----------
     probabilities : tuple of float
-        Which quantiles, 0 to 1.
+        Probabilities of the quantiles, 0 to 1.
     """
 
     probabilities: tuple[float, ...] = (0.025, 0.5, 0.975)
 
     def init(self, n_cases: int, n_draws: int) -> list:
-        """Nothing yet; cases differ in how many classes were named."""
+        """Return an empty state; the number of named classes differs between cases."""
         return []
 
     def update(self, state: list, place: int, case: int, draws: CaseDraws) -> None:
@@ -55,18 +55,18 @@ class Quantiles:
         place, case : int
             Position of the case within the chunk and within the dataset.
         draws : CaseDraws
-            Of the case.
+            Draws of the case.
         """
         values = np.column_stack([draws.share, draws.rest])
         codes = np.append(draws.classes, np.int32(-1)).astype(np.int32)
         state.append((codes, values.mean(axis=0), _quantiles(values, self.probabilities)))
 
     def merge(self, states: Sequence[list]) -> list:
-        """Cases of consecutive chunks in one list."""
+        """Merge cases of consecutive chunks in one list."""
         return [entry for state in states for entry in state]
 
     def result(self, state: list) -> PlausibilityQuantiles:
-        """In CSR."""
+        """Return the summaries in CSR."""
         sizes = [len(codes) for codes, _, _ in state]
         return PlausibilityQuantiles(
             ptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
@@ -78,7 +78,7 @@ class Quantiles:
 
 
 def _quantiles(values: np.ndarray, probabilities: Sequence[float]) -> np.ndarray:
-    """Of each column by linear interpolation between order statistics; shape (n_probabilities, n_columns)."""
+    """Compute each column's quantiles by linear interpolation of order statistics, (n_probabilities, n_columns)."""
     ordered = np.sort(values, axis=0)
     position = np.asarray(probabilities) * (len(values) - 1)
     below = np.floor(position).astype(np.int64)

@@ -1,4 +1,4 @@
-"""The reducer behind the certainty of risk levels and expected risk."""
+"""Reducer for the certainty of risk levels and expected risk."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ N_LEVELS = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RiskState:
-    """One row per case; axes of the last dimension are low, medium, high.
+    """Sums of risk levels, one row per case; the last axis is low, medium, high.
 
     Attributes
     ----------
     top_level : ndarray, shape (n_cases, 3)
-        How often the top-1 class has each level.
+        Frequency of each level as that of the top-1 class.
     summed_level : ndarray, shape (n_cases, 3)
-        How often each level has the largest summed plausibility.
+        Frequency with which each level has the largest summed plausibility.
     mean : ndarray, shape (n_cases, 3)
         Mean summed plausibility of each level.
     ess : ndarray, shape (n_cases,)
@@ -33,7 +33,7 @@ class RiskState:
 
 
 def level_masses(draws: CaseDraws, class_risk: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Summed plausibility of each level, and the level of the top-1 class, per draw; both of shape (n_draws, 3).
+    """Compute each level's summed plausibility and the top-1 class's level per draw; both of shape (n_draws, 3).
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def level_masses(draws: CaseDraws, class_risk: np.ndarray) -> tuple[np.ndarray, 
 
 @dataclass(frozen=True, slots=True)
 class RiskLevels:
-    """Certainty of risk levels, both ways.
+    """Reducer that computes the certainty of risk levels in both ways.
 
     Parameters
     ----------
@@ -71,12 +71,12 @@ class RiskLevels:
     class_risk: np.ndarray
 
     def init(self, n_cases: int, n_draws: int) -> RiskState:
-        """Empty rows."""
+        """Return empty rows."""
         top, summed, mean = (np.empty((n_cases, N_LEVELS)) for _ in range(3))
         return RiskState(top, summed, mean, np.empty(n_cases))
 
     def update(self, state: RiskState, place: int, case: int, draws: CaseDraws) -> None:
-        """Count one case's levels.
+        """Count the levels of one case.
 
         Parameters
         ----------
@@ -85,7 +85,7 @@ class RiskLevels:
         place, case : int
             Position of the case within the chunk and within the dataset.
         draws : CaseDraws
-            Of the case.
+            Draws of the case.
         """
         mass, top = level_masses(draws, self.class_risk)
         state.top_level[place] = top.mean(axis=0)
@@ -94,10 +94,10 @@ class RiskLevels:
         state.ess[place] = draws.ess
 
     def merge(self, states: Sequence[RiskState]) -> RiskState:
-        """Rows of consecutive chunks under one another."""
+        """Stack rows of consecutive chunks."""
         names = ("top_level", "summed_level", "mean", "ess")
         return RiskState(*(np.concatenate([getattr(state, name) for state in states]) for name in names))
 
     def result(self, state: RiskState) -> RiskState:
-        """The rows themselves; `core.certainty.risk` gives them errors and names."""
+        """Return the rows; `core.certainty.risk` adds errors and names."""
         return state

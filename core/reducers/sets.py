@@ -1,4 +1,4 @@
-"""The reducer behind annotation certainty: how often the most frequent top-j set comes first."""
+"""Reducer for annotation certainty: how often the most frequent top-j set comes first."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,15 +13,15 @@ from ._kernels import commonest_sets, set_keys
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopSetState:
-    """One row per case.
+    """Frequencies of top sets, one row per case.
 
     Attributes
     ----------
     frequency, with_rest, ess : ndarray, shapes (n_cases, max_top), (n_cases, max_top), (n_cases,)
     ceiling : ndarray, shape (n_cases, max_top)
-        Largest frequency that the set can have: below 1 where it holds never-named classes, which are exchangeable.
+        Largest frequency that the set can have: below 1 if it contains never-named classes, which are exchangeable.
     members : ndarray of int32, shape (n_cases, max_top, max_top)
-        Class codes of the most frequent set of j classes; -1 where a member is a never-named class, or beyond j.
+        Class codes of the most frequent set of j classes; -1 for a never-named class, and beyond j.
     """
 
     frequency: np.ndarray
@@ -33,7 +33,7 @@ class TopSetState:
 
 @dataclass(frozen=True, slots=True)
 class TopSets:
-    """Frequencies of top-1 to top-``max_top`` sets over the draws of each case.
+    """Reducer that counts top-1 to top-``max_top`` sets over the draws of each case.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class TopSets:
         check_whole(self.max_top, "The largest set", 1)
 
     def init(self, n_cases: int, n_draws: int) -> TopSetState:
-        """Empty rows."""
+        """Return empty rows."""
         return TopSetState(
             np.empty((n_cases, self.max_top)),
             np.empty((n_cases, self.max_top, self.max_top), np.int32),
@@ -57,7 +57,7 @@ class TopSets:
         )
 
     def update(self, state: TopSetState, place: int, case: int, draws: CaseDraws) -> None:
-        """Count one case's sets.
+        """Count the sets of one case.
 
         Parameters
         ----------
@@ -66,28 +66,27 @@ class TopSets:
         place, case : int
             Position of the case within the chunk and within the dataset.
         draws : CaseDraws
-            Of the case.
+            Draws of the case.
 
         Raises
         ------
         InputError
-            Sets larger than the draws or 64 bits can tell apart.
+            The draws or 64 bits cannot distinguish sets of this size.
         """
         depth = draws.top.shape[1]
         if depth < self.max_top:
             raise InputError(
-                f"Sets of {self.max_top} classes were asked for, but the draws tell only {depth} never-named classes "
-                "apart.",
-                f"Give the plausibility model a depth of {self.max_top}.",
+                f"Cannot count sets of {self.max_top} classes: the draws distinguish only {depth} never-named classes.",
+                f"Set the depth of the plausibility model to {self.max_top}.",
             )
         if (len(draws.classes) + 1) ** self.max_top >= 2**63:
             raise InputError(
-                f"There are too many sets of {self.max_top} of {len(draws.classes):,} named classes.",
-                "Ask for smaller sets.",
+                f"Cannot count sets of {self.max_top} of {len(draws.classes):,} named classes: there are too many.",
+                "Use smaller sets.",
             )
         n_named = len(draws.classes)
         keys, with_rest = set_keys(draws.top, n_named, self.max_top)
-        keys.sort(axis=1)  # here and not in a kernel, where each sort is compiled anew
+        keys.sort(axis=1)  # Sort here, because each sort in a kernel is compiled again.
         frequency, members, ceiling = commonest_sets(keys, draws.n_rest, n_named)
         state.frequency[place] = frequency
         state.members[place] = np.append(draws.classes, -1)[members]
@@ -96,7 +95,7 @@ class TopSets:
         state.ceiling[place] = ceiling
 
     def merge(self, states: Sequence[TopSetState]) -> TopSetState:
-        """Rows of consecutive chunks under one another."""
+        """Stack rows of consecutive chunks."""
         return TopSetState(
             *(
                 np.concatenate([getattr(state, name) for state in states])
@@ -105,5 +104,5 @@ class TopSets:
         )
 
     def result(self, state: TopSetState) -> TopSetState:
-        """The rows themselves; `core.certainty` gives them errors and names."""
+        """Return the rows; `core.certainty` adds errors and names."""
         return state

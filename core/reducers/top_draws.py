@@ -1,4 +1,4 @@
-"""The reducer that keeps the first classes of every draw: all that metrics of classifiers need of the draws."""
+"""Reducer that keeps the first classes of every draw, which is all that metrics of classifiers need."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,19 +14,19 @@ MOST_BYTES = 80_000_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TopDraws:
-    """The first classes of every draw of every case; a plausibility model whose draws are these.
+    """First classes of every draw of every case; also a plausibility model that returns these draws.
 
     Attributes
     ----------
     top : ndarray of uint8 or uint16, shape (n_cases, n_draws, depth)
-        `CaseDraws.top` and 1.
+        Values of `CaseDraws.top` plus 1.
     ptr : ndarray of int64, shape (n_cases + 1,)
     classes : ndarray of int32, shape (n_named,)
         Classes that somebody named on case ``i`` are ``ptr[i]`` to ``ptr[i + 1]``.
     n_rest : ndarray of int32, shape (n_cases,)
-        How many classes nobody named.
+        Number of classes that nobody named.
     risk_bin : ndarray of int8, shape (n_cases,)
-        See `core.reducers.metrics.risk_bin`; 0 where classes have no levels.
+        Risk bin of each case, see `core.reducers.metrics.risk_bin`; 0 if classes have no levels.
     """
 
     top: np.ndarray
@@ -38,15 +38,15 @@ class TopDraws:
     def draws(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
     ) -> Iterator[tuple[int, CaseDraws]]:
-        """What was kept, as draws without shares.
+        """Yield the saved draws, without shares.
 
         Parameters
         ----------
         dataset, reliability, n_draws, seed
-            As of `core.plausibility.protocol.PlausibilityModel.draws`; what was kept was drawn with them, and they are
-            not looked at.
+            Arguments of `core.plausibility.protocol.PlausibilityModel.draws`; ignored, because the saved draws were
+            made with them.
         cases : range, optional
-            Which cases; all where not given.
+            Positions of cases; all if omitted.
         """
         nothing = np.empty(0)
         for case in range(len(self.top)) if cases is None else cases:
@@ -58,18 +58,18 @@ class TopDraws:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeepTop:
-    """Keeps the first classes of every draw.
+    """Reducer that keeps the first classes of every draw.
 
     Parameters
     ----------
     class_risk : ndarray of int8, shape (n_classes,), or None
-        With levels, the bin of each case's expected risk is kept, too.
+        Risk level of each class; with levels, the bin of each case's expected risk is kept, too.
     """
 
     class_risk: np.ndarray | None = None
 
     def init(self, n_cases: int, n_draws: int) -> list[tuple]:
-        """No case yet."""
+        """Return a state without cases."""
         return []
 
     def update(self, state: list[tuple], place: int, case: int, draws: CaseDraws) -> None:
@@ -78,9 +78,9 @@ class KeepTop:
         Parameters
         ----------
         state : list
-            What was kept so far.
+            State so far; changed in place.
         place, case : int
-            Of the case among those asked for, and in the dataset.
+            Position of the case among the requested ones, and in the dataset.
         draws : CaseDraws
         """
         where = 0 if self.class_risk is None else risk_bin(draws, self.class_risk)
@@ -88,11 +88,11 @@ class KeepTop:
         state.append(((draws.top + 1).astype(narrow), draws.classes, draws.n_rest, where))
 
     def merge(self, states: Sequence[list[tuple]]) -> list[tuple]:
-        """Cases of consecutive chunks."""
+        """Merge cases of consecutive chunks."""
         return [case for state in states for case in state]
 
     def result(self, state: list[tuple]) -> TopDraws:
-        """All of them together."""
+        """Join the cases in one result."""
         tops, classes, n_rest, bins = zip(*state, strict=True)
         ptr = np.concatenate([[0], np.cumsum([len(one) for one in classes])]).astype(np.int64)
         return TopDraws(
@@ -105,12 +105,12 @@ class KeepTop:
 
 
 def can_keep(n_cases: int, n_draws: int, depth: int) -> bool:
-    """Whether the first classes of all draws are few enough to be kept.
+    """Return True if the first classes of all draws are few enough to be kept.
 
     Parameters
     ----------
     n_cases, n_draws : int
     depth : int
-        How many of the first classes of a draw.
+        Number of first classes of a draw.
     """
     return n_cases * n_draws * depth <= MOST_BYTES
