@@ -1,4 +1,4 @@
-"""Comparisons of each case with the condition and each case without it, by reader and modality.
+"""Kernels that compare each case with the condition and each case without it, by reader and modality.
 
 The success of a pair is ``s(x, y) = [y > x] + [y = x]/2`` for a case without (score x) and one with the condition
 (score y) [Wilcoxon; Bamber 1975, DOI 10.1016/0022-2496(75)90001-2]. Placements are means of s over the other kind of
@@ -13,7 +13,7 @@ from ..runtime.numba_setup import njit
 
 @njit(cache=True, nogil=True)
 def placements(scores: np.ndarray, others: np.ndarray, larger: bool) -> np.ndarray:
-    """Mean success of each score among its field's scores of the other kind of cases, (n_fields, n); NaN if unread.
+    """Compute each score's mean success among its field's scores of the other kind, (n_fields, n); NaN if unread.
 
     ``larger`` is True where the scores are of cases with the condition, so that success is to be the larger one.
     """
@@ -40,7 +40,7 @@ def placements(scores: np.ndarray, others: np.ndarray, larger: bool) -> np.ndarr
 
 @njit(cache=True, nogil=True)
 def _first_not_below(ordered: np.ndarray, score: float, beyond: bool) -> int:
-    """How many of the ordered scores are below this one, or at most as large where ``beyond``."""
+    """Count the ordered scores that are below this one, or at most as large if ``beyond``."""
     low, high = 0, ordered.size
     while low < high:
         middle = (low + high) // 2
@@ -53,7 +53,7 @@ def _first_not_below(ordered: np.ndarray, score: float, beyond: bool) -> int:
 
 @njit(cache=True, nogil=True)
 def _success(negative: float, positive: float, centre: float) -> float:
-    """Success of one comparison less the centre; 0 if either score is missing."""
+    """Compute the success of one comparison less the centre; 0 if either score is missing."""
     if positive > negative:
         return 1.0 - centre
     if positive < negative:
@@ -65,7 +65,7 @@ def _success(negative: float, positive: float, centre: float) -> float:
 def pair_sums(
     negative: np.ndarray, positive: np.ndarray, centre: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Sums of successes less the centre of their modality over pairs of cases, and of products of two modalities.
+    """Sum successes less the centre of their modality over pairs of cases, and products of two modalities.
 
     Scores are (n_cases, M, R). Returned are the sums over the positive cases (n_negative, M, R), over the negative ones
     (n_positive, M, R), and over pairs of cases of products (M, M): within readers, and of the sums over readers.

@@ -20,7 +20,7 @@ TITLES: dict[Measure, str] = {"auc": "AUC", "sensitivity": "Sensitivity", "speci
 def contributions(
     study: ReadingStudy, truth: np.ndarray, measure: Measure, threshold: float | None
 ) -> tuple[np.ndarray, ...]:
-    """Contributions by kind of cases: with and without the condition for the AUC, one kind for the others.
+    """Compute contributions by kind of cases: with and without the condition for the AUC, one kind for the others.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def contributions(
 
 
 def values_by_reader(parts: tuple[np.ndarray, ...], shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
-    """Measure of each reader in each modality and its variance over cases; NaN where a reader read nothing.
+    """Compute each reader's measure in each modality and its variance over cases; NaN if a reader read nothing.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def values_by_reader(parts: tuple[np.ndarray, ...], shape: tuple[int, int]) -> t
 
 
 def error_covariance(parts: tuple[np.ndarray, ...], shape: tuple[int, int]) -> np.ndarray:
-    """Covariance over cases of the measures of readers in modalities, (M, R, M, R); every case was read by all.
+    """Compute the covariance over cases of the measures, (M, R, M, R); all readers must have read every case.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def error_covariance(parts: tuple[np.ndarray, ...], shape: tuple[int, int]) -> n
 
 
 def decisions(scores: np.ndarray, threshold: float | None, positive: bool) -> np.ndarray:
-    """1 where a decision at the threshold is correct, 0 where it is not, NaN where a case was not read.
+    """Return 1 for a correct decision at the threshold, 0 for a wrong one, NaN if the case was not read.
 
     Parameters
     ----------
@@ -97,5 +97,5 @@ def decisions(scores: np.ndarray, threshold: float | None, positive: bool) -> np
 
 
 def _fields(study: ReadingStudy, of: np.ndarray) -> np.ndarray:
-    """Scores of some cases, a row per modality and reader."""
+    """Return scores of some cases, one row per modality and reader."""
     return np.ascontiguousarray(study.scores[:, :, of].reshape(-1, int(of.sum())))

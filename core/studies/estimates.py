@@ -1,4 +1,4 @@
-"""What both methods of a reader study estimate, before intervals are made of it."""
+"""Estimates that both methods of a reader study return, before intervals are computed."""
 
 from dataclasses import dataclass
 
@@ -55,5 +55,5 @@ class StudyMoments:
 
 
 def pairs_of(n_modalities: int) -> tuple[np.ndarray, np.ndarray]:
-    """Places of the first and second modality of each pair."""
+    """Return places of the first and second modality of each pair."""
     return np.triu_indices(n_modalities, 1)

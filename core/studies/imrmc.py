@@ -1,4 +1,4 @@
-"""The text format of iMRMC: front matter, ``BEGIN DATA:``, then ``reader,case,modality,score`` per line.
+"""Text format of iMRMC: front matter, ``BEGIN DATA:``, then ``reader,case,modality,score`` per line.
 
 Rows of the reader and modality "truth" hold 1 for cases with and 0 for cases without the condition. Source: the manual
 of iMRMC (Gallas, Food and Drug Administration), https://github.com/DIDSR/iMRMC.
@@ -55,7 +55,7 @@ def read_imrmc(data: bytes) -> ReadingStudy:
 
 
 def _row(fields: list[str], number: int) -> tuple[str, str, str, float]:
-    """Names and score of one line."""
+    """Read the names and the score of one line."""
     if len(fields) != 4:
         raise InputError(f"Expected 4 fields, found {len(fields)}.", "Use reader,case,modality,score.", number)
     reader, case, modality, score = (field.strip() for field in fields)

@@ -1,4 +1,4 @@
-"""Size of a next study from the variance components of this one.
+"""Size of the next study from the variance components of this one.
 
 A complete study with J readers and c times as many cases has the variance
 ``σ²_readers/J + c⁻¹ (σ²_cases + σ²_rest/J + σ²_truth)``, and Hillis' degrees of freedom
@@ -19,7 +19,7 @@ MOST_CASES = 100_000
 
 @dataclass(frozen=True, slots=True, repr=False)
 class StudySize(Result):
-    """Cases for one number of readers.
+    """Number of cases for one number of readers.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class StudySize(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class NextStudy(Result):
-    """Sizes of a next study of two modalities.
+    """Sizes of the next study of two modalities.
 
     Attributes
     ----------
@@ -145,7 +145,7 @@ def compute_power(
 def _size(
     estimates: StudyEstimates, pair: int, effect: float, n_readers: int, power: float, significance: float
 ) -> StudySize:
-    """The least number of cases, by bisection."""
+    """Find the smallest number of cases by bisection."""
 
     def reached(n: int) -> float:
         return compute_power(estimates, pair, effect, n_readers, n, significance)

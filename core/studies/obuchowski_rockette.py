@@ -95,7 +95,7 @@ def compute_obuchowski_rockette(values: np.ndarray, covariance: np.ndarray) -> S
 
 
 def hillis_df(error: np.ndarray, mean_square: np.ndarray, df: int) -> np.ndarray:
-    """Degrees of freedom of ``error``, of which ``mean_square`` with ``df`` is the part that readers vary.
+    """Compute the degrees of freedom of ``error``; its part ``mean_square`` with ``df`` is the variance of readers.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Rubin's rules: estimates for several draws of the truth as one.
+"""Rubin's rules, which pool estimates for several draws of the truth.
 
 ``T = W + (1 + 1/S) B`` from the mean variance W and the variance B of S estimates, with the degrees of freedom of
 Barnard & Rubin (1999), DOI 10.1093/biomet/86.4.948, whose complete-data degrees of freedom are those of the study's own
@@ -9,7 +9,7 @@ import numpy as np
 
 
 def pool(value: np.ndarray, variance: np.ndarray, df: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Combine estimates.
+    """Pool estimates of several draws of the truth.
 
     Parameters
     ----------

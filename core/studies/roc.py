@@ -102,7 +102,7 @@ def compute_roc_curves(study: ReadingStudy, truth: np.ndarray) -> RocCurves:
 
 
 def _curve(positive: np.ndarray, negative: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Thresholds, false-positive fractions and sensitivities, from the strictest threshold down."""
+    """Compute thresholds, false-positive fractions and sensitivities, from the strictest threshold down."""
     positive, negative = np.sort(positive[~np.isnan(positive)]), np.sort(negative[~np.isnan(negative)])
     threshold = np.append(np.unique(np.concatenate([positive, negative])), np.inf)[::-1]
     return (
@@ -113,7 +113,7 @@ def _curve(positive: np.ndarray, negative: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _average(curves: list[tuple[np.ndarray, np.ndarray]]) -> list[tuple[float, float]]:
-    """Mean sensitivity at every false-positive fraction at which a curve bends, from below and from above."""
+    """Average the sensitivity at every false-positive fraction at which a curve bends, from below and from above."""
     places = np.unique(np.concatenate([x for x, _ in curves]))
     low, high = (np.mean([_at(x, y, places, side) for x, y in curves], axis=0) for side in ("left", "right"))
     both = [(x, y) for place, a, b in zip(places, low, high, strict=True) for x, y in ((place, a), (place, b))]
@@ -121,7 +121,7 @@ def _average(curves: list[tuple[np.ndarray, np.ndarray]]) -> list[tuple[float, f
 
 
 def _at(x: np.ndarray, y: np.ndarray, places: np.ndarray, side: str) -> np.ndarray:
-    """Height of a curve at places, where it rises straight up at its lower or its upper end."""
+    """Interpolate a curve at places; if it rises straight up there, take its lower or its upper end."""
     if side == "left":
         first = np.searchsorted(x, places, "left")
         on = (first < len(x)) & (x[np.minimum(first, len(x) - 1)] == places)

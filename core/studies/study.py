@@ -1,4 +1,4 @@
-"""A reader study: several readers score the same cases in two modalities or more."""
+"""Reader study: several readers score the same cases in two modalities or more."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ def study_from_rows(
     truth: Mapping[str, int] | None = None,
     panel: Mapping[str, Mapping[str, int]] | None = None,
 ) -> ReadingStudy:
-    """A study from a long table, names in the order in which they first occur.
+    """Build a study from a long table, with names in order of first occurrence.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def study_from_rows(
 
 
 def reason_against(study: ReadingStudy, truth: np.ndarray) -> str:
-    """Why a study cannot be analysed with this truth, in one sentence; empty if it can.
+    """Explain in one sentence why a study cannot be analysed with this truth; empty if it can.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The truth of each case, from a panel's opinions and all readings.
+"""Truth of each case, estimated from a panel's opinions and all readings.
 
 Panellists err independently given the truth; readers may depend on each other in any way. So the readings stand in
 ``p(z | scores)``, a logistic regression on the normal scores of every reader in every modality, and the panel in
@@ -47,7 +47,7 @@ class TruthFit:
 
 
 def majority_truth(panel: np.ndarray) -> np.ndarray:
-    """Majority of a panel; −1 where it is tied or gave no opinion.
+    """Return the majority of a panel; −1 if it is tied or gave no opinion.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def check_panel(panel: np.ndarray) -> None:
 
 
 def normal_scores(study: ReadingStudy) -> np.ndarray:
-    """Intercept and normal scores of every reader in every modality, 0 where a case was not read.
+    """Compute the intercept and normal scores of every reader in every modality, 0 if a case was not read.
 
     Returns
     -------
@@ -183,7 +183,7 @@ def draw_truths(
 def _attempts(
     features: np.ndarray, panel: np.ndarray, fit: TruthFit, rng: np.random.Generator, n_draws: int
 ) -> Iterator[np.ndarray]:
-    """Truths of all cases, each from a fit to a bootstrap sample of the cases."""
+    """Draw truths of all cases, each from a fit to a bootstrap sample of the cases."""
     n = len(features)
     yes, no = (panel == 1).astype(np.float64), (panel == 0).astype(np.float64)
     for _ in range((MOST_REDRAWS + 1) * n_draws):
@@ -196,7 +196,7 @@ def _attempts(
 def _rates(
     yes: np.ndarray, no: np.ndarray, weight: np.ndarray, probability: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Sensitivity and specificity of each panellist."""
+    """Estimate the sensitivity and specificity of each panellist."""
     with_it, without = weight * probability, weight * (1 - probability)
     sensitivity = (yes @ with_it + SMOOTHING) / ((yes + no) @ with_it + 2 * SMOOTHING)
     specificity = (no @ without + SMOOTHING) / ((yes + no) @ without + 2 * SMOOTHING)
@@ -204,7 +204,7 @@ def _rates(
 
 
 def _newton_step(features: np.ndarray, weight: np.ndarray, target: np.ndarray, coefficient: np.ndarray) -> np.ndarray:
-    """One step to the mode of a ridge logistic regression; the intercept has no prior to speak of."""
+    """Make one step to the mode of a ridge logistic regression; the intercept has almost no prior."""
     expected = _expit(features @ coefficient)
     ridge = np.full(len(coefficient), RIDGE)
     ridge[0] = 1e-6
@@ -216,7 +216,7 @@ def _newton_step(features: np.ndarray, weight: np.ndarray, target: np.ndarray, c
 def _posterior(
     log_odds: np.ndarray, yes: np.ndarray, no: np.ndarray, sensitivity: np.ndarray, specificity: np.ndarray
 ) -> np.ndarray:
-    """Probability of the condition given readings and opinions."""
+    """Compute the probability of the condition given readings and opinions."""
     panel = yes.T @ np.log(sensitivity / (1 - specificity)) + no.T @ np.log((1 - sensitivity) / specificity)
     return _expit(log_odds + panel)
 

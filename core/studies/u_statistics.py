@@ -25,7 +25,7 @@ from .study import ReadingStudy
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PairMoments:
-    """Second moments of two modalities, axes (M, M, reader, ...kinds of cases); the place 1 is "the same", 0 "another".
+    """Second moments of two modalities, axes (M, M, reader, ...kinds of cases); place 1 is "the same", 0 "another".
 
     Attributes
     ----------
@@ -41,18 +41,18 @@ class PairMoments:
     weight: np.ndarray
 
     def covariance(self, biased: bool = False) -> np.ndarray:
-        """Covariance of the means of modalities, (M, M)."""
+        """Return the covariance of the means of modalities, (M, M)."""
         return _total(self.weight * (self.biased if biased else self.unbiased))
 
     def effective_size(self) -> np.ndarray:
-        """Effective numbers of readers and of each kind of cases, (M, number of axes)."""
+        """Return the effective numbers of readers and of each kind of cases, (M, number of axes)."""
         m = np.arange(len(self.mean))
         own = self.weight[m, m]
         return np.stack([1 / _total(np.take(own, 1, axis + 1), 1) for axis in range(own.ndim - 1)], axis=1)
 
 
 def auc_moments(study: ReadingStudy, truth: np.ndarray, centre: np.ndarray) -> PairMoments:
-    """Moments of the AUC: an observation is a reader with a case without and a case with the condition.
+    """Compute moments of the AUC: an observation is a reader with a case without and a case with the condition.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def auc_moments(study: ReadingStudy, truth: np.ndarray, centre: np.ndarray) -> P
 
 
 def mean_moments(observations: np.ndarray, centre: np.ndarray) -> PairMoments:
-    """Moments of a mean over readers and one kind of cases.
+    """Compute moments of a mean over readers and one kind of cases.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def mean_moments(observations: np.ndarray, centre: np.ndarray) -> PairMoments:
 def moments_of(
     study: ReadingStudy, truth: np.ndarray, measure: Measure, threshold: float | None, by_reader: np.ndarray
 ) -> PairMoments:
-    """Moments of a measure about its mean.
+    """Compute moments of a measure about its mean.
 
     Parameters
     ----------
@@ -169,13 +169,13 @@ def compute_u_statistics(
 
 
 def _contrast(of: np.ndarray, first: np.ndarray, second: np.ndarray) -> np.ndarray:
-    """Of each pair of modalities, the part of the first and of the second less twice that of both."""
+    """Return, for each pair of modalities, the parts of the first and the second less twice that of both."""
     contrast: np.ndarray = of[first, first] + of[second, second] - of[first, second] - of[second, first]
     return contrast
 
 
 def _satterthwaite(variance: np.ndarray, moments: np.ndarray, free: np.ndarray) -> np.ndarray:
-    """``Var² / Σ_k (B_k/f_k)²/f_k`` from the main effects B_k of the biased moments, at least the smallest f_k."""
+    """Compute ``Var² / Σ_k (B_k/f_k)²/f_k`` from the main effects B_k of biased moments, at least the smallest f_k."""
     n_axes = moments.ndim - 1
     by_set = moments.reshape(len(moments), -1)
     parts = np.zeros(len(variance))
@@ -188,7 +188,7 @@ def _satterthwaite(variance: np.ndarray, moments: np.ndarray, free: np.ndarray) 
 
 
 def _components(moments: np.ndarray, sizes: tuple[int, ...]) -> DifferenceComponents:
-    """Parts of the variance of one reader at the cases of this study; negative parts are 0."""
+    """Return parts of the variance of one reader at the cases of this study; negative parts are 0."""
     for axis in range(1, moments.ndim):
         other, same = np.take(moments, 0, axis), np.take(moments, 1, axis)
         moments = np.stack([other, same - other], axis=axis)
@@ -202,7 +202,7 @@ def _components(moments: np.ndarray, sizes: tuple[int, ...]) -> DifferenceCompon
 def _arranged(
     within: np.ndarray, across: np.ndarray, by_negative: np.ndarray, by_positive: np.ndarray, total: np.ndarray
 ) -> np.ndarray:
-    """Sums over pairs that share at least the same reader, negative and positive case: (M, M, 2, 2, 2)."""
+    """Arrange sums over pairs that share at least the same reader, negative and positive case: (M, M, 2, 2, 2)."""
     m = len(total)
     sums = np.empty((m, m, 2, 2, 2))
     sums[:, :, 1, 1, 1], sums[:, :, 0, 1, 1] = within, across
@@ -213,7 +213,7 @@ def _arranged(
 
 
 def _arranged_once(of: np.ndarray) -> np.ndarray:
-    """The same of one kind of cases: (M, M, 2, 2)."""
+    """Arrange sums over pairs that share at least the same reader and case, with one kind of cases: (M, M, 2, 2)."""
     m = len(of)
     sums = np.empty((m, m, 2, 2))
     sums[:, :, 1, 1], sums[:, :, 0, 1] = _products(of.transpose(2, 0, 1))
@@ -222,7 +222,7 @@ def _arranged_once(of: np.ndarray) -> np.ndarray:
 
 
 def _products(of: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sums of products of two modalities over cases (n, M, R): of the same reader, and of all pairs of readers."""
+    """Sum products of two modalities over cases (n, M, R): of the same reader, and of all pairs of readers."""
     summed = of.sum(axis=2)
     return np.einsum("imr,ikr->mk", of, of), summed.T @ summed
 
