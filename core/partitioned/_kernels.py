@@ -1,4 +1,4 @@
-"""Cases that nobody can tell apart by their counts, as one row that stands for all of them."""
+"""Kernels that join cases with equal counts into one row."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from ..runtime.numba_setup import njit
 
 @njit(cache=True, nogil=True)
 def pattern_keys(ptr, class_code, count):
-    """A hash of the classes and counts of each row (splitmix64 along its entries)."""
+    """Compute a hash of the classes and counts of each row (splitmix64 along its entries)."""
     keys = np.empty(ptr.size - 1, np.uint64)
     for row in range(ptr.size - 1):
         z = np.uint64(ptr[row + 1] - ptr[row])
@@ -23,7 +23,7 @@ def pattern_keys(ptr, class_code, count):
 
 @njit(cache=True, nogil=True)
 def same_pattern(ptr, class_code, count, row_of):
-    """Whether each row has the classes and counts of the row that it is said to be like."""
+    """Return True for each row whose classes and counts equal those of the row that ``row_of`` assigns to it."""
     for row in range(ptr.size - 1):
         like = row_of[row]
         n = ptr[row + 1] - ptr[row]

@@ -1,4 +1,4 @@
-"""Agreement over partitions: from patterns of counts, and in passes of its own where raters matter."""
+"""Agreement over partitions: from patterns of counts, and in additional passes if raters matter."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -39,23 +39,23 @@ def partitioned_agreement(
     weights: str | None = None,
     runner: Executor | None = None,
 ) -> ApplicableCoefficients:
-    """The coefficients that single classes without an order allow, as `coefficients_for` gives them of data in memory.
+    """Compute coefficients for single classes without an order, as `coefficients_for` does for data in memory.
 
     Parameters
     ----------
     data : PartitionedDataset
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     spa_weightings : sequence of str
-        Which of `core.agreement.probability.SPA_WEIGHTINGS` to list.
+        Names from `core.agreement.probability.SPA_WEIGHTINGS` to list.
     weights : str, optional
-        Of the classes, see `core.agreement.weights.weight_matrix`.
+        Weights of the classes, see `core.agreement.weights.weight_matrix`.
     runner : Executor, optional
     """
     found = agreement_table(data.patterns, level=level, spa_weightings=spa_weightings, weights=weights)
     found += _of_raters(data, level, weights, runner or LocalExecutor())
     place = {name: method.place for name, method in methods("coefficient").items()}
-    found.sort(key=lambda one: place[one.name])  # stable: forms of one stay in their order
+    found.sort(key=lambda one: place[one.name])  # A stable sort keeps the order of forms of one coefficient.
     return ApplicableCoefficients("nominal", tuple(found), left_out_of(cast(Dataset, data)))
 
 
@@ -74,7 +74,7 @@ def _of_raters(data: PartitionedDataset, level: float, weights: str | None, runn
 def _own_margins(
     name: str, data: PartitionedDataset, level: float, weights: str | None, runner: Executor
 ) -> Coefficient:
-    """As `core.agreement.cohen_conger` has it, in two passes: one for the margins, one for the variance."""
+    """Compute a coefficient of `core.agreement.cohen_conger` in two passes: for the margins, and for the variance."""
     of, matrix = resolve_weights(weights, data.n_classes, None)
     try:
         check_margins(data.n_raters, data.n_classes)
@@ -97,14 +97,14 @@ def _own_margins(
 
 
 def _margins(n_cells: int, part: Partition) -> tuple[np.ndarray]:
-    """How often each rater gave each class on the cases of a partition."""
+    """Count how often each rater gave each class on the cases of a partition."""
     return (np.bincount(part.arrays()[1], minlength=n_cells),)
 
 
 def _squares(
     derivatives: Sums, n_cases: float, matrix: np.ndarray | None, part: Partition, slope: np.ndarray
 ) -> tuple[float]:
-    """`core.agreement.linearised.Features.squares` of the cases of a partition."""
+    """Compute `core.agreement.linearised.Features.squares` for the cases of a partition."""
     n_classes = slope.shape[1]
     case_ptr, cell = part.arrays()
     rater, answer = np.divmod(cell, np.int32(n_classes))

@@ -1,4 +1,4 @@
-"""From Parquet of any size to partitions of cases, each read as a file of that size is."""
+"""Conversion of Parquet of any size to partitions of cases, each read as a file of that size is."""
 
 import shutil
 from collections.abc import Callable, Sequence
@@ -31,15 +31,16 @@ from .patterns import joined, patterns_of
 from .scatter import ROW, ParquetRows, gathered
 
 ROWS_A_PARTITION = 2_000_000
-WORTH_A_PART, ROWS_WORTH_IT = 16, 10_000  # so many parts, for whoever shares the work, where rows are not too few
+# At least so many parts are made if rows are not too few, so that processes can share the work.
+WORTH_A_PART, ROWS_WORTH_IT = 16, 10_000
 MOST_DROPPED = 100_000
-_BYTES_A_ROW = 40  # on disk: the scattered row and the arrays made of it
-_SCATTERED = 0.3  # of the time
+_BYTES_A_ROW = 40  # Bytes on disk: the scattered row and the arrays made from it.
+_SCATTERED = 0.3  # Share of the time.
 
 
 @dataclass(slots=True)
 class _Built:
-    """What partitions add up to while they are made."""
+    """Counts and vocabularies that add up while partitions are made."""
 
     raters: dict[str, int] = field(default_factory=dict)
     of_raters: list[int] = field(default_factory=list)
@@ -63,29 +64,30 @@ def partitioned(
     kind: Kind | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> PartitionedDataset:
-    """The annotations of a Parquet table in partitions of its cases.
+    """Convert the annotations of a Parquet table to partitions of its cases.
 
     Parameters
     ----------
     rows : ParquetRows
         See `core.partitioned.scatter.rows_of`.
     folder : Path
-        Where the partitions are written; it must be there as long as they are used.
+        Folder for the partitions; it must exist as long as they are used.
     n_partitions : int, optional
-        Raised to a power of two; where not given, as many as make 2,000,000 rows each, and at least 16 of 10,000 rows.
+        Number of partitions, rounded up to a power of two; if omitted, partitions have about 2,000,000 rows each, and
+        there are at least 16 of 10,000 rows.
     columns : dict, optional
-        The columns of "case", "rater" (or "none") and "answer"; guessed from the first rows where not given.
+        Columns of "case", "rater" (or "none") and "answer"; guessed from the first rows if omitted.
     classes : sequence of str, optional
-        The closed list, see `core.ingest.build_dataset.build_dataset`.
+        Closed list of classes, see `core.ingest.build_dataset.build_dataset`.
     kind : {"class"}, optional
-        Said of annotations that look like another kind.
+        Kind of annotations, if they look like another one.
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Raises
     ------
     NotApplicableError
-        There is not one class a row.
+        Rows do not have one class each.
     InputError
         The table cannot be understood, or the disk is full.
     """
@@ -105,7 +107,7 @@ def partitioned(
     for part in range(n):
         table = gathered(scattered, part)
         shutil.rmtree(scattered / f"__partition={part}", ignore_errors=True)
-        if pending is not None:  # rows of which none could be used, told with those of the next partition
+        if pending is not None:  # Rows of which none could be used are reported with those of the next partition.
             table = pending if table is None else pa.concat_tables([pending, table]).sort_by(ROW)
         pending = _add(built, table, mapping, listed, folder, part, part == n - 1)
         tell(_SCATTERED + (1 - _SCATTERED) * (part + 1) / n)
@@ -113,7 +115,7 @@ def partitioned(
 
 
 def _mapping(rows: ParquetRows, columns: dict[str, str | None]) -> Mapping:
-    """What the columns are, by the first rows."""
+    """Guess the columns from the first rows."""
     question = choose_question(open_frame(rows.name, rows.head()), None)
     mapping = question.mapping
     if any(columns.values()):
@@ -121,8 +123,8 @@ def _mapping(rows: ParquetRows, columns: dict[str, str | None]) -> Mapping:
         mapping = complete_mapping(question.raw, guess=mapping, case=case, rater=rater, answer=answer)
     if mapping.layout != "long" or mapping.ranked or mapping.case is None or mapping.answer is None:
         raise NotApplicableError(
-            f"{rows.name} is worked on in partitions, which takes a row for each annotation of one class. Name the "
-            "columns (--case, --rater, --class), or take a file that fits into memory."
+            f"Could not read {rows.name} in partitions: they need one row per annotation, with one class. Name the "
+            "columns (--case, --rater, --class), or use a file that fits into memory."
         )
     return replace(mapping, group=None, gold=None)
 
@@ -130,15 +132,17 @@ def _mapping(rows: ParquetRows, columns: dict[str, str | None]) -> Mapping:
 def _class_list(
     rows: ParquetRows, mapping: Mapping, classes: Sequence[str] | None, kind: Kind | None
 ) -> tuple[tuple[str, ...], bool]:
-    """The list of classes, and whether annotations are places in it, by all that are given anywhere."""
+    """Return the list of classes, and whether annotations are places in it, from all values that occur."""
     given = rows.distinct(str(mapping.answer))
     names = [str(column) for column in (mapping.case, mapping.answer)]
     case = pa.array(range(len(given)), pa.int64()).cast(pa.string())
     raw = as_text(pa.table([case, given], names=names))
-    alone = replace(mapping, rater=None, time=None, why={"anonymous": "only classes are asked for"})
+    alone = replace(mapping, rater=None, time=None, why={"anonymous": "Partitions take only classes."})
     every, report = build_dataset(raw, alone, rows.name, classes=classes, kind=kind)
     if every.kind != "class":
-        raise NotApplicableError(f"The annotations of {rows.name} are {every.kind}s; partitions take classes.")
+        raise NotApplicableError(
+            f"Could not read {rows.name} in partitions: annotations are {every.kind}s, and partitions need classes."
+        )
     return every.classes, AS_POSITIONS in report.warnings
 
 
@@ -148,7 +152,7 @@ def _check_disk(n_rows: int, folder: Path) -> None:
         raise InputError(
             f"Partitions of {n_rows:,} rows take about {number(n_rows * _BYTES_A_ROW / 2**30, 1)} GB of disk, and "
             f"{number(free / 2**30, 1)} GB are free in {folder.parent}.",
-            "Free some, or set TMPDIR to a larger disk.",
+            "Free some space, or set TMPDIR to a larger disk.",
         )
 
 
@@ -161,7 +165,7 @@ def _add(
     number: int,
     last: bool,
 ) -> pa.Table | None:
-    """Make one partition of rows; what is left for the next one where none of them can be used."""
+    """Make one partition of rows, and return rows for the next one if none of them can be used."""
     if table is None:
         _write(built, None, folder, number)
         return None
@@ -188,7 +192,7 @@ def _add(
 
 
 def _all_dropped(built: _Built, raw, mapping: Mapping) -> None:
-    """Account for rows of which none can be used."""
+    """Report rows of which none can be used."""
     case, answer = encode(raw.table[mapping.case]), encode(raw.table[mapping.answer])
     of_rater = case.code if mapping.rater is None else encode(raw.table[mapping.rater]).code
     reasons = [
@@ -203,7 +207,7 @@ def _all_dropped(built: _Built, raw, mapping: Mapping) -> None:
 
 
 def _write(built: _Built, dataset: Dataset | None, folder: Path, number: int) -> None:
-    """Put a partition on disk, raters by the order in which they came."""
+    """Write a partition to disk, with raters in order of first occurrence."""
     if dataset is None:
         built.sizes.append((0, 0, ""))
         return
@@ -229,7 +233,7 @@ def _finished(
     as_positions: bool,
     folder: Path,
 ) -> PartitionedDataset:
-    """Raters and classes in their natural order, without those that nobody is or gave, in all partitions."""
+    """Sort raters and classes in their natural order in all partitions, and leave out unused ones."""
     parts = tuple(Partition(folder, number, *size) for number, size in enumerate(built.sizes))
     patterns = built.patterns[0]
     used = np.ones(len(classes), bool) if declared else np.bincount(patterns.class_code, minlength=len(classes)) > 0

@@ -1,4 +1,4 @@
-"""Annotation certainty over partitions: every case by its own draws, seeded by its id, as in memory."""
+"""Annotation certainty over partitions: each case has its own draws, seeded by its ID, as in memory."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,16 +19,16 @@ from .dataset import Partition, PartitionedDataset
 
 @dataclass(slots=True)
 class MeanCertainty:
-    """Means over the cases of partitions that were added.
+    """Means over the cases of the partitions that were added.
 
     Attributes
     ----------
     max_top : int
     n_cases : int
     sums, squares : ndarray, shape (max_top,)
-        Of certainties, and of their squared Monte Carlo errors; NaN where there are fewer classes.
+        Sums of certainties, and of their squared Monte Carlo errors; NaN if there are fewer classes.
     below : dict of float to int
-        Cases whose top-1 certainty is below each of the levels.
+        Number of cases whose top-1 certainty is below each of the levels.
     """
 
     max_top: int
@@ -39,7 +39,7 @@ class MeanCertainty:
 
     @classmethod
     def of_none(cls, max_top: int, levels: Sequence[float] = CERTAIN_LEVELS) -> "MeanCertainty":
-        """Before any partition is added."""
+        """Return empty means, before any partition is added."""
         return cls(max_top, 0, np.zeros(max_top), np.zeros(max_top), dict.fromkeys(levels, 0))
 
     def add(self, found: CertaintyResult) -> None:
@@ -51,12 +51,12 @@ class MeanCertainty:
             self.below[level] += found.n_below(level)
 
     def mean(self, top: int = 1) -> float | None:
-        """As `CertaintyResult.mean`."""
+        """Return the mean certainty, as `CertaintyResult.mean`."""
         total = self.sums[top - 1]
         return None if np.isnan(total) else float(total / self.n_cases)
 
     def mean_se(self, top: int = 1) -> float | None:
-        """As `CertaintyResult.mean_se`."""
+        """Return the Monte Carlo error of the mean, as `CertaintyResult.mean_se`."""
         total = self.squares[top - 1]
         return None if np.isnan(total) else float(np.sqrt(total) / self.n_cases)
 
@@ -73,17 +73,17 @@ def certainties(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Iterator[tuple[CertaintyResult, ...]]:
-    """The certainties of each partition's cases, one result for each reliability; to the bit those in memory.
+    """Compute the certainties of each partition's cases at each reliability, bit for bit those in memory.
 
     Parameters
     ----------
     model : PlausibilityModel
-        Whose cases do not depend on each other.
+        Model whose cases do not depend on each other.
     data : PartitionedDataset
     reliabilities : sequence of float
         Values of γ > 0.
     n_draws, max_top, seed
-        As of `core.evaluation.sweep_table.reliability_sweep`.
+        Arguments of `core.evaluation.sweep_table.reliability_sweep`.
     runner : Executor, optional
     token, progress
         See `core.runtime.chunks.map_chunks`.
@@ -91,11 +91,12 @@ def certainties(
     Raises
     ------
     NotApplicableError
-        The model estimates something of raters from all cases.
+        The model estimates raters from all cases.
     """
     if isinstance(model, MixturePlackettLuce | OrdinalTruth):
         raise NotApplicableError(
-            f"{model.name} estimates something of raters from all cases at once, which partitions do not have."
+            f"{model.name} cannot be used with partitions: it estimates raters from all cases at once. Choose another "
+            "model."
         )
     parts = [part for part in data.partitions if part.n_cases]
     shared = (data, model, tuple(reliabilities), n_draws, max_top, seed)
@@ -111,13 +112,13 @@ def certainty_of_partition(
     max_top: int,
     seed: int,
 ) -> tuple[CertaintyResult, ...]:
-    """The certainties of one partition at each reliability.
+    """Compute the certainties of one partition at each reliability.
 
     Parameters
     ----------
     part : Partition
     data, model, reliabilities, n_draws, max_top, seed
-        As of `certainties`.
+        Arguments of `certainties`.
     """
     dataset = data.dataset(part)
     found = reliability_sweep(model, dataset, reliabilities, n_draws=n_draws, max_top=max_top, seed=seed)

@@ -1,4 +1,4 @@
-"""Partitions of cases on disk, with the vocabularies and the sums that they share."""
+"""Partitions of cases on disk, with their common vocabularies and sums."""
 
 import hashlib
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from ..runtime.files import load_array
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """Some of the cases, on disk.
+    """Partition of the cases, on disk.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Partition:
     number : int
     n_cases, n_annotations : int
     digest : str
-        Of its annotations.
+        Hash of its annotations.
     """
 
     folder: Path
@@ -38,41 +38,41 @@ class Partition:
     digest: str
 
     def path(self, what: str) -> Path:
-        """The file that holds one of its arrays, or the names of its cases."""
+        """Return the path of the file with one of its arrays, or with the names of its cases."""
         return self.folder / f"{self.number:05}.{what}"
 
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
-        """As the kernels of rater models take them: ``case_ptr``, and ``cell``, rater * n_classes + class."""
+        """Read the arrays that kernels of rater models take: ``case_ptr``, and ``cell``, rater * n_classes + class."""
         case_ptr, cell = load_array(self.path("case_ptr.npy")), load_array(self.path("cell.npy"))
-        case_ptr.flags.writeable = False  # as that of a dataset
+        case_ptr.flags.writeable = False  # The type is that of a dataset in memory.
         return case_ptr, cell
 
     def names(self) -> Names:
-        """What its cases are called."""
+        """Read the names of its cases."""
         return Names(parquet.ParquetFile(self.path("cases.parquet")).read().column(0).to_pylist())
 
 
 @dataclass(frozen=True, eq=False)
 class PartitionedDataset:
-    """A dataset of single classes in partitions; those of `core.annotations.dataset.Dataset` that need no case.
+    """Dataset of single classes in partitions, with the parts of `core.annotations.dataset.Dataset` that need no case.
 
-    Made by `core.partitioned.build.partitioned`. What needs all annotations at once says that it cannot be had.
+    Made by `core.partitioned.build.partitioned`. Attributes that need all annotations at once raise an error.
 
     Attributes
     ----------
     name : str
     raters, classes : tuple of str
-        As in memory.
+        Names, as in memory.
     partitions : tuple of Partition
-        A power of two of them, some perhaps without cases.
+        Partitions; their number is a power of two, and some may have no cases.
     patterns : ClassCounts
-        Of all cases, one row for each pattern, see `core.partitioned.patterns`.
+        Counts of all cases, one row per pattern, see `core.partitioned.patterns`.
     annotations_of_raters : ndarray of int64, shape (n_raters,)
     raters_identified : bool
     report : ImportReport
-        What became of the rows; of the dropped ones the first by line.
+        Report on the rows; of those left out, it lists the first ones by line.
     n_dropped : int
-        All dropped rows.
+        Number of all rows left out.
     """
 
     name: str
@@ -113,14 +113,14 @@ class PartitionedDataset:
 
     @cached_property
     def annotations_of_classes(self) -> np.ndarray:
-        """How often each class was given, int64, shape (n_classes,)."""
+        """Number of annotations of each class, int64, shape (n_classes,)."""
         times = np.repeat(self.patterns.times, np.diff(self.patterns.ptr))
         given = np.bincount(self.patterns.class_code, self.patterns.count * times, self.n_classes)
         return given.astype(np.int64)
 
     @cached_property
     def cases_by_size(self) -> np.ndarray:
-        """How many cases have 0, 1, 2, ... annotations."""
+        """Number of cases with 0, 1, 2, ... annotations."""
         return np.bincount(self.patterns.per_case(), self.patterns.times).astype(np.int64)
 
     @cached_property
@@ -132,13 +132,13 @@ class PartitionedDataset:
         return state.hexdigest()
 
     def datasets(self) -> Iterator[Dataset]:
-        """The partitions that have cases, each as a dataset with all raters and classes."""
+        """Yield the partitions with cases, each as a dataset with all raters and classes."""
         for part in self.partitions:
             if part.n_cases:
                 yield self.dataset(part)
 
     def dataset(self, part: Partition) -> Dataset:
-        """One partition as a dataset with all raters and classes."""
+        """Read one partition as a dataset with all raters and classes."""
         case_ptr, cell = part.arrays()
         rater, answer = np.divmod(cell, np.int32(self.n_classes))
         return Dataset(
@@ -154,22 +154,22 @@ class PartitionedDataset:
         )
 
     def blocks(self, most: int) -> list[tuple[Partition, ...]]:
-        """The partitions in ``most`` blocks of neighbours, or fewer; a power of two of them where ``most`` is one."""
+        """Group partitions in at most ``most`` blocks of neighbours; a power of two if ``most`` is one."""
         size = -(-len(self.partitions) // most)
         return [self.partitions[first : first + size] for first in range(0, len(self.partitions), size)]
 
     @property
     def case_ptr(self) -> NoReturn:
-        """What needs the annotations of all cases at once cannot be had."""
+        """Offsets of the annotations of all cases, which are not available in partitions."""
         raise NotApplicableError(
-            "This needs all annotations in memory at once, and they are worked on in partitions. Take fewer cases."
+            "Cannot compute this in partitions: it needs all annotations in memory at once. Use fewer cases."
         )
 
     rater = answer = case_ptr
 
 
 def arrays_of(block: tuple[Partition, ...]) -> tuple[np.ndarray, np.ndarray]:
-    """The arrays of neighbouring partitions as those of one; see `Partition.arrays`."""
+    """Join the arrays of neighbouring partitions; see `Partition.arrays`."""
     found = [part.arrays() for part in block if part.n_cases]
     if len(found) == 1:
         return found[0]

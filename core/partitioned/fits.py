@@ -1,4 +1,4 @@
-"""Rater models by expectation-maximisation over partitions: every step reads them once and keeps sums alone."""
+"""Fits of rater models by expectation-maximisation over partitions: each step reads them once and keeps only sums."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -31,14 +31,14 @@ _NONE_KNOWN = np.empty(0, np.int32)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartitionedDesign(Design):
-    """A design whose annotations are on disk; see `core.models.design.Design`.
+    """Design whose annotations are on disk; see `core.models.design.Design`.
 
     Attributes
     ----------
     blocks : list of tuple of Partition
-        What is counted together into one table; their sums are added as in a tree.
+        Partitions counted together into one table; the sums of blocks are added as in a tree.
     runner : Executor
-        What does the work of a block.
+        Executor of the work on blocks.
     """
 
     blocks: list[tuple[Partition, ...]]
@@ -52,35 +52,35 @@ class PartitionedDesign(Design):
         weight: np.ndarray = UNWEIGHTED,
         token: CancelToken | None = None,
     ) -> tuple[float, np.ndarray, np.ndarray]:
-        """The step E over all partitions; keeps no class probabilities and takes no weights.
+        """Run the E step over all partitions; it keeps no class probabilities and takes no weights.
 
         Parameters
         ----------
         log_theta, log_prevalence, token
-            As of `core.models.design.Design.expected`.
+            Arguments of `core.models.design.Design.expected`.
         posterior, weight
             Not used.
         """
         return self.runner.total(expected_of_block, self.blocks, (log_theta, log_prevalence), token)
 
     def counted(self, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Expected cases and annotations from the shares of votes, whatever ``start`` is."""
+        """Compute expected cases and annotations from the shares of votes; ``start`` is ignored."""
         work = partial(votes_of_block, self.n_cells, self.dataset.n_classes)
         _, cases_of, counts = self.runner.total(work, self.blocks, (), None)
         return cases_of, counts
 
     def room_for_posterior(self) -> np.ndarray:
-        """None: `class_probabilities` gives them by partition."""
+        """Return None, because `class_probabilities` gives the posterior by partition."""
         return np.empty((0, self.dataset.n_classes))
 
     def as_one_rater(self) -> Design:
-        """All annotations as if one rater had given them, as patterns with their numbers."""
+        """Return all annotations as if one rater had given them, as patterns with their numbers."""
         return _patterns_by_one_rater(self.dataset.patterns)  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Weighted(Design):
-    """A design whose cases each stand for several."""
+    """Design whose cases each count several times."""
 
     times: np.ndarray
 
@@ -120,7 +120,7 @@ def _patterns_by_one_rater(patterns: ClassCounts) -> Design:
 def expected_of_block(
     block: tuple[Partition, ...], log_theta: np.ndarray, log_prevalence: np.ndarray
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """The step E on a block: log-likelihood, expected cases, expected annotations.
+    """Run the E step on a block: log-likelihood, expected cases, expected annotations.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def expected_of_block(
 
 
 def votes_of_block(n_cells: int, n_classes: int, block: tuple[Partition, ...]) -> tuple[float, np.ndarray, np.ndarray]:
-    """Expected cases and annotations of a block by the shares of votes.
+    """Compute expected cases and annotations of a block from the shares of votes.
 
     Parameters
     ----------
@@ -150,36 +150,36 @@ def votes_of_block(n_cells: int, n_classes: int, block: tuple[Partition, ...]) -
 
 
 def partitioned_design(title: str, data: PartitionedDataset, repeats: str, runner: Executor) -> PartitionedDesign:
-    """Partitions made ready for expectation-maximisation.
+    """Prepare partitions for expectation-maximisation.
 
     Parameters
     ----------
     title : str
-        Of the model, for messages.
+        Name of the model, for messages.
     data : PartitionedDataset
     repeats : {"independent", "first", "refuse"}
-        What further annotations of a rater on the same case count as.
+        Treatment of further annotations of a rater on the same case.
     runner : Executor
 
     Raises
     ------
     NotApplicableError
-        As `core.models.design.design`; or only the first of a rater's annotations on a case is to count.
+        The design is refused as in `core.models.design.design`, or only first annotations are to count.
     LimitError
-        The tables of raters would not fit.
+        The tables of raters would not fit into memory.
     """
     check_raters(title, data.n_raters, data.n_classes)
     if not data.raters_identified:
-        raise NotApplicableError("The annotations are anonymous, so the accuracy of a rater cannot be estimated.")
+        raise NotApplicableError("Cannot estimate the accuracy of raters: the annotations are anonymous.")
     n_repeats = data.report.n_repeats
     if n_repeats and repeats != "independent":
         raise NotApplicableError(
-            f"{n_repeats:,} annotations repeat an earlier one of the same rater on the same case. Partitions count "
-            "them as independent: leave the repeats out of the table, or let them count."
+            f"{n_repeats:,} annotations repeat an earlier one of the same rater on the same case. Partitions can only "
+            "count them as independent. Remove the repeats from the table, or let them count."
         )
     if len(data.cases_by_size) < 3:
         raise NotApplicableError(
-            "Not estimable: no case has two annotations, so accuracy and truth cannot be told apart."
+            "Cannot determine rater accuracy: no case has two annotations. Add annotations to some cases."
         )
     table = data.n_raters * data.n_classes**2
     most = max(2, min(MOST_BLOCKS, data.n_annotations * data.n_classes // (_TABLES_A_BLOCK * table)))
@@ -198,26 +198,27 @@ def fit_partitioned(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> RaterModelFit:
-    """The fit of `EmModel.fit` without its class probabilities, which `class_probabilities` gives by partition.
+    """Fit a model as `EmModel.fit`, without class probabilities, which `class_probabilities` gives by partition.
 
     Parameters
     ----------
     model : EmModel
     data : PartitionedDataset
     runner : Executor, optional
-        This process where not given.
+        Executor of the blocks; this process if omitted.
     token : CancelToken, optional
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Raises
     ------
     NotApplicableError
-        As `EmModel.fit`; the model is ordinal, or gold is to be held fixed, which take all annotations at once.
+        The fit is refused as in `EmModel.fit`. Ordinal models and fixed gold are refused, too: they need all
+        annotations at once.
     """
     if isinstance(model, Ordinal) or model.use_gold:
         what = "Gold classes held fixed" if model.use_gold else model.title
-        raise NotApplicableError(f"{what}: not in partitions. Take data that fit into memory.")
+        raise NotApplicableError(f"{what}: not available in partitions. Use data that fit into memory.")
     design = partitioned_design(model.title, data, model.repeats, runner or LocalExecutor())
     fit = model.problem_of(design, token).fit_from(design.start, model.stopping, token, progress)
     return replace(fit, settings={**fit.settings, "start": "vote"})
@@ -226,12 +227,12 @@ def fit_partitioned(
 def class_probabilities(
     fit: RaterModelFit, data: PartitionedDataset, runner: Executor | None = None, token: CancelToken | None = None
 ) -> Iterator[tuple[Names, np.ndarray]]:
-    """Names of cases and their class probabilities, shape (n_cases of it, n_classes), partition by partition.
+    """Yield names of cases and their class probabilities, shape (n_cases, n_classes), by partition.
 
     Parameters
     ----------
     fit : RaterModelFit
-        Of `fit_partitioned`.
+        Fit by `fit_partitioned`.
     data : PartitionedDataset
     runner : Executor, optional
     token : CancelToken, optional
@@ -246,13 +247,13 @@ def class_probabilities(
 
 
 def probabilities_of(part: Partition, point: Point, doubt: float) -> np.ndarray:
-    """Class probabilities of a partition's cases; see `core.models.tempering.tempered_posterior`.
+    """Compute class probabilities of a partition's cases; see `core.models.tempering.tempered_posterior`.
 
     Parameters
     ----------
     part : Partition
     point : Point
-        With ln θ times β.
+        Estimates, with ln θ times β.
     doubt : float
     """
     case_ptr, cell = part.arrays()

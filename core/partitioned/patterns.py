@@ -1,4 +1,4 @@
-"""Counts of many cases as counts of the few patterns that they have."""
+"""Counts of many cases, reduced to the few distinct patterns of counts."""
 
 from collections.abc import Sequence
 
@@ -9,14 +9,14 @@ from ._kernels import pattern_keys, same_pattern
 
 
 def patterns_of(counts: ClassCounts) -> ClassCounts:
-    """The same counts with one row for each pattern of counts, and how many cases have it.
+    """Reduce counts to one row per distinct pattern, and return how many cases have each.
 
-    What is summed over cases is the same: five annotations of ten classes make 2,002 patterns at most, however many
+    Sums over cases stay the same. Five annotations of ten classes make 2,002 patterns at most, however many
     cases there are. Rows are in the order of a hash of their pattern, whatever the order of the cases.
     """
     keys = pattern_keys(counts.ptr, counts.class_code, counts.count)
     _, first, of_row = np.unique(keys, return_index=True, return_inverse=True)
-    if not same_pattern(counts.ptr, counts.class_code, counts.count, first[of_row]):  # two patterns with one hash
+    if not same_pattern(counts.ptr, counts.class_code, counts.count, first[of_row]):  # Two patterns have the same hash.
         return counts
     times = np.bincount(of_row, counts.times if counts.times.size else None).astype(np.int64)
     size = np.diff(counts.ptr)[first]
@@ -26,7 +26,7 @@ def patterns_of(counts: ClassCounts) -> ClassCounts:
 
 
 def joined(parts: Sequence[ClassCounts]) -> ClassCounts:
-    """The rows of several one below the other, those of one pattern as one."""
+    """Stack the rows of several parts, and join those with the same pattern."""
     starts = np.cumsum([0, *(part.ptr[-1] for part in parts)])
     once = [part.times if part.times.size else np.ones(part.n_cases, np.int64) for part in parts]
     return patterns_of(

@@ -1,4 +1,4 @@
-"""Whole partitions as one dataset in memory: a sample of cases, as cases are in partitions by a hash of their names."""
+"""Sample of cases: whole partitions as one dataset in memory; partitions hold cases by a hash of their names."""
 
 import numpy as np
 import pyarrow as pa
@@ -11,9 +11,9 @@ from .dataset import PartitionedDataset, arrays_of
 
 
 def sampled(data: PartitionedDataset, most: int) -> Dataset:
-    """The first partitions with at most ``most`` annotations together, at least one; all where they are no more.
+    """Read the first partitions with at most ``most`` annotations together, at least one; all if they have no more.
 
-    Cases are in the order that they have in memory, raters are those who annotated them, and classes are all.
+    Cases are in the same order as in memory. Raters are those who annotated them; all classes are included.
     """
     parts = [part for part in data.partitions if part.n_cases]
     total = np.cumsum([part.n_annotations for part in parts])

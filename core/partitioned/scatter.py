@@ -1,6 +1,7 @@
-"""Rows of Parquet to partitions by their case, in bounded memory, by polars.
+"""Scattering of the rows of Parquet to partitions by case, in bounded memory, with polars.
 
-polars and DuckDB were both measured (``tests/benchmarks/past_memory.py engines``); what decided stands in README.
+polars and DuckDB were both measured (``tests/benchmarks/past_memory.py engines``); the README has the reasons for the
+choice.
 """
 
 from collections.abc import Sequence
@@ -26,13 +27,13 @@ _LOOKED_AT = 10_000
 
 @dataclass(frozen=True, slots=True)
 class ParquetRows:
-    """The rows of a Parquet file, or of the parts of a table.
+    """Rows of a Parquet file, or of the parts of a table.
 
     Attributes
     ----------
     name : str
     parts : tuple of Path
-        In the order of the rows.
+        Files in the order of the rows.
     n_rows : int
     """
 
@@ -41,11 +42,11 @@ class ParquetRows:
     n_rows: int
 
     def head(self) -> pa.Table:
-        """The first rows, by which columns are understood."""
+        """Read the first rows, from which columns are guessed."""
         return self._scan().head(_LOOKED_AT).collect(engine="streaming").to_arrow()
 
     def distinct(self, column: str) -> pa.Array:
-        """Distinct values of a column as they stand there, without what is missing, in no order."""
+        """Return distinct values of a column as in the file, without missing ones, in no order."""
         import polars as pl
 
         found = self._scan().select(pl.col(column).unique()).collect(engine="streaming").to_arrow()
@@ -57,12 +58,12 @@ class ParquetRows:
         Parameters
         ----------
         columns : sequence of str
-            Those that are needed.
+            Columns that are needed.
         case : str
-            One of them; ids that differ in blanks around them are one case.
+            Column of cases, one of ``columns``; IDs that differ only in surrounding blanks are one case.
         n_partitions : int
         folder : Path
-            Empty.
+            Empty folder.
         """
         import polars as pl
 
@@ -79,7 +80,7 @@ class ParquetRows:
 
 
 def gathered(folder: Path, partition: int) -> pa.Table | None:
-    """The rows of a partition in their order, with their numbers from 0 in `ROW`; None where it has none."""
+    """Read the rows of a partition in their order, with their numbers from 0 in `ROW`; None if it has none."""
     files = sorted((folder / f"{_PARTITION}={partition}").glob("*.parquet"))
     if not files:
         return None
@@ -88,14 +89,14 @@ def gathered(folder: Path, partition: int) -> pa.Table | None:
 
 
 def rows_of(path: Path) -> ParquetRows:
-    """A Parquet file, or a folder of the parts of one table.
+    """Open a Parquet file, or a folder of the parts of one table.
 
     Raises
     ------
     NotApplicableError
-        It is neither.
+        The path is neither.
     InputError
-        It cannot be read, or parts differ in their columns.
+        The file cannot be read, or parts differ in their columns.
     """
     try:
         if path.is_dir():
@@ -103,7 +104,9 @@ def rows_of(path: Path) -> ParquetRows:
             return ParquetRows(path.resolve().name, tuple(parts), sum(file.metadata.num_rows for file in found))
         with path.open("rb") as file:
             if file.read(len(MAGIC)) != MAGIC:
-                raise NotApplicableError(f"{path.name} is no Parquet. Only Parquet can be worked on in partitions.")
+                raise NotApplicableError(f"Could not open {path.name}: it is not Parquet. Partitions need Parquet.")
         return ParquetRows(path.stem, (path,), parquet.ParquetFile(path).metadata.num_rows)
     except (pa.ArrowException, OSError) as error:
-        raise InputError(f"{path} cannot be read as Parquet ({error}).", "Write it again and open that.") from None
+        raise InputError(
+            f"Could not read {path} as Parquet: {error}.", "Write the file again, and open the new one."
+        ) from None
