@@ -15,7 +15,7 @@ from ..runtime.numba_setup import njit
 
 @njit(cache=True, nogil=True)
 def log_ranking(seed, share, rest, n_rest, block_ptr, member, n_new):
-    """Ln p(b | λ) of one ranking for each draw, shape (n_draws,).
+    """Compute ln p(b | λ) of one ranking for each draw, shape (n_draws,).
 
     ``member`` holds places: those below ``share.shape[1]`` are its columns, the ``n_new`` after them are members of the
     remainder ``rest``, which ``n_rest`` classes share.

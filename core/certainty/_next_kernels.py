@@ -1,4 +1,4 @@
-"""Draws of one case reweighted by one more annotation of a single class, under Plackett-Luce.
+"""Reweighting of the draws of one case by one more annotation of a single class, under Plackett-Luce.
 
 The likelihood of "class k first, all others unranked" is θ_k, so with γ copies a draw weighs w = θ_k^γ:
 ``A[k, c] = E[θ_k] E[θ_k^γ 1(top-1 = c)] / E[θ_k^γ]``.
@@ -17,7 +17,7 @@ from ..runtime.numba_setup import njit
 
 @njit(cache=True, nogil=True)
 def place_of_largest(share):
-    """The first place of the largest share; -1 where there is none."""
+    """Return the first place of the largest share; -1 if there is none."""
     best = -1
     for c in range(share.size):
         if best < 0 or share[c] > share[best]:
@@ -27,7 +27,7 @@ def place_of_largest(share):
 
 @njit(cache=True, nogil=True)
 def power_of(unnamed, n_rest, reliability, alpha):
-    """The power of the mass that draws weigh: γ, and for a class that nobody has named that of its priors, too."""
+    """Return the power of the mass in the weight of draws: γ, plus that of its priors for a never-named class."""
     if not unnamed:
         return reliability
     return reliability + (alpha if n_rest > 1 else alpha - 1.0)
@@ -35,12 +35,12 @@ def power_of(unnamed, n_rest, reliability, alpha):
 
 @njit(cache=True, nogil=True)
 def next_answers(seed, share, rest, first, n_rest, reliability, alpha):
-    """What each next annotation would make of the first place.
+    """Compute the first place after each possible next annotation.
 
     ``first`` is the place of the top-1 class of each draw, n_named for a never-named one. Returns, for the annotations
     0..n_named - 1 and, last, "one that nobody has named yet": the probability of the annotation, the effective share of
     draws behind it, and the probabilities of first places after it, shape (n_named + 1, n_named + 2). Their columns are
-    the named classes, then the class that was given where nobody had named it (0 in other rows), then any single one
+    the named classes, then the given class if nobody had named it (0 in other rows), then any single one
     of the other never-named classes.
     """
     n_draws, n_named = share.shape

@@ -1,4 +1,4 @@
-"""Whether probabilities of being right come true: binary log loss, expected calibration error, reliability diagram."""
+"""Calibration of probabilities of being correct: binary log loss, expected calibration error, reliability diagram."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from ..runtime.seeds import case_seeds
 
 N_BINS = 10
 N_BOOTSTRAP = 500
-LEAST_DOUBT = 1e-3  # no certainty is taken for more than 0.999, what 1,000 draws can tell: a mistake costs 6.9 nats
+LEAST_DOUBT = 1e-3  # Certainty counts as 0.999 at most, which is what 1,000 draws can show: a mistake costs 6.9 nats.
 _CHUNK = 1000
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ReliabilityBin(Result):
-    """Cases of about one certainty.
+    """One bin of cases with similar certainty.
 
     Attributes
     ----------
@@ -40,21 +40,21 @@ class ReliabilityBin(Result):
 
 
 def binary_log_loss(doubt: np.ndarray, right: np.ndarray, least_doubt: float = LEAST_DOUBT) -> np.ndarray:
-    """Binary log loss of "the top-1 class is the truth" for each case.
+    """Compute the binary log loss of "the top-1 class is the truth" for each case.
 
     Parameters
     ----------
     doubt : ndarray, shape (n_cases,)
         1 − the probability of the top-1 class.
     right : ndarray of bool or float, shape (n_cases,)
-        Whether the top-1 class is the truth.
+        True, or 1, if the top-1 class is the truth.
     least_doubt : float
-        Neither the probability nor the doubt counts as less, so that the loss stays finite.
+        Smallest value that the probability and the doubt count as, so that the loss stays finite.
 
     Returns
     -------
     ndarray, shape (n_cases,)
-        In nats.
+        Loss in nats.
     """
     doubt = np.clip(doubt, least_doubt, 1.0)
     sure = np.maximum(1 - doubt, least_doubt)
@@ -66,13 +66,13 @@ def _bin_of(certainty: np.ndarray) -> np.ndarray:
 
 
 def expected_calibration_error(certainty: np.ndarray, right: np.ndarray) -> float:
-    """Σ over ten equal bins of share of cases · |mean certainty − share right|."""
+    """Compute the sum over ten equal bins of share of cases · |mean certainty − share correct|."""
     gaps = np.bincount(_bin_of(certainty), right - certainty, N_BINS)
     return float(np.abs(gaps).sum() / len(certainty))
 
 
 def reliability_bins(certainty: np.ndarray, right: np.ndarray) -> tuple[ReliabilityBin, ...]:
-    """Ten equal bins of certainty, those that hold cases."""
+    """Compute ten equal bins of certainty, and return those with cases."""
     place = _bin_of(certainty)
     found = []
     for number in np.unique(place):
@@ -88,7 +88,7 @@ def reliability_bins(certainty: np.ndarray, right: np.ndarray) -> tuple[Reliabil
 def calibration_error_interval(
     certainty: np.ndarray, right: np.ndarray, ids: Sequence[str], seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """95% percentile intervals of the ECE by a bootstrap over cases, each weighted by Poisson draws of its own seed.
+    """Bootstrap 95% percentile intervals of the ECE over cases, each weighted by Poisson draws of its own seed.
 
     Parameters
     ----------

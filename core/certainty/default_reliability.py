@@ -1,10 +1,10 @@
-"""Which reliability γ a page opens at, why, and the values of γ that are worth a mark on its slider.
+"""Choice of the reliability γ that a page opens at, with the reason, and the marks on its slider.
 
-Gold decides where it is known for 100 cases or more: the γ at which certainties have the least log loss. Without it
+Gold decides if it is known for 100 cases or more: the γ at which certainties have the least log loss. Without it
 rankings and scores open at the published γ, and counts at γ = min(1, β): raters make the same mistakes, so n
 annotations count as β n. β is the largest exponent at which the annotations of a case, taken together, predict a
 held-out one within one standard error as well as at the best. At the best itself γ is lower, and certainties are too
-low where mistakes are not shared: mean log loss of certainty 0.425 on 31 crowds with known truth, 0.415 at the largest,
+low if mistakes are not shared: mean log loss of certainty 0.425 on 31 crowds with known truth, 0.415 at the largest,
 0.417 at γ = 1.
 """
 
@@ -30,17 +30,17 @@ from .truth_curve import TruthCurve
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ReliabilityAnchor(Result):
-    """A γ worth a mark.
+    """A γ to mark on the slider.
 
     Attributes
     ----------
     name : {"gold", "readers", "beta", "published", "default"}
     reliability : float
     low, high : float or None
-        Range that the data allow, two standard errors wide; None where there is none.
+        Range that the data allow, two standard errors wide; None if there is none.
     sentence : str
     open_ends : tuple of bool
-        Whether the range reaches to the lowest and to the highest γ that was searched.
+        True if the range reaches the lowest, and the highest, γ that was searched.
     """
 
     name: str
@@ -53,7 +53,7 @@ class ReliabilityAnchor(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class DefaultReliability(Result):
-    """Where γ opens.
+    """The γ that a page opens at.
 
     Attributes
     ----------
@@ -63,8 +63,8 @@ class DefaultReliability(Result):
         One sentence.
     marks : tuple of ReliabilityAnchor
     prior : float or None
-        Counts: α = γ/(best γ/α), at which the plausibilities at this γ predict a held-out reader best. A prior, which
-        may be offered, and no reliability.
+        Counts: α = γ/(best γ/α), at which the plausibilities at this γ predict a held-out reader best. This is a prior
+        that may be offered, not a reliability.
     prior_sentence : str
     """
 
@@ -90,22 +90,22 @@ def default_reliability(
     readers: HeldOutCurve | None = None,
     prior: VotePrior | None = None,
 ) -> DefaultReliability:
-    """The reliability that a page opens at, with the reason and the marks.
+    """Choose the reliability that a page opens at, with the reason and the marks.
 
-    It fits nothing: curves that are still being computed are left out, and the opening is then that without them.
+    No model is fitted: curves that are still being computed are left out, and γ is chosen without them.
 
     Parameters
     ----------
     dataset : Dataset
-        What the model is shown.
+        Data that the model uses.
     model : PlausibilityModel
     beta : float, optional
-        Exponent of dependence by held-out annotations; of counts and of the ordinal truth.
+        Exponent of dependence by held-out annotations, for counts and the ordinal truth.
     truth : TruthCurve, optional
         Certainty against gold; decides from 100 cases.
     readers : HeldOutCurve, optional
     prior : VotePrior, optional
-        Learned for the counts of the model, which then open at γ = 1 whatever else is known.
+        Learned prior of the counts of the model, which then open at γ = 1 in any case.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def default_reliability(
         β is not a positive number.
     """
     if beta is not None and not (np.isfinite(beta) and beta > 0):
-        raise InputError(f"The exponent β is {beta}.", "It must be a positive number.")
+        raise InputError(f"The exponent β must be above 0; got {beta}.", "Use a positive number.")
     if prior is not None:
         value, source, reason = 1.0, "prior", f"γ = 1: each annotation counts once. {prior.sentence(dataset.n_classes)}"
     elif truth is not None and truth.n_cases >= LEAST_GOLD:
@@ -130,7 +130,7 @@ def default_reliability(
     name, sentence = (
         ("published", published)
         if published
-        else ("default", f"Default: {_g(model.default_reliability)}. Nothing was published.")
+        else ("default", f"Default: {_g(model.default_reliability)}. No value was published.")
     )
     marks.append(ReliabilityAnchor(name, model.default_reliability, None, None, sentence))
     alpha, sentence = _prior(model, value, readers)
@@ -138,7 +138,7 @@ def default_reliability(
 
 
 def _g(value: float) -> str:
-    """A reliability for people: two significant digits, three above 10."""
+    """Format a reliability with two significant digits, three above 10."""
     return significant(value, 3 if value >= 10 else 2)
 
 
@@ -150,33 +150,33 @@ def _by_gold(truth: TruthCurve) -> str:
     loss, n = number(truth.cross_validated, 3), plural(truth.n_cases, "case")
     ends = {truth.reliability[0]: " It is the lowest γ tried.", truth.reliability[-1]: " It is the highest γ tried."}
     return (
-        f"γ = {_g(truth.best)} has the least log loss of {truth.scored} on the {n} with gold "
+        f"γ = {_g(truth.best)} has the smallest log loss of {truth.scored} on the {n} with gold "
         f"({loss}, cross-validated).{ends.get(truth.best, '')}"
     )
 
 
 def _by_beta(dataset: Dataset, beta: float) -> str:
     if beta >= 1:
-        return "γ = 1: by held-out annotations, those of a case are as good as independent (β = 1)."
+        return "γ = 1: by held-out annotations, annotations of a case are practically independent (β = 1)."
     n = round(float(np.median(np.diff(dataset.case_ptr))))
     so = f", {n} as about {_g(beta * n)}." if n > 1 else "."
-    why = "raters share mistakes, or too little is known of each"
+    why = "raters share mistakes, or have too few annotations each"
     return f"γ = β = {_g(beta)}: {why}; n annotations of a case count here as {_g(beta)} n{so}"
 
 
 def _by_default(model: PlausibilityModel) -> str:
     default = _g(model.default_reliability)
     if isinstance(model, DirichletCounts | OrdinalTruth):
-        return f"γ = {default}, the default: how far raters share mistakes (β) is not known."
+        return f"γ = {default} (default). How much raters share mistakes (β) is unknown."
     if isinstance(model, GaussianScores):
-        return f"γ = {default}, the default: the scores of a case count as independent."
-    return f"γ = {default}, the default: without gold nothing tells how sure the top class may be."
+        return f"γ = {default} (default). The scores of a case count as independent."
+    return f"γ = {default} (default). Without gold, γ cannot be calibrated for these data."
 
 
 def _gold(truth: TruthCurve | None) -> ReliabilityAnchor | None:
     if truth is None:
         return None
-    few = "" if truth.n_cases >= LEAST_GOLD else " Few cases: it is shown and does not decide."
+    few = "" if truth.n_cases >= LEAST_GOLD else " Too few cases to set γ by gold."
     sentence = (
         f"Gold: certainty fits the truth best at γ = {_g(truth.best)} ({_reach(truth)}), on "
         f"{plural(truth.n_cases, 'case')}.{few}"
@@ -185,13 +185,13 @@ def _gold(truth: TruthCurve | None) -> ReliabilityAnchor | None:
 
 
 def _readers(model: PlausibilityModel, readers: HeldOutCurve | None) -> ReliabilityAnchor | None:
-    """What a colleague would say; not for counts and PrIRN, whose curve speaks of γ/α and ε/γ, and not at an end."""
+    """Describe the best γ by held-out readers; None for counts and PrIRN, which determine γ/α or ε/γ, and at an end."""
     if readers is None or readers.at_end or isinstance(model, DirichletCounts | OrdinalTruth | PrIRN):
         return None
-    unsaid = "near the truth the panel is" if isinstance(model, GaussianScores) else "sure the top class may be"
+    unsaid = "close the panel is to the truth" if isinstance(model, GaussianScores) else "certain the top class is"
     sentence = (
-        f"Readers: γ = {_g(readers.best)} ({_reach(readers)}) predicts best what a colleague "
-        f"would say. It does not tell how {unsaid}."
+        f"Readers: γ = {_g(readers.best)} ({_reach(readers)}) best predicts one more rater. It does not show how "
+        f"{unsaid}."
     )
     return ReliabilityAnchor("readers", readers.best, readers.low, readers.high, sentence, readers.open_ends)
 
@@ -208,6 +208,6 @@ def _prior(model: PlausibilityModel, value: float, readers: HeldOutCurve | None)
     ratio = readers.best / model.alpha
     alpha = float(value / ratio)
     return alpha, (
-        f"Prior α = {_g(alpha)} with γ = {_g(value)} predicts best what a colleague would say (γ/α = {_g(ratio)}). It "
-        "is a prior of every class, not a reliability."
+        f"Prior α = {_g(alpha)} with γ = {_g(value)} best predicts one more rater (γ/α = {_g(ratio)}). It is a prior "
+        "of every class, not a reliability."
     )

@@ -1,4 +1,4 @@
-"""Why a case is uncertain, in one sentence made from its annotations, and who sides with the majority clearly less."""
+"""Reasons why a case is uncertain, in one sentence from its annotations, and raters clearly below the majority."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -15,30 +15,30 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 
 def why(dataset: Dataset, case: int, n_used: int) -> str:
-    """One sentence: how many raters, how they split, what they leave open, and what was left out. Not escaped.
+    """Describe in one sentence, not escaped, the raters of a case, their split, ties, and what was left out.
 
     Parameters
     ----------
     dataset : Dataset
-        Of classes or rankings.
+        Dataset of classes or rankings.
     case : int
     n_used : int
-        Annotations of the case that entered the plausibilities; a tied first choice does not where one class is needed.
+        Number of annotations of the case in the plausibilities; a tied first choice is left out if one class is needed.
     """
     rankings = [dataset.blocks_of(annotation) for annotation in dataset.annotations_of(case)]
     firsts = [blocks[0] for blocks in rankings]
     votes = Counter(block[0] for block in firsts if len(block) == 1)
-    first = " first" if dataset.kind == "ranking" else ""  # of single classes nothing comes second
+    first = " first" if dataset.kind == "ranking" else ""  # Single classes have no second place.
     n_answers, n_tied = len(firsts), sum(len(block) > 1 for block in firsts)
     if n_answers and dataset.classes == (
         f"not {dataset.classes[-1]}",
         dataset.classes[-1],
-    ):  # a label of sets, and its absence
+    ):  # The classes are a label of sets, and its absence.
         sentence = _of_label(votes[1], n_answers, dataset.classes[-1])
     elif n_answers == 1 and not n_tied:
         sentence = "There is one annotation only"
     elif not votes:
-        sentence = f"{_count(n_answers, 'annotation')}, and no rater settled on a first choice"
+        sentence = f"{_count(n_answers, 'annotation')}, and no rater has a single first choice"
     elif len(votes) == 1 and not n_tied:
         everybody = "Both" if n_answers == 2 else f"All {_word(n_answers)}"
         sentence = f"{everybody} annotations name the same class{first}"
@@ -54,7 +54,7 @@ def why(dataset: Dataset, case: int, n_used: int) -> str:
     left_out = n_answers - n_used
     n_open = sum(any(len(block) > 1 for block in blocks) for blocks in rankings)
     if not left_out and n_open:
-        sentence += f"; {_word(n_open)} {'leaves' if n_open == 1 else 'leave'} classes tied"
+        sentence += f"; {_word(n_open)} {'has' if n_open == 1 else 'have'} tied classes"
     sentence += _common_ground(dataset, rankings, votes)
     if left_out:
         sentence += f"; {_word(left_out)} with a tied first choice {'is' if left_out == 1 else 'are'} not counted here"
@@ -74,16 +74,17 @@ def _of_label(n_with: int, n_answers: int, label: str) -> str:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BelowPeers:
-    """How often raters and their peers name the majority class; arrays of shape (n_raters,).
+    """How often raters and the other raters name the majority class; arrays of shape (n_raters,).
 
     Attributes
     ----------
     n : ndarray of int64
-        Annotations on cases that others annotated, with a majority class.
+        Number of annotations on cases that others annotated, with a majority class.
     own, peers : ndarray of float64
-        Share of them that name it, and of the others' annotations on the same cases; NaN without any.
+        Share of these that name the majority class, and share of the others' annotations on the same cases; NaN if
+        none.
     named : ndarray of bool
-        Raters who name it clearly less often than their peers.
+        True for raters who name it clearly less often than the other raters.
     """
 
     n: np.ndarray
@@ -93,20 +94,20 @@ class BelowPeers:
 
 
 def below_peers(dataset: Dataset, false_alarms: float) -> BelowPeers:
-    """Raters who name the majority class of their cases less often than their peers, by an exact test.
+    """Find raters who name the majority class of their cases less often than the others, by an exact test.
 
     If the raters of a case are equal, each is as likely as any other to have given each of its annotations. So one of
     n annotations, of which m name the majority class, names it with probability m/n. Over the cases of a rater these
     are independent: p is the lower tail of a Poisson-binomial distribution, Holm's step-down holds the family-wise rate
-    over raters. A named rater is also below `CLEARLY_LESS` of the peers' share, so that large data do not name small
-    differences. Cases whose majority is tied do not count, nor does what a rater says of a case again.
+    over raters. A named rater is also below `CLEARLY_LESS` of the others' share, so that large data do not name small
+    differences. Cases with a tied majority do not count, nor do repeated annotations of a rater on a case.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes, with raters who are identified.
+        Dataset of single classes, with identified raters.
     false_alarms : float
-        P(any of equal raters is named), at most.
+        Largest probability that any of equal raters is named.
     """
     once = first_answers(dataset.case_ptr, dataset.rater, dataset.n_raters)
     rater, case, answer = dataset.rater[once], dataset.case_of_annotation[once], dataset.answer[once]
@@ -124,7 +125,8 @@ def below_peers(dataset: Dataset, false_alarms: float) -> BelowPeers:
         np.divide(total, n, out=np.full(n.size, np.nan), where=n > 0)
         for total in (sided, np.bincount(rater, (m - sides) / (of - 1), dataset.n_raters))
     )
-    p = np.where(n > 0, 1.0, np.nan)  # of those who are not far below, which can only make the others' test harder
+    # Raters who are not far below get the smallest p, which can only make the test of the others stricter.
+    p = np.where(n > 0, 1.0, np.nan)
     far = own < CLEARLY_LESS * peers
     for one in np.flatnonzero(far):
         chances, times_each = np.unique((m / of)[rater == one], return_counts=True)
@@ -135,7 +137,7 @@ def below_peers(dataset: Dataset, false_alarms: float) -> BelowPeers:
 
 
 def at_most(k: int, chance: np.ndarray, times: np.ndarray) -> float:
-    """P(at most k successes) of independent trials, by the transform of their Poisson-binomial distribution.
+    """Compute P(at most k successes) of independent trials, by the transform of their Poisson-binomial distribution.
 
     Source: Hong (2013), Computational Statistics & Data Analysis 59, 41-51, DOI 10.1016/j.csda.2012.10.006.
 
@@ -145,7 +147,7 @@ def at_most(k: int, chance: np.ndarray, times: np.ndarray) -> float:
     chance : ndarray of float64, shape (n,)
         Probability of success.
     times : ndarray of int64, shape (n,)
-        How many trials have that probability.
+        Number of trials with that probability.
     """
     n = int(times.sum())
     if k >= n:
@@ -158,12 +160,12 @@ def at_most(k: int, chance: np.ndarray, times: np.ndarray) -> float:
 
 
 def _common_ground(dataset: Dataset, rankings: list[list[list[int]]], votes: Counter) -> str:
-    """The class that most annotations name anywhere, where that says more than the first choices do."""
+    """Name the class in most annotations at any place, if that adds to the first choices."""
     named = Counter(code for blocks in rankings for block in blocks for code in block)
     code, times = named.most_common(1)[0]
     if times < 2 or times <= max(votes.values(), default=0):
         return ""
-    return f"; {_word(times)} of them name {dataset.classes[code]} somewhere"
+    return f"; {_word(times)} of them include {dataset.classes[code]}"
 
 
 def _word(count: int) -> str:

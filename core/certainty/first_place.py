@@ -1,4 +1,4 @@
-"""Which class of a Dirichlet distribution is the largest, exactly: by integration, not by draws.
+"""Exact probability that a class of a Dirichlet distribution is the largest, by integration instead of draws.
 
 Shares are independent Gamma variables over their sum, so ``P(class c is first) = ∫ Π_{j≠c} F_j(x) dF_c(x)``.
 """
@@ -15,38 +15,38 @@ from ..plausibility.protocol import PlausibilityModel
 from ..rankings.irn import irn
 
 _NODES = 400
-_LOW, _HIGH = 1e-6, 1e-13  # what is left out below and above
+_LOW, _HIGH = 1e-6, 1e-13  # Probability that is left out below and above.
 _FLOOR = 1e-300
 
 
 def first_place(shape: np.ndarray, rest_shape: float, n_rest: int) -> np.ndarray:
-    """Probability that each class is the largest under Dirichlet(shape..., rest_shape repeated n_rest times).
+    """Compute P(each class is the largest) under Dirichlet(shape..., rest_shape repeated n_rest times).
 
     Parameters
     ----------
     shape : ndarray of float64, shape (n_named,)
     rest_shape : float
-        Of each class that nobody named.
+        Shape of each class that nobody named.
     n_rest : int
 
     Returns
     -------
     ndarray, shape (n_named + 1,)
-        Last: any single one of the never-named classes; 0 where there is none. Right to about 1e-4.
+        Probabilities, accurate to about 1e-4. The last one is of any single never-named class; 0 if there is none.
     """
     from scipy.special import gammainc, gammaincc, gammainccinv, gammaincinv
 
     shapes = np.append(shape, rest_shape)[: len(shape) + (n_rest > 0)]
     copies = np.append(np.ones(len(shape)), n_rest)[: len(shapes)]
     largest = shapes.max()
-    # The largest of all is at least the largest-shaped one, and mostly of its size.
+    # The largest of all is at least the one with the largest shape, and mostly of its size.
     low, high = gammaincinv(largest, _LOW), gammainccinv(largest, _HIGH / copies.sum())
     nodes = np.exp(np.linspace(np.log(max(low, _FLOOR)), np.log(high), _NODES))
     below = np.maximum(gammainc(shapes[:, None], nodes), _FLOOR)
     logs = np.log(below)
     others = np.exp(copies @ logs - logs)
     upper = gammaincc(shapes[:, None], nodes)
-    steps = np.where(below[:, :-1] < 0.5, np.diff(below), -np.diff(upper))  # differences of what is small are exact
+    steps = np.where(below[:, :-1] < 0.5, np.diff(below), -np.diff(upper))  # Differences of small numbers are exact.
     each = ((others[:, :-1] + others[:, 1:]) / 2 * steps).sum(axis=1)
     each += others[:, -1] * upper[:, -1]
     each /= each @ copies
@@ -56,23 +56,23 @@ def first_place(shape: np.ndarray, rest_shape: float, n_rest: int) -> np.ndarray
 def exact_first_place(
     model: PlausibilityModel, dataset: Dataset, case: int, reliability: float
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """Classes named on a case and the probability that each is the most plausible, where that needs no draws.
+    """Return classes named on a case and P(each is the most plausible), if that needs no draws.
 
-    Of ordered classes under the ordinal model every class is one that may be the truth.
+    With ordered classes under the ordinal model, every class may be the truth.
 
     Parameters
     ----------
     model : PlausibilityModel
     dataset : Dataset
     case : int
-        Its position.
+        Position of the case.
     reliability : float
-        γ, the trust in the raters, > 0.
+        Reliability γ > 0, how much each annotation counts.
 
     Returns
     -------
     tuple of (ndarray of int32, shape (n_named,), ndarray, shape (n_named + 1,)), or None
-        Last stands the probability that it is any of the never-named classes. None for models without a closed form.
+        The last probability is that of all never-named classes. None for models without a closed form.
     """
     if isinstance(model, DirichletCounts):
         counts = model.votes(dataset)
@@ -99,14 +99,14 @@ def exact_first_place(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ExactTop:
-    """The most plausible class of every case without draws; arrays of shape (n_cases,).
+    """Most plausible class of every case, computed without draws; arrays of shape (n_cases,).
 
     Attributes
     ----------
     certainty : ndarray
-        Probability that the class is the most plausible one, right to about 1e-4.
+        Probability that the class is the most plausible one, accurate to about 1e-4.
     top_class : ndarray of int32
-        Of classes named equally often the first of the list; -1 where nobody named any.
+        Code of the class; the first in the list if several are named equally often, -1 if nobody named any.
     never_named : ndarray
         Probability that a class that nobody named is the most plausible one.
     """
@@ -119,7 +119,7 @@ class ExactTop:
 def exact_top(
     model: PlausibilityModel, dataset: Dataset, reliability: float, cases: range | None = None
 ) -> ExactTop | None:
-    """The top-1 class of all cases, or of some, by integration; None for models without a closed form.
+    """Find the top-1 class of all cases, or of some, by integration; None for models without a closed form.
 
     Cases with the same counts, in whatever order of classes, have the same certainty to the last digit.
 
@@ -129,7 +129,7 @@ def exact_top(
     dataset : Dataset
         Of single classes.
     reliability : float
-        γ, the trust in the raters, > 0.
+        Reliability γ > 0, how much each annotation counts.
     cases : range, optional
         Positions of cases; all by default.
     """
@@ -156,14 +156,14 @@ def exact_top(
 
 
 def certainty_of_counts(count: np.ndarray, alpha: float, reliability: float, n_classes: int) -> tuple[float, float]:
-    """P(the class named most often is first), and P(a class that nobody named is).
+    """Compute P(the class named most often is first), and P(a class that nobody named is).
 
     Parameters
     ----------
     count : ndarray, shape (n_named,)
         Annotations of each named class, falling.
     alpha, reliability : float
-        α and γ.
+        Pseudo-counts α and reliability γ.
     n_classes : int
     """
     n_rest = n_classes - count.size

@@ -16,25 +16,25 @@ from ..runtime.seeds import case_seeds
 from ._held_out_kernels import log_ranking
 
 CHUNK_CASES = 32
-LARGEST_BIAS = 0.01  # nats; above it the draws of a held-out ranking are extended
+LARGEST_BIAS = 0.01  # In nats; above this bias, more draws are made of a held-out ranking.
 MOST_EXTENSION = 16
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOutRanking:
-    """One of the distinct rankings of a case that are held out.
+    """One of the distinct held-out rankings of a case.
 
     Attributes
     ----------
     case : int
     annotation : int
-        Whose probability is taken.
+        Position of the annotation whose probability is computed.
     others : tuple of int
-        Annotations of the other readers of the case.
+        Positions of the annotations of the other readers of the case.
     times : int
-        How many readers of the case gave this ranking, each with the same rankings among the others.
+        Number of readers of the case who gave this ranking, each with the same rankings among the others.
     part : str
-        Which of the other readers, where not all of them: two items of an annotation differ in it.
+        Subset of the other readers, if not all of them; it differs between items of the same annotation.
     """
 
     case: int
@@ -51,7 +51,7 @@ class DrawnScores:
     Attributes
     ----------
     case_sum : ndarray, shape (n_cases,)
-        Sum over the readers of a case; 0 where nobody is held out.
+        Sum over the readers of a case; 0 if nobody is held out.
     bias : float
         Estimated Monte Carlo bias of the mean over readers, in nats: the logarithm of a mean of draws lies below that
         of what it estimates by half its relative variance.
@@ -65,14 +65,14 @@ class DrawnScores:
 
 
 def held_out_rankings(dataset: Dataset, held: np.ndarray, reader: np.ndarray) -> list[HeldOutRanking]:
-    """The distinct held-out rankings of every case, in order.
+    """List the distinct held-out rankings of every case, in order.
 
     Parameters
     ----------
     dataset : Dataset
-        Of rankings or single classes.
+        Dataset of rankings or single classes.
     held : ndarray of int64
-        Annotations that are held out: the first of each reader on a case, ascending.
+        Positions of the held-out annotations: the first of each reader on a case, ascending.
     reader : ndarray of int64, shape (n_annotations,)
     """
     ptr, code, block = ranking_entries(dataset)
@@ -100,10 +100,10 @@ def held_out_rankings(dataset: Dataset, held: np.ndarray, reader: np.ndarray) ->
 
 
 def without_reader(dataset: Dataset, items: Sequence[HeldOutRanking]) -> Dataset:
-    """A dataset with a case for each item, that of the item without the annotations of the reader who is held out.
+    """Build a dataset with one case per item: that of the item, without the annotations of the held-out reader.
 
-    Its id, which seeds the draws, is that of the case, the place of the annotation in it and the part of the readers.
-    It does not depend on which other cases are there.
+    The ID, which seeds the draws, consists of that of the case, the place of the annotation in it and the part of the
+    readers. It does not depend on which other cases are there.
     """
     ptr, code, block = ranking_entries(dataset)
     kept = np.array([other for item in items for other in item.others], np.int64)
@@ -135,7 +135,7 @@ def drawn_scores(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> DrawnScores:
-    """The scores of `item_scores` summed over the readers of each case.
+    """Sum the scores of `item_scores` over the readers of each case.
 
     Parameters
     ----------
@@ -161,9 +161,9 @@ def item_scores(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """``log mean_s p(b | λ^(s))`` of every item, λ^(s) drawn from the other readers' rankings at one reliability.
+    """Compute ``log mean_s p(b | λ^(s))`` of every item, λ^(s) drawn from the other readers' rankings at one γ.
 
-    Draws of an item are made anew, four times as many, until its Monte Carlo bias is below `LARGEST_BIAS` or they are
+    Draws of an item are repeated, four times as many, until its Monte Carlo bias is below `LARGEST_BIAS` or they are
     `MOST_EXTENSION` times ``n_draws``.
 
     Parameters
@@ -174,17 +174,17 @@ def item_scores(
     reliability : float
         γ, the trust in the raters, > 0.
     n_draws : int
-        Of each item, to begin with.
+        Number of draws of each item at first.
     seed : int
     token : CancelToken, optional
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Returns
     -------
     ndarray, shape (n_items,)
     ndarray, shape (n_items,)
-        Squared relative Monte Carlo error of the mean behind each.
+        Squared relative Monte Carlo error of the mean in each.
     """
     model = replace(model, depth=1)
 
@@ -210,7 +210,7 @@ def item_scores(
 def _scores(
     dataset: Dataset, items: list[HeldOutRanking], model: PlackettLuce, reliability: float, n_draws: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Log mean of each item, and the squared relative Monte Carlo error of that mean."""
+    """Compute the log mean of each item, and the squared relative Monte Carlo error of that mean."""
     entries = ranking_entries(dataset)
     others = without_reader(dataset, items)
     seeds = case_seeds(seed, others.cases, "held-out ranking")
@@ -226,21 +226,21 @@ def _scores(
 
 
 def log_held_out(draws: CaseDraws, entries, annotation: int, n_classes: int, seed: int) -> np.ndarray:
-    """Ln p(b | λ) of one annotation for each draw, shape (n_draws,).
+    """Compute ln p(b | λ) of one annotation for each draw, shape (n_draws,).
 
-    A last block after which nothing is left says nothing.
+    A last block after which no class is left adds no information.
 
     Parameters
     ----------
     draws : CaseDraws
-        Of the annotation's case.
+        Draws of the annotation's case.
     entries : tuple of three ndarray
         ``entry_ptr``, classes and blocks of all annotations, from `ranking_entries`.
     annotation : int
-        Its position.
+        Position of the annotation.
     n_classes : int
     seed : int
-        Classes that the draws do not name share what is left, in proportions that are drawn.
+        Seed of the proportions in which classes not named in the draws share the remainder.
     """
     ptr, code, block = entries
     codes = code[ptr[annotation] : ptr[annotation + 1]]

@@ -1,4 +1,4 @@
-"""What a colleague would say: how well plausibilities at each reliability γ predict a reader who is held out.
+"""Held-out readers: how well plausibilities at each reliability γ predict a reader who is held out.
 
 ``LOO(γ) = (1/N) Σ_{i: R_i ≥ 2} Σ_r log ∫ p(b_ir | λ) p_γ(λ | b_i,−r) dλ``: the posterior of the other readers of a case
 counts each of their annotations γ times, the held-out annotation counts once. This is the choice of a power likelihood
@@ -6,7 +6,7 @@ by its predictive score [Grünwald & van Ommen, Inconsistency of Bayesian infere
 proposal for repairing it, Bayesian Analysis 12 (2017), doi:10.1214/17-BA1085].
 
 Repeated annotations of a reader on a case are held out together, and the first of them is scored. The score needs no
-truth, and is blind to mistakes that readers share: it does not say how sure one may be that the top class is right.
+truth, and does not detect mistakes that readers share: it does not show how likely the top class is correct.
 
 Held-out annotations in closed form: their log probability given the other readers of the case, by reliability γ.
 
@@ -39,22 +39,22 @@ DRAWN_GRID = (0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 10.0)
 PRIRN_GRID = (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 50.0, 100.0)
 N_DRAWS = 400
 _WITHIN = 2.0  # standard errors
-_RATIO_BOUNDS = (1e-3, 1e3)  # of γ/α, and of γ for scores
-_PRIRN_BOUNDS = (1e-2, 1e6)  # of γ/ε
+_RATIO_BOUNDS = (1e-3, 1e3)  # Range of γ/α, and of γ for scores.
+_PRIRN_BOUNDS = (1e-2, 1e6)  # Range of γ/ε.
 _STEPS = 121
-_APART = 1e-3  # of ln γ
+_APART = 1e-3  # Step of ln γ.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClosedForm:
-    """Held-out log probabilities in closed form, of few distinct values.
+    """Held-out log probabilities in closed form, which take few distinct values.
 
     Attributes
     ----------
     log_p : callable
         Log probabilities of the distinct held-out annotations at one γ.
     place : ndarray of int64, shape (n_held_out,)
-        Which of them each held-out annotation is.
+        Index of each held-out annotation among the distinct ones.
     case : ndarray of int64, shape (n_held_out,)
     bounds : tuple of float
         Range of γ that is searched.
@@ -71,10 +71,10 @@ class ClosedForm:
 
 
 def held_out_annotations(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Annotations that are held out, and the reader of every annotation.
+    """Find the annotations that are held out, and the reader of every annotation.
 
-    Held out is the first annotation of each reader on cases that have two readers or more, ascending. Where raters are
-    anonymous, each annotation has a reader of its own.
+    The first annotation of each reader is held out on cases with two readers or more, ascending. If raters are
+    anonymous, each annotation has its own reader.
 
     Raises
     ------
@@ -88,27 +88,28 @@ def held_out_annotations(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
     held = np.sort(first[np.bincount(case, minlength=dataset.n_cases)[case] >= 2])
     if held.size == 0:
         raise NotApplicableError(
-            "No case has annotations of two raters, so no rater can be held out and predicted from the others."
+            "Cannot predict a rater from the others: no case has annotations of two raters. Add annotations to some "
+            "cases."
         )
     return held, reader
 
 
 def closed_form(dataset: Dataset, model: PlausibilityModel, held: np.ndarray, reader: np.ndarray) -> ClosedForm:
-    """Held-out annotations of a dataset under a model.
+    """Compute log probabilities of held-out annotations under a model, in closed form.
 
     Parameters
     ----------
     dataset : Dataset
     model : PlausibilityModel
     held : ndarray of int64, shape (n_held,)
-        Annotations that are held out, ascending, as `held_out_annotations` gives them.
+        Positions of held-out annotations, ascending, as returned by `held_out_annotations`.
     reader : ndarray of int64, shape (n_annotations,)
-        Who gave each annotation, from the same.
+        Reader of each annotation, from the same function.
 
     Raises
     ------
     NotApplicableError
-        The model has no closed form, or does not take this kind of annotation.
+        The model has no closed form, or does not support this kind of annotation.
     """
     if isinstance(model, DirichletCounts):
         return _counts(dataset, model, held, reader)
@@ -117,13 +118,13 @@ def closed_form(dataset: Dataset, model: PlausibilityModel, held: np.ndarray, re
     if isinstance(model, GaussianScores):
         return _scores(dataset, model, held, reader)
     raise NotApplicableError(
-        f"There is no held-out score of {getattr(model, 'name', type(model).__name__)!r}: it takes a model whose cases "
-        "are independent, such as Plackett-Luce."
+        f"There is no held-out score of {getattr(model, 'name', type(model).__name__)!r}: it needs a model with "
+        "independent cases, such as Plackett-Luce."
     )
 
 
 def _groups(*columns: np.ndarray) -> np.ndarray:
-    """A number for each distinct row of some whole-numbered columns, ndarray of int64."""
+    """Assign a number to each distinct row of some integer columns, ndarray of int64."""
     group = np.zeros(len(columns[0]), np.int64)
     for column in columns:
         group = np.unique(group * (np.int64(column.max(initial=0)) + 1) + column, return_inverse=True)[1]
@@ -131,9 +132,9 @@ def _groups(*columns: np.ndarray) -> np.ndarray:
 
 
 def _counts(dataset: Dataset, model: DirichletCounts, held: np.ndarray, reader: np.ndarray) -> ClosedForm:
-    """Dirichlet counts: what matters is how many of how many other annotations name the class."""
+    """Compute Dirichlet counts, which depend on how many of the other annotations name the class."""
     if dataset.kind != "class":
-        raise NotApplicableError(f"Counts need one class per annotation; these are {dataset.kind}s.")
+        raise NotApplicableError(f"Counts need one class per annotation, and these annotations are {dataset.kind}s.")
     case, answer = dataset.case_of_annotation, dataset.answer
     own, same = _groups(case, reader), _groups(case, answer)
     own_same = _groups(own, answer)
@@ -149,14 +150,15 @@ def _counts(dataset: Dataset, model: DirichletCounts, held: np.ndarray, reader: 
 
 
 def _first_blocks(dataset: Dataset, model: PrIRN, held: np.ndarray, reader: np.ndarray) -> ClosedForm:
-    """PrIRN: the share that the other readers' weights give to the classes of the first block."""
+    """Compute PrIRN from the share that the other readers' weights give to the classes of the first block."""
     entries = ranked_entries(dataset)
     units = whole_weights(entries, model.ties)
     annotation = np.repeat(np.arange(dataset.n_annotations), np.diff(entries.ptr))
     case = dataset.case_of_annotation[annotation]
 
     def summed(group: np.ndarray) -> np.ndarray:
-        total = np.zeros(group.max(initial=-1) + 1, np.int64)  # whole numbers: what is left of equals is exactly 0
+        # The weights are integers, so that differences of equal values are exactly 0.
+        total = np.zeros(group.max(initial=-1) + 1, np.int64)
         np.add.at(total, group, units)
         return total[group]
 
@@ -178,14 +180,15 @@ def _first_blocks(dataset: Dataset, model: PrIRN, held: np.ndarray, reader: np.n
 
 
 def _scores(dataset: Dataset, model: GaussianScores, held: np.ndarray, reader: np.ndarray) -> ClosedForm:
-    """Scores: y | others ~ t with 2 an degrees of freedom about mn, squared scale bn (κn + 1)/(an κn)."""
+    """Compute scores: y | others ~ t with 2 an degrees of freedom about mn, squared scale bn (κn + 1)/(an κn)."""
     if dataset.kind != "score":
-        raise NotApplicableError(f"Gaussian scores need numbers; these are {dataset.kind}s.")
+        raise NotApplicableError(f"Gaussian scores need numbers, and these annotations are {dataset.kind}s.")
     from scipy.special import gammaln
 
     case, score = dataset.case_of_annotation, dataset.score
     mean = (np.bincount(case, score, dataset.n_cases) / np.maximum(np.diff(dataset.case_ptr), 1))[case]
-    own, off = _groups(case, reader), score - mean  # sums about the case's mean: no cancellation of large scores
+    # Sums are taken about the mean of the case, so that large scores do not cancel.
+    own, off = _groups(case, reader), score - mean
     n = (np.bincount(case)[case] - np.bincount(own)[own])[held]
     left = (np.bincount(case, off)[case] - np.bincount(own, off)[own])[held] / n
     squares = (np.bincount(case, off**2)[case] - np.bincount(own, off**2)[own])[held] - n * left**2
@@ -197,7 +200,7 @@ def _scores(dataset: Dataset, model: GaussianScores, held: np.ndarray, reader: n
         a = model.a0 + weight / 2
         b = model.b0 + reliability * squares / 2 + model.k0 * weight * (middle - model.m0) ** 2 / (2 * k)
         centre = (model.k0 * model.m0 + weight * middle) / k
-        spread = 2 * b * (k + 1) / k  # degrees of freedom × squared scale
+        spread = 2 * b * (k + 1) / k  # Degrees of freedom times the squared scale.
         constant = gammaln(a + 0.5) - gammaln(a) - 0.5 * np.log(np.pi * spread)
         return constant - (a + 0.5) * np.log1p((y - centre) ** 2 / spread)
 
@@ -205,9 +208,10 @@ def _scores(dataset: Dataset, model: GaussianScores, held: np.ndarray, reader: n
 
 
 def maximum(closed: ClosedForm) -> tuple[float, list[float]]:
-    """γ of the largest score within the bounds, and the points between which it was looked for.
+    """Find γ of the largest score within the bounds, and the points between which it was searched.
 
-    Where the score is as large a little below as a little above: what it is there differs by less than its rounding.
+    If scores slightly below and above γ are equal, the maximum is between them: their difference is below rounding
+    error.
     """
     from scipy.optimize import brentq
 
@@ -228,7 +232,7 @@ def maximum(closed: ClosedForm) -> tuple[float, list[float]]:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class HeldOutCurve(Result):
-    """The held-out score by reliability.
+    """Held-out score by reliability.
 
     Attributes
     ----------
@@ -236,24 +240,24 @@ class HeldOutCurve(Result):
     reliability : ndarray, shape (n_points,)
         γ, ascending.
     score, se : ndarray, shape (n_points,)
-        Nats a reader, and its standard error, clustered by case; NaN where there is one case only.
+        Score in nats per reader, and its standard error, clustered by case; NaN with a single case.
     diff, diff_se : ndarray, shape (n_points,)
         Score less that of the best point, and its standard error, paired by case.
     bias, mc_se : ndarray, shape (n_points,)
-        Estimated Monte Carlo bias (to subtract: the score lies below its limit) and error of ``score``; 0 where it is
+        Estimated Monte Carlo bias (to subtract: the score lies below its limit) and error of ``score``; 0 if it is
         exact.
     best : float
         γ of the largest score.
     low, high : float
-        Range of γ about it where the score is within two standard errors of the best.
+        Range of γ around ``best`` in which the score is within two standard errors of the best.
     at_end : {"", "lowest", "highest"}
-        Where the largest score lies at an end of what was searched: the data give no maximum.
+        End of the searched range at which the score is largest, if any: the data then have no maximum.
     open_ends : tuple of bool
-        Whether the range reaches to the lowest and to the highest γ that was searched.
+        True if the range reaches the lowest, and the highest, γ that was searched.
     n_held_out, n_cases : int
-        Annotations held out, and the cases they are of.
+        Number of held-out annotations, and of their cases.
     note : str
-        What γ stands for in this model, and what the curve cannot tell.
+        Meaning of γ in this model, and limits of the curve.
     """
 
     model: str
@@ -287,21 +291,21 @@ def held_out_curve(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> HeldOutCurve:
-    """The held-out readers' curve of a plausibility model.
+    """Compute the held-out readers' curve of a plausibility model.
 
     Exact for Dirichlet counts, ``((γ n_y + α)/(γ n + K α))`` with n_y of the n other annotations naming the same class;
-    for PrIRN, ``(γ λ̂ + ε s)/(γ + K ε)`` with λ̂ the share of the s classes of the first block by the other readers; and
-    for Gaussian scores, by the Student t predictive. By draws for Plackett-Luce.
+    for PrIRN, ``(γ λ̂ + ε s)/(γ + K ε)`` with λ̂ the share of the s classes of the first block by the other readers;
+    and for Gaussian scores, by the Student t predictive. By draws for Plackett-Luce.
 
     Parameters
     ----------
     dataset : Dataset
-        Of a kind that the model takes as it is.
+        Dataset of a kind that the model takes without conversion.
     model : DirichletCounts, PrIRN, PlackettLuce or GaussianScores
     reliabilities : sequence of float, optional
-        Points of the curve; the best one found joins them.
+        Points of the curve; the best one found is added.
     n_draws : int
-        Draws of each held-out ranking (Plackett-Luce); extended where their number biases the score.
+        Draws of each held-out ranking (Plackett-Luce); increased if their number biases the score.
     seed : int
     token, progress
         See `core.runtime.chunks.map_chunks`.
@@ -309,7 +313,7 @@ def held_out_curve(
     Raises
     ------
     NotApplicableError
-        No case has annotations of two raters, or the model does not take this kind of annotation.
+        No case has annotations of two raters, or the model does not support this kind of annotation.
     InputError
         A reliability is out of range, or fewer than two are given.
     """
@@ -320,7 +324,9 @@ def held_out_curve(
     default = DRAWN_GRID if drawn else PRIRN_GRID if isinstance(model, PrIRN) else GRID
     points = sorted({float(value) for value in (default if reliabilities is None else reliabilities)})
     if len(points) < 2:
-        raise InputError(f"{len(points):,} reliabilities were given.", "Give at least two different ones.")
+        raise InputError(
+            f"At least two different values of γ are needed; got {len(points):,}.", "Add another value of γ."
+        )
     for value in points:
         check_sampling(value, n_draws)
     if drawn:
@@ -337,7 +343,7 @@ def held_out_curve(
 
 
 def _outward(closed: ClosedForm, best: float, dense: list[float], per_case: np.ndarray) -> dict[float, np.ndarray]:
-    """Sums by case of points on both sides of the best, up to the first that is no longer within its margin."""
+    """Sum by case at points on both sides of the best, up to the first that is no longer within its margin."""
     found = {}
     top = closed.case_sum(best, len(per_case))
     for side in ([value for value in reversed(dense) if value < best], [value for value in dense if value > best]):
@@ -351,7 +357,7 @@ def _outward(closed: ClosedForm, best: float, dense: list[float], per_case: np.n
 
 
 def _drawn(dataset, model, held, reader, points, n_draws, seed, token, progress):
-    """Sums by case of every point and of the vertex of the parabola through the best three, with Monte Carlo errors."""
+    """Sum by case at every point and at the vertex of the parabola through the best three, with Monte Carlo errors."""
     items = held_out_rankings(dataset, held, reader)
     sums: dict[float, np.ndarray] = {}
     noise: dict[float, tuple[float, float]] = {}
@@ -380,7 +386,7 @@ def _drawn(dataset, model, held, reader, points, n_draws, seed, token, progress)
 
 
 def _vertex(x: np.ndarray, y: Sequence[float]) -> float:
-    """Where the parabola through three points with the middle one highest has its top; between the outer two."""
+    """Compute the vertex of the parabola through three points, the middle one highest; between the outer two."""
     rise, fall = (y[1] - y[0]) / (x[1] - x[0]), (y[2] - y[1]) / (x[2] - x[1])
     if rise == fall:
         return float(x[1])
@@ -389,7 +395,7 @@ def _vertex(x: np.ndarray, y: Sequence[float]) -> float:
 
 
 def _curve(model, sums, noise, points, bounds, per_case) -> HeldOutCurve:
-    """Scores, paired differences to the best, and the range within two standard errors."""
+    """Build the curve: scores, paired differences to the best, and the range within two standard errors."""
     n, used = int(per_case.sum()), per_case > 0
     n_cases = int(used.sum())
     values = np.array(sorted(sums))
@@ -431,19 +437,19 @@ def _curve(model, sums, noise, points, bounds, per_case) -> HeldOutCurve:
 
 
 def within(x: np.ndarray, diff: np.ndarray, margin: np.ndarray, top: int) -> tuple[float, float, tuple[bool, bool]]:
-    """The run of points about the best whose difference to it is within its margin, and which ends it does not leave.
+    """Find the points around the best whose difference to it is within its margin, and the ends that it reaches.
 
-    About a maximum a difference grows with the square of the distance and its error in proportion to it, in ln x: the
-    first point outside says where the two are equal.
+    Near a maximum, the difference grows with the square of the distance in ln x, and its error in proportion to it. The
+    first point outside shows where the two are equal.
 
     Parameters
     ----------
     x : ndarray, shape (n_points,)
         Ascending, positive.
     diff, margin : ndarray, shape (n_points,)
-        Value less that of the best point, 0 or below, and how far below still counts as within.
+        Value less that of the best point, 0 or below, and largest distance below that counts as within.
     top : int
-        Place of the best point.
+        Index of the best point.
     """
     ends, is_open = [], []
     for side in (range(top - 1, -1, -1), range(top + 1, len(x))):
@@ -462,18 +468,18 @@ def within(x: np.ndarray, diff: np.ndarray, margin: np.ndarray, top: int) -> tup
 
 
 def reach(low: float, high: float, open_ends: tuple[bool, bool], write: Callable[[float], str]) -> str:
-    """A range of γ in words: an end of what was searched is none of the range.
+    """Format a range of γ; ends of the searched range are not ends of the range.
 
     Parameters
     ----------
     low, high : float
     open_ends : tuple of bool
-        Whether the range reaches to the lowest and to the highest γ that was searched.
+        True if the range reaches the lowest, and the highest, γ that was searched.
     write : callable
-        A γ as text.
+        Function that formats a γ.
     """
     if all(open_ends):
-        return f"any that was tried, {write(low)} to {write(high)}"
+        return f"any value that was tried, {write(low)} to {write(high)}"
     if open_ends[1]:
         return f"{write(low)} or more"
     return f"{write(high)} or less" if open_ends[0] else f"{write(low)} to {write(high)}"
@@ -482,12 +488,12 @@ def reach(low: float, high: float, open_ends: tuple[bool, bool], write: Callable
 def _note(model: PlausibilityModel, at_end: str, n_cases: int) -> str:
     stands = ""
     if isinstance(model, DirichletCounts):
-        stands = f"The curve depends on γ/α alone; it is given at α = {exact(model.alpha)}. "
+        stands = f"The curve depends only on γ/α; it is shown for α = {exact(model.alpha)}. "
     elif isinstance(model, PrIRN):
-        stands = f"The curve depends on ε/γ alone; it is given at ε = {exact(model.epsilon)}. "
+        stands = f"The curve depends only on ε/γ; it is shown for ε = {exact(model.epsilon)}. "
     ends = {
-        "lowest": "The other raters' annotations do not help to predict a rater: the lowest γ searched is the best. ",
-        "highest": "Raters agree so often that no γ is too high: the highest γ searched is the best. ",
+        "lowest": "Annotations of the other raters do not help to predict a rater: the lowest γ is the best. ",
+        "highest": "Raters agree so often that the highest γ is the best. ",
     }.get(at_end, "")
-    few = "One case only: there is no standard error. " if n_cases < 2 else ""
-    return f"{stands}{ends}{few}The curve is blind to mistakes that raters share."
+    few = "There is only one case, so there is no standard error. " if n_cases < 2 else ""
+    return f"{stands}{ends}{few}The curve does not detect mistakes that raters share."

@@ -1,6 +1,6 @@
-"""How certain the labels of a case are, one by one and as a set.
+"""Certainty of the labels of a case, one by one and as a set.
 
-A label that says that none of the others applies is no further label: it applies where no other does.
+A label that means that none of the others applies is not a further label: it applies if no other does.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from ..plausibility.dirichlet import DirichletCounts
 from ..result_base import Columns, Result
 from .first_place import exact_top
 
-_EVEN = 1e-9  # of a probability: labels named by half of the raters
+_EVEN = 1e-9  # Rounding of a probability, for labels named by half of the raters.
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -26,19 +26,20 @@ class LabelSetCertainty(Result):
     ----------
     cases, labels : tuple of str
     certainty : ndarray, shape (n_cases, n_labels)
-        Probability that it stays the same whether the label applies.
+        Probability that the decision on the label (applies or not) stays the same.
     applies : ndarray of bool, shape (n_cases, n_labels)
-        Whether it applies, at the point where that is likelier; where both are equally likely it does not.
+        True if the label more likely applies than not; False if both are equally likely.
     even : ndarray of bool, shape (n_cases, n_labels)
-        Whether it is as likely to apply as not, or of labels that exclude each other as likely as the likeliest other.
+        True if the label is as likely to apply as not or, if labels exclude each other, as likely as the most likely
+        other one.
     whole : ndarray, shape (n_cases,)
-        Probability that all labels stay the same, taken as independent of each other but for the one that says that
-        none of them applies (`core.annotations.none_of_these`), which follows from the others.
+        Probability that all labels stay the same, assumed to be independent of each other except for the one that means
+        that none applies (`core.annotations.none_of_these`), which follows from the others.
     exclusive : bool
-        Every annotation names one label, so that labels exclude each other: ``whole`` is then the annotation certainty
-        of the class, and one label applies to each case.
+        True if every annotation names one label, so that labels exclude each other: ``whole`` is then the annotation
+        certainty of the class, and one label applies to each case.
     none : str or None
-        The label that says that none of the others applies; None where there is none, or labels exclude each other.
+        Label that means that none of the others applies; None if there is none, or if labels exclude each other.
     """
 
     cases: tuple[str, ...]
@@ -66,12 +67,12 @@ class LabelSetCertainty(Result):
         return found | each
 
     def sets(self) -> list[str]:
-        """The labels of each case in one text; "" where none applies."""
+        """Return the labels of each case in one text; "" if none applies."""
         sign = label_sign(self.labels)
         return [sign.join(self.labels[place] for place in np.flatnonzero(own)) for own in self.applies]
 
     def n_below(self, level: float) -> int:
-        """Cases whose set is less certain than ``level``."""
+        """Count cases whose set is less certain than ``level``."""
         return int((self.whole < level).sum())
 
 
@@ -82,26 +83,26 @@ def label_set_certainty(
     reliability: float = 1.0,
     cases: range | None = None,
 ) -> LabelSetCertainty:
-    """Certainty of labels and sets by Dirichlet counts of each label, given or not; in closed form.
+    """Compute the certainty of labels and sets by Dirichlet counts of each label, given or not; in closed form.
 
     Parameters
     ----------
     dataset : Dataset
-        Of sets.
+        Dataset of sets.
     model : DirichletCounts, optional
     reliability : float
         γ, the trust in the raters, > 0.
     cases : range, optional
-        A run of cases; all where not given. Whether labels exclude each other is a matter of all cases.
+        Positions of consecutive cases; all if omitted. All cases determine if labels exclude each other.
 
     Raises
     ------
     NotApplicableError
-        The annotations are no sets, or the model is no Dirichlet counts.
+        The annotations are not sets, or the model is not Dirichlet counts.
     """
     model = model or DirichletCounts()
     if dataset.kind != "set" or not isinstance(model, DirichletCounts):
-        raise NotApplicableError("Certainty of sets is by Dirichlet counts, of sets of labels.")
+        raise NotApplicableError("Certainty of sets needs sets of labels, and the model Dirichlet counts.")
     tops = [exact_top(model, dataset.as_classes(label)[0], reliability, cases) for label in dataset.classes]
     ids = dataset.cases if cases is None else dataset.cases[cases.start : cases.stop]
     certainty = np.stack([top.certainty for top in tops if top is not None], axis=1)
@@ -115,7 +116,7 @@ def label_set_certainty(
         return LabelSetCertainty(ids, dataset.classes, certainty, applies, even, whole, False, none)
     view = dataset.as_classes()[0]
     classes = exact_top(model, view, reliability, cases)
-    assert classes is not None  # counts have a closed form
+    assert classes is not None  # Counts have a closed form.
     cells = view.case_of_annotation * view.n_classes + view.answer
     votes = np.bincount(cells, minlength=view.n_cases * view.n_classes).reshape(view.n_cases, view.n_classes)
     votes = votes if cases is None else votes[cases.start : cases.stop]
@@ -126,7 +127,7 @@ def label_set_certainty(
 
 
 def _follows(none: int, certainty: np.ndarray, applies: np.ndarray, even: np.ndarray) -> np.ndarray:
-    """Put the label that none applies where the others leave it; returns the certainty of the set."""
+    """Set the label "none applies" by the others, and return the certainty of the set."""
     others = np.arange(certainty.shape[1]) != none
     absent = np.where(applies, 1 - certainty, certainty)[:, others].prod(axis=1)
     applies[:, none] = ~(applies | even)[:, others].any(axis=1)

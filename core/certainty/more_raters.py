@@ -1,4 +1,4 @@
-"""Inherent, or short of raters: whether more raters would settle a case that is uncertain.
+"""Uncertain cases: whether more raters would settle them, or their uncertainty is inherent.
 
 m = max(3, n) more raters of a case with n annotations are drawn from its posterior: ``λ ~ Dirichlet(γ n_k + α)``, their
 counts x multinomial. p is the probability that the certainty of the counts n + x, at the same α and γ, reaches the bar.
@@ -30,7 +30,7 @@ OUTCOMES = ("certain", "more raters would help", "more raters might help", "more
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class MoreRaters(Result):
-    """What more raters would do for each case; arrays of shape (n_cases,).
+    """Effect of more raters on each case; arrays of shape (n_cases,).
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class MoreRaters(Result):
 
     @property
     def sentence(self) -> str:
-        """How many uncertain cases more raters would settle."""
+        """Sentence on how many uncertain cases more raters would settle."""
         n = self.counts
         short, might, inherent = (n[name] for name in OUTCOMES[1:])
         total = short + might + inherent
@@ -93,7 +93,7 @@ def more_raters(
     seed: int = 0,
     token: CancelToken | None = None,
 ) -> MoreRaters:
-    """Whether more raters would bring the certainty of each case to a bar.
+    """Compute whether more raters would bring the certainty of each case to a bar.
 
     Cases with the same counts, in whatever order of classes, have the same chance.
 
@@ -134,7 +134,7 @@ def more_raters(
 
 @dataclass(frozen=True, slots=True)
 class _Panel:
-    """What certainty rests on beside the counts of a case."""
+    """Parameters on which certainty depends in addition to the counts of a case."""
 
     alpha: float
     reliability: float
@@ -142,7 +142,7 @@ class _Panel:
     bar: float
 
     def reached(self, count: np.ndarray) -> np.ndarray:
-        """Whether certainties reach the bar, from counts of shape (n, n_columns), 0 where a class is not named.
+        """Return True if certainties reach the bar, from counts (n, n_columns), 0 if a class is not named.
 
         Σ P(λ_j > λ_top) bounds 1 − certainty from above and its largest term from below, with P(λ_j > λ_top) =
         I_{1/2}(a_top, a_j); only what lies between is integrated.
@@ -166,7 +166,7 @@ class _Panel:
 
 
 def _of_counts(panel: _Panel, key: tuple[float, ...], n_draws: int, seed: int) -> tuple[float, float, int, int]:
-    """Chance, its error, the outcome and the number of raters, from the counts of a case, falling."""
+    """Compute chance, its error, outcome and number of raters from the counts of a case, in descending order."""
     count = np.array(key)
     n_more = max(FEWEST_MORE, round(float(count.sum())))
     several = count.sum() > 1  # one annotation has no certainty
@@ -190,7 +190,7 @@ def _of_counts(panel: _Panel, key: tuple[float, ...], n_draws: int, seed: int) -
 
 
 def enumerated(shape: np.ndarray, alpha: float, n_rest: int, n_more: int) -> tuple[np.ndarray, np.ndarray]:
-    """All counts of further raters with their Dirichlet-multinomial probabilities, by Pólya's urn.
+    """Enumerate counts of further raters with their Dirichlet-multinomial probabilities, by Pólya's urn.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def enumerated(shape: np.ndarray, alpha: float, n_rest: int, n_more: int) -> tup
 def drawn(
     shape: np.ndarray, alpha: float, n_rest: int, n_more: int, n_draws: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Counts of further raters, drawn; as `enumerated` has them, int64, shape (n_draws, n_columns).
+    """Draw counts of further raters, in the form of `enumerated`: int64, shape (n_draws, n_columns).
 
     Parameters
     ----------

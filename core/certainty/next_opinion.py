@@ -1,14 +1,14 @@
-"""What one more opinion would change: the next rater names one class, drawn from the plausibilities as they are now.
+"""Effect of one more opinion: the next rater names one class, drawn from the current plausibilities.
 
 With A[k, c] the probability that the next annotation is k and that c is then the top-1 class: certainty now
-``C0 = max_c P(top-1 = c)``, after it ``C1 = Σ_k max_c A[k, c]``, and what choosing by the annotation gains over
-choosing without it, ``C1 − max_c Σ_k A[k, c]``, which is never negative. At γ = 1 the gain is C1 − C0 where the model
-only multiplies likelihoods. Elsewhere C1 may lie below C0: the annotation counts γ times but comes once, and certainty
-falls where it surprises.
+``C0 = max_c P(top-1 = c)``, after it ``C1 = Σ_k max_c A[k, c]``, and the gain of choosing with the annotation over
+choosing without it, ``C1 − max_c Σ_k A[k, c]``, which is never negative. At γ = 1 the gain is C1 − C0 if the model only
+multiplies likelihoods. Otherwise C1 may be below C0: the annotation counts γ times but comes once, and certainty falls
+if it is unexpected.
 
-Dirichlet counts and PrIRN are Dirichlet distributions before and after, so theirs is exact by integration.
-Plackett-Luce reweights the draws in hand (`core.certainty._next_kernels`). Each says what the model itself would say
-when the annotation is added to the data.
+Dirichlet counts and PrIRN are Dirichlet distributions before and after, so their effect is exact by integration.
+Plackett-Luce reweights its draws (`core.certainty._next_kernels`). Both give the result of the model itself after the
+annotation is added to the data.
 """
 
 from collections.abc import Callable, Sequence
@@ -37,7 +37,7 @@ ROUGH = 0.02
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class NextOpinion(Result):
-    """What one more opinion would change, for every case.
+    """Effect of one more opinion on every case.
 
     Attributes
     ----------
@@ -45,13 +45,13 @@ class NextOpinion(Result):
     now : ndarray, shape (n_cases,)
         C0, the certainty of the top-1 class.
     after : ndarray, shape (n_cases,)
-        C1, the certainty to be expected after one more opinion.
+        C1, the expected certainty after one more opinion.
     after_se : ndarray, shape (n_cases,)
-        Monte Carlo standard error of ``after``; 0 where exact. A maximum over few draws is biased upward, too.
+        Monte Carlo standard error of ``after``; 0 if exact. A maximum over few draws is biased upward, too.
     gain : ndarray, shape (n_cases,)
-        How much more often choosing by that opinion is right than choosing without it; 0 or more.
+        Gain in the probability of a correct choice from that opinion; 0 or more.
     ess : ndarray, shape (n_cases,)
-        Effective draws behind the least known of the annotations of probability `LIKELY` or more; infinite where exact.
+        Smallest effective number of draws of any annotation with probability `LIKELY` or more; infinite if exact.
     """
 
     cases: tuple[str, ...]
@@ -68,47 +68,45 @@ class NextOpinion(Result):
         return {"case": self.cases[:most], **{name: getattr(self, name)[:most] for name in names}}
 
     def words(self, case: int) -> str:
-        """The three numbers of one case, plainly."""
+        """Describe the three numbers of one case in plain words."""
         now, after, gain = (100 * float(values[case]) for values in (self.now, self.after, self.gain))
         if round(after) > round(now):
-            expected = f"one more opinion should bring it to {number(after, 0)}%"
+            expected = f"one more opinion is expected to raise it to {number(after, 0)}%"
         elif round(after) < round(now):
-            expected = f"one more opinion should lower it to {number(after, 0)}%, because it may surprise"
+            expected = f"one more opinion is expected to lower it to {number(after, 0)}%, because it may be unexpected"
         else:
-            expected = "one more opinion should leave it there"
+            expected = "one more opinion is not expected to change it"
         if gain < 0.5:
-            worth = "Whatever the annotation, the choice would hardly be better for it"
+            worth = "The choice of a class would hardly improve"
         else:
-            worth = (
-                f"Choosing by the annotation is right {number(gain, 0)} percentage points more often than without it"
-            )
+            worth = f"The choice of a class would be correct {number(gain, 0)} percentage points more often"
         sentence = f"Certainty is {number(now, 0)}% now; {expected}. {worth}."
         if self.after_se[case] > ROUGH:
             sentence += (
-                f" Rough: {number(after, 0)}% ± {number(200 * self.after_se[case], 0)}, as few draws stand behind some "
-                "annotations."
+                f" Rough: {number(after, 0)}% ± {number(200 * self.after_se[case], 0)}, because some annotations have "
+                "few draws."
             )
         return sentence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NextOpinions:
-    """The reducer: the five numbers of each case in one pass over the draws. `next_opinions` makes it for a model.
+    """Reducer of the five numbers of each case in one pass over the draws; `next_opinions` makes it for a model.
 
     Parameters
     ----------
     of_case : callable
-        The numbers of a case, in the order of `NextOpinion`.
+        Function that computes the numbers of a case, in the order of `NextOpinion`.
     """
 
     of_case: Callable[[int, CaseDraws], Row]
 
     def init(self, n_cases: int, n_draws: int) -> np.ndarray:
-        """Empty rows."""
+        """Return empty rows."""
         return np.empty((n_cases, 5))
 
     def update(self, state: np.ndarray, place: int, case: int, draws: CaseDraws) -> None:
-        """Work out one case.
+        """Compute the numbers of one case.
 
         Parameters
         ----------
@@ -116,17 +114,17 @@ class NextOpinions:
         place : int
             Row of the state.
         case : int
-            Position in the dataset.
+            Position of the case in the dataset.
         draws : CaseDraws
         """
         state[place] = self.of_case(case, draws)
 
     def merge(self, states: Sequence[np.ndarray]) -> np.ndarray:
-        """Rows of consecutive chunks under one another."""
+        """Stack rows of consecutive chunks."""
         return np.concatenate(states)
 
     def result(self, state: np.ndarray) -> np.ndarray:
-        """The rows, shape (n_cases, 5); `next_opinion_of` gives them names."""
+        """Return the rows, shape (n_cases, 5); `next_opinion_of` adds names."""
         return state
 
 
@@ -141,20 +139,20 @@ def next_opinion(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> NextOpinion:
-    """What one more opinion would change on every case, or on a run of ``cases``.
+    """Compute the effect of one more opinion on every case, or on some consecutive ``cases``.
 
     Parameters
     ----------
     model : DirichletCounts, PrIRN or PlackettLuce
     dataset : Dataset
-        Of a kind that the model takes.
+        Dataset of a kind that the model takes.
     reliability : float
         γ, the trust in the raters, > 0.
     n_draws : int
-        Of Plackett-Luce; the others are integrated.
+        Number of draws of Plackett-Luce; the other models are integrated.
     seed : int
     cases : range, optional
-        Which cases; all where not given.
+        Positions of cases; all if omitted.
     token, progress
         See `core.runtime.chunks.map_chunks`.
 
@@ -164,7 +162,7 @@ def next_opinion(
         The model is not one of Dirichlet counts, PrIRN or Plackett-Luce; scores have no next class.
     """
     reducer = next_opinions(model, dataset, reliability)
-    # What is integrated needs no draws, but the driver feeds one of each case.
+    # Integrated models need no draws, but the driver passes one draw per case.
     n_draws = n_draws if isinstance(model, PlackettLuce) else 1
     (state,) = reduce_draws(
         model,
@@ -181,18 +179,18 @@ def next_opinion(
 
 
 def next_opinion_of(state: np.ndarray, cases: tuple[str, ...]) -> NextOpinion:
-    """The reducer's rows with their names."""
+    """Convert the rows of the reducer to a result with names."""
     return NextOpinion(cases, *(np.ascontiguousarray(column) for column in state.T))
 
 
 def next_opinions(model: PlausibilityModel, dataset: Dataset, reliability: float) -> NextOpinions:
-    """The reducer for a model's draws of a dataset at a reliability; raises as `next_opinion`.
+    """Build the reducer for a model's draws of a dataset at a reliability; raises as `next_opinion`.
 
     Parameters
     ----------
     model : DirichletCounts, PrIRN or PlackettLuce
     dataset : Dataset
-        Of a kind that the model takes.
+        Dataset of a kind that the model takes.
     reliability : float
         γ, the trust in the raters, > 0.
     """
@@ -203,7 +201,7 @@ def next_opinions(model: PlausibilityModel, dataset: Dataset, reliability: float
     if isinstance(model, PlackettLuce):
         return NextOpinions(_plackett_luce(model, reliability))
     raise NotApplicableError(
-        "What one more opinion would change is known for Dirichlet counts, PrIRN and Plackett-Luce, not for others."
+        "Cannot compute the effect of one more opinion for this model. Use Dirichlet counts, PrIRN or Plackett-Luce."
     )
 
 
@@ -219,7 +217,7 @@ def _counts(model: DirichletCounts, dataset: Dataset, reliability: float):
 
 
 def _prirn(model: PrIRN, dataset: Dataset, reliability: float):
-    """λ̂' = (W λ̂ + e_k) / (W + 1), W the summed weight of the case, which is more than its raters who rank further."""
+    """Compute λ̂' = (W λ̂ + e_k) / (W + 1), W the summed weight of the case, more than its raters who rank further."""
     weights = irn(dataset, model.ties)
 
     def of_case(case: int, draws: CaseDraws) -> Row:
@@ -253,7 +251,7 @@ def _plackett_luce(model: PlackettLuce, reliability: float):
 
 
 def _exact(now: np.ndarray, lowered: np.ndarray, raised: np.ndarray, rest_shape: float, n_rest: int) -> Row:
-    """From the shapes now, those of classes that were not given, and those of the given one, never-named last."""
+    """Compute the result from the current shapes, those of classes not given, and those of the given one."""
     n_named = len(now)
     answered = np.append(now, rest_shape * n_rest)
     after = np.zeros((n_named + 1, n_named + 2))
@@ -268,11 +266,11 @@ def _exact(now: np.ndarray, lowered: np.ndarray, raised: np.ndarray, rest_shape:
 
 
 def _expected(answered: np.ndarray, after: np.ndarray, n_rest: int) -> tuple[float, float]:
-    """C1 and the gain from P(annotation) and P(first place | annotation), with columns as of `next_answers`."""
+    """Compute C1 and the gain from P(annotation) and P(first place | annotation), columns as in `next_answers`."""
     expected = float(answered @ after.max(axis=1))
     n_named = len(answered) - 1
     mixed = answered @ after[:, :n_named]
-    # A given never-named class: it is the one given in one of n_rest ways.
+    # A never-named class is the given one in one of n_rest ways.
     one = answered[:-1] @ after[:-1, n_named + 1]
     if n_rest:
         one += answered[-1] * (after[-1, n_named] + (n_rest - 1) * after[-1, n_named + 1]) / n_rest

@@ -13,14 +13,14 @@ _EDGE = 1e-4
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Region:
-    """The smallest part of a triangle that holds a given share of the distribution.
+    """Smallest part of a triangle that contains a given share of the distribution.
 
     Attributes
     ----------
     outlines : tuple of ndarray, each of shape (n_points, 3)
         Closed lines in barycentric coordinates (rows sum to 1).
     level : float
-        The share it holds, for example 0.95.
+        Share that it contains, for example 0.95.
     """
 
     outlines: tuple[np.ndarray, ...]
@@ -28,12 +28,12 @@ class Region:
 
 
 def dirichlet_region(shape: np.ndarray, corners: np.ndarray, level: float = 0.95) -> Region:
-    """Region of Dirichlet(shape) on the triangle, by its exact density.
+    """Compute the region of Dirichlet(shape) on the triangle from its exact density.
 
     Parameters
     ----------
     shape : ndarray, shape (3,)
-        Of the three corners; renormalising a Dirichlet to some of its classes leaves their shapes unchanged.
+        Shapes of the three corners; renormalising a Dirichlet to some of its classes leaves their shapes unchanged.
     corners : ndarray, shape (n_draws, 3)
         Draws renormalised to the corners; their density's lower quantile is the threshold.
     level : float
@@ -44,7 +44,7 @@ def dirichlet_region(shape: np.ndarray, corners: np.ndarray, level: float = 0.95
 
 
 def draws_region(corners: np.ndarray, level: float = 0.95) -> Region:
-    """Region of a distribution known by its draws, by a Dirichlet kernel estimate of the density.
+    """Compute the region of a distribution known by its draws, from a Dirichlet kernel estimate of the density.
 
     ``f(x) = mean_i Dir(x; s_i / b + 1)``, ``b = ½ · sd · N^(-1/3)`` with the root mean variance of the coordinates.
 
@@ -69,7 +69,8 @@ def draws_region(corners: np.ndarray, level: float = 0.95) -> Region:
 
     low, size = _window(corners)
     at_draws = kernels(_clipped(corners, size))
-    np.fill_diagonal(at_draws, -np.inf)  # a draw's own kernel would make it look denser than a fresh draw there
+    # The kernel of a draw itself would make its density look higher than that of a new draw there.
+    np.fill_diagonal(at_draws, -np.inf)
     return _region(log_density, _log_mean_exp(at_draws), low, size, level)
 
 
@@ -89,7 +90,7 @@ def _region(
 
 
 def _window(corners: np.ndarray) -> tuple[np.ndarray, float]:
-    """Smallest triangle around the draws with a margin: its lowest coordinates and its size, 1 for the whole.
+    """Find the smallest triangle around the draws with a margin: its lowest coordinates and its size, 1 for the whole.
 
     A narrow distribution would fall between the points of a lattice over the whole triangle.
     """

@@ -1,7 +1,7 @@
 """Certainty of risk levels, and expected risk [Stutz et al., section 3].
 
-Each class has a level: low, medium or high. Two certainties: of the level of the top-1 class, and of the level with
-most summed plausibility. Expected risk = Σ level x plausibility with low 0, medium 1, high 2.
+Each class has a level: low, medium or high. There are two certainties: of the level of the top-1 class, and of the
+level with most summed plausibility. Expected risk = Σ level x plausibility with low 0, medium 1, high 2.
 """
 
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class RiskResult(Result):
     of_top1, of_top1_se, summed, summed_se : ndarray, shape (n_cases,)
         Certainty of the level of the top-1 class, and of the level with most plausibility, with Monte Carlo errors.
     level : ndarray of int64, shape (n_cases,)
-        The level most often with most plausibility: 0 low, 1 medium, 2 high.
+        Level that most often has the most plausibility: 0 low, 1 medium, 2 high.
     expected : ndarray, shape (n_cases,)
         Expected risk, 0 to 2.
     mean : ndarray, shape (n_cases, 3)
@@ -52,22 +52,24 @@ class RiskResult(Result):
 
 
 def known_risk(dataset: Dataset) -> np.ndarray:
-    """Level of every class, or `NotApplicableError` where the data have none for some class."""
+    """Return the level of every class; raise `NotApplicableError` if a class has none."""
     if dataset.class_risk is None or (dataset.class_risk < 0).any():
-        raise NotApplicableError("These data have no risk level for every class.")
+        raise NotApplicableError(
+            "Some classes have no risk level. Add a risk level (low, medium, high) for every class."
+        )
     return dataset.class_risk
 
 
 def expected_risk(
     model: PlausibilityModel, dataset: Dataset, *, reliability: float, n_draws: int = 1000, seed: int = 0
 ) -> RiskResult:
-    """Expected risk and certainty of the risk levels of every case.
+    """Compute expected risk and certainty of the risk levels of every case.
 
     Parameters
     ----------
     model : PlausibilityModel
     dataset : Dataset
-        Of a kind that the model takes, with a risk level for every class.
+        Dataset of a kind that the model takes, with a risk level for every class.
     reliability : float
         γ, the trust in the raters, > 0.
     n_draws, seed : int
@@ -75,7 +77,7 @@ def expected_risk(
     Raises
     ------
     NotApplicableError
-        The data have no risk level for every class.
+        Some classes have no risk level.
     """
     reducer = RiskLevels(known_risk(dataset))
     (state,) = reduce_draws(model, dataset, [reducer], reliability=reliability, n_draws=n_draws, seed=seed)
@@ -83,7 +85,7 @@ def expected_risk(
 
 
 def risk_of(state: RiskState) -> RiskResult:
-    """Certainties, errors and expected risk from what the reducer kept."""
+    """Compute certainties, errors and expected risk from the state of the reducer."""
     of_top1, summed = state.top_level.max(axis=1), state.summed_level.max(axis=1)
     return RiskResult(
         of_top1,

@@ -1,4 +1,4 @@
-"""What the trust γ in the raters does to scores: plausible scores of cases with their intervals, and of one case whole.
+"""Effect of the reliability γ on scores: plausible scores of cases with their intervals, and the density of one case.
 
 All of it is the closed form of `core.plausibility.gaussian`; nothing is drawn.
 """
@@ -15,8 +15,8 @@ from ..result_base import Columns, Result
 from ..text import exact, plural
 from ..thresholds import INTERVAL_LEVEL
 
-_POINTS = 201  # of a density
-_BEYOND = 0.35  # of the interval's width, drawn on both sides of it
+_POINTS = 201  # Number of points of a density.
+_BEYOND = 0.35  # Share of the interval's width that is drawn on both sides of it.
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -31,7 +31,7 @@ class ScoreTrust(Result):
     m, low, high : ndarray, shape (n_points, n_cases)
         Plausible score and the ends of its 95% interval, in units of the scores.
     above : ndarray, shape (n_points, n_cases), or None
-        Probability that the score is above the threshold; None without one.
+        Probability that the score is above the threshold; None without a threshold.
     """
 
     threshold: float | None
@@ -57,49 +57,51 @@ class ScoreTrust(Result):
 
     @property
     def quartiles(self) -> np.ndarray:
-        """Quarter, half and three quarters of the cases have an interval of at most this width, shape (3, n_points)."""
+        """Largest width of the intervals of a quarter, half and three quarters of the cases, shape (3, n_points)."""
         return np.quantile(self.width, [0.25, 0.5, 0.75], axis=1)
 
     @property
     def certainty(self) -> np.ndarray:
-        """How sure the side of the threshold is, max(P, 1 − P), shape (n_points, n_cases).
+        """Certainty of the side of the threshold, max(P, 1 − P), shape (n_points, n_cases).
 
         Raises
         ------
         InputError
-            There is no threshold.
+            No threshold was set.
         """
         if self.above is None:
-            raise InputError("There is no threshold, so no side to be certain of.", "Give one.")
+            raise InputError(
+                "Cannot compute the certainty of a side: no threshold is set. Choose a threshold.", "Give one."
+            )
         return np.maximum(self.above, 1 - self.above)
 
 
 def score_trust(
     dataset: Dataset, model: GaussianScores, reliabilities: Sequence[float], cases: range | None = None
 ) -> ScoreTrust:
-    """Plausible scores at each γ.
+    """Compute plausible scores at each γ.
 
     Parameters
     ----------
     dataset : Dataset
-        Of scores.
+        Dataset of scores.
     model : GaussianScores
-        With a threshold or without.
+        Model, with or without a threshold.
     reliabilities : sequence of float
-        γ, each above 0.
+        Values of γ, each above 0.
     cases : range, optional
-        A run of cases; all where not given.
+        Positions of consecutive cases; all if omitted.
 
     Raises
     ------
     NotApplicableError
         The annotations are not scores.
     InputError
-        A reliability is out of range, or there is none.
+        A reliability is out of range, or none is given.
     """
     points = sorted({float(value) for value in reliabilities})
     if not points:
-        raise InputError("No reliability was given.", "Give at least one.")
+        raise InputError("No reliability was given.", "Use at least one value of γ.")
     found = [model.posterior(dataset, value, cases) for value in points]
     low, high = zip(*(one.interval(INTERVAL_LEVEL) for one in found), strict=True)
     above = None if model.threshold is None else np.array([one.above for one in found])
@@ -109,7 +111,7 @@ def score_trust(
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PlausibleScore(Result):
-    """What the score of one case could be.
+    """Plausible score of one case, with its density.
 
     Attributes
     ----------
@@ -123,9 +125,9 @@ class PlausibleScore(Result):
     x, density : ndarray, shape (n_points,)
         Density of the score, per unit.
     score : ndarray, shape (n_scores,)
-        What the raters gave, ascending.
+        Scores of the raters, ascending.
     rater : tuple of str
-        Who gave each.
+        Rater of each score.
     """
 
     case: str
@@ -145,16 +147,16 @@ class PlausibleScore(Result):
 
 
 def plausible_score(dataset: Dataset, model: GaussianScores, case: int, reliability: float) -> PlausibleScore:
-    """The posterior of one case's score, over a range that holds its interval, its scores and the threshold's side.
+    """Compute the posterior of one case's score over a range with its interval, its scores and the threshold.
 
     Parameters
     ----------
     dataset : Dataset
-        Of scores.
+        Dataset of scores.
     model : GaussianScores
     case : int
     reliability : float
-        γ.
+        Reliability γ.
 
     Raises
     ------
@@ -170,7 +172,7 @@ def plausible_score(dataset: Dataset, model: GaussianScores, case: int, reliabil
     order = np.argsort(score, kind="stable")
     beyond = _BEYOND * (high - low)
     first, last = (min(low - beyond, score.min(initial=low)), max(high + beyond, score.max(initial=high)))
-    # More points where the density is: half over the whole range, half over the interval.
+    # Half of the points are in the interval, where the density is high, and half over the whole range.
     x = np.union1d(np.linspace(first, last, _POINTS), np.linspace(low - beyond, high + beyond, _POINTS))
     return PlausibleScore(
         dataset.cases[case],
@@ -188,16 +190,16 @@ def plausible_score(dataset: Dataset, model: GaussianScores, case: int, reliabil
 
 
 def score_digits(width: float) -> int:
-    """Digits after the point that a score is worth whose interval has this width: two significant ones of the width."""
+    """Return the number of decimals for a score with an interval of this width: two significant digits of the width."""
     return int(np.clip(1 - np.floor(np.log10(width)), 0, 12)) if width > 0 else 2
 
 
 def scores_in_words(dataset: Dataset, case: int) -> str:
-    """One sentence on what the raters gave: how many, from where to where. Not escaped."""
+    """Describe the raters' scores in one sentence: how many, and their range. Not escaped."""
     annotations = dataset.annotations_of(case)
     score = np.sort(dataset.score[annotations.start : annotations.stop])
     if not len(score):
-        return "Nobody gave a score."
+        return "This case has no score."
     if score[0] == score[-1]:
         return f"{plural(len(score), 'score')}, {'all of them' if len(score) > 1 else 'of'} {exact(score[0])}."
     middle = round(float(np.median(score)), 2)

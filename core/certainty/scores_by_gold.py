@@ -1,4 +1,4 @@
-"""Plausible scores against known ones: how far off they are, and how many of their intervals hold the known score."""
+"""Comparison of plausible scores with known ones: their errors, and the share of intervals with the known score."""
 
 from dataclasses import dataclass
 
@@ -16,19 +16,19 @@ from .score_trust import ScoreTrust
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ScoresByGold(Result):
-    """Errors of plausible scores and the share of intervals that hold the known score; arrays of shape (n_points,).
+    """Errors of plausible scores and the share of intervals that contain the known score; arrays of shape (n_points,).
 
     Attributes
     ----------
     n : int
-        Cases with scores and a known one.
+        Number of cases with scores and a known score.
     reliability : ndarray
         γ, ascending.
     error, error_low, error_high : ndarray
         Mean of |plausible score − known score| over cases, in units of the scores, and its t interval, not below 0; NaN
         ends with one case.
     held, held_low, held_high : ndarray
-        Share of the 95% intervals that hold the known score, and Wilson's interval.
+        Share of the 95% intervals that contain the known score, and Wilson's interval.
     """
 
     n: int
@@ -44,14 +44,14 @@ class ScoresByGold(Result):
     COLUMNS = ("reliability", "error", "error_low", "error_high", "held", "held_low", "held_high")
 
     def words(self, place: int, digits: int) -> str:
-        """The two in a sentence. Not escaped.
+        """Describe error and coverage in one sentence. Not escaped.
 
         Parameters
         ----------
         place : int
-            Which γ.
+            Index of the γ.
         digits : int
-            After the point of scores.
+            Number of decimals of scores.
         """
         ends = (
             f" ({number(self.error_low[place], digits)} to {number(self.error_high[place], digits)})"
@@ -62,17 +62,17 @@ class ScoresByGold(Result):
         off = f"{number(self.error[place], digits)}{ends}"
         return (
             f"At γ = {exact(self.reliability[place])} plausible scores are {off} off from gold on average, and {held} "
-            f"of their {percent(INTERVAL_LEVEL)} intervals hold it; n = {plural(self.n, 'case')} with gold."
+            f"of their {percent(INTERVAL_LEVEL)} intervals contain it; n = {plural(self.n, 'case')} with gold."
         )
 
 
 def scores_by_gold(dataset: Dataset, trust: ScoreTrust) -> ScoresByGold:
-    """How well plausible scores find the known ones.
+    """Compute how close plausible scores are to known ones.
 
     Parameters
     ----------
     dataset : Dataset
-        Of scores, some of whose cases have a known one (``gold_scores``).
+        Dataset of scores, with known scores of some cases (``gold_scores``).
     trust : ScoreTrust
         Plausible scores of all its cases.
 
@@ -81,7 +81,7 @@ def scores_by_gold(dataset: Dataset, trust: ScoreTrust) -> ScoresByGold:
     NotApplicableError
         No case with a score has a known score.
     InputError
-        ``trust`` is of other cases.
+        ``trust`` belongs to other cases.
     """
     from scipy.special import ndtri, stdtrit
 
@@ -89,7 +89,7 @@ def scores_by_gold(dataset: Dataset, trust: ScoreTrust) -> ScoresByGold:
     if dataset.gold_scores is None or not told.size:
         raise NotApplicableError("No case with a score has a known score.")
     if trust.m.shape[1] != dataset.n_cases:
-        raise InputError("The plausible scores are of other cases.", "Give those of all cases of the data.")
+        raise InputError("The plausible scores belong to other cases.", "Compute them for all cases of the data.")
     n = told.size
     gold = dataset.gold_scores[told]
     off = np.abs(trust.m[:, told] - gold)

@@ -1,4 +1,4 @@
-"""How many cases are uncertain, and how many have too few annotations for a certainty.
+"""Number of uncertain cases, and of cases with too few annotations for a certainty.
 
 A case with one annotation has no certainty: what more raters would say rests on the prior alone. Where even unanimous
 raters cannot reach the bar, "uncertain" would be said of the number of raters and not of the cases; then cases are
@@ -22,7 +22,7 @@ from .top_sets import CertaintyResult
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class CertaintyShares(Result):
-    """Cases by what is known of their leading class.
+    """Groups of cases by the information on their leading class.
 
     Attributes
     ----------
@@ -46,12 +46,12 @@ class CertaintyShares(Result):
 
     @property
     def within_reach(self) -> bool:
-        """Whether unanimous raters reach the bar."""
+        """True if unanimous raters reach the bar."""
         return self.reach is None or self.reach >= self.bar
 
     @property
     def sentence(self) -> str:
-        """The headline: how many cases are uncertain, and how many have one annotation."""
+        """Headline on how many cases are uncertain, and how many have one annotation."""
         n, n_single = self.uncertain.size, int(self.single.sum())
         one = f"{n_single:,} with one annotation" if n_single else ""
         if self.single.sum() + self.empty.sum() == n:
@@ -73,7 +73,7 @@ def certainty_shares(
     reliability: float,
     bar: float = UNCERTAIN_BELOW,
 ) -> CertaintyShares:
-    """Tell uncertain cases from those with one annotation.
+    """Distinguish uncertain cases from those with one annotation.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ def certainty_shares(
 
 
 def votes_per_case(dataset: Dataset, model: PlausibilityModel) -> np.ndarray:
-    """How many raters each case has, where those who share a vote are one; int64, shape (n_cases,).
+    """Count raters per case, where those who share a vote count as one; int64, shape (n_cases,).
 
     Parameters
     ----------

@@ -4,7 +4,7 @@
 
 Certainty of a given label or set: a gold label, a second opinion, a classifier's guesses.
 
-``Certainty(C) = P(C = top-|C| set of λ)``, and beside it the probability that C holds the top-1 class
+``Certainty(C) = P(C = top-|C| set of λ)``, and the probability that C contains the top-1 class
 [Stutz et al., eq. 2-4].
 """
 
@@ -29,7 +29,7 @@ from ..text import shorten
 from ..thresholds import UNCERTAIN_BELOW
 from .first_place import ExactTop, exact_top
 
-OTHERS = "any other class"  # that nobody named
+OTHERS = "any other class"  # A class that nobody named.
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
@@ -42,8 +42,8 @@ class CertaintyResult(Result):
     ----------
     cases, classes : tuple of str
     certainty, se : ndarray, shape (n_cases, max_top)
-        NaN where the class list has fewer than j classes. ``se`` is the Monte Carlo standard error, 0 where the number
-        needs no draws: top-1 of Dirichlet counts.
+        Certainty; NaN if the class list has fewer than j classes. ``se`` is the Monte Carlo standard error, 0 if no
+        draws are needed, as for top-1 of Dirichlet counts.
     top_set : ndarray of int32, shape (n_cases, max_top, max_top)
         Classes of the most frequent set of j; -1 for a class that nobody named, and beyond j.
     never_named : ndarray, shape (n_cases, max_top)
@@ -67,33 +67,33 @@ class CertaintyResult(Result):
         return found
 
     def mean(self, top: int = 1) -> float | None:
-        """Mean over cases; None where there are fewer classes than ``top``."""
+        """Return the mean over cases; None if there are fewer classes than ``top``."""
         return self._means()[top - 1][0]
 
     def mean_se(self, top: int = 1) -> float | None:
-        """Monte Carlo standard error of the mean."""
+        """Return the Monte Carlo standard error of the mean."""
         return self._means()[top - 1][1]
 
     @cache_by_identity
     def _means(self) -> tuple[tuple[float | None, float | None], ...]:
-        """Mean and its standard error for each j."""
+        """Compute the mean and its standard error for each j."""
         pairs = zip(self.certainty.T, self.se.T, strict=True)
         return tuple((_unless_nan(values, _mean), _unless_nan(errors, _mean_error)) for values, errors in pairs)
 
     def n_below(self, level: float, top: int = 1) -> int:
-        """Cases whose certainty is below ``level``."""
+        """Count cases whose certainty is below ``level``."""
         return int((self.certainty[:, top - 1] < level).sum())
 
     def top_class(self) -> np.ndarray:
-        """Most probable top-1 class of each case; -1 where it is a class that nobody named."""
+        """Return the most probable top-1 class of each case; -1 if it is a class that nobody named."""
         return self.top_set[:, 0, 0]
 
     def leading(self, case: int) -> tuple[int, ...]:
-        """Which classes may be called the most plausible of a case, by their codes; -1 for any that is not named.
+        """Return codes of the classes that may be called the most plausible of a case; -1 for any that is not named.
 
-        The top-1 class alone where it is surely likelier to be first than all others together: then no other class can
-        be level with it. Else with the second of the likeliest two if they as surely hold the first two places, and
-        with -1 if they do not. "Surely" is beyond two Monte Carlo standard errors.
+        This is only the top-1 class if it is clearly more likely to be first than all others together, so that no other
+        class can be level with it. Otherwise the second most likely class is added if these two clearly take the first
+        two places, and -1 if they do not. "Clearly" is beyond two Monte Carlo standard errors.
         """
         top = int(self.top_set[case, 0, 0])
         firm = self.certainty[case] - 2 * self.se[case] > 0.5
@@ -116,34 +116,34 @@ def _mean_error(errors: np.ndarray) -> float:
 
 
 def most_plausible(result: CertaintyResult, case: int, names: Sequence[str], letters: int = 40) -> str:
-    """The class that comes first, or "x or y", "x or others" where none is likelier than all others together.
+    """Name the class that comes first, or "x or y", "x or others" if none is more likely than all others together.
 
-    Of a label and its absence neither has to be named: "even".
+    If a label and its absence are equally likely, the result is "even".
 
     Parameters
     ----------
     result : CertaintyResult
     case : int
-        Its code.
+        Code of the case.
     names : sequence of str
-        Of the classes.
+        Names of the classes.
     letters : int
-        That a name may have beside another one.
+        Largest number of letters of a name next to another one.
     """
     top, *level = (names[code] if code >= 0 else "" for code in result.leading(case))
     if not level:
         return top or OTHERS
     if not top:
-        return "no class leads"
+        return "no leading class"
     if names[0] == f"not {names[-1]}":
         return "even"
     return f"{shorten(top, letters)} or {shorten(level[0], letters) or 'others'}"
 
 
 def short_of_certain(certainty: np.ndarray) -> np.ndarray:
-    """Certainty for two digits: a case just short of `UNCERTAIN_BELOW` must not be printed as if it were there.
+    """Round certainty to two digits so that a case just below `UNCERTAIN_BELOW` is not printed as if it reached it.
 
-    It is 0.89 instead, beside the word that it is uncertain.
+    It is printed as 0.89 instead, next to the word "uncertain".
     """
     least = UNCERTAIN_BELOW - 0.01
     return np.where((certainty < UNCERTAIN_BELOW) & (certainty > least), least, certainty)
@@ -161,20 +161,20 @@ def annotation_certainty(
     progress: Callable[[float], None] | None = None,
     runner: Executor | None = None,
 ) -> CertaintyResult:
-    """Annotation certainty of all cases under a plausibility model.
+    """Compute the annotation certainty of all cases under a plausibility model.
 
     Parameters
     ----------
     model : PlausibilityModel
     dataset : Dataset
-        Of a kind that the model takes.
+        Dataset of a kind that the model takes.
     reliability : float
         γ, the trust in the raters, > 0.
     n_draws, max_top, seed : int
     token, progress
         See `core.runtime.chunks.map_chunks`.
     runner : Executor, optional
-        Who makes the draws; this process where not given.
+        Executor that makes the draws; this process if omitted.
     """
     (state,) = reduce_draws(
         model,
@@ -194,14 +194,14 @@ def annotation_certainty(
 def certainty_of(
     state: TopSetState, cases: tuple[str, ...], classes: tuple[str, ...], exact: ExactTop | None = None
 ) -> CertaintyResult:
-    """Frequencies with their errors and names; top-1 without error where ``exact`` has it.
+    """Convert frequencies to a result with errors and names; top-1 has no error if ``exact`` has it.
 
     Parameters
     ----------
     state : TopSetState
-        What the reducer kept.
+        State of the reducer.
     cases, classes : tuple of str
-        Of the data, in their order.
+        Names in the data, in their order.
     exact : ExactTop, optional
     """
     certainty = state.frequency.copy()
@@ -237,19 +237,19 @@ class SetCertainty(Result):
 
 
 def set_certainty(draws: CaseDraws, class_codes: Sequence[int]) -> SetCertainty:
-    """Certainty of a set of classes; a class that nobody named is one of the exchangeable rest.
+    """Compute the certainty of a set of classes; a class that nobody named is one of the exchangeable rest.
 
     Parameters
     ----------
     draws : CaseDraws
-        Whose ``top`` is at least as deep as the set is large.
+        Draws with a ``top`` at least as deep as the set is large.
     class_codes : sequence of int
-        Distinct classes.
+        Codes of distinct classes.
 
     Raises
     ------
     InputError
-        The set is empty, names a class twice, or is larger than the draws tell apart.
+        The set is empty, names a class twice, or is larger than the depth of the draws.
     """
     codes = checked_integers(class_codes, "class_codes", np.int32)
     check_range(codes, "class_codes", 0, np.iinfo(np.int32).max, "a code of a class")
@@ -257,8 +257,8 @@ def set_certainty(draws: CaseDraws, class_codes: Sequence[int]) -> SetCertainty:
         raise InputError("The set is empty or names a class twice.", "Name each class once.")
     if codes.size > draws.top.shape[1]:
         raise InputError(
-            f"The set has {codes.size} classes, but the draws tell only the first {draws.top.shape[1]} places apart.",
-            f"Give the plausibility model a depth of {codes.size}.",
+            f"The set has {codes.size} classes, but the draws distinguish only the first {draws.top.shape[1]} places.",
+            f"Set the depth of the plausibility model to {codes.size}.",
         )
     scores = score_case(draws, codes, np.arange(codes.size), codes.size)
     is_top, holds = float(scores[2].mean()), float(scores[1].mean())

@@ -1,11 +1,12 @@
-"""Certainty against truth: whether the top-1 class is right as often as its annotation certainty says, by γ.
+"""Comparison of certainty with the truth: whether the top-1 class is correct as often as its certainty states, by γ.
 
 Over the cases whose class is known: the binary log loss of "the top-1 class is the truth" with the annotation certainty
 as its probability, the expected calibration error (ECE) over ten equal bins of certainty, and the reliability diagram.
-Where several classes are on top by the same count, each of them is the top-1 class with the same probability.
+If several classes are on top by the same count, each of them is the top-1 class with the same probability.
 
-Under the ordinal truth the top-1 class itself changes with γ, and the loss of its certainty is least where prevalence
-alone names it, and is rightly unsure. There the log loss is that of the true class, a proper score.
+Under the ordinal truth the top-1 class itself changes with γ, and the loss of its certainty is smallest if only
+prevalence determines it, with a low certainty that is correct. Therefore the log loss is that of the true class, which
+is a proper score.
 """
 
 from collections.abc import Callable, Sequence
@@ -39,7 +40,7 @@ from .held_out_readers import GRID, within
 
 N_FOLDS = 5
 FEWEST_FOR_FOLDS = 10
-_LADDER = 4  # points between neighbours of the grid about its best
+_LADDER = 4  # Number of points between neighbours of the grid around its best.
 _CHUNK = 64
 
 
@@ -53,28 +54,28 @@ class TruthCurve(Result):
     reliability : ndarray, shape (n_points,)
         γ, ascending.
     case : ndarray of int64, shape (n_cases,)
-        Cases of the dataset whose class is known.
+        Positions of the cases whose class is known.
     doubt : ndarray, shape (n_points, n_cases)
         1 − annotation certainty.
     right_by_case : ndarray, shape (n_points, n_cases)
-        Whether the top-1 class is the truth; a share where several are on top alike.
+        1 if the top-1 class is the truth, 0 if not; a share if several classes are equally on top.
     certainty, right : ndarray, shape (n_points,)
         Means over cases.
     log_loss, log_loss_low, log_loss_high, ece, ece_low, ece_high : ndarray, shape (n_points,)
-        The log loss is that of `scored`.
-        The ECE of a sample lies above that of all cases; so does its interval, by the bootstrap.
+        Log loss of `scored`, and ECE, with intervals.
+        The ECE of a sample is above that of all cases; so is its interval, by the bootstrap.
     best : float
-        γ of the least log loss.
+        γ of the smallest log loss.
     low, high : float
-        Range of γ about it where the log loss is within two standard errors of the least, paired by case.
+        Range of γ around ``best`` in which the log loss is within two standard errors of the smallest, paired by case.
     open_ends : tuple of bool
-        Whether that range reaches the lowest and the highest γ.
+        True if that range reaches the lowest, and the highest, γ.
     cross_validated : float or None
         Log loss of cases at the γ that is best for the other four fifths; None below ten cases.
     fold_best : tuple of float
-        That γ for each fold.
+        Best γ for each fold.
     exact : bool
-        False where certainties are shares of draws.
+        False if certainties are shares of draws.
     """
 
     model: str
@@ -106,20 +107,20 @@ class TruthCurve(Result):
 
     @property
     def n_cases(self) -> int:
-        """Cases whose class is known and that have an annotation."""
+        """Number of cases whose class is known and that have an annotation."""
         return len(self.case)
 
     @property
     def scored(self) -> str:
-        """What the log loss is of: the certainty of the top-1 class, or the true class where that moves with γ."""
+        """Subject of the log loss: the certainty of the top-1 class, or the true class if the top-1 class varies."""
         return "the true class" if self.model == OrdinalTruth.name else "certainty"
 
     def place_of(self, reliability: float) -> int:
-        """Place of the point next to a reliability, in ln γ."""
+        """Return the index of the point nearest to a reliability, in ln γ."""
         return int(np.abs(np.log(self.reliability / reliability)).argmin())
 
     def diagram(self, reliability: float) -> tuple[ReliabilityBin, ...]:
-        """The reliability diagram at the point next to a reliability; bins without cases are left out."""
+        """Compute the reliability diagram at the point nearest to a reliability; bins without cases are left out."""
         place = self.place_of(reliability)
         return reliability_bins(1 - self.doubt[place], self.right_by_case[place])
 
@@ -135,16 +136,16 @@ def truth_curve(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> TruthCurve:
-    """Certainty against truth at a grid of reliabilities, refined about the best of them.
+    """Compare certainty with the truth at a grid of reliabilities, refined around the best of them.
 
     Parameters
     ----------
     dataset : Dataset
-        With gold, of a kind that the model takes as it is.
+        Dataset with gold, of a kind that the model takes without conversion.
     model : PlausibilityModel
-        Of the declared classes. Dirichlet counts, PrIRN and the ordinal truth need no draws.
+        Model of the declared classes. Dirichlet counts, PrIRN and the ordinal truth need no draws.
     reliabilities : sequence of float, optional
-        0.05 to 30 where not given.
+        Values of γ; 0.05 to 30 if omitted.
     n_draws, seed : int
     least_doubt : float
         Floor of 1 − certainty in the log loss, so that one mistake among certain cases does not outweigh all others.
@@ -161,10 +162,11 @@ def truth_curve(
     cases = gold_cases(dataset)
     if len(cases) < 2 or hasattr(model, "classes"):
         raise NotApplicableError(
-            "Certainty is compared with the truth where two cases or more have a gold class and an annotation; "
-            f"here {len(cases):,} {'has' if len(cases) == 1 else 'have'}."
+            f"Cannot compare certainty with gold: {len(cases):,} {'case has' if len(cases) == 1 else 'cases have'} a "
+            "gold class and an annotation, and at least 2 are needed."
             if not hasattr(model, "classes")
-            else "Certainty is compared with gold classes, and this model has classes of its own: sides of a threshold."
+            else "Cannot compare certainty with gold: the classes of this model are sides of a threshold, not gold "
+            "classes."
         )
     points = _checked(GRID if reliabilities is None else reliabilities, n_draws)
     source = _source(dataset, model, cases, n_draws, seed, token)
@@ -186,17 +188,17 @@ def truth_curve(
 
 
 def _checked(reliabilities: Sequence[float], n_draws: int) -> list[float]:
-    """Each reliability once, ascending."""
+    """Return each reliability once, ascending."""
     points = sorted({float(value) for value in reliabilities})
     if not points:
-        raise InputError("No reliability was given.", "Give at least one.")
+        raise InputError("No reliability was given.", "Use at least one value of γ.")
     for value in points:
         check_sampling(value, n_draws)
     return points
 
 
 def _between(points: list[float], losses: list[float]) -> list[float]:
-    """Points of a finer ladder in ln γ on both sides of the best."""
+    """Return the points of a finer grid in ln γ on both sides of the best."""
     top = int(np.argmin(losses))
     finer: list[float] = []
     for low, high in ((top - 1, top), (top, top + 1)):
@@ -206,7 +208,7 @@ def _between(points: list[float], losses: list[float]) -> list[float]:
 
 
 def _source(dataset, model, cases, n_draws, seed, token):
-    """A function from γ to the doubt and the rightness of every gold case, and of ordered classes P(true class)."""
+    """Return a function from γ to doubt and correctness of every gold case, and P(true class) for ordered classes."""
     gold = dataset.gold[cases]
     if isinstance(model, DirichletCounts):
         counts = model.votes(dataset)
@@ -238,13 +240,13 @@ def _source(dataset, model, cases, n_draws, seed, token):
 
 
 def _loss(found: tuple[np.ndarray, ...], least_doubt: float) -> np.ndarray:
-    """The log loss of every case: of P(true class) where that is there, else of certainty."""
+    """Compute the log loss of every case: of P(true class) if available, otherwise of certainty."""
     doubt, right, *of_truth = found
     return -np.log(np.maximum(of_truth[0], least_doubt)) if of_truth else binary_log_loss(doubt, right, least_doubt)
 
 
 def _is_named(dataset: Dataset, gold: np.ndarray) -> np.ndarray:
-    """Whether anybody named the gold class of each case."""
+    """Return True for each case whose gold class somebody named."""
     from ..plausibility.plackett_luce.blocks import ranking_entries
 
     ptr, code, _ = ranking_entries(dataset)
@@ -253,7 +255,7 @@ def _is_named(dataset: Dataset, gold: np.ndarray) -> np.ndarray:
 
 
 def _exact(ptr, code, weight, cases, gold, dataset, model, token):
-    """Doubt by integration, once for each distinct set of shapes; what is on top does not depend on γ."""
+    """Compute doubt by integration, once for each distinct set of shapes; the classes on top do not depend on γ."""
     prior = model.epsilon if isinstance(model, PrIRN) else model.alpha
     shapes: dict[tuple[float, ...], int] = {}
     place, right = np.empty(len(cases), np.int64), np.empty(len(cases))
@@ -271,7 +273,8 @@ def _exact(ptr, code, weight, cases, gold, dataset, model, token):
         for pattern in patterns[chunk[0] : chunk[1]]:
             n_rest = dataset.n_classes - len(pattern)
             first = first_place(reliability * np.array(pattern) + prior, prior, n_rest)
-            found.append(first[1:-1].sum() + n_rest * first[-1])  # summed, not 1 − the largest: small ones stay exact
+            # Sum the others instead of subtracting the largest from 1, so that small values stay exact.
+            found.append(first[1:-1].sum() + n_rest * first[-1])
         return found
 
     def integrated(reliability: float) -> tuple[np.ndarray, np.ndarray]:
@@ -321,7 +324,7 @@ def _curve(name, dataset, cases, found, seed, exact, least_doubt) -> TruthCurve:
 
 
 def _folds(values: np.ndarray, losses: np.ndarray, ids: list[str], seed: int):
-    """Log loss of each fifth of the cases at the γ that is best for the others; equal fifths in the order of seeds."""
+    """Compute each fifth's log loss at the γ that is best for the others; equal fifths in the order of seeds."""
     n = len(ids)
     if n < FEWEST_FOR_FOLDS:
         return None, ()

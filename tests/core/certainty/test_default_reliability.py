@@ -60,7 +60,7 @@ def test_it_takes_a_hundred(crowd, n, source):
     if source == "beta":
         assert opening.reliability == 0.4
         assert opening.reason.endswith("Gold is known for 99 cases; it decides from 100.")
-        assert "does not decide" in opening.marks[0].sentence
+        assert "Too few cases to set γ" in opening.marks[0].sentence
 
 
 @pytest.mark.parametrize(("beta", "gamma"), [(0.2, 0.2), (1.0, 1.0), (1.4, 1.0)])
@@ -68,16 +68,16 @@ def test_counts_open_at_the_exponent_of_dependence(crowd, beta, gamma):
     opening = default_reliability(crowd, DirichletCounts(), beta=beta)
     assert (opening.reliability, opening.source) == (gamma, "beta")
     shared = "n annotations of a case count here as 0.2 n, 4 as about 0.8." in opening.reason
-    assert shared == ("raters share mistakes, or too little is known of each" in opening.reason)
+    assert shared == ("raters share mistakes, or have too few annotations each" in opening.reason)
     assert shared == (beta < 1)
-    assert ("as good as independent" in opening.reason) == (beta >= 1)
+    assert ("practically independent" in opening.reason) == (beta >= 1)
     assert opening.marks[0].reliability == gamma
 
 
 def test_counts_without_an_exponent_open_at_the_default_and_say_so(crowd):
     opening = default_reliability(crowd, DirichletCounts())
     assert (opening.reliability, opening.source, names(opening)) == (1.0, "default", ["published"])
-    assert "is not known" in opening.reason
+    assert "is unknown" in opening.reason
 
 
 @pytest.mark.parametrize(
@@ -86,10 +86,10 @@ def test_counts_without_an_exponent_open_at_the_default_and_say_so(crowd):
 def test_rankings_and_scores_open_at_their_defaults(crowd, model, gamma):
     opening = default_reliability(crowd, model, beta=0.3)
     assert (opening.reliability, opening.source) == (gamma, "default")
-    why = "without gold nothing tells how sure the top class may be"
+    why = "Without gold, γ cannot be calibrated for these data"
     if isinstance(model, GaussianScores):  # there is no top class
-        why = "the scores of a case count as independent"
-    assert opening.reason == f"γ = {gamma:g}, the default: {why}."
+        why = "The scores of a case count as independent"
+    assert opening.reason == f"γ = {gamma:g} (default). {why}."
     assert names(opening) == ["published"] and opening.prior is None
     assert opening.marks[0].reliability == gamma
 
@@ -107,11 +107,11 @@ def test_readers_mark_rankings_and_never_decide(rank):
     assert opening.reliability == 3.0 and names(opening) == ["readers", "published"]
     mark = opening.marks[0]
     assert (mark.reliability, mark.low, mark.high) == (readers.best, readers.low, readers.high)
-    assert "what a colleague would say" in mark.sentence and "does not tell how sure" in mark.sentence
+    assert "best predicts one more rater" in mark.sentence and "does not show how certain" in mark.sentence
     endless = default_reliability(
         data, model, readers=replace(readers, low=0.3, high=1e3, open_ends=(False, True))
     ).marks[0]
-    assert "(0.3 or more) predicts best" in endless.sentence and endless.open_ends == (False, True)
+    assert "(0.3 or more) best predicts" in endless.sentence and endless.open_ends == (False, True)
     assert names(default_reliability(data, PrIRN(), readers=held_out_curve(data, PrIRN()))) == ["published"]
     assert names(default_reliability(data, model, readers=replace(readers, at_end="lowest"))) == ["published"]
 
@@ -141,7 +141,7 @@ def test_an_exponent_that_is_none_is_refused(crowd, beta):
 def test_a_default_that_nobody_published_is_not_called_published():
     data = load_sample("skin").select(cases=["skin-001", "skin-002"])
     (mark,) = default_reliability(data, MixturePlackettLuce()).marks
-    assert (mark.name, mark.reliability) == ("default", 1.0) and "Nothing was published" in mark.sentence
+    assert (mark.name, mark.reliability) == ("default", 1.0) and "No value was published" in mark.sentence
     (mark,) = default_reliability(data, PlackettLuce()).marks
     assert (mark.name, mark.reliability) == ("published", 3.0) and mark.sentence.startswith("Published")
 

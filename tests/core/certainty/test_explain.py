@@ -71,11 +71,11 @@ def rankings(*annotations, classes="abc"):
     [
         (
             ([(0, 1), (1, 1)],),
-            "One annotation, and no rater settled on a first choice; one with a tied first choice is not counted here.",
+            "One annotation, and no rater has a single first choice; one with a tied first choice is not counted here.",
         ),
         (
             ([(0, 1)], [(1, 1), (2, 1)], [(0, 1), (1, 1)]),
-            "One annotation names one class first; two of them name a somewhere; "
+            "One annotation names one class first; two of them include a; "
             "two with a tied first choice are not counted here.",
         ),
         (([(0, 1), (1, 2)], [(0, 1)]), "Both annotations name the same class first."),
@@ -93,16 +93,15 @@ def test_tied_first_choices_are_told_as_left_out(annotations, sentence):
         (([(0, 1)], [(1, 1)]), "Only two annotations, and no class is named first twice."),
         (
             ([(0, 1), (2, 2)], [(1, 1), (2, 2)], [(2, 1)]),
-            "Three annotations, and no class is named first twice; three of them name c somewhere.",
+            "Three annotations, and no class is named first twice; three of them include c.",
         ),
         (
             ([(0, 1)], [(0, 1), (1, 2), (2, 2)], [(1, 1)]),
-            "Three annotations split 2 to 1 over two classes; one leaves classes tied.",
+            "Three annotations split 2 to 1 over two classes; one has tied classes.",
         ),
         (
             ([(0, 1), (1, 1)], [(0, 1), (1, 1)]),
-            "Two annotations, and no rater settled on a first choice; two leave classes tied; "
-            "two of them name a somewhere.",
+            "Two annotations, and no rater has a single first choice; two have tied classes; two of them include a.",
         ),
     ],
 )
@@ -168,4 +167,4 @@ def test_at_most_is_the_tail_of_the_poisson_binomial_distribution():
 
 def test_one_annotation_that_leaves_two_places_tied_is_one():
     dataset = rankings([(0, 1), (1, 2), (2, 2), (3, 3), (4, 3)], [(0, 1)], [(0, 1)], classes="abcde")
-    assert why(dataset, 0, 3) == "All three annotations name the same class first; one leaves classes tied."
+    assert why(dataset, 0, 3) == "All three annotations name the same class first; one has tied classes."

@@ -116,7 +116,9 @@ def test_an_even_vote_between_two_classes_by_hand():
     even = counted([1, 1], n_classes=2)
     found = next_opinion(DirichletCounts(), even, reliability=1.0)
     assert (found.now[0], found.after[0], found.gain[0]) == pytest.approx((0.5, 11 / 16, 3 / 16), abs=2e-4)
-    assert found.words(0).startswith("Certainty is 50% now; one more opinion should bring it to 69%. Choosing by the")
+    assert found.words(0).startswith(
+        "Certainty is 50% now; one more opinion is expected to raise it to 69%. The choice"
+    )
     assert "19 percentage points" in found.words(0)
 
 
@@ -226,7 +228,7 @@ def test_few_draws_are_said():
     found = next_opinion(PlackettLuce(), dataset, reliability=3.0, n_draws=60)
     assert found.after_se[0] > 0.02
     after, two = 100 * found.after[0], 200 * found.after_se[0]
-    assert found.words(0).endswith(f" Rough: {after:.0f}% ± {two:.0f}, as few draws stand behind some annotations.")
+    assert found.words(0).endswith(f" Rough: {after:.0f}% ± {two:.0f}, because some annotations have few draws.")
 
 
 def test_a_case_without_an_answer_gains_what_the_first_one_tells():
@@ -240,8 +242,8 @@ def test_a_case_without_an_answer_gains_what_the_first_one_tells():
 def test_a_case_that_cannot_get_better_is_said():
     found = next_opinion(DirichletCounts(), counted([50]), reliability=1.0)
     assert found.words(0) == (
-        "Certainty is 100% now; one more opinion should leave it there. "
-        "Whatever the annotation, the choice would hardly be better for it."
+        "Certainty is 100% now; one more opinion is not expected to change it. "
+        "The choice of a class would hardly improve."
     )
 
 
@@ -265,5 +267,5 @@ def test_after_every_answer_some_class_is_first(n_named, n_rest, alpha):
 
 def test_scores_have_no_next_class():
     scores = Dataset.from_scores("s", ["1"], ["a"], np.zeros(1, int), np.zeros(1, int), np.ones(1))
-    with pytest.raises(NotApplicableError, match="not for others"):
+    with pytest.raises(NotApplicableError, match="for this model"):
         next_opinion(GaussianScores(0.0, 0.0, 1.0, 2.0, 1.0), scores, reliability=1.0)
