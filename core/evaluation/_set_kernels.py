@@ -1,4 +1,4 @@
-"""Labels drawn from plausibilities, and the mean score of a case under one draw of them.
+"""Kernels that draw labels from plausibilities, and compute the mean score of a case under one draw of them.
 
 ``Y_i^(1..m) ~ Cat(λ_i)``; ``e_i = Σ_k λ_ik E(x_i, k)`` [Stutz et al., Conformal prediction under ambiguous ground
 truth, 2023].
@@ -12,7 +12,7 @@ from ..runtime.numba_setup import njit
 
 @njit(cache=True, nogil=True)
 def draw_labels(seeds, ptr, class_code, share, n_rest, n_labels):
-    """Classes drawn with the probabilities ``share``; what is left of them goes to the others in equal parts.
+    """Draw classes with the probabilities ``share``; the remainder is divided equally among the others.
 
     ``class_code`` ascends in each case. Returns int32 of shape (n_cases, n_labels).
     """
@@ -42,7 +42,7 @@ def draw_labels(seeds, ptr, class_code, share, n_rest, n_labels):
 
 @njit(cache=True, nogil=True)
 def mean_scores(seeds, ptr, class_code, share, rest, rest_shape, score):
-    """``Σ_k λ_k E(x, k)`` of each case, the classes that nobody named by a split of ``rest`` at random.
+    """Compute ``Σ_k λ_k E(x, k)`` of each case; ``rest`` is split at random over the classes that nobody named.
 
     ``score`` has shape (n_cases, n_classes), ``class_code`` ascends in each case.
     """

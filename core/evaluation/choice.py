@@ -1,4 +1,4 @@
-"""Whether the choice of a classifier survives the uncertainty about the truth."""
+"""Choice of a classifier: whether it depends on the uncertainty about the truth."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,13 +12,13 @@ from .metrics import Evaluation
 
 @dataclass(frozen=True, slots=True)
 class Leader:
-    """The classifier with the highest mean at one reliability.
+    """Classifier with the highest mean at one reliability.
 
     Attributes
     ----------
     name : str
     p : float or None
-        Smallest P(leader better than another) over the others that it shares a case with; None where there is none.
+        Smallest P(leader better than another) over the others that it shares a case with; None if there is none.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Leader:
 
 
 def leaders(evaluations: Sequence[Evaluation], metric: str) -> list[Leader]:
-    """The leader at each reliability, and how surely it leads.
+    """Find the leader at each reliability, with the probability that it is the best.
 
     Classifiers without a predicted case cannot lead.
     """
@@ -46,21 +46,21 @@ def leaders(evaluations: Sequence[Evaluation], metric: str) -> list[Leader]:
 def verdict(
     reliabilities: Sequence[float], evaluations: Sequence[Evaluation], metric: str, sure: float = CLEARLY_AHEAD
 ) -> str:
-    """One sentence: who leads, whether always, and how surely.
+    """State in one sentence who leads, whether at every γ, and with which probability.
 
     Parameters
     ----------
     reliabilities : sequence of float
         γ, ascending.
     evaluations : sequence of Evaluation
-        One for each reliability.
+        Evaluation at each reliability.
     metric : str
-        One of the evaluations' metrics.
+        Name of one of the evaluations' metrics.
     sure : float
-        Probability from which a leader is said to lead, 0 to 1.
+        Smallest probability of a clear leader, 0 to 1.
     """
     if not evaluations or len(evaluations[0].classifiers) < 2:
-        return "There is only one classifier: add another to compare"
+        return "There is only one classifier. Add another to compare"
     found = leaders(evaluations, metric)
     if not found:
         return "No classifier predicts a case of these data"
@@ -68,9 +68,7 @@ def verdict(
     if others:
         place = len(found) - 1 if found[-1].name != found[0].name else others[0]
         first, last = found[0], found[place]
-        said = (
-            "The choice does not survive" if any(_is_sure(one, sure) for one in found) else "No classifier leads surely"
-        )
+        said = "The best classifier depends on γ" if any(_is_sure(one, sure) for one in found) else "No clear leader"
         verbs = ["leads" if _is_sure(one, sure) else "has the highest mean" for one in (first, last)]
         then = "" if verbs[0] == verbs[1] else f" {verbs[1]}"
         return (
@@ -79,12 +77,12 @@ def verdict(
         )
     known = [leader.p for leader in found if leader.p is not None]
     if not known:
-        return f"{found[0].name} shares no case with another classifier, so none leads"
+        return f"{found[0].name} shares no case with another classifier, so they cannot be compared"
     least = min(known)
     if least >= sure:
-        return f"{found[0].name} leads at every trust level (probability {percent(at_least(least))} or more)"
-    lead = f"{found[0].name} has the highest mean at every trust level"
-    return f"No classifier leads surely: {lead} (probability down to {percent(at_least(least))})"
+        return f"{found[0].name} leads at every γ (probability {percent(at_least(least))} or more)"
+    lead = f"{found[0].name} has the highest mean at every γ"
+    return f"No clear leader: {lead} (probability down to {percent(at_least(least))})"
 
 
 def _is_sure(leader: Leader, sure: float) -> bool:
@@ -92,7 +90,7 @@ def _is_sure(leader: Leader, sure: float) -> bool:
 
 
 def at_least(p: float) -> float:
-    """A probability of two digits that it is not below, and never certain."""
+    """Round a probability down to two digits, at most 0.99."""
     return min(float(np.floor(p * 100 + 1e-9)) / 100, 0.99)
 
 

@@ -1,9 +1,9 @@
-"""The rate of a class among all cases, from a machine's labels on all of them and people's on a few.
+"""Rate of a class among all cases, from an AI rater's labels on all of them and people's on a few.
 
-A machine's own rate is as wrong as the machine is. Three ways of correcting it: prediction-powered inference where the
-labelled cases are a random sample of all [PPI++: Angelopoulos, Duchi & Zrnic 2023], selection probabilities where each
-case had a known chance of a label [Zrnic & Candès 2024], and Rogan & Gladen's where the labelled cases are others
-[interval of Lee et al. 2025].
+The rate from an AI rater's labels has the errors of the AI rater. There are three corrections: prediction-powered
+inference if the labelled cases are a random sample of all [PPI++: Angelopoulos, Duchi & Zrnic 2023], selection
+probabilities if each case had a known chance of a label [Zrnic & Candès 2024], and Rogan & Gladen's if the labelled
+cases are others [interval of Lee et al. 2025].
 """
 
 from collections.abc import Sequence
@@ -23,21 +23,21 @@ RATE_METHODS: tuple[RateMethod, ...] = get_args(RateMethod)
 T_BELOW = 100
 FEW_ERRORS = 5
 HOLDS = {
-    "ppi": "It holds if the labelled cases are a simple random sample of all cases.",
-    "humans": "It holds if the labelled cases are a simple random sample of all cases; the machine is not used.",
-    "sampled": "The interval holds if each case was labelled or not by chance, with the probability that was recorded.",
+    "ppi": "Valid if the labelled cases are a simple random sample of all cases.",
+    "humans": "Valid if the labelled cases are a simple random sample of all cases. The AI rater is not used.",
+    "sampled": "The interval is valid if the cases to label were drawn at random, with the recorded probabilities.",
     "rogan-gladen": (
-        "It holds if the machine is right as often on the cases without labels as on the labelled cases of the same "
-        "truth, wherever these are from."
+        "Valid if the AI rater is as accurate on the cases without labels as on labelled cases with the same truth, "
+        "from any source."
     ),
 }
-FEW_DIFFER = "So few labels differ that errors which were not seen are allowed for in the interval."
-WHOLE = "Every case is labelled, so the machine is not used; the interval is for more cases like these."
+FEW_DIFFER = "Few labels differ, so the interval allows for errors that were not seen."
+WHOLE = "Every case is labelled, so the AI rater is not used. The interval is for more cases like these."
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CorrectedRate(Result):
-    """A mean over all cases, with its interval.
+    """Mean over all cases, with its interval.
 
     Attributes
     ----------
@@ -45,13 +45,13 @@ class CorrectedRate(Result):
     estimate, se, ci_low, ci_high : float
         ``se`` is NaN for Rogan-Gladen, whose interval is not symmetric.
     weight : float
-        λ, how much the machine counts: 0 is people alone. NaN for Rogan-Gladen.
+        Weight λ of the AI rater; 0 means people only. NaN for Rogan-Gladen.
     n_labelled, n : int
-        Labelled cases, and all cases that the rate is of.
+        Number of labelled cases, and of all cases of the rate.
     machine_rate : float
-        What the machine says of the cases without correction.
+        Rate from the AI rater's labels without correction.
     notes : tuple of str
-        What it rests on, and what was done where labels are few.
+        Assumptions, and adjustments for few labels.
     """
 
     method: str
@@ -78,23 +78,23 @@ def ppi_rate(
     level: float = 0.95,
     careful: bool = True,
 ) -> CorrectedRate:
-    """PPI++: ``θ = λ mean(f̃) + mean(Y − λ f)``, ``se² = var(λ f̃)/N + var(Y − λ f)/n``.
+    """Estimate a rate by PPI++: ``θ = λ mean(f̃) + mean(Y − λ f)``, ``se² = var(λ f̃)/N + var(Y − λ f)/n``.
 
     Parameters
     ----------
     labels : ndarray, shape (n,) or (n_draws, n)
-        Y: 1 or 0, or a share where people differ; rows are draws of labels that are uncertain.
+        Labels Y: 1 or 0, or a share if people differ; rows are draws of uncertain labels.
     machine : ndarray, shape (n,)
-        f on the labelled cases.
+        Labels f of the AI rater on the labelled cases.
     machine_rest : ndarray, shape (N,)
-        f̃ on all others. Without any, people alone count.
+        Labels f̃ of the AI rater on all other cases. If there are none, only people count.
     weight : float, optional
-        λ; the one of least variance within 0 to 1 where not given. 0 is people alone.
+        Weight λ; the one with the smallest variance from 0 to 1 if omitted. 0 means people only.
     level : float
-        Of the interval.
+        Confidence level of the interval.
     careful : bool
-        Below 100 labels Student's t, and where people and machine hardly ever differ a variance that allows for errors
-        that were not seen; without it the normal interval.
+        True to use Student's t below 100 labels, and a variance that allows for errors that were not seen if people and
+        the AI rater hardly ever differ; False for the normal interval.
 
     Raises
     ------
@@ -117,7 +117,7 @@ def ppi_rate(
 
 
 def _ppi(y: np.ndarray, f: np.ndarray, rest: np.ndarray, weight: float | None, careful: bool):
-    """Estimate, error, λ, and whether unseen errors were allowed for."""
+    """Compute the estimate, its error and λ, and whether unseen errors were allowed for."""
     n, n_rest = len(y), len(rest)
     if weight is None:
         spread = float(np.concatenate([f, rest]).var(ddof=1))
@@ -130,7 +130,7 @@ def _ppi(y: np.ndarray, f: np.ndarray, rest: np.ndarray, weight: float | None, c
 
 
 def _variance(left: np.ndarray, y: np.ndarray, f: np.ndarray, weight: float, careful: bool) -> tuple[float, bool]:
-    """Of what is left of a label, not below that of as many errors as may have gone unseen (two more in four more)."""
+    """Compute the variance of labels less the prediction, at least that with two more errors in four more cases."""
     n, variance = len(left), float(left.var(ddof=1))
     if not careful:
         return variance, False
@@ -151,22 +151,22 @@ def sampled_rate(
     level: float = 0.95,
     careful: bool = True,
 ) -> CorrectedRate:
-    """Known selection probabilities: ``θ = mean(λ f + (Y − λ f) ξ/p)``, ``se² = var of the terms / N``.
+    """Estimate a rate with known selection probabilities: ``θ = mean(λ f + (Y − λ f) ξ/p)``.
 
-    ``λ = cov(a, b)/var(a)``, ``a = f(ξ/p − 1)``, ``b = Y ξ/p``; it is not clipped.
+    ``se² = var of the terms / N``, ``λ = cov(a, b)/var(a)``, ``a = f(ξ/p − 1)``, ``b = Y ξ/p``; λ is not clipped.
 
     Parameters
     ----------
     labels : ndarray, shape (n_cases,) or (n_draws, n_cases)
-        Y; what it holds where there is no label does not matter.
+        Labels Y; values of cases without a label are ignored.
     labelled : ndarray of bool, shape (n_cases,)
-        ξ, by independent draws.
+        Indicator ξ of a label, by independent draws.
     machine : ndarray, shape (n_cases,)
-        f.
+        Labels f of the AI rater.
     probability : ndarray, shape (n_cases,)
-        p of being labelled, above 0, at most 1; looked at where there is a label.
+        Probability p of a label, above 0, at most 1; used only for cases with a label.
     weight, level, careful
-        As of `ppi_rate`.
+        Arguments of `ppi_rate`.
 
     Raises
     ------
@@ -178,7 +178,9 @@ def sampled_rate(
     f, xi = np.asarray(machine, np.float64), np.asarray(labelled, bool)
     p = np.where(xi, np.asarray(probability, np.float64), 1.0)
     if not ((p > 0) & (p <= 1)).all():
-        raise InputError("A selection probability is not above 0 and at most 1.", "Give each labelled case its own.")
+        raise InputError(
+            "Selection probabilities must be above 0 and at most 1.", "Use the probability of each labelled case."
+        )
     n = _checked(drawn[:, xi], f[xi])
     found = [_sampled(np.where(xi, one, 0.0), xi, f, p, weight, careful) for one in drawn]
     estimate, se = combined([one[0] for one in found], [one[1] for one in found])
@@ -205,15 +207,15 @@ def rogan_gladen_rate(
     judged_positive: float, n: int, specificity: float, n_negative: int, sensitivity: float, n_positive: int,
     *, level: float = 0.95,
 ) -> CorrectedRate:  # fmt: skip
-    """Rogan & Gladen: ``θ = (p + q0 − 1)/(q0 + q1 − 1)`` with the interval of Lee et al., cut to 0 to 1.
+    """Estimate a rate by Rogan & Gladen: ``θ = (p + q0 − 1)/(q0 + q1 − 1)``, cut to 0 to 1; interval of Lee et al.
 
     Parameters
     ----------
     judged_positive : float
-        p, the share that the machine names the class on, of n cases without labels.
+        Share p of n cases without labels on which the AI rater names the class.
     n : int
     specificity, sensitivity : float
-        q0 of ``n_negative`` and q1 of ``n_positive`` labelled cases.
+        Shares q0 of ``n_negative`` and q1 of ``n_positive`` labelled cases.
     n_negative, n_positive : int
     level : float
 
@@ -222,7 +224,7 @@ def rogan_gladen_rate(
     InputError
         A share is not between 0 and 1, or a number of cases below 1.
     NotApplicableError
-        The machine tells the class too badly from the others: ``q0 + q1 − 1`` is within two standard errors of 0.
+        The AI rater does not distinguish the class well enough: ``q0 + q1 − 1`` is within two standard errors of 0.
     """
     from scipy.special import ndtri
 
@@ -230,7 +232,7 @@ def rogan_gladen_rate(
     p, q0, q1 = judged_positive, specificity, sensitivity
     if not all(0 <= share <= 1 for share in (p, q0, q1)) or min(n, n_negative, n_positive) < 1:
         raise InputError(
-            "Rogan-Gladen takes shares from 0 to 1, each of one case or more.",
+            "Rogan-Gladen needs shares from 0 to 1, each of one case or more.",
             "Label cases with the class and cases without it.",
         )
     apart = q0 + q1 - 1
@@ -239,9 +241,10 @@ def rogan_gladen_rate(
     spread = np.sqrt(q0s * (1 - q0s) / (n_negative + 2) + q1s * (1 - q1s) / (n_positive + 2))
     if apart <= 2 * spread:
         raise NotApplicableError(
-            f"The machine tells the class too badly from the others: sensitivity + specificity − 1 is {number(apart)} "
+            f"The AI rater does not distinguish the class from the others well enough: sensitivity + specificity − 1 "
+            f"is {number(apart)} "
             f"± {number(float(spread))}.",
-            "Label more cases, or take people's labels alone.",
+            "Label more cases, or use only people's labels.",
         )
     ps, ns, m0, m1, d = (n * p + z * z / 2) / (n + z * z), n + z * z, n_negative + 2, n_positive + 2, q0s + q1s - 1
     theta = (ps + q0s - 1) / d
@@ -258,14 +261,14 @@ def rogan_gladen_rate(
 
 
 def best_probabilities(variance: np.ndarray, budget: float, uniform: float = 0.1) -> np.ndarray:
-    """Probabilities of being labelled that estimate a rate best: ``p ∝ √(posterior variance of Y)``, at most 1 each.
+    """Compute the best probabilities of a label for a rate: ``p ∝ √(posterior variance of Y)``, at most 1 each.
 
-    Mixed with equal ones, so that a case that looks certain can still be labelled.
+    They are mixed with equal ones, so that a case that looks certain can still be labelled.
 
     Parameters
     ----------
     variance : ndarray, shape (n_cases,)
-        Of the truth of each case, 0 or more.
+        Variance of the truth of each case, 0 or more.
     budget : float
         Expected number of labels.
     uniform : float
@@ -279,10 +282,13 @@ def best_probabilities(variance: np.ndarray, budget: float, uniform: float = 0.1
     n = len(variance)
     if not 0 < budget <= n:
         raise InputError(
-            f"A budget of {exact(budget)} labels for {plural(n, 'case')}.", "Ask for one label to all cases."
+            f"The budget must be 1 to {n:,} labels for {plural(n, 'case')}; got {exact(budget)}.",
+            "Choose another budget.",
         )
     if not 0 < uniform <= 1:
-        raise InputError(f"The share spread equally is {uniform}.", "It lies above 0 and at most at 1.")
+        raise InputError(
+            f"The share spread equally must be above 0 and at most 1; got {uniform}.", "Use a share such as 0.1."
+        )
     root = np.sqrt(np.maximum(np.asarray(variance, np.float64), 0.0))
     p = np.full(n, budget / n)
     if root.sum() > 0:
@@ -291,11 +297,11 @@ def best_probabilities(variance: np.ndarray, budget: float, uniform: float = 0.1
 
 
 def _filled(root: np.ndarray, budget: float) -> np.ndarray:
-    """Proportional to ``root`` and adding up to the budget, none above 1; what is cut goes to the others."""
+    """Scale ``root`` to add up to the budget, none above 1; the excess is divided among the others."""
     p, whole = np.zeros(len(root)), np.zeros(len(root), bool)
     for _ in range(len(root)):
         left = root[~whole].sum()
-        if left <= 0:  # nothing is left to be proportional to
+        if left <= 0:  # All remaining roots are 0, so the rest is divided equally.
             p[~whole] = max(0.0, budget - whole.sum()) / max(1, (~whole).sum())
             break
         p[~whole] = root[~whole] * (budget - whole.sum()) / left
@@ -310,15 +316,15 @@ def _filled(root: np.ndarray, budget: float) -> np.ndarray:
 def drawn_labels(
     named: np.ndarray, n: np.ndarray, reliability: float, *, n_draws: int = 100, seed: int = 0
 ) -> np.ndarray:  # fmt: skip
-    """Draws of how plausible the class is on each case, for labels that are themselves uncertain.
+    """Draw the plausibility of the class on each case, for labels that are uncertain.
 
-    ``Beta(γ named + π, γ (n − named) + 1 − π)``, π the class's share of all annotations: one annotation's weight of
-    prior that leaves the mean over cases where it is.
+    ``Beta(γ named + π, γ (n − named) + 1 − π)``, π the class's share of all annotations: a prior with the weight of one
+    annotation, which does not change the mean over cases.
 
     Parameters
     ----------
     named, n : ndarray, shape (n_cases,)
-        Annotations that name the class, and all of them; where there are none, draws are NaN.
+        Number of annotations that name the class, and of all; draws are NaN if there are none.
     reliability : float
         γ > 0.
     n_draws, seed : int
@@ -342,7 +348,7 @@ def drawn_labels(
 
 
 def combined(estimates: Sequence[float], errors: Sequence[float]) -> tuple[float, float]:
-    """Estimates from several draws of uncertain labels as one: ``se² = mean se² + (1 + 1/S) var of the estimates``.
+    """Pool estimates from several draws of uncertain labels: ``se² = mean se² + (1 + 1/S) var of the estimates``.
 
     Parameters
     ----------
@@ -354,12 +360,14 @@ def combined(estimates: Sequence[float], errors: Sequence[float]) -> tuple[float
 
 
 def _checked(drawn: np.ndarray, f: np.ndarray) -> int:
-    """How many labels there are."""
+    """Check the arrays, and return the number of labels."""
     n = drawn.shape[1]
     if n != len(f):
-        raise InputError(f"There are {n:,} labels and {len(f):,} of the machine.", "Give both for the same cases.")
+        raise InputError(
+            f"There are {n:,} labels by people and {len(f):,} by the AI rater.", "Provide both for the same cases."
+        )
     if n < 2:
-        raise InputError(f"{plural(n, 'labelled case')} cannot give an interval.", "Label two cases or more.")
+        raise InputError(f"An interval needs at least 2 labelled cases; got {n}.", "Label more cases.")
     return n
 
 
@@ -393,26 +401,26 @@ def class_rate(
     probability: np.ndarray | None = None,
     level: float = 0.95,
 ) -> CorrectedRate:
-    """The share of all cases that are of a class, within 0 to 1.
+    """Estimate the share of all cases that have a class, within 0 to 1.
 
     Parameters
     ----------
     labels : ndarray, shape (n_cases,) or (n_draws, n_cases)
-        1 or 0, or the share of people who named the class; NaN where nobody labelled. Rows are draws of the truth.
+        Labels: 1 or 0, or the share of people who named the class; NaN if nobody labelled. Rows are draws of the truth.
     machine : ndarray, shape (n_cases,)
-        Of the machine: 1 or 0, or a probability; NaN where it says nothing, and such cases are left out.
+        Labels of the AI rater: 1 or 0, or a probability; NaN without a label, and such cases are left out.
     method : {"ppi", "sampled", "rogan-gladen", "humans"}
     probability : ndarray, shape (n_cases,), optional
-        Of being labelled, for "sampled".
+        Probability of a label, for "sampled".
     level : float
-        Of the interval.
+        Confidence level of the interval.
 
     Raises
     ------
     InputError
         The method is unknown, fewer than two cases are labelled, or probabilities are missing.
     NotApplicableError
-        See `rogan_gladen_rate`; or no case is without a label, so that there is nothing to correct.
+        The rate is refused as in `rogan_gladen_rate`, or every case has a label, so that no correction is needed.
     """
     check_rate_method(method)
     drawn, said = np.atleast_2d(np.asarray(labels, np.float64)), np.asarray(machine, np.float64)
@@ -421,7 +429,10 @@ def class_rate(
     labelled = np.isfinite(drawn[0])
     if method == "sampled":
         if probability is None:
-            raise InputError("The probabilities of being labelled are not known.", "Give the column that holds them.")
+            raise InputError(
+                "The selection probabilities of the labelled cases are missing.",
+                "Choose the column that contains them.",
+            )
         found = sampled_rate(drawn, labelled, f, np.asarray(probability, np.float64)[known], level=level)
     elif method == "rogan-gladen":
         found = _by_rogan_gladen(drawn[:, labelled].mean(axis=0), f[labelled], f[~labelled], level)
@@ -431,7 +442,8 @@ def class_rate(
     notes = found.notes
     if (n_silent := int((~known).sum())) and method != "humans":
         notes += (
-            f"{plural(n_silent, 'case')} without a word of the machine {'is' if n_silent == 1 else 'are'} left out.",
+            f"{plural(n_silent, 'case')} without a label of the AI rater {'was' if n_silent == 1 else 'were'} left "
+            "out.",
         )
     ends = [float(np.clip(value, 0.0, 1.0)) for value in (found.estimate, found.ci_low, found.ci_high)]
     return replace(found, estimate=ends[0], ci_low=ends[1], ci_high=ends[2], notes=notes)
@@ -439,14 +451,14 @@ def class_rate(
 
 def _by_rogan_gladen(y: np.ndarray, f: np.ndarray, rest: np.ndarray, level: float) -> CorrectedRate:
     if not len(rest):
-        raise NotApplicableError("Every case is labelled: there is nothing to correct.", "Take people's labels alone.")
+        raise NotApplicableError("Every case is labelled, so no correction is needed.", "Use only people's labels.")
     positive, negative, named = float(y.sum()), float((1 - y).sum()), f > 0.5
     if min(positive, negative) < 1:
         raise NotApplicableError(
-            "The labelled cases are all of one kind.", "Label cases with the class and cases without it."
+            "All labelled cases have the class, or none has it.", "Label cases with the class and cases without it."
         )
     found = rogan_gladen_rate(
         float((rest > 0.5).mean()), len(rest), float((1 - y)[~named].sum()) / negative, round(negative),
         float(y[named].sum()) / positive, round(positive), level=level,
     )  # fmt: skip
-    return replace(found, notes=(*found.notes, f"It is of the {plural(len(rest), 'case')} without labels."))
+    return replace(found, notes=(*found.notes, f"The rate is that of the {plural(len(rest), 'case')} without labels."))

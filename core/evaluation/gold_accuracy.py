@@ -1,4 +1,4 @@
-"""Classifiers against gold: how often the gold class is among the first predicted ones, and by how much two differ."""
+"""Accuracy of classifiers by gold: how often the gold class is among the first predicted ones, with differences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ class GoldAccuracy(Result):
     ----------
     classifiers : tuple of str
     top : int
-        How many first classes count.
+        Number of first classes that count.
     n : ndarray of int64, shape (n_classifiers,)
-        Predicted cases with gold and an annotation.
+        Number of predicted cases with gold and an annotation.
     value, low, high : ndarray of float64, shape (n_classifiers,)
-        Share of them whose gold class is among the first ``top``, a tie across the last place in expectation, with
-        Wilson's interval of 95%; NaN where there is no such case.
+        Share of these whose gold class is among the first ``top``, a tie across the last place in expectation, with
+        Wilson's interval of 95%; NaN if there is no such case.
     gap, gap_se : ndarray of float64, shape (n_classifiers, n_classifiers)
         Row less column on the cases that both predict, and its standard error over cases; NaN below two of them.
     n_both : ndarray of int64, shape (n_classifiers, n_classifiers)
@@ -56,7 +56,7 @@ class GoldAccuracy(Result):
         }
 
     def words(self) -> str:
-        """Whether gold tells the two best apart, in a sentence; empty below two classifiers with gold."""
+        """State in a sentence whether gold clearly separates the two best; empty below two classifiers with gold."""
         known = np.flatnonzero(self.n > 0)
         if known.size < 2:
             return ""
@@ -64,15 +64,15 @@ class GoldAccuracy(Result):
         gap, se, n = self.gap[first, second], self.gap_se[first, second], int(self.n_both[first, second])
         names = f"{self.classifiers[first]} and {self.classifiers[second]}"
         if not np.isfinite(se):
-            return f"By gold nothing can be said of {names}: they share {n} case{'' if n == 1 else 's'} with gold."
+            return f"Cannot compare {names} by gold: they share {n} case{'' if n == 1 else 's'} with gold."
         mean, error = _with_two_more(gap, se, n)
         differ = f"differ by {number(gap, 3)} ± {number(se or error, 3)} on {n:,} cases"
         told = abs(gap) > 2 * se and abs(mean) > stdtrit(n + 1, 0.975) * error
-        return f"By gold {names} {differ}{'' if told else ', which tells neither better'}."
+        return f"By gold, {names} {differ}{'' if told else ', which is not a clear difference'}."
 
 
 def _with_two_more(gap: float, se: float, n: int) -> tuple[float, float]:
-    """Mean difference of n pairs and its error with two more pairs, of half a case won, half lost, and one alike.
+    """Compute the mean difference and its error with two more pairs, of half a case won, half lost, and one alike.
 
     On few cases that all differ alike the plain error is 0 [Agresti & Min 2005, DOI 10.1002/sim.1781].
     """
@@ -82,15 +82,15 @@ def _with_two_more(gap: float, se: float, n: int) -> tuple[float, float]:
 
 
 def gold_accuracy(dataset: Dataset, classifiers: Sequence[Predictions], top: int = 1) -> GoldAccuracy:
-    """Accuracy by gold of each classifier, and the paired differences.
+    """Compute the accuracy by gold of each classifier, and the paired differences.
 
     Parameters
     ----------
     dataset : Dataset
     classifiers : sequence of Predictions
-        Matched to it.
+        Predictions matched to the dataset.
     top : int
-        How many first classes count.
+        Number of first classes that count.
     """
     cases = gold_cases(dataset)
     gold = np.empty(0, np.int32) if dataset.gold is None else dataset.gold[cases]
@@ -117,7 +117,7 @@ def gold_accuracy(dataset: Dataset, classifiers: Sequence[Predictions], top: int
 
 
 def _right(code: np.ndarray, group: np.ndarray, gold: int, top: int) -> float:
-    """How likely the gold class is among the first ones, where tied ones stand in any order."""
+    """Compute the probability that the gold class is among the first ones, with ties in random order."""
     here = np.flatnonzero(code == gold)
     if not here.size:
         return 0.0

@@ -1,4 +1,4 @@
-"""Classifiers under uncertain truth: metrics averaged over plausible truths, with what else they could plausibly be.
+"""Classifiers under uncertain truth: metrics averaged over plausible truths, with their uncertainty.
 
 Each draw is a possible truth of the whole dataset; a metric is averaged over cases per draw [Stutz et al., eq. 7-12].
 """
@@ -14,9 +14,9 @@ from ..result_base import Columns, Result, named, rows
 from ..runtime.chunks import CancelToken
 
 METRIC_NAMES = ("top1_accuracy", "top{k}_accuracy", "set_accuracy_{k}", "overlap_{k}", "average_overlap_{k}")
-PointScores = dict[str, dict[str, float]]  # by classifier and metric, against the point estimate
+PointScores = dict[str, dict[str, float]]  # Scores against the point estimate, by classifier and metric.
 N_BOOTSTRAP = 1000
-TOP = 3  # length of the lists that pages and reports compare
+TOP = 3  # Length of the lists that pages and reports compare.
 SAME_SHARE = 1e-7
 
 
@@ -27,16 +27,16 @@ class MetricValue(Result):
     Attributes
     ----------
     mean, sd, ci_low, ci_high, min, max : float
-        Over draws; the extremes grow with their number. ``sd`` is NaN for a single draw.
+        Statistics over draws; the extremes grow with their number. ``sd`` is NaN for a single draw.
     point : float
-        Against the point estimate of the plausibilities, the standard metric.
+        Standard metric, against the point estimate of the plausibilities.
     case_se : float
-        Standard error from which cases are in the data (bootstrap over cases), a second source of uncertainty; NaN
-        below two cases.
+        Standard error from the sampling of cases (bootstrap over cases), a second source of uncertainty; NaN below two
+        cases.
     total_se : float
-        Both sources together.
+        Standard error from both sources.
     n_cases : int
-        Predicted cases; where there are none, all numbers are NaN.
+        Number of predicted cases; all values are NaN if it is 0.
     """
 
     mean: float
@@ -56,7 +56,7 @@ class MetricValue(Result):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Evaluation(Result):
-    """All classifiers at one reliability.
+    """Evaluation of all classifiers at one reliability.
 
     Attributes
     ----------
@@ -66,15 +66,15 @@ class Evaluation(Result):
     by_draw : ndarray, shape (n_classifiers, n_metrics, n_draws)
         Mean over cases per draw; NaN for a classifier that predicts none.
     by_case : ndarray, shape (n_cases, n_classifiers, n_metrics)
-        Mean over draws per case; NaN where there is no prediction.
+        Mean over draws per case; NaN without a prediction.
     by_risk : ndarray, shape (n_classifiers, 3, n_metrics), or None
-        Means over draws and over cases of low, medium and high expected risk; NaN where there are none.
+        Means over draws and over cases of low, medium and high expected risk; NaN if there are none.
     n_by_risk : ndarray of int64, shape (n_classifiers, 3), or None
     better : ndarray, shape (n_classifiers, n_classifiers, n_metrics)
         P(row better than column) on cases like those that both predict, ties one half: over draws of the truth and over
-        which cases were sampled; NaN where there is no common case.
+        the sampling of cases; NaN if they share no case.
     better_for_these : ndarray, shape (n_classifiers, n_classifiers, n_metrics)
-        The same on these very cases: over draws of the truth alone.
+        P(row better than column) on these cases only: over draws of the truth.
     """
 
     classifiers: tuple[str, ...]
@@ -111,27 +111,27 @@ class Evaluation(Result):
 
 
 def metric_names(top: int) -> tuple[str, ...]:
-    """Names of the metrics for k = ``top``."""
+    """Return the names of the metrics for k = ``top``."""
     return tuple(name.format(k=top) for name in METRIC_NAMES)
 
 
 def first_metric(top: int, n_classes: int) -> str:
-    """The metric that a page opens with: top-1 where lists of ``top`` would hold half of the classes, else top-k."""
+    """Choose the metric that a page opens with: top-1 if lists of ``top`` contain half of the classes, else top-k."""
     return metric_names(top)[0 if n_classes < 2 * top else 1]
 
 
 def evaluate(state: MetricState, reducer: Metrics, point: np.ndarray, seed: int = 0) -> Evaluation:
-    """Numbers with errors from what the reducer kept.
+    """Convert the state of the reducer to numbers with errors.
 
     Parameters
     ----------
     state : MetricState
     reducer : Metrics
-        The reducer that made it; its classifiers have names.
+        Reducer that made the state; its classifiers have names.
     point : ndarray, shape (n_cases, n_classifiers, n_metrics)
         Scores against the point estimate, from `point_scores`.
     seed : int
-        Of the bootstrap over cases.
+        Seed of the bootstrap over cases.
     """
     names = tuple(classifier.name for classifier in reducer.classifiers)
     metrics = metric_names(reducer.top)
@@ -175,17 +175,17 @@ def point_scores(
     n_classes: int,
     token: CancelToken | None = None,
 ) -> np.ndarray:
-    """Scores of every classifier on one plausibility vector per case, ties by expectation.
+    """Score every classifier on one plausibility vector per case, ties by expectation.
 
     Parameters
     ----------
     reducer : Metrics
-        Has the classifiers.
+        Reducer with the classifiers.
     ptr, class_code, share : ndarray
         Plausibilities in CSR by case; classes that are absent tie at 0.
     n_classes : int
     token : CancelToken, optional
-        Looked at before each case.
+        Token that is checked before each case.
 
     Returns
     -------
@@ -215,7 +215,7 @@ def point_scores(
 
 
 def mean_scores(point: np.ndarray, classifiers: tuple[str, ...], metrics: tuple[str, ...]) -> PointScores:
-    """The standard metrics: what `point_scores` gives, averaged over the cases that a classifier predicts.
+    """Average the scores of `point_scores` over the cases that a classifier predicts: the standard metrics.
 
     Parameters
     ----------
@@ -239,25 +239,25 @@ def mean_scores(point: np.ndarray, classifiers: tuple[str, ...], metrics: tuple[
 
 
 def tied_orders(share: np.ndarray, n_rest: int, top: int) -> tuple[np.ndarray, np.ndarray]:
-    """Orders of the first ``top`` places that stand for all that ties allow, with their probabilities.
+    """Return orders of the first ``top`` places, with weights, that give the expectation over all orders of ties.
 
-    Ties are as equal as the estimate's own convergence: 1e-7 apart. Never-named classes have share 0. Every class
-    stands at every place as often as over all orders, and no metric asks for more: a tie within the first places is
-    rotated, and a tie across the last place is left to the kernel, as never-named classes are.
+    Values are tied if they differ by at most 1e-7, the convergence of the estimate. Never-named classes have share 0.
+    Every class has every place as often as over all orders, which is enough for all metrics: a tie within the first
+    places is rotated, and the kernel handles a tie across the last place, as it does never-named classes.
 
     Parameters
     ----------
     share : ndarray, shape (n_named,)
         Point estimate of the classes that somebody named.
     n_rest : int
-        Classes that nobody named.
+        Number of classes that nobody named.
     top : int
-        How many places.
+        Number of places.
 
     Returns
     -------
     orders : ndarray of int32, shape (n_orders, top)
-        Places in ``share``; its size for a class of the tie across the last place; -1 where there are fewer classes.
+        Places in ``share``; its size for a class of the tie across the last place; -1 if there are fewer classes.
     weights : ndarray, shape (n_orders,)
     """
     within, across = _tie_blocks(share, n_rest, top)
@@ -273,9 +273,9 @@ def tied_orders(share: np.ndarray, n_rest: int, top: int) -> tuple[np.ndarray, n
 
 
 def _tie_blocks(share: np.ndarray, n_rest: int, top: int) -> tuple[list[list[int]], list[int] | None]:
-    """Ties wholly within the first places, and the named classes of the one across the last place, None without one.
+    """Find ties within the first places, and the named classes of the tie across the last place, None without one.
 
-    Classes that nobody named are in that one where the named ones do not fill the first places without a share of 0.
+    Classes that nobody named are in that tie if the named ones with a share above 0 do not fill the first places.
     """
     blocks: list[list[int]] = []
     for place in np.argsort(-share, kind="stable").tolist():
@@ -299,7 +299,7 @@ def _tie_blocks(share: np.ndarray, n_rest: int, top: int) -> tuple[list[list[int
 def _point_as_draws(
     class_code: np.ndarray, share: np.ndarray, n_classes: int, top: int
 ) -> tuple[CaseDraws, np.ndarray]:
-    """One draw for each order of a plausibility vector, the tie across the last place in the part of the rest."""
+    """Make one draw for each order of a plausibility vector; the tie across the last place is in the rest."""
     n_rest = n_classes - len(class_code)
     orders, weights = tied_orders(share, n_rest, top)
     across = _tie_blocks(share, n_rest, top)[1]
@@ -325,7 +325,7 @@ def _point_as_draws(
 
 
 def _bootstrap_se(per_case: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """One resample at a time: a matrix of them would take 160 MB for 20,000 cases."""
+    """Bootstrap the standard error with one resample at a time, because a matrix takes 160 MB for 20,000 cases."""
     n_cases = len(per_case)
     if n_cases < 2:
         return np.full(per_case.shape[1], np.nan)
@@ -344,14 +344,14 @@ def _by_risk(state: MetricState, reducer: Metrics) -> tuple[np.ndarray | None, n
 
 
 def _better(state: MetricState, reducer: Metrics, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """P(row better than column), with the sampling of cases and without it, each (n, n, n_metrics)."""
+    """Compute P(row better than column), with the sampling of cases and without it, each (n, n, n_metrics)."""
     better, for_these = np.full((2, n, n, len(METRIC_NAMES)), np.nan)
     predicted = np.isfinite(state.per_case[:, :, 0])
     for number, (a, b) in enumerate(reducer.pairs):
         if not (predicted[:, a] & predicted[:, b]).any():
             continue
         gap = state.gap[number]
-        gap = np.where(np.abs(gap) < 1e-9, 0.0, gap)  # sums of equal scores in another order
+        gap = np.where(np.abs(gap) < 1e-9, 0.0, gap)  # Sums of equal scores in another order can differ by rounding.
         p = (gap > 0).mean(axis=1) + 0.5 * (gap == 0).mean(axis=1)
         for_these[a, b], for_these[b, a] = p, 1 - p
         both = predicted[:, a] & predicted[:, b]
@@ -361,11 +361,11 @@ def _better(state: MetricState, reducer: Metrics, n: int) -> tuple[np.ndarray, n
 
 
 def _with_sampling(gap: np.ndarray, per_case: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """P(the mean difference over all cases like these is above 0), shape (n_metrics,).
+    """Compute P(the mean difference over all cases like these is above 0), shape (n_metrics,).
 
-    The difference on a draw, ``gap / n``, is one of the truth's; which cases are in the data adds Student's t on n − 1
-    degrees with the standard error of the differences by case. With one case, or cases that all differ alike, the draws
-    alone speak.
+    The difference on a draw, ``gap / n``, varies with the truth. The sampling of cases adds Student's t on n − 1
+    degrees of freedom with the standard error of the differences by case. With one case, or cases that all differ
+    alike, only the draws count.
     """
     from scipy.special import stdtr
 

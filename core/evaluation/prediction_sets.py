@@ -1,13 +1,13 @@
-"""Prediction sets that hold the truth as often as promised, where the truth itself is uncertain.
+"""Prediction sets that contain the truth as often as promised, even if the truth is uncertain.
 
-``C(x) = {k : E(x, k) ≥ τ}``, E the score of a classifier, larger is better. With one known label a case, τ is the
-order statistic ``⌊α(n + 1)⌋`` of the scores of the labels (split conformal prediction). Calibrated on voted labels the
-sets miss the truth wherever raters disagree; Monte Carlo conformal prediction draws labels from the plausibilities
-instead: ``Y_i^(1..m) ~ Cat(λ_i)``, ``ρ_k = mean_j (1 + #{i : E(x_i, Y_i^(j)) ≤ E(x, k)})/(n + 1)``,
-``C = {k : ρ_k > α}`` [Stutz et al., Conformal prediction under ambiguous ground truth, 2023]. Here λ is the
-posterior of a plausibility model at a trust γ, so the promise holds under that γ.
+``C(x) = {k : E(x, k) ≥ τ}``, E the score of a classifier, larger is better. With one known label per case, τ is the
+order statistic ``⌊α(n + 1)⌋`` of the scores of the labels (split conformal prediction). If calibrated on voted labels,
+sets miss the truth too often on cases with disagreement. Monte Carlo conformal prediction draws labels from the
+plausibilities instead: ``Y_i^(1..m) ~ Cat(λ_i)``, ``ρ_k = mean_j (1 + #{i : E(x_i, Y_i^(j)) ≤ E(x, k)})/(n + 1)``, ``C
+= {k : ρ_k > α}`` [Stutz et al., Conformal prediction under ambiguous ground truth, 2023]. Here λ is the posterior of a
+plausibility model at a reliability γ, so the promise is valid under that γ.
 
-Every method comes down to one threshold on the score, because ρ grows with it.
+Every method reduces to one threshold on the score, because ρ grows with it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ RISK_ENDS = (0.5, 1.5)
 QUARTERS = ("lowest quarter", "second quarter", "third quarter", "highest quarter")
 PROMISES = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99)
 MOST_DENSE = 50_000_000
-Labels = tuple[np.ndarray, np.ndarray, np.ndarray]  # cases, classes and weights
+Labels = tuple[np.ndarray, np.ndarray, np.ndarray]  # Cases, classes and weights.
 _MARGIN = 0.02
 _IN_ORDER = (*QUARTERS, *RISK_LEVELS)
 _ROUNDING = 1e-9
@@ -45,15 +45,15 @@ _DELTA = 0.05
 
 @dataclass(frozen=True, slots=True, repr=False)
 class CoveredShare(Result):
-    """How often sets hold the label.
+    """Share of sets that contain the label.
 
     Attributes
     ----------
     value, low, high : float
-        Mean over cases, with Wilson's interval. From `FEW` cases on its effective number of cases is that of the
-        observed variance, below it the number of cases, which is the wider.
+        Mean over cases, with Wilson's interval. From `FEW` cases on, its effective number of cases comes from the
+        observed variance. Below it, the number of cases is used, which makes it wider.
     n : int
-        Cases.
+        Number of cases.
     """
 
     value: float
@@ -67,16 +67,16 @@ class CoveredShare(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SetGroup(Result):
-    """Sets of some of the test cases.
+    """Coverage and size of the sets of some test cases.
 
     Attributes
     ----------
     by, value : str
-        What the cases are grouped by, and which of its groups this is.
+        Grouping of the cases, and the name of this group.
     n : int
     aggregated : CoveredShare
     voted : CoveredShare or None
-        None where no case has a majority vote.
+        Coverage of the majority vote; None if no case has one.
     mean_size : float
     """
 
@@ -93,14 +93,14 @@ class SetGroup(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class SetStratum(Result):
-    """The threshold of some of the cases.
+    """Threshold of one stratum of cases.
 
     Attributes
     ----------
     value : str
-        Which cases.
+        Name of the stratum.
     n : int
-        That calibrated it.
+        Number of cases that calibrated it.
     threshold : float
         -inf gives all classes.
     """
@@ -115,45 +115,45 @@ class SetStratum(Result):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PredictionSets(Result):
-    """Sets of classes for all cases that are predicted, and how often those of the test cases hold the truth.
+    """Sets of classes for all predicted cases, and how often those of the test cases contain the truth.
 
     Attributes
     ----------
     classifier : str
     alpha : float
-        At most this share of the sets may miss the truth.
+        Largest share of the sets that may miss the truth.
     n_labels : int
-        m, labels drawn for each calibration case.
+        Number m of labels drawn for each calibration case.
     corrected : bool
-        Whether half of the calibration cases correct the p-values of the other half by their distribution.
+        True if half of the calibration cases correct the p-values of the other half by their distribution.
     folds : int
-        0 where a part of the cases calibrates for the others; else each fold has the threshold of all others.
+        Number of folds, each with the threshold of all others; 0 if a part of the cases calibrates for the others.
     n_classes, n_calibration, n_test : int
     threshold : float
-        τ for a new case; -inf gives all classes. NaN where each stratum has its own.
+        Threshold τ for a new case; -inf gives all classes. NaN if each stratum has its own.
     strata : tuple of SetStratum
-        Empty where one threshold holds for all.
+        Strata; empty if one threshold applies to all cases.
     ptr : ndarray of int64, shape (n_cases + 1,)
     class_code : ndarray of int32, shape (n_entries,)
-        The set of case ``i`` is ``ptr[i]`` to ``ptr[i + 1]``, the highest score first; a case that is not predicted has
-        none.
+        Classes by case, the highest score first: the set of case ``i`` is ``ptr[i]`` to ``ptr[i + 1]``, empty if the
+        case is not predicted.
     part : ndarray of int8, shape (n_cases,)
         `CALIBRATION`, `TEST` or `LEFT_OUT`: not predicted, or without an annotation.
     covered : ndarray of float64, shape (n_cases,)
-        Plausibility of the set, ``Σ_{k in C} λ_k`` at the mean over draws; NaN where the case is not predicted.
+        Plausibility of the set, ``Σ_{k in C} λ_k`` at the mean over draws; NaN if the case is not predicted.
     listed : float
-        Plausibility of all classes that the classifier scores, mean over annotated cases. More cannot be promised
-        without giving all classes.
+        Plausibility of all classes that the classifier scores, mean over annotated cases. A larger promise needs sets
+        of all classes.
     aggregated : CoveredShare
-        Over test cases: how often sets hold the truth, whatever it is. The one to look at.
+        Share of test cases whose set contains the truth. Use this one.
     voted, true : CoveredShare or None
-        How often they hold the majority vote (a tie in expectation), and the gold class; None where there is none.
+        Share of sets that contain the majority vote (a tie in expectation), and the gold class; None if there is none.
     groups : tuple of SetGroup
     region : float or None
         Threshold of the mean score ``Σ_k λ_k E(x, k)``: plausibilities beyond it are the plausibility region of a
-        case; classes that are not listed count as of `score_unlisted`. None where there are too many scores.
+        case; classes that are not listed count as in `score_unlisted`. None if there are too many scores.
     region_covered : CoveredShare or None
-        How often a draw of the plausibilities lies in the region.
+        Share of draws of the plausibilities that are in the region.
     """
 
     classifier: str
@@ -195,36 +195,36 @@ class PredictionSets(Result):
 
     @property
     def size(self) -> np.ndarray:
-        """Classes in each set, int64 of shape (n_cases,)."""
+        """Number of classes in each set, int64 of shape (n_cases,)."""
         return np.diff(self.ptr)
 
     @property
     def mean_size(self) -> float:
-        """Classes in a set, mean over test cases."""
+        """Mean number of classes in a set, over test cases."""
         return float(self.size[self.part == TEST].mean())
 
     @property
     def all_classes(self) -> bool:
-        """Whether every set holds every class: there are too few calibration cases, or too few classes are scored."""
+        """True if every set contains every class: too few calibration cases, or too few classes with scores."""
         return all(one.threshold == -np.inf for one in self.strata) if self.strata else self.threshold == -np.inf
 
     @property
     def n_needed(self) -> int:
-        """Calibration cases, of each stratum, below which no set can leave out a class."""
+        """Number of calibration cases, in each stratum, below which no set can leave out a class."""
         least = int(np.ceil(1 / self.alpha - _ROUNDING))
         return 2 * least if self.corrected else least - 1
 
     @property
     def too_few(self) -> bool:
-        """Whether there are fewer calibration cases than that, of every stratum."""
+        """True if every stratum has fewer calibration cases than `n_needed`."""
         return max((one.n for one in self.strata), default=self.n_calibration) < self.n_needed
 
     def of_case(self, case: int) -> np.ndarray:
-        """Classes in the set of a case, the highest score first."""
+        """Return the classes in the set of a case, the highest score first."""
         return self.class_code[self.ptr[case] : self.ptr[case + 1]]
 
     def promise(self, reliability: float) -> str:
-        """What is promised, in a sentence.
+        """State the promise in a sentence.
 
         Parameters
         ----------
@@ -234,46 +234,46 @@ class PredictionSets(Result):
         words = self._promised(reliability)
         if self.all_classes or self.n_classes == 1 or self.size[self.part == TEST].min() < self.n_classes:
             return words
-        return f"{words} But the set of every test case holds {_all_of(self.n_classes)} and rules none out."
+        return f"{words} But the set of every test case contains {_all_of(self.n_classes)} and excludes none."
 
     def _promised(self, reliability: float) -> str:
         share = _rounded(1 - self.alpha)
         if self.all_classes:
-            return f"{self._why_all(share, reliability)} Every set holds {_all_of(self.n_classes)}."
-        given = f"if the truth is distributed as the plausibilities at γ = {exact(reliability)} say"
+            return f"{self._why_all(share, reliability)} Every set contains {_all_of(self.n_classes)}."
+        given = f"if the truth is distributed as the plausibilities at γ = {exact(reliability)}"
         whole = [one.value for one in self.strata if one.threshold == -np.inf]
-        given += f". All classes are given where there are too few cases: {', '.join(whole)}" if whole else ""
+        given += f". Sets contain all classes in strata with too few cases: {', '.join(whole)}" if whole else ""
         if self.corrected:
             slack = np.sqrt(np.log(2 / _DELTA) / (2 * (self.n_calibration // 2)))
             least = _rounded(max(0.0, 1 - self.alpha - slack))
             return (
-                f"About {share} of the sets of new cases like these hold the truth, {given}. With probability "
+                f"About {share} of the sets of new cases like these contain the truth, {given}. With probability "
                 f"{number(1 - _DELTA)} it is {least} or more."
             )
         if self.n_labels > 1:
             least = _rounded(max(0.0, 1 - 2 * self.alpha))
             return (
-                f"About {share} of the sets of new cases like these hold the truth, {given}. At least {least} is "
-                f"guaranteed, because {self.n_labels:,} labels a case are drawn."
+                f"About {share} of the sets of new cases like these contain the truth, {given}. At least {least} is "
+                f"guaranteed, because {self.n_labels:,} labels per case are drawn."
             )
         each = " in each stratum" if self.strata else ""
-        return f"On average at least {share} of the sets of new cases like these hold the truth{each}, {given}."
+        return f"On average at least {share} of the sets of new cases like these contain the truth{each}, {given}."
 
     def _why_all(self, share: str, reliability: float) -> str:
         if not self.too_few:
             return (
-                f"{self.classifier} lists only some classes of a case, and these hold {_rounded(self.listed)} of the "
-                f"plausible truth at γ = {exact(reliability)}: too little to promise {share}."
+                f"{self.classifier} lists only some classes of a case, with {_rounded(self.listed)} of the "
+                f"plausibility at γ = {exact(reliability)}: too little to promise {share}."
             )
         few = plural(self.n_calibration, "calibration case is", "calibration cases are")
         return (
-            f"{few} too few to promise {share}, which takes {self.n_needed:,}{' in a stratum' if self.strata else ''}."
+            f"{few} too few to promise {share}, which needs {self.n_needed:,}{' in a stratum' if self.strata else ''}."
         )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KeptPlausibilities:
-    """What draws at one γ leave for prediction sets, whatever the classifier and the promise.
+    """Reduced draws at one γ that prediction sets need, for any classifier and promise.
 
     Attributes
     ----------
@@ -281,7 +281,7 @@ class KeptPlausibilities:
     certainty : ndarray of float64, shape (n_cases,)
         Annotation certainty of the top-1 class.
     expected_risk : ndarray of float64, shape (n_cases,), or None
-        None where classes have no levels of risk.
+        Expected risk; None if classes have no levels of risk.
     """
 
     means: MeanShares
@@ -290,7 +290,7 @@ class KeptPlausibilities:
 
 
 def score_unlisted(score: np.ndarray) -> float:
-    """What a class that a classifier does not list counts in a mean of scores: 0, or 1 less than the lowest below 0.
+    """Return the score of an unlisted class in a mean of scores: 0, or 1 less than the lowest if that is below 0.
 
     Parameters
     ----------
@@ -302,15 +302,15 @@ def score_unlisted(score: np.ndarray) -> float:
 
 
 def scores_at(predictions: Predictions, case: int, codes: Sequence[int]) -> np.ndarray:
-    """Scores of some classes of a case, as the plausibility region takes them.
+    """Return scores of some classes of a case, as the plausibility region uses them.
 
     Parameters
     ----------
     predictions : Predictions
-        With scores.
+        Predictions with scores.
     case : int
     codes : sequence of int
-        Classes.
+        Codes of classes.
     """
     own = slice(predictions.ptr[case], predictions.ptr[case + 1])
     score = np.asarray(predictions.score)
@@ -319,12 +319,12 @@ def scores_at(predictions: Predictions, case: int, codes: Sequence[int]) -> np.n
 
 
 def possible_promise(listed: float, wanted: float = 0.9) -> float:
-    """The largest of `PROMISES` up to the wanted one that lists holding this much of the plausible truth can keep.
+    """Return the largest of `PROMISES` up to the wanted one that lists with this plausibility allow.
 
     Parameters
     ----------
     listed : float
-        See `PredictionSets`.
+        Plausibility of all listed classes, see `PredictionSets`.
     wanted : float
     """
     possible = [promise for promise in PROMISES if promise <= min(wanted, listed - _MARGIN)]
@@ -332,7 +332,7 @@ def possible_promise(listed: float, wanted: float = 0.9) -> float:
 
 
 def split_threshold(scores: np.ndarray, alpha: float) -> float:
-    """The threshold of split and of Monte Carlo conformal prediction, in its p-value form.
+    """Compute the threshold of split and of Monte Carlo conformal prediction, in its p-value form.
 
     Parameters
     ----------
@@ -344,8 +344,8 @@ def split_threshold(scores: np.ndarray, alpha: float) -> float:
     Returns
     -------
     float
-        A class is in the set where its score is at least this. -inf, all classes, where n is below ``1/α − 1``; inf,
-        no class, only where α is nearly 1.
+        Smallest score of a class in the set: -inf, all classes, if n is below ``1/α − 1``; inf, no class, only if α is
+        nearly 1.
 
     Raises
     ------
@@ -355,27 +355,27 @@ def split_threshold(scores: np.ndarray, alpha: float) -> float:
     check_alpha(alpha)
     scores = np.asarray(scores, np.float64)
     n, m = (len(scores), 1) if scores.ndim == 1 else scores.shape
-    # Σ_j (1 + #_j) > α m (n + 1), in whole numbers: ties and rounding make no difference.
+    # Σ_j (1 + #_j) > α m (n + 1) in integers, so that ties and rounding make no difference.
     place = int(np.floor(alpha * m * (n + 1) + _ROUNDING)) - m + 1
     return _order_statistic(scores.ravel(), place)
 
 
 def corrected_threshold(scores: np.ndarray, checks: np.ndarray, alpha: float) -> float:
-    """The threshold of Monte Carlo conformal prediction with ECDF correction.
+    """Compute the threshold of Monte Carlo conformal prediction with ECDF correction.
 
     Parameters
     ----------
     scores : ndarray, shape (n_a,) or (n_a, m)
-        As of `split_threshold`: they give the p-values.
+        Scores as in `split_threshold`, which give the p-values.
     checks : ndarray, shape (n_b,)
         Scores of one label of each other case: F is the empirical distribution of their p-values, and a class is in the
-        set where ``F(ρ_k) > α``.
+        set if ``F(ρ_k) > α``.
     alpha : float
 
     Returns
     -------
     float
-        -inf, all classes, where ``α n_b`` is below 1.
+        Threshold; -inf, all classes, if ``α n_b`` is below 1.
 
     Raises
     ------
@@ -392,10 +392,10 @@ def corrected_threshold(scores: np.ndarray, checks: np.ndarray, alpha: float) ->
 
 
 def check_alpha(alpha: float) -> None:
-    """Raise `InputError` unless α is between 0 and 1, both left out."""
+    """Raise `InputError` unless α is above 0 and below 1."""
     check_number(alpha, "The error α")
     if not 0 < alpha < 1:
-        raise InputError(f"The error α is {alpha}.", "It lies between 0 and 1; 0.05 promises 0.95.")
+        raise InputError(f"The error α must be between 0 and 1; got {alpha}.", "Use 0.05 to promise 0.95.")
 
 
 def _all_of(n_classes: int) -> str:
@@ -403,7 +403,7 @@ def _all_of(n_classes: int) -> str:
 
 
 def _rounded(share: float) -> str:
-    """Two digits, or three where they are needed."""
+    """Round to two digits, or three if they are needed."""
     return number(share, 2 if abs(share - round(share, 2)) < _ROUNDING else 3)
 
 
@@ -415,33 +415,33 @@ def _order_statistic(values: np.ndarray, place: int) -> float:
 
 @dataclass(frozen=True, slots=True)
 class SetSettings:
-    """How sets are calibrated.
+    """Settings of the calibration of sets.
 
     Attributes
     ----------
     alpha : float
-        0 < α < 1; the sets promise 1 − α.
+        Error α, 0 < α < 1; the sets promise 1 − α.
     calibrate : float
         Share of the cases that calibrate, 0 < share < 1; the others test.
     folds : int
-        From 2 on: cases are in so many folds, each with the threshold of the others, and all of them test.
+        Number of folds, if 2 or more: each fold has the threshold of the others, and all cases test.
     n_labels : int
-        m, labels drawn for each calibration case.
+        Number m of labels drawn for each calibration case.
     corrected : bool
-        Whether half of the calibration cases give the ECDF correction.
+        True if half of the calibration cases are used for the ECDF correction.
     within : {"", "group", "risk", "certainty"}
         One threshold for all; or a threshold for each group of cases, level of expected risk or quarter of certainty
-        (Mondrian), so that the promise holds within each. A new case has a risk or a certainty only once it is
+        (Mondrian), so that the promise is valid within each. A new case has a risk or a certainty only once it is
         annotated.
     seed : int
-        Of labels and of which cases calibrate.
+        Seed of labels and of the choice of calibration cases.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
 
     Raises
     ------
     InputError
-        One is out of its range.
+        A setting is out of its range.
     """
 
     alpha: float = 0.1
@@ -460,9 +460,11 @@ class SetSettings:
         check_whole(self.folds, "The number of folds", 0)
         check_number(self.calibrate, "The share that calibrates")
         if self.folds == 1:
-            raise InputError("One fold leaves no case to calibrate on.", "Give 2 folds or more.")
+            raise InputError("One fold leaves no case to calibrate on.", "Use 2 folds or more.")
         if not 0 < self.calibrate < 1:
-            raise InputError(f"The share that calibrates is {self.calibrate}.", "It lies between 0 and 1.")
+            raise InputError(
+                f"The share that calibrates must be between 0 and 1; got {self.calibrate}.", "Use a share such as 0.5."
+            )
 
 
 def prediction_sets(
@@ -474,29 +476,29 @@ def prediction_sets(
     votes: Labels | None = None,
     **settings: Any,
 ) -> PredictionSets:
-    """Sets of one classifier at a promised coverage, from kept plausibilities.
+    """Compute the sets of one classifier at a promised coverage, from reduced draws.
 
     Parameters
     ----------
     predictions : Predictions
         Matched to the dataset.
     dataset : Dataset
-        That the plausibilities are of.
+        Dataset of the plausibilities.
     kept : KeptPlausibilities
-        From draws at one γ.
+        Reduced draws at one γ.
     model : PlausibilityModel, optional
-        Gives the majority vote as its point estimate; without it nothing is said of voted coverage.
+        Model whose point estimate is the majority vote; without it, voted coverage is not computed.
     votes : tuple of three ndarray, optional
-        These votes, of `majority_votes`, where they are known: they are the same for all sets of the same data.
+        Majority votes by `majority_votes`, if known; they are the same for all sets of the same data.
     **settings
-        Of `SetSettings`: ``alpha`` and so on.
+        Arguments of `SetSettings`, such as ``alpha``.
 
     Raises
     ------
     InputError
         A setting is out of its range, or predictions are of other data.
     NotApplicableError
-        The classifier gives no scores, or fewer than two annotated cases are predicted.
+        The classifier has no scores, or fewer than two annotated cases are predicted.
     """
     how = SetSettings(**settings)
     _check(predictions, dataset)
@@ -535,10 +537,10 @@ def _calibration(
     usable = np.flatnonzero(predictions.predicted & (np.diff(dataset.case_ptr) > 0))
     if usable.size < 2:
         raise NotApplicableError(
-            f"{predictions.name} predicts {plural(usable.size, 'annotated case')}; prediction sets take two or more.",
-            "One calibrates and one tests.",
+            f"{predictions.name} predicts {plural(usable.size, 'annotated case')}; prediction sets need two or more.",
+            "Add predictions of more cases.",
         )
-    labels = _labels(dataset, means, how.n_labels + 1, how.seed)  # the last one checks, where there is a correction
+    labels = _labels(dataset, means, how.n_labels + 1, how.seed)  # The last one checks if there is a correction.
     every = np.arange(dataset.n_cases)
     return _Calibration(
         np.stack([scores.of(every, labels[:, n]) for n in range(how.n_labels + 1)], axis=1),
@@ -561,13 +563,13 @@ class _Scores:
         self._keys = keys[self._order]
 
     def of(self, case: np.ndarray, code: np.ndarray) -> np.ndarray:
-        """Score of each pair of case and class."""
+        """Return the score of each pair of case and class."""
         wanted = case * self.n_classes + code
         place = np.minimum(np.searchsorted(self._keys, wanted), max(len(self._keys) - 1, 0))
         return np.where(self._keys[place] == wanted, self.score[self._order[place]], -np.inf)
 
     def dense(self) -> np.ndarray | None:
-        """All scores, shape (n_cases, n_classes), see `score_unlisted`; None where they are too many."""
+        """Return all scores, shape (n_cases, n_classes), see `score_unlisted`; None if there are too many."""
         shape = len(self.ptr) - 1, self.n_classes
         if shape[0] * shape[1] > MOST_DENSE:
             return None
@@ -578,7 +580,7 @@ class _Scores:
 
 @dataclass(frozen=True, slots=True)
 class _Calibration:
-    """What thresholds are made of: scores of drawn labels, (n_cases, m + 1), and cases in random order."""
+    """Input of thresholds: scores of drawn labels, (n_cases, m + 1), and cases in random order."""
 
     drawn: np.ndarray
     stratum: np.ndarray
@@ -587,7 +589,7 @@ class _Calibration:
     corrected: bool
 
     def threshold(self, cases: np.ndarray, name: str) -> SetStratum:
-        """Of a stratum, from these cases."""
+        """Compute the threshold of a stratum from these cases."""
         own = cases[self.stratum[cases] == name]
         if self.corrected:
             tau = corrected_threshold(self.drawn[own[0::2], :-1], self.drawn[own[1::2], -1], self.alpha)
@@ -596,13 +598,13 @@ class _Calibration:
         return SetStratum(name, len(own), tau)
 
     def thresholds(self, cases: np.ndarray) -> tuple[SetStratum, ...]:
-        """Of every stratum that an annotated case is in."""
+        """Compute the threshold of every stratum that an annotated case is in."""
         return tuple(self.threshold(cases, name) for name in sorted(set(self.stratum[self.order].tolist())))
 
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """Which cases calibrate and test, τ of each case, and τ for new ones."""
+    """Plan of calibration: cases that calibrate and test, τ of each case, and τ for new ones."""
 
     part: np.ndarray
     taus: np.ndarray
@@ -624,7 +626,7 @@ def _in_folds(calibration: _Calibration, folds: int) -> _Plan:
     part = np.full(len(stratum), LEFT_OUT, np.int8)
     part[order] = TEST
     new = calibration.thresholds(order)
-    taus = _applied(stratum, new)  # also of cases that have no annotation
+    taus = _applied(stratum, new)  # Cases without an annotation have a group, too.
     number = np.arange(len(order)) % folds
     for fold in range(folds):
         mine = order[number == fold]
@@ -633,7 +635,7 @@ def _in_folds(calibration: _Calibration, folds: int) -> _Plan:
 
 
 def _applied(stratum: np.ndarray, thresholds: tuple[SetStratum, ...]) -> np.ndarray:
-    """τ of each case; all classes for a stratum that no annotated case is in."""
+    """Return τ of each case; all classes for a stratum that no annotated case is in."""
     taus = np.full(len(stratum), -np.inf)
     for one in thresholds:
         taus[stratum == one.value] = one.threshold
@@ -642,19 +644,22 @@ def _applied(stratum: np.ndarray, thresholds: tuple[SetStratum, ...]) -> np.ndar
 
 def _check(predictions: Predictions, dataset: Dataset) -> None:
     if len(predictions.ptr) != dataset.n_cases + 1:
-        raise InputError(f"{predictions.name}: the predictions are of other data.", "Match them to these data.")
+        raise InputError(f"{predictions.name}: the predictions belong to other data.", "Match them to these data.")
     if predictions.score is None:
-        raise NotApplicableError(f"{predictions.name} has an order of classes and no scores.", "Give scores.")
+        raise NotApplicableError(
+            f"Cannot compute prediction sets of {predictions.name}: it has an order of classes, but no scores.",
+            "Give scores.",
+        )
 
 
 def _labels(dataset: Dataset, means: MeanShares, n_labels: int, seed: int) -> np.ndarray:
-    """Classes drawn for each case, shape (n_cases, n_labels)."""
+    """Draw classes for each case, shape (n_cases, n_labels)."""
     seeds = case_seeds(seed, dataset.cases, "labels of prediction sets")
     return draw_labels(seeds, means.ptr, means.class_code, means.share, means.n_rest, n_labels)
 
 
 def _mass(scores: _Scores, means: MeanShares) -> np.ndarray:
-    """Mean plausibility of each class that the classifier lists, in its order."""
+    """Compute the mean plausibility of each class that the classifier lists, in its order."""
     n_cases = means.n_cases
     named = np.repeat(np.arange(n_cases), np.diff(means.ptr)) * scores.n_classes + means.class_code
     wanted = scores.case * scores.n_classes + scores.code
@@ -666,7 +671,7 @@ def _mass(scores: _Scores, means: MeanShares) -> np.ndarray:
 
 
 def _sets(scores: _Scores, means: MeanShares, taus: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The sets in CSR, and the plausibility that each covers."""
+    """Return the sets in CSR, and the plausibility that each covers."""
     n_cases, listed = len(taus), np.diff(scores.ptr)
     inside = scores.score >= taus[scores.case]
     covered = np.bincount(scores.case, _mass(scores, means) * inside, n_cases)
@@ -675,7 +680,7 @@ def _sets(scores: _Scores, means: MeanShares, taus: np.ndarray) -> tuple[np.ndar
     covered[listed == 0] = np.nan
     case, code = scores.case[inside], scores.code[inside]
     short = np.flatnonzero(every & (listed < scores.n_classes))
-    if short.size:  # all classes: those that the classifier does not list come last
+    if short.size:  # The set has all classes, so those that the classifier does not list come last.
         missing = np.ones((short.size, scores.n_classes), bool)
         row = np.full(n_cases, -1)
         row[short] = np.arange(short.size)
@@ -690,12 +695,12 @@ def _sets(scores: _Scores, means: MeanShares, taus: np.ndarray) -> tuple[np.ndar
 
 
 def _whole(covered: np.ndarray) -> np.ndarray:
-    """Sums of plausibilities, those that rounding alone keeps from 1 as 1."""
+    """Set sums of plausibilities that differ from 1 only by rounding to 1."""
     return np.where(covered > 1 - _SUMS, 1.0, covered)
 
 
 def majority_votes(model: PlausibilityModel, dataset: Dataset) -> Labels:
-    """Case, class and weight of every majority vote, a model's point estimate; the weights of a tie sum to one.
+    """Return case, class and weight of every majority vote, a model's point estimate; weights of a tie sum to one.
 
     Parameters
     ----------
@@ -728,7 +733,7 @@ def _no_labels() -> Labels:
 
 
 def _held(scores: _Scores, taus: np.ndarray, case: np.ndarray, code: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """Weight of the labels that are in the set of their case, shape (n_cases,); NaN without a label."""
+    """Compute the weight of the labels that are in the set of their case, shape (n_cases,); NaN without a label."""
     found = np.full(len(taus), np.nan)
     found[case] = np.bincount(case, weight * (scores.of(case, code) >= taus[case]), len(taus))[case]
     return found
@@ -761,7 +766,7 @@ def _by(groups: Mapping[str, np.ndarray], tested, covered, vote, size, level) ->
 
 
 def _region(scores: _Scores, means: MeanShares, dataset: Dataset, plan: _Plan, how: SetSettings):
-    """Threshold of the plausibility region, and whether the draw of each case lies in its own."""
+    """Compute the threshold of the plausibility region, and whether each case's draw is in its own region."""
     dense = scores.dense()
     if dense is None:
         return None, None
@@ -774,7 +779,7 @@ def _region(scores: _Scores, means: MeanShares, dataset: Dataset, plan: _Plan, h
 
 
 def _groups(dataset: Dataset, kept: KeptPlausibilities) -> dict[str, np.ndarray]:
-    """What cases are grouped by, each with the group of every case; "" is none."""
+    """Return the groupings of cases, each with the group of every case, "" for none."""
     found = {"certainty": quarters(kept.certainty)}
     if dataset.case_group is not None:
         found["group"] = np.array(dataset.case_group, dtype=str)
@@ -784,7 +789,7 @@ def _groups(dataset: Dataset, kept: KeptPlausibilities) -> dict[str, np.ndarray]
 
 
 def sets_table(found: PredictionSets, dataset: Dataset) -> pd.DataFrame:
-    """The set of every case: a row a case with its size, the plausibility that it covers and its classes.
+    """Build a table of the set of every case: its size, the plausibility that it covers and its classes.
 
     Classes are one text, separated by "; ", the highest score first.
 
@@ -792,7 +797,7 @@ def sets_table(found: PredictionSets, dataset: Dataset) -> pd.DataFrame:
     ----------
     found : PredictionSets
     dataset : Dataset
-        That it is of.
+        Dataset of the sets.
     """
     names = np.array(dataset.classes, dtype=object)
     used = {CALIBRATION: "calibration", TEST: "test", LEFT_OUT: "neither"}
@@ -809,12 +814,12 @@ def sets_table(found: PredictionSets, dataset: Dataset) -> pd.DataFrame:
 
 
 def quarters(values: np.ndarray) -> np.ndarray:
-    """Which quarter of all values each is in, as words of `QUARTERS`; equal values are in one quarter.
+    """Return the quarter of all values that each is in, as words of `QUARTERS`; equal values share a quarter.
 
     Parameters
     ----------
     values : ndarray, shape (n,)
-        NaN is in none.
+        Values; NaN is in no quarter.
     """
     found = np.full(len(values), "", dtype=object)
     known = np.isfinite(values)

@@ -1,4 +1,4 @@
-"""Predictions of classifiers, matched to the cases and classes of a dataset, with what is missing listed."""
+"""Predictions of classifiers, matched to the cases and classes of a dataset, with a list of missing ones."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -44,13 +44,13 @@ class Predictions(Result):
     name : str
     ptr : ndarray of int64, shape (n_cases + 1,)
     class_code : ndarray of int32, shape (n_entries,)
-        Best first.
+        Codes of classes, the best first.
     group : ndarray of int32, shape (n_entries,)
         Block of tied scores within the case, 0, 1, ...
     notes : tuple of str
-        What does not match: cases without a prediction, predictions of other cases, scores that do not sum to one.
+        Mismatches: cases without a prediction, predictions of other cases, scores that do not sum to one.
     score : ndarray of float64, shape (n_entries,), or None
-        Higher is better; None where only the order is known.
+        Scores, higher is better; None if only the order is known.
 
     Raises
     ------
@@ -92,14 +92,15 @@ class Predictions(Result):
 
     @property
     def predicted(self) -> np.ndarray:
-        """Which cases have a prediction, bool, shape (n_cases,)."""
+        """True for cases with a prediction, bool, shape (n_cases,)."""
         return np.diff(self.ptr) > 0
 
     def probabilities(self, n_classes: int) -> np.ndarray | None:
-        """The probability of every class, shape (n_cases, n_classes), NaN on cases without a prediction.
+        """Return the probability of every class, shape (n_cases, n_classes), NaN on cases without a prediction.
 
-        What a list leaves to 1 is spread evenly over the classes that it does not name. None where only the order is
-        known, or the scores of some case are no probabilities: below 0, of a sum above 1, or below 1 of all classes.
+        The remainder of a list to 1 is divided equally among the classes that it does not name. None if only the order
+        is known, or if the scores of a case are not probabilities: below 0, with a sum above 1, or with a sum of all
+        classes below 1.
 
         Parameters
         ----------
@@ -119,14 +120,14 @@ class Predictions(Result):
         return found / found.sum(axis=1, keepdims=True)
 
     def n_tied(self, top: int) -> int:
-        """Cases with a tie of scores across place ``top``."""
+        """Count cases with a tie of scores across place ``top``."""
         first, last = self.ptr[:-1], self.ptr[1:]
         long = last - first > top
         here = (first + top)[long]
         return int((self.group[here] == self.group[here - 1]).sum())
 
     def n_short(self, top: int) -> int:
-        """Predicted cases with fewer than ``top`` classes; the missing places are misses."""
+        """Count predicted cases with fewer than ``top`` classes; the missing places are misses."""
         sizes = np.diff(self.ptr)
         return int(((sizes > 0) & (sizes < top)).sum())
 
@@ -140,7 +141,7 @@ def match_predictions(
     *,
     probabilities: bool = False,
 ) -> Predictions:
-    """One classifier's scores, one row per case and class, in the order of a dataset.
+    """Match one classifier's scores, one row per case and class, to the cases and classes of a dataset.
 
     Parameters
     ----------
@@ -149,14 +150,14 @@ def match_predictions(
     score : ndarray, shape (n_rows,)
         Higher is better; equal is tied.
     name : str
-        Of the classifier.
+        Name of the classifier.
     probabilities : bool
-        Whether to tell of cases whose scores do not sum to one; a list of some classes may sum to less.
+        True to report cases whose scores do not sum to one; a list of some classes may sum to less.
 
     Raises
     ------
     InputError
-        No case in common; or, on a case of the data, an unknown class, a score that is not a number, a class twice.
+        No case is shared, or a case of the data has an unknown class, a score that is not a number, or a class twice.
     """
     position = {case_id: case for case, case_id in enumerate(dataset.cases)}
     codes = {class_name: code for code, class_name in enumerate(dataset.classes)}
@@ -165,7 +166,7 @@ def match_predictions(
     code = np.array([codes.get(class_name, -1) for class_name in class_names], np.int64)
     known = case >= 0
     if not known.any():
-        raise InputError(f"{name}: no prediction is for a case of these data.", "Look at the case ids.")
+        raise InputError(f"{name}: none of the predicted cases is in these data.", "Check the case IDs.")
     if (unknown := np.flatnonzero(known & (code < 0))).size:
         raise InputError(
             f"{name}: class {class_names[unknown[0]]!r} on case {case_ids[unknown[0]]!r} is not in the list.",
@@ -174,12 +175,12 @@ def match_predictions(
     if (bad := np.flatnonzero(known & ~np.isfinite(score))).size:
         raise InputError(
             f"{name}: the score of class {class_names[bad[0]]!r} on case {case_ids[bad[0]]!r} is not a number.",
-            "Give every listed class a finite score.",
+            "Use a finite score for every listed class.",
         )
     notes = []
     n_other = len({case_id for case_id, inside in zip(case_ids, known, strict=True) if not inside})
     if n_other:
-        notes.append(f"{name}: predictions of {plural(n_other, 'case')} not in the data are skipped.")
+        notes.append(f"{name}: predictions of {plural(n_other, 'case')} not in the data left out.")
     case, code, score = case[known], code[known], score[known]
     _refuse_twice(dataset, case, code, name)
     order = np.lexsort((code, -score, case))
@@ -199,12 +200,12 @@ def _refuse_twice(dataset: Dataset, case: np.ndarray, code: np.ndarray, name: st
         first = frame[frame.duplicated()].iloc[0]
         raise InputError(
             f"{name}: class {dataset.classes[first.code]!r} is predicted twice on case {dataset.cases[first.case]!r}.",
-            "Give each class one score.",
+            "Keep one score per class.",
         )
 
 
 def _remarks(dataset: Dataset, ptr: np.ndarray, sums: np.ndarray | None, name: str) -> list[str]:
-    """What a user should know of the cases: none predicted, or scores, whose sums are given, that are no shares."""
+    """Describe problems with the cases: none predicted, or sums of scores that differ from one."""
     notes, n_listed = [], np.diff(ptr)
     n_missing = int((n_listed == 0).sum())
     if n_missing:
@@ -216,8 +217,8 @@ def _remarks(dataset: Dataset, ptr: np.ndarray, sums: np.ndarray | None, name: s
         n_off = int(((sums > 1 + SUM_TOLERANCE) | (whole & (sums < 1 - SUM_TOLERANCE))).sum())
         if n_off:
             notes.append(
-                f"{name}: the scores of {plural(n_off, 'case')} do not sum to one; metrics use their order alone, "
-                "prediction sets the scores as they are."
+                f"{name}: the scores of {plural(n_off, 'case')} do not sum to one. Metrics use only their order; "
+                "prediction sets use the scores without change."
             )
     return notes
 
@@ -225,25 +226,25 @@ def _remarks(dataset: Dataset, ptr: np.ndarray, sums: np.ndarray | None, name: s
 def open_predictions(
     name: str, content: bytes, dataset: Dataset, whole: Dataset | None = None
 ) -> tuple[Predictions, ...]:
-    """Predictions in a file: a table (see `read_predictions`), a matrix without names (see `match_matrix`), or answers.
+    """Read predictions from a file: a table (see `read_predictions`), a matrix (see `match_matrix`), or answers.
 
-    Answers are one class a case without a score: in a table, in JSON by rater, or in the log of an evaluation (see
+    Answers are one class per case without a score: in a table, in JSON by rater, or in the log of an evaluation (see
     `core.ingest.machine_answers`); each rater of JSON is a classifier.
 
     Parameters
     ----------
     name : str
-        Of the classifier, where the file names none.
+        Name of the classifier, if the file has none.
     content : bytes
     dataset : Dataset
-        What they are matched to.
+        Dataset to which predictions are matched.
     whole : Dataset, optional
-        The data that ``dataset`` was selected from; rows of a matrix are its cases.
+        Data that ``dataset`` was selected from; rows of a matrix are its cases.
 
     Raises
     ------
     InputError
-        See those functions.
+        The file is refused by one of those functions.
     """
     with reading(len(content)):
         if is_matrix(content):
@@ -256,9 +257,9 @@ def open_predictions(
 
 
 def _of_answers(answers: Dataset, dataset: Dataset, name: str) -> tuple[Predictions, ...]:
-    """The first answer of each rater to a case as the class that it predicts there."""
+    """Return the first answer of each rater to a case as the class that it predicts there."""
     if answers.kind != "class":
-        raise InputError(f"{name}: the answers are no classes.", "Give one class a case, or a table of scores.")
+        raise InputError(f"{name}: the answers are not classes.", "Provide one class per case, or a table of scores.")
     found = []
     for code, rater in enumerate(answers.raters if answers.raters_identified else (name,)):
         own = answers.rater == code if answers.raters_identified else np.ones(answers.n_annotations, bool)
@@ -269,25 +270,25 @@ def _of_answers(answers: Dataset, dataset: Dataset, name: str) -> tuple[Predicti
 
 
 def match_matrix(dataset: Dataset, matrix: np.ndarray, name: str, *, whole: Dataset | None = None) -> Predictions:
-    """One classifier's scores from a matrix: row n is the n-th case, column k the k-th class of the list.
+    """Match one classifier's scores in a matrix: row n is the n-th case, column k the k-th class of the list.
 
-    Where the cases are numbered (1, 2, …) and some rows are of no case, because nobody annotated it, rows go by number;
-    so do columns where classes are numbers from 0.
+    If cases are numbered (1, 2, …) and some have no annotation, rows are matched by number; so are columns if classes
+    are numbers from 0.
 
     Parameters
     ----------
     dataset : Dataset
-        What they are matched to.
+        Dataset to which predictions are matched.
     matrix : ndarray, shape (n_rows, n_columns)
         Higher is better; equal is tied.
     name : str
     whole : Dataset, optional
-        The data that ``dataset`` was selected from.
+        Data that ``dataset`` was selected from.
 
     Raises
     ------
     InputError
-        The matrix has another shape than the data.
+        The shape of the matrix differs from that of the data.
     """
     whole = dataset if whole is None else whole
     n_rows, n_columns = matrix.shape
@@ -297,8 +298,8 @@ def match_matrix(dataset: Dataset, matrix: np.ndarray, name: str, *, whole: Data
         raise InputError(
             f"{name}: a matrix of {n_rows:,} rows and {n_columns:,} columns, but there are "
             f"{plural(whole.n_cases, 'case')} and {plural(whole.n_classes, 'class', 'classes')}.",
-            "Give a row for each case and a column for each class, both in the order of the data; open the list of "
-            "all classes with them where some were never given.",
+            "Use one row per case and one column per class, both in the order of the data. If some classes were never "
+            "used, open the data with the list of all classes.",
         )
     selected = set(dataset.cases)
     kept = [place for place, case in enumerate(whole.cases) if case in selected]
@@ -306,12 +307,12 @@ def match_matrix(dataset: Dataset, matrix: np.ndarray, name: str, *, whole: Data
     names = np.tile(np.array(whole.classes, object), len(kept))
     scores = matrix[np.ix_(rows[kept], columns)].ravel()
     found = match_predictions(dataset, case_ids.tolist(), names.tolist(), scores, name, probabilities=True)
-    said = f"{name}: {n_rows:,} rows × {n_columns:,} columns without names, taken for cases and classes in order."
+    said = f"{name}: {n_rows:,} rows × {n_columns:,} columns without names, read as cases and classes in order."
     return replace(found, notes=(said, *found.notes))
 
 
 def _numbered(names: Sequence[str], n: int, first: int) -> np.ndarray | None:
-    """Place in a matrix of each name: as listed, or by its number, counted from ``first``; None where neither fits."""
+    """Return the place of each name in a matrix: as listed, or by its number from ``first``; None if neither fits."""
     if len(names) == n:
         return np.arange(n)
     if not all(name.isascii() and name.isdigit() for name in names):
@@ -321,18 +322,18 @@ def _numbered(names: Sequence[str], n: int, first: int) -> np.ndarray | None:
 
 
 def read_predictions(raw: RawTable, dataset: Dataset, name: str) -> tuple[Predictions, ...]:
-    """Predictions from a table: long (case, class, score or rank, perhaps classifier) or wide (a column per class).
+    """Read predictions from a table: long (case, class, score or rank, perhaps classifier) or wide (column per class).
 
-    Of one class a case score and rank may be left out: it is the first, and of the others nothing is known. A
-    classifier that cannot be read is left out and told of in the notes of the first that can.
+    Score and rank may be omitted with one class per case: it is the first, and the others are unknown. A classifier
+    that cannot be read is left out and reported in the notes of the first one that can.
 
     Parameters
     ----------
     raw : RawTable
     dataset : Dataset
-        Whose cases and classes the names are.
+        Dataset with the cases and classes that the table names.
     name : str
-        Of the file; of the classifier, where no column names it.
+        Name of the file, and of the classifier if no column names it.
 
     Raises
     ------
@@ -350,8 +351,8 @@ def read_predictions(raw: RawTable, dataset: Dataset, name: str) -> tuple[Predic
         roles["rank"] = ""
     else:
         raise InputError(
-            f"{name}: neither a column of classes nor columns named by class were found.",
-            "Give one row per case and class (case, class, score), or one column per class.",
+            f"Could not read {name}: it has no column of classes, and no columns named by class.",
+            "Use one row per case and class (case, class, score), or one column per class.",
         )
     who, case_ids, class_names, scores = columns
     found, errors = [], []
@@ -371,7 +372,7 @@ def read_predictions(raw: RawTable, dataset: Dataset, name: str) -> tuple[Predic
         except InputError as error:
             errors.append(error)
     if not found:
-        raise errors[0] if errors else InputError(f"{name}: there are no predictions.", notes[0] if notes else "")
+        raise errors[0] if errors else InputError(f"{name}: no predictions were found.", notes[0] if notes else "")
     notes += [f"{error} This classifier is left out." for error in errors]
     return (replace(found[0], notes=(*notes, *found[0].notes)), *found[1:])
 
@@ -380,7 +381,7 @@ _Columns = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def _long(raw: RawTable, roles: dict[str, str], name: str) -> tuple[_Columns, list[str]]:
-    """Classifier, case, class and score of every row, and what was skipped."""
+    """Return classifier, case, class and score of every row, and notes on rows left out."""
     who, known = _classifiers(raw, roles, name)
     cases, classes = encode(raw.table[roles["case"]]), encode(raw.table[roles["class"]])
     if "score" in roles or "rank" in roles:
@@ -390,20 +391,22 @@ def _long(raw: RawTable, roles: dict[str, str], name: str) -> tuple[_Columns, li
         scores = -np.ones(raw.table.num_rows)
     usable = known & (cases.code >= 0) & (classes.code >= 0)
     n_empty = int((~usable).sum())
-    notes = [f"{name}: {plural(n_empty, 'row')} without a case, a class or a classifier skipped."] if n_empty else []
+    notes = [f"{name}: {plural(n_empty, 'row')} without a case, a class or a classifier left out."] if n_empty else []
     return (who[usable], texts_of(cases)[usable], texts_of(classes)[usable], scores[usable]), notes
 
 
 def _answers(raw: RawTable, roles: dict[str, str], name: str) -> tuple[_Columns, list[str]]:
-    """As `_long`, of one class a case, which is the first."""
+    """Return the same as `_long`, for one class per case, which is the first."""
     columns, notes = _long(raw, roles, name)
     if pd.DataFrame({"who": columns[0], "case": columns[1]}).duplicated().any():
-        raise InputError(f"{name}: there is no column of scores or ranks.", "Add one, named score or rank.")
-    return columns, [*notes, f"{name}: one class a case, without scores."]
+        raise InputError(
+            f"Could not read {name}: it has no column of scores or ranks.", "Add one, named score or rank."
+        )
+    return columns, [*notes, f"{name}: one class per case, without scores."]
 
 
 def _wide(raw: RawTable, roles: dict[str, str], class_columns: list[str], name: str) -> tuple[_Columns, list[str]]:
-    """As `_long`, from one row per case; an empty cell is no prediction, a cell that says NaN is a score."""
+    """Return the same as `_long`, from one row per case; an empty cell is no prediction, a cell "NaN" is a score."""
     who, known = _classifiers(raw, roles, name)
     cases = encode(raw.table[roles["case"]])
     usable = known & (cases.code >= 0)
@@ -419,21 +422,21 @@ def _wide(raw: RawTable, roles: dict[str, str], class_columns: list[str], name: 
         parts.append((who[rows], case_ids[rows], np.full(len(rows), column, object), scores[rows]))
     notes = []
     if n_empty:
-        notes.append(f"{name}: {plural(n_empty, 'empty cell')}; those classes count as not predicted.")
+        notes.append(f"{name}: {plural(n_empty, 'empty cell')}; these classes count as not predicted.")
     if n_rows := int((~usable).sum()):
-        notes.append(f"{name}: {plural(n_rows, 'row')} without a case or a classifier skipped.")
+        notes.append(f"{name}: {plural(n_rows, 'row')} without a case or a classifier left out.")
     others = [
         column for column in raw.columns if column not in {*class_columns, roles["case"], roles.get("classifier")}
     ]
     if others:
         listed = ", ".join(others[:5]) + (", ..." if len(others) > 5 else "")
-        notes.append(f"{name}: {plural(len(others), 'column')} not named by a class skipped ({listed}).")
+        notes.append(f"{name}: {plural(len(others), 'column')} not named by a class left out ({listed}).")
     who, names, columns, scores = (np.concatenate(part) for part in zip(*parts, strict=True))
     return (who, names, columns, scores), notes
 
 
 def _classifiers(raw: RawTable, roles: dict[str, str], name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Name of each row's classifier, and whether it has one."""
+    """Return the name of each row's classifier, and whether it has one."""
     if "classifier" not in roles:
         return np.full(raw.table.num_rows, name, object), np.ones(raw.table.num_rows, bool)
     who = encode(raw.table[roles["classifier"]])
@@ -441,26 +444,26 @@ def _classifiers(raw: RawTable, roles: dict[str, str], name: str) -> tuple[np.nd
 
 
 def texts_of(coded: Coded) -> np.ndarray:
-    """The texts of a coded column, "" where there is none, ndarray of object."""
+    """Return the texts of a coded column, "" if missing, ndarray of object."""
     return np.array([*coded.values, ""], dtype=object)[coded.code]
 
 
 def numbers_of(raw: RawTable, column: str) -> np.ndarray:
-    """The numbers of a column, NaN where there is none, ndarray of float64."""
+    """Return the numbers of a column, NaN if missing, ndarray of float64."""
     coded = encode(raw.table[column])
     return np.append(to_numbers(coded.values, decimal_comma=raw.decimal_comma), np.nan)[coded.code]
 
 
 def by_classifier(raw: RawTable, roles: dict[str, str], name: str) -> list[tuple[str, np.ndarray]]:
-    """Each classifier with its rows, in the order of the file; one that has no name is left out.
+    """Group rows by classifier, in the order of the file; one that has no name is left out.
 
     Parameters
     ----------
     raw : RawTable
     roles : dict
-        Of `columns_of`.
+        Roles from `columns_of`.
     name : str
-        Of the classifier, if no column names it.
+        Name of the classifier, if no column names it.
     """
     who, _ = _classifiers(raw, roles, name)
     return [(str(title), who == title) for title in dict.fromkeys(who.tolist()) if title]
@@ -469,28 +472,28 @@ def by_classifier(raw: RawTable, roles: dict[str, str], name: str) -> list[tuple
 def match_rows(
     dataset: Dataset, name: str, case_ids: np.ndarray, usable: np.ndarray, what: str
 ) -> tuple[np.ndarray, np.ndarray, tuple[str, ...]]:
-    """Cases of rows of which each holds all that is predicted of one case.
+    """Match rows that each contain the whole prediction of one case to the cases of a dataset.
 
     Parameters
     ----------
     dataset : Dataset
     name : str
-        Of the classifier.
+        Name of the classifier.
     case_ids : ndarray of object, shape (n_rows,)
     usable : ndarray of bool, shape (n_rows,)
-        Whether a row holds something.
+        True for rows with a value.
     what : str
-        What a row holds, such as "score".
+        Content of a row, such as "score".
 
     Returns
     -------
     ndarray, ndarray, tuple of str
-        The rows that are used, the case of each of them, and what was left out.
+        Rows that are used, the case of each of them, and notes on what was left out.
 
     Raises
     ------
     InputError
-        No row is of a case of the data, or two are of the same.
+        No row belongs to a case of the data, or two rows have the same case.
     """
     place = {case_id: code for code, case_id in enumerate(dataset.cases)}
     code = np.array([place.get(case_id, -1) for case_id in case_ids.tolist()], np.int64)
@@ -498,12 +501,12 @@ def match_rows(
     n_predicted = np.bincount(code[rows], minlength=dataset.n_cases)
     if not rows.size:
         raise InputError(
-            f"{name}: no predicted {what} is for a case of these data.",
-            "Cases must be called as in the annotations, and scores must be numbers.",
+            f"{name}: no predicted {what} belongs to a case of these data.",
+            "Use the case IDs of the annotations, and numbers as scores.",
         )
     if (twice := np.flatnonzero(n_predicted > 1)).size:
         raise InputError(
-            f"{name}: case {dataset.cases[twice[0]]!r} has two predicted {what}s.", "Give each case one row."
+            f"{name}: case {dataset.cases[twice[0]]!r} has two predicted {what}s.", "Use one row per case."
         )
     left_out = {
         "{} of cases that are not in the data left out": (int((code < 0).sum()), "row"),
@@ -524,13 +527,13 @@ _ROLES = {
 
 
 def columns_of(columns: Sequence[str], classes: Sequence[str]) -> dict[str, str]:
-    """Column of each role by its name; the case by any name that a table of annotations may have, or the first.
+    """Find the column of each role by its name; the case by any usual name in a table of annotations, or the first.
 
     Parameters
     ----------
     columns : sequence of str
     classes : sequence of str
-        Columns that are called like one of these are of that class and have no role.
+        Class names; a column with such a name belongs to that class and has no role.
     """
     found: dict[str, str] = {}
     others = []

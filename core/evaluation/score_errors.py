@@ -1,9 +1,9 @@
-"""How far predicted scores are from the truth, when the truth is what the score of each case could be.
+"""Errors of predicted scores if the score of each case is uncertain.
 
 Each draw takes a score of every case from its posterior (`core.plausibility.gaussian`) and measures all predictors
-against it; what is reported is the mean over draws and what lies between their 2.5 and 97.5%. Which cases happened to
-be in the data is a second source of error: a Bayesian bootstrap over cases joins both [Rubin, The Bayesian bootstrap,
-Annals of Statistics 9 (1981), doi:10.1214/aos/1176345338].
+against it; the mean over draws is reported with their 2.5% and 97.5% quantiles. The sampling of cases is a second
+source of error: a Bayesian bootstrap over cases joins both [Rubin, The Bayesian bootstrap, Annals of Statistics 9
+(1981), doi:10.1214/aos/1176345338].
 """
 
 from collections.abc import Callable, Sequence
@@ -38,19 +38,18 @@ class ScoreErrors(Result):
         γ.
     predictors : tuple of str
     metrics : tuple of str
-        Of `METRICS`: mean absolute error, root mean squared error and bias (predicted less plausible), in units of the
-        scores, and the share on the right side of the threshold, without one absent.
+        Names from `METRICS`: mean absolute error, root mean squared error and bias (predicted less plausible), in units
+        of the scores, and the share on the correct side of the threshold, if there is one.
     mean, low, high : ndarray, shape (n_predictors, n_metrics)
-        Over plausible truths.
-    total_low, total_high : ndarray, shape (n_predictors, n_metrics)
-        Over plausible truths and over which cases are in the data.
+        Mean and interval over plausible truths. total_low, total_high : ndarray, shape (n_predictors, n_metrics)
+        Interval over plausible truths and over the sampling of cases.
     point : ndarray, shape (n_predictors, n_metrics)
-        Against the mean plausible scores, taken as certain.
+        Metrics against the mean plausible scores, taken as certain.
     n_cases : ndarray of int64, shape (n_predictors,)
-        Cases that each predicts; its errors are over these.
+        Number of cases that each predicts; its errors are over these.
     better : ndarray, shape (n_predictors, n_predictors)
         P(the absolute error of the row is lower than that of the column), over both sources, on the cases that both
-        predict; NaN where there are none, and with itself.
+        predict; NaN if there are none, and with itself.
     """
 
     reliability: float
@@ -87,7 +86,7 @@ def score_errors(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> ScoreErrors:
-    """Errors of predictors over plausible truths at one γ.
+    """Compute errors of predictors over plausible truths at one γ.
 
     Parameters
     ----------
@@ -95,13 +94,13 @@ def score_errors(
         Of scores.
     model : GaussianScores
     predictions : sequence of ScorePredictions
-        Matched to the dataset.
+        Predictions matched to the dataset.
     reliability : float
         γ.
     n_draws : int
-        Plausible truths of all cases.
+        Number of plausible truths of all cases.
     seed : int
-        A case's draws depend on it and on the case alone.
+        Seed; the draws of a case depend only on it and on the case.
     token, progress
         See `core.runtime.chunks.map_chunks`.
 
@@ -110,11 +109,11 @@ def score_errors(
     NotApplicableError
         The annotations are not scores.
     InputError
-        There is no predictor, one is matched to other data, or a number is out of its range.
+        No predictor is given, one is matched to other data, or a number is out of its range.
     """
     check_whole(n_draws, "The number of draws", 2)
     if not predictions:
-        raise InputError("There are no predictions.", "Give those of at least one predictor.")
+        raise InputError("No predictions were given.", "Provide predictions of at least one predictor.")
     for one in predictions:
         if one.cases != dataset.cases:
             raise InputError(f"{one.name}: its predictions are matched to other cases.", "Match them to these data.")
@@ -138,29 +137,33 @@ def score_errors(
 
 
 def errors_verdict(errors: Sequence[ScoreErrors]) -> str:
-    """Which predictor clearly has the least absolute error, at every γ or at some. Not escaped.
+    """State which predictor clearly has the smallest absolute error, at every γ or at some. Not escaped.
 
     Parameters
     ----------
     errors : sequence of ScoreErrors
-        Of the same predictors, at one γ each.
+        Errors of the same predictors, at one γ each.
     """
     names = errors[0].predictors
     if len(names) == 1:
         return (
-            f"{names[0]} is {number(float(errors[0].mean[0, 0]))} off in the mean at γ = {exact(errors[0].reliability)}"
+            f"The mean error of {names[0]} is {number(float(errors[0].mean[0, 0]))} at γ = "
+            f"{exact(errors[0].reliability)}"
         )
     best = [int(one.mean[:, 0].argmin()) for one in errors]
     ahead = [float(np.nanmin(np.append(each.better[one], np.inf))) for each, one in zip(errors, best, strict=True)]
     if not np.isfinite(ahead).any():
-        return "No case is predicted by two predictors, so none errs least"
+        return "No case is predicted by two predictors, so their errors cannot be compared"
     if len({one for one, sure in zip(best, ahead, strict=True) if sure >= CLEARLY_AHEAD}) > 1:
-        return "Which predictor errs least depends on the trust"
+        return "The predictor with the smallest error depends on γ"
     least, one = min(ahead), names[best[int(np.argmin(ahead))]]
     if least < CLEARLY_AHEAD or len(set(best)) > 1:
-        return f"No predictor clearly errs least: {one} is better with a probability down to {probability(least)}"
-    always = "at every trust" if len(errors) > 1 else f"at γ = {exact(errors[0].reliability)}"
-    return f"{one} errs least {always}, with a probability of {probability(least)} or more"
+        return (
+            f"No predictor clearly has the smallest error: {one} is better with a probability down to "
+            f"{probability(least)}"
+        )
+    always = "at every γ" if len(errors) > 1 else f"at γ = {exact(errors[0].reliability)}"
+    return f"{one} has the smallest error {always}, with a probability of {probability(least)} or more"
 
 
 def _result(reliability, predictors, metrics, sums: "_Sums", point: np.ndarray, n_cases: np.ndarray) -> ScoreErrors:
@@ -185,7 +188,7 @@ def _result(reliability, predictors, metrics, sums: "_Sums", point: np.ndarray, 
 def _drawn(
     posterior: GaussianPosterior, cases: np.ndarray, seeds: np.ndarray, n_draws: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Plausible scores of some cases and their weights in the bootstrap, both of shape (n_cases, n_draws)."""
+    """Draw plausible scores of some cases and their bootstrap weights, both of shape (n_cases, n_draws)."""
     truth, weight = np.empty((len(cases), n_draws)), np.empty((len(cases), n_draws))
     for place, seed in enumerate(seeds):
         rng = np.random.default_rng(int(seed))
@@ -195,7 +198,7 @@ def _drawn(
 
 
 def _measured(error: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """What is averaged over cases for each metric: |e|, e², e, and whether the side is right."""
+    """Return the values to average over cases for each metric: |e|, e², e, and whether the side is correct."""
     return np.stack([np.abs(error), error**2, error, right])
 
 
@@ -233,7 +236,7 @@ class _Sums:
                 self.common[a, b] = self.common[b, a] = self.common[a, b] + both.sum()
 
     def means(self) -> tuple[np.ndarray, np.ndarray]:
-        """Metrics of every draw over the cases as they are, and over the cases as weighted."""
+        """Return metrics of every draw over the cases, and over the weighted cases."""
         found = []
         for sums, total in ((self.plain, self.n[:, None]), (self.weighted, self.weight)):
             mean = sums / total[:, None]
@@ -242,13 +245,13 @@ class _Sums:
         return found[0], found[1]
 
     def better(self) -> np.ndarray:
-        """P(row has the lower absolute error than column), ties ½."""
+        """Return P(row has the lower absolute error than column), ties ½."""
         share = (self.apart < 0).mean(axis=-1) + 0.5 * (self.apart == 0).mean(axis=-1)
         return np.where(self.common > 0, share, np.nan)
 
 
 def _against_point(guess: np.ndarray, mean: np.ndarray, threshold: float | None) -> np.ndarray:
-    """Metrics of each predictor against one score a case, shape (n_predictors, n_metrics)."""
+    """Compute metrics of each predictor against one score per case, shape (n_predictors, n_metrics)."""
     found = []
     for scores in guess:
         said = np.isfinite(scores)

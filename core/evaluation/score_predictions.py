@@ -1,4 +1,4 @@
-"""Predicted scores, matched to a dataset: one score a case of each predictor."""
+"""Predicted scores, matched to a dataset: one score per case of each predictor."""
 
 from dataclasses import dataclass
 
@@ -16,16 +16,16 @@ from .predictions import by_classifier, columns_of, match_rows, numbers_of, text
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ScorePredictions(Result):
-    """One predictor's scores.
+    """Scores of one predictor.
 
     Attributes
     ----------
     name : str
     cases : tuple of str
     score : ndarray of float64, shape (n_cases,)
-        NaN where the predictor says nothing of the case.
+        Predicted scores; NaN without a prediction.
     notes : tuple of str
-        What was left out.
+        Notes on what was left out.
     """
 
     name: str
@@ -40,17 +40,17 @@ class ScorePredictions(Result):
 
     @property
     def predicted(self) -> np.ndarray:
-        """Which cases have a prediction, bool, shape (n_cases,)."""
+        """True for cases with a prediction, bool, shape (n_cases,)."""
         return np.isfinite(self.score)
 
 
 def open_score_predictions(name: str, content: bytes, dataset: Dataset) -> tuple[ScorePredictions, ...]:
-    """Predicted scores in a file: a row for each case (case, score, perhaps predictor), or a column for each predictor.
+    """Read predicted scores from a file: a row per case (case, score, perhaps predictor), or a column per predictor.
 
     Parameters
     ----------
     name : str
-        Of the file; of the predictor, where no column names it.
+        Name of the file, and of the predictor if no column names it.
     content : bytes
     dataset : Dataset
         Of scores.
@@ -58,7 +58,7 @@ def open_score_predictions(name: str, content: bytes, dataset: Dataset) -> tuple
     Raises
     ------
     InputError
-        No column holds numbers, a case stands twice, or none is of the data; says what to do.
+        No column contains numbers, a case occurs twice, or no case is in the data; the remedy is included.
     """
     raw = open_table(content)
     roles = columns_of(raw.columns, ())
@@ -74,8 +74,8 @@ def open_score_predictions(name: str, content: bytes, dataset: Dataset) -> tuple
             found.append(_matched(dataset, column, cases, score))
     if not found:
         raise InputError(
-            f"{name}: no column of predicted scores was found.",
-            "Give one row per case (case, score, perhaps predictor), or a column for each predictor.",
+            f"Could not read {name}: it has no column of predicted scores.",
+            "Use one row per case (case, score, perhaps predictor), or one column per predictor.",
         )
     return tuple(found)
 

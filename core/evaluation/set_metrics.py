@@ -1,10 +1,10 @@
-"""How good predicted sets of labels are, when the truth is what the set of each case could be.
+"""Metrics of predicted sets of labels if the set of each case is uncertain.
 
-Each draw takes a set of every case: a label applies where its plausibility, from Dirichlet counts of "given or not", is
-above one half, labels taken as independent but for the one that says that none applies (`core.certainty.label_sets`);
-where every annotation names one label, the likeliest class of a draw. All classifiers are measured against it. A
-Bayesian bootstrap over cases joins the second source of error, which cases are in the data [Rubin (1981),
-doi:10.1214/aos/1176345338]. Jaccard of two empty sets is 1.
+Each draw takes a set of every case: a label applies if its plausibility, from Dirichlet counts of "given or not", is
+above one half. Labels are assumed to be independent, except for the one that means that none applies
+(`core.certainty.label_sets`). If every annotation names one label, the most likely class of a draw applies. All
+classifiers are measured against it. A Bayesian bootstrap over cases adds the second source of error, the sampling of
+cases [Rubin (1981), doi:10.1214/aos/1176345338]. Jaccard of two empty sets is 1.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,22 +31,23 @@ _ENDS = (0.025, 0.975)
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SetMetrics(Result):
-    """Classifiers of sets over plausible truths.
+    """Metrics of classifiers of sets over plausible truths.
 
     Attributes
     ----------
     reliability : float
-        γ; infinite where the truth is given as known sets.
+        Reliability γ; infinite if the truth is given as known sets.
     classifiers, labels : tuple of str
     metrics : tuple of str
-        ``jaccard`` (mean over cases), ``exact`` (share of cases with the very set), ``micro_f1``, ``macro_f1`` (mean
+        ``jaccard`` (mean over cases), ``exact`` (share of cases with the same set), ``micro_f1``, ``macro_f1`` (mean
         over the labels of which it is defined), then precision, recall and F1 of each label, ``"f1 of bus"``.
     mean, low, high : ndarray, shape (n_classifiers, n_metrics)
-        Over plausible truths; NaN where a metric is undefined: nothing predicted, or nothing that applies.
+        Mean and interval over plausible truths; NaN if a metric is undefined because nothing is predicted, or nothing
+        applies.
     total_low, total_high : ndarray, shape (n_classifiers, n_metrics)
-        Over plausible truths and over which cases are in the data.
+        Interval over plausible truths and over the sampling of cases.
     n_cases : ndarray of int64, shape (n_classifiers,)
-        Cases that each predicts and whose truth may be known; metrics are over these.
+        Number of cases that each predicts and whose truth can be estimated; metrics are over these.
     """
 
     reliability: float
@@ -83,33 +84,33 @@ def set_metrics(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> SetMetrics:
-    """Jaccard and per-label metrics of classifiers over plausible truths at one γ, or against known sets.
+    """Compute Jaccard and per-label metrics of classifiers over plausible truths at one γ, or against known sets.
 
     Parameters
     ----------
     dataset : Dataset
         Of sets.
     predictions : sequence of SetPredictions
-        Matched to the dataset.
+        Predictions matched to the dataset.
     reliability : float
-        γ; not used where ``gold`` is given.
+        Reliability γ; not used if ``gold`` is given.
     model : DirichletCounts, optional
     gold : SetPredictions, optional
-        Known sets, read like predictions: the truth is then certain, of these cases only, and what is left is which
-        cases are in the data.
+        Known sets, read like predictions: the truth of these cases is then certain, and only the sampling of cases is
+        uncertain.
     n_draws : int
-        Plausible truths of all cases.
+        Number of plausible truths of all cases.
     seed : int
-        A case's draws depend on it and on the case alone.
+        Seed; the draws of a case depend only on it and on the case.
     token, progress
         See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------
     NotApplicableError
-        The annotations are no sets.
+        The annotations are not sets.
     InputError
-        There is no classifier, one is matched to other data, or a number is out of its range.
+        No classifier is given, one is matched to other data, or a number is out of its range.
     """
     check_whole(n_draws, "The number of draws", 2)
     _check(dataset, predictions, gold)
@@ -117,7 +118,7 @@ def set_metrics(
     told = np.ones(dataset.n_cases, bool) if gold is None else gold.predicted
     said = np.array([one.predicted & told for one in predictions])
     if not said.any():
-        raise InputError("No case has both a prediction and a known set.", "Give known sets of predicted cases.")
+        raise InputError("No case has both a prediction and a known set.", "Provide known sets of predicted cases.")
     guess = np.array([one.applies for one in predictions])
     sums = _Sums(len(predictions), dataset.n_classes, n_draws)
     cases = np.flatnonzero(said.any(axis=0))
@@ -135,14 +136,14 @@ def set_metrics(
 
 def _check(dataset: Dataset, predictions: Sequence[SetPredictions], gold: SetPredictions | None) -> None:
     if not predictions:
-        raise InputError("There are no predictions.", "Give those of at least one classifier.")
+        raise InputError("No predictions were given.", "Provide predictions of at least one classifier.")
     for one in (*predictions, *(() if gold is None else (gold,))):
         if one.cases != dataset.cases or one.labels != dataset.classes:
             raise InputError(f"{one.name}: its sets are matched to other cases.", "Match them to these data.")
 
 
 def _drawing(dataset: Dataset, model: DirichletCounts, reliability: float):
-    """A function from a case to its plausible sets, bool of shape (n_draws, n_labels)."""
+    """Return a function from a case to its plausible sets, bool of shape (n_draws, n_labels)."""
     found = label_set_certainty(dataset, model, reliability=reliability)
     if not found.exclusive:
         chance = np.where(found.applies, found.certainty, 1 - found.certainty)
@@ -160,7 +161,7 @@ def _drawing(dataset: Dataset, model: DirichletCounts, reliability: float):
 
 
 def _drawn(chance: np.ndarray, none: int | None, rng: np.random.Generator, n: int) -> np.ndarray:
-    """Labels independent of each other; the one that none applies, ``none``, where no other is drawn."""
+    """Draw labels independently of each other, and set ``none``, the label that none applies, if no other is drawn."""
     found = rng.random((n, chance.size)) < chance
     if none is not None:
         found[:, none] = False
@@ -197,7 +198,7 @@ class _Sums:
                 self.true[kind, who] += w[:, None] * truth
 
     def metrics(self) -> np.ndarray:
-        """Shape (2, n_classifiers, n_metrics, n_draws); NaN where undefined."""
+        """Compute the metrics, shape (2, n_classifiers, n_metrics, n_draws); NaN if undefined."""
         with np.errstate(invalid="ignore", divide="ignore"):
             f1 = 2 * self.hit / (self.said + self.true)
             per_label = np.stack([self.hit / self.said, self.hit / self.true, f1], axis=-1)
@@ -214,7 +215,7 @@ def _result(reliability: float, names, labels, sums: _Sums, n_cases: np.ndarray)
     metrics = (*WHOLE, *(f"{metric} of {label}" for label in labels for metric in PER_LABEL))
     mean = np.full(over_draws.shape[:2], np.nan)
     ends = np.full((2, 2, *mean.shape), np.nan)
-    for who, at in np.ndindex(mean.shape):  # of the truths in which a metric is defined
+    for who, at in np.ndindex(mean.shape):  # Mean over the truths in which a metric is defined.
         for kind, values in enumerate((over_draws[who, at], over_both[who, at])):
             if (known := values[np.isfinite(values)]).size:
                 ends[kind, :, who, at] = np.quantile(known, _ENDS)

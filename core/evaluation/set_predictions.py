@@ -1,4 +1,4 @@
-"""Predicted sets of labels, matched to a dataset: one set a case of each classifier."""
+"""Predicted sets of labels, matched to a dataset: one set per case of each classifier."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -28,12 +28,12 @@ from .predictions import (
 
 APPLIES_FROM = 0.5
 _LABELS = frozenset({"labels", "tags", "set"})
-_WHOLE = "Give one row per case with all its labels (case, labels), or a column for each label."
+_WHOLE = "Use one row per case with all its labels (case, labels), or one column per label."
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SetPredictions(Result):
-    """One classifier's sets.
+    """Sets of one classifier.
 
     Attributes
     ----------
@@ -41,9 +41,9 @@ class SetPredictions(Result):
     cases, labels : tuple of str
     applies : ndarray of bool, shape (n_cases, n_labels)
     predicted : ndarray of bool, shape (n_cases,)
-        Which cases the classifier says anything of.
+        True for cases with a prediction.
     notes : tuple of str
-        What was left out.
+        Notes on what was left out.
     """
 
     name: str
@@ -62,22 +62,24 @@ class SetPredictions(Result):
 
 
 def open_set_predictions(name: str, content: bytes, dataset: Dataset) -> tuple[SetPredictions, ...]:
-    """Predicted sets in a file: all labels in a cell (case, labels), or a column of 0 and 1, or probabilities, a label.
+    """Read predicted sets from a file: all labels in a cell (case, labels), or a column of 0 and 1 or shares per label.
 
-    A probability of one half or more means that the label applies. A column ``classifier`` names several.
+    A probability of one half or more means that the label applies. A column ``classifier`` distinguishes several
+    classifiers.
 
     Parameters
     ----------
     name : str
-        Of the file; of the classifier, where no column names it.
+        Name of the file, and of the classifier if no column names it.
     content : bytes
     dataset : Dataset
-        Of sets.
+        Dataset of sets.
 
     Raises
     ------
     InputError
-        No labels are recognised, one is unknown, a case stands twice, or none is of the data; says what to do.
+        No labels are recognised, one is unknown, a case occurs twice, or no case is in the data; the remedy is
+        included.
     """
     raw = open_table(content)
     roles = columns_of(raw.columns, dataset.classes)
@@ -88,38 +90,38 @@ def open_set_predictions(name: str, content: bytes, dataset: Dataset) -> tuple[S
         _check_whole(across, dataset, name)
         applies, usable = _from_columns(raw, across, dataset.classes, name)
         none = label_of_none(dataset)
-        if none is not None and none not in across:  # it follows from the others
+        if none is not None and none not in across:  # This label follows from the others.
             applies[:, dataset.classes.index(none)] = usable & ~applies.any(axis=1)
     elif texts is not None:
         applies, usable = _from_texts(texts_of(encode(raw.table[texts])), dataset.classes, name)
     elif "score" in roles:
         raise InputError(
-            f"{name}: it has one probability for each case and does not say of which label. Predicted sets are judged "
-            "whole.",
+            f"Could not read {name}: it has one probability per case, without the label. Predictions must have all "
+            "labels.",
             _WHOLE,
         )
     else:
-        raise InputError(f"{name}: no labels were found.", _WHOLE)
+        raise InputError(f"Could not read {name}: it has no labels.", _WHOLE)
     parts = by_classifier(raw, roles, name)
     return tuple(_matched(dataset, title, cases[rows], applies[rows], usable[rows]) for title, rows in parts)
 
 
 def open_label_predictions(name: str, content: bytes, dataset: Dataset, whole: Dataset) -> tuple[Predictions, ...]:
-    """Predictions of one label: predicted sets taken apart as `Dataset.as_classes` does, or a file of its two classes.
+    """Read predictions of one label: predicted sets split as by `Dataset.as_classes`, or a file of its two classes.
 
     Parameters
     ----------
     name, content
         See `open_set_predictions`.
     dataset : Dataset
-        Sets taken apart by a label: without it, and with it.
+        Dataset of sets split by a label: without it, and with it.
     whole : Dataset
-        The sets that it was made of; it may have more cases.
+        Dataset of sets from which ``dataset`` was made; it may have more cases.
 
     Raises
     ------
     InputError
-        The file holds neither sets of the labels nor predictions of the two classes.
+        The file contains neither sets of the labels nor predictions of the two classes.
     """
     try:
         found = open_set_predictions(name, content, whole)
@@ -138,7 +140,7 @@ def open_label_predictions(name: str, content: bytes, dataset: Dataset, whole: D
 
 
 def is_of_label(dataset: Dataset, whole: Dataset) -> bool:
-    """Whether the classes of a dataset are a label of ``whole``, a dataset of sets, and its absence.
+    """Return True if the classes of a dataset are a label of ``whole``, a dataset of sets, and its absence.
 
     Parameters
     ----------
@@ -149,23 +151,23 @@ def is_of_label(dataset: Dataset, whole: Dataset) -> bool:
 
 
 def _check_whole(across: list[str], dataset: Dataset, name: str) -> None:
-    """Refuse columns of some labels alone: the others would count as predicted not to apply."""
+    """Refuse columns of only some labels, because the others would count as predicted not to apply."""
     absent = [label for label in dataset.classes if label not in across and label != label_of_none(dataset)]
     if absent:
         raise InputError(
             f"{name}: it predicts {len(across):,} of {plural(dataset.n_classes, 'label')}, and {absent[0]!r} has no "
-            "column. Predicted sets are judged whole.",
+            "column. Predictions must have all labels.",
             _WHOLE,
         )
 
 
 def known_sets(dataset: Dataset) -> SetPredictions | None:
-    """The known sets of a dataset, as `core.evaluation.set_metrics.set_metrics` takes gold; None where there is none.
+    """Return the known sets of a dataset as gold for `core.evaluation.set_metrics.set_metrics`; None if none.
 
     Parameters
     ----------
     dataset : Dataset
-        Of sets.
+        Dataset of sets.
     """
     if dataset.gold_sets is None:
         return None
@@ -180,7 +182,7 @@ def _from_columns(raw: RawTable, across: list[str], labels: Sequence[str], name:
         value = numbers_of(raw, column)
         if (odd := np.flatnonzero((value < 0) | (value > 1))).size:
             raise InputError(
-                f"{name}: {column!r} is {exact(value[odd[0]])} in row {odd[0] + 1}.", "Give 0 or 1, or a probability."
+                f"{name}: {column!r} is {exact(value[odd[0]])} in row {odd[0] + 1}.", "Use 0 or 1, or a probability."
             )
         applies[:, labels.index(column)] = value >= APPLIES_FROM
         usable |= np.isfinite(value)
@@ -188,7 +190,7 @@ def _from_columns(raw: RawTable, across: list[str], labels: Sequence[str], name:
 
 
 def _from_texts(texts: np.ndarray, labels: Sequence[str], name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Labels of each row; an empty cell is the empty set."""
+    """Return the labels of each row; an empty cell is the empty set."""
     place = {label: code for code, label in enumerate(labels)}
     applies = np.zeros((len(texts), len(labels)), bool)
     for row, text in enumerate(texts.tolist()):

@@ -1,7 +1,7 @@
-"""Certainty, risk and classifiers against reliability: what the raters' word is worth changes how sure the truth is.
+"""Certainty, risk and classifiers by reliability γ, which determines how certain the truth is.
 
-Draws are made once per case and reliability, and all reducers eat them. What they leave (`SweepPart`) is enough for the
-metrics of any classifier, so one that comes later costs no draws.
+Draws are made once per case and reliability, and all reducers use them. Their results (`SweepPart`) are enough for the
+metrics of any classifier, so that a classifier added later needs no draws.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -33,17 +33,17 @@ from .predictions import Predictions
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SweepTable(Result):
-    """What was found at every reliability.
+    """Results at every reliability.
 
     Attributes
     ----------
     reliabilities : tuple of float
     certainty : tuple of CertaintyResult
-        One for each reliability, in their order.
+        Certainty at each reliability, in their order.
     risk : tuple of RiskResult
-        Empty where the data have no risk levels.
+        Risk at each reliability; empty if the data have no risk levels.
     evaluation : tuple of Evaluation
-        Empty where there are no classifiers.
+        Evaluation at each reliability; empty if there are no classifiers.
     """
 
     reliabilities: tuple[float, ...]
@@ -65,22 +65,22 @@ class SweepTable(Result):
         return stacked(self.reliabilities, self.certainty if table == "cases" else self.evaluation)
 
     def mean(self, top: int = 1) -> np.ndarray:
-        """Mean certainty over cases, shape (n_reliabilities,); NaN where there are fewer classes than ``top``."""
+        """Return mean certainty over cases, shape (n_reliabilities,); NaN if there are fewer classes than ``top``."""
         return np.array([np.nan if (m := result.mean(top)) is None else m for result in self.certainty])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SweepPart:
-    """What the draws at one reliability leave, whatever classifiers are held against them.
+    """Reduced draws at one reliability, for any classifiers.
 
     Attributes
     ----------
     certainty : CertaintyResult
     risk : RiskResult or None
-        None where the data have no risk levels.
+        Risk; None if the data have no risk levels.
     top : TopDraws
     means : MeanShares
-        Of prediction sets, see `plausibilities_of`.
+        Mean plausibilities for prediction sets, see `plausibilities_of`.
     """
 
     certainty: CertaintyResult
@@ -90,7 +90,7 @@ class SweepPart:
 
 
 def plausibilities_of(part: SweepPart) -> KeptPlausibilities:
-    """What prediction sets take of the part of a sweep."""
+    """Return the reduced draws that prediction sets need, from a part of a sweep."""
     return KeptPlausibilities(
         part.means, part.certainty.certainty[:, 0], None if part.risk is None else part.risk.expected
     )
@@ -107,12 +107,12 @@ def kept_plausibilities(
     progress: Callable[[float], None] | None = None,
     runner: Executor | None = None,
 ) -> KeptPlausibilities:
-    """The draws at one reliability, reduced to what prediction sets take; no draw is kept but the last.
+    """Reduce the draws at one reliability to those that prediction sets need; only the last draw is kept.
 
     Parameters
     ----------
     model, dataset, n_draws, seed, token, progress, runner
-        As of `reliability_sweep`.
+        Arguments of `reliability_sweep`.
     reliability : float
         γ > 0.
     """
@@ -139,14 +139,14 @@ def sweep_part(
     progress: Callable[[float], None] | None = None,
     runner: Executor | None = None,
 ) -> SweepPart:
-    """The draws at one reliability, reduced.
+    """Reduce the draws at one reliability.
 
     Parameters
     ----------
     model, dataset, n_draws, max_top, seed, token, progress, runner
-        As of `reliability_sweep`.
+        Arguments of `reliability_sweep`.
     reliability : float
-        γ, one of those of the sweep.
+        Value of γ, one of those of the sweep.
     """
     how: dict[str, Any] = {
         "n_draws": n_draws,
@@ -174,27 +174,27 @@ def growing_sweep(
     progress: Callable[[float], None] | None = None,
     told: Callable[[PointScores], None] | None = None,
 ) -> Iterator[SweepTable]:
-    """The table of `reliability_sweep` from parts that may be kept: after each reliability, the last one to the bit.
+    """Yield the table of `reliability_sweep` after each reliability, from parts that may be saved; the last is equal.
 
     Parameters
     ----------
     part : callable
-        Gives the `SweepPart` at a reliability, of the same model, data, draws and seed; called with the reliability
-        and with what is told how far the part is (None where ``progress`` is).
+        Function that returns the `SweepPart` at a reliability, for the same model, data, draws and seed; called with
+        the reliability and a function that takes the progress of the part (None if ``progress`` is).
     model, dataset, reliabilities, classifiers, n_draws, max_top, seed, token, progress
-        As of `reliability_sweep`.
+        Arguments of `reliability_sweep`.
     told : callable, optional
-        Told the scores of the classifiers against the point estimate, from another thread, once they are known and
-        before the first table.
+        Called from another thread with the scores of the classifiers against the point estimate, as soon as they are
+        known and before the first table.
 
     Raises
     ------
     InputError
-        As `reliability_sweep`.
+        The arguments are refused as in `reliability_sweep`.
     """
     _check(classifiers, dataset)
     metrics = Metrics(tuple(classifiers), max_top, _levels(dataset))
-    # The same at every reliability, and while the first is drawn.
+    # The scores are the same at every reliability, so compute them while the first part is drawn.
     point = beside(_point, metrics, model, dataset, token, told) if classifiers else None
     found = SweepTable((), ())
     for place, reliability in enumerate(reliabilities):
@@ -236,14 +236,13 @@ def reliability_sweep(
     progress: Callable[[float], None] | None = None,
     runner: Executor | None = None,
 ) -> SweepTable:
-    """Annotation certainty, risk and metrics of classifiers at each reliability.
+    """Compute annotation certainty, risk and metrics of classifiers at each reliability.
 
     Parameters
     ----------
     model : PlausibilityModel
     dataset : Dataset
-        Of a kind that the model takes.
-    reliabilities : sequence of float
+        Dataset of a kind that the model takes. reliabilities : sequence of float
         Values of γ > 0.
     classifiers : sequence of Predictions
         Matched to the dataset.
@@ -253,12 +252,12 @@ def reliability_sweep(
     token, progress
         See `core.runtime.chunks.map_chunks`; progress runs over all reliabilities.
     runner : Executor, optional
-        Who makes the draws, chunk by chunk of cases; this process where not given.
+        Executor that makes the draws of chunks of cases; this process if omitted.
 
     Raises
     ------
     InputError
-        A classifier was matched to other data, or two have the same name.
+        A classifier is matched to other data, or two have the same name.
     """
     check_whole(seed, "The seed", 0)
     check_whole(max_top, "The largest set", 1)
@@ -288,7 +287,7 @@ def _reduced(
     further: Sequence[Reducer],
     **how: Any,
 ) -> tuple[CertaintyResult, RiskResult | None, list[Any]]:
-    """Certainty and risk at one reliability, and what further reducers made of the same draws."""
+    """Compute certainty and risk at one reliability, and results of further reducers from the same draws."""
     risk = _levels(dataset)
     own: list[Reducer] = [TopSets(max_top)] if risk is None else [TopSets(max_top), RiskLevels(risk)]
     states = reduce_draws(model, dataset, [*own, *further], reliability=reliability, **how)
@@ -297,11 +296,11 @@ def _reduced(
 
 
 def _classes(model: PlausibilityModel, dataset: Dataset) -> tuple[str, ...]:
-    return dataset.classes or getattr(model, "classes", ())  # scores have those of their threshold
+    return dataset.classes or getattr(model, "classes", ())  # Scores have the classes of their threshold.
 
 
 def _levels(dataset: Dataset) -> np.ndarray | None:
-    """Risk levels of the classes, where every class has one."""
+    """Return the risk levels of the classes, if every class has one."""
     levels = dataset.class_risk
     return levels if levels is not None and (levels >= 0).all() else None
 
@@ -317,12 +316,12 @@ def _check(classifiers: Sequence[Predictions], dataset: Dataset) -> None:
             )
         if classifier.class_code.size and classifier.class_code.max() >= dataset.n_classes:
             raise InputError(
-                f"{classifier.name}: the predictions hold class {classifier.class_code.max():,}, the data have "
+                f"{classifier.name}: the predictions contain class {classifier.class_code.max():,}, the data have "
                 f"{dataset.n_classes:,} classes.",
                 "Match them to these data.",
             )
         if names.count(classifier.name) > 1:
-            raise InputError(f"Two classifiers are called {classifier.name!r}.", "Give each a name of its own.")
+            raise InputError(f"Two classifiers have the name {classifier.name!r}.", "Use a different name for each.")
 
 
 def _part(progress: Callable[[float], None] | None, place: int, parts: int) -> Callable[[float], None] | None:
@@ -334,7 +333,7 @@ def _part(progress: Callable[[float], None] | None, place: int, parts: int) -> C
 def ua_topk_accuracy(
     model: PlausibilityModel, dataset: Dataset, predictions: Predictions, *, k: int = 3, **sampling
 ) -> MetricValue:
-    """How often the top-1 class of a plausible truth is among the classifier's first k [Stutz et al., eq. 7-12].
+    """Compute how often a plausible truth's top-1 class is among the classifier's first k [Stutz et al., eq. 7-12].
 
     For several classifiers or reliabilities use `reliability_sweep`: draws are then made once.
 
@@ -345,9 +344,9 @@ def ua_topk_accuracy(
     predictions : Predictions
         Matched to the dataset.
     k : int
-        Length of the list; at most the model's depth.
+        Length of the list; at most the depth of the model.
     sampling
-        ``reliability`` (the model's default where not given), ``n_draws``, ``seed``.
+        ``reliability`` (the model's default if omitted), ``n_draws``, ``seed``.
     """
     return _metric(model, dataset, predictions, k, 1, sampling)
 
@@ -355,7 +354,7 @@ def ua_topk_accuracy(
 def ua_set_accuracy(
     model: PlausibilityModel, dataset: Dataset, predictions: Predictions, *, k: int = 3, **sampling
 ) -> MetricValue:
-    """How often the classifier's first k are the k most plausible classes; parameters as `ua_topk_accuracy`.
+    """Compute how often the classifier's first k are the k most plausible classes; parameters as `ua_topk_accuracy`.
 
     Parameters
     ----------
@@ -365,9 +364,9 @@ def ua_set_accuracy(
     predictions : Predictions
         Matched to the dataset.
     k : int
-        Length of the list; at most the model's depth.
+        Length of the list; at most the depth of the model.
     **sampling
-        ``reliability`` (the model's default where not given), ``n_draws``, ``seed``.
+        ``reliability`` (the model's default if omitted), ``n_draws``, ``seed``.
     """
     return _metric(model, dataset, predictions, k, 2, sampling)
 
@@ -375,7 +374,7 @@ def ua_set_accuracy(
 def ua_average_overlap(
     model: PlausibilityModel, dataset: Dataset, predictions: Predictions, *, k: int = 3, **sampling
 ) -> MetricValue:
-    """Mean overlap of both lists over their first 1 to k places; parameters as `ua_topk_accuracy`.
+    """Compute the mean overlap of both lists over their first 1 to k places; parameters as `ua_topk_accuracy`.
 
     Parameters
     ----------
@@ -385,9 +384,9 @@ def ua_average_overlap(
     predictions : Predictions
         Matched to the dataset.
     k : int
-        Length of the list; at most the model's depth.
+        Length of the list; at most the depth of the model.
     **sampling
-        ``reliability`` (the model's default where not given), ``n_draws``, ``seed``.
+        ``reliability`` (the model's default if omitted), ``n_draws``, ``seed``.
     """
     return _metric(model, dataset, predictions, k, 4, sampling)
 

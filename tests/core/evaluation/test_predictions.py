@@ -102,7 +102,7 @@ def test_predictions_of_other_cases_are_passed_over_whatever_they_say(dataset):
     """An unknown class and a score that is no number on cases that are not in the data harm nobody."""
     found = matched(dataset, [(17, 88, 0.1), (17, 0, np.nan), (18, 0, 1.0), *ROWS])
     assert same(found, matched(dataset, ROWS))
-    assert found.notes[0] == "A: predictions of 2 cases not in the data are skipped."
+    assert found.notes[0] == "A: predictions of 2 cases not in the data left out."
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_predictions_of_other_cases_are_passed_over_whatever_they_say(dataset):
         ([(0, 1, 0.5), (3, 2, np.nan)], "A: the score of class 'class 2' on case 'case 3' is not a number"),
         ([(0, 1, np.inf)], "A: the score of class 'class 1' on case 'case 0' is not a number"),
         ([(0, 1, 0.5), (1, 3, 0.2), (1, 3, 0.1)], "A: class 'class 3' is predicted twice on case 'case 1'"),
-        ([(9, 1, 0.5), (8, 1, np.nan)], "A: no prediction is for a case of these data"),
+        ([(9, 1, 0.5), (8, 1, np.nan)], "A: none of the predicted cases is in these data"),
     ],
 )
 def test_what_cannot_be_used_is_refused_with_its_class_and_case(dataset, rows, message):
@@ -136,7 +136,7 @@ FULL = [(0, k, 0.2) for k in range(5)]
 def test_scores_that_do_not_sum_to_one_are_told_and_still_used(dataset, rows, told):
     rows = [*rows, (1, 0, 1.0), (2, 0, 1.0), (3, 0, 1.0)]
     found = matched(dataset, rows, probabilities=True)
-    words = "do not sum to one; metrics use their order alone, prediction sets the scores as they are."
+    words = "do not sum to one. Metrics use only their order; prediction sets use the scores without change."
     expected = (f"A: the scores of 1 case {words}",) if told else ()
     assert found.notes == expected
     assert same(found, matched(dataset, rows))
@@ -187,7 +187,7 @@ def test_wide_and_long_tables_of_the_same_scores_give_the_same(dataset):
 def test_an_empty_cell_of_a_wide_table_is_no_prediction_and_is_told(dataset):
     (found,) = read(dataset, "case,class 2,class 0,class 4\ncase 1,0.5,,0.1\ncase 3,,,1\n")
     assert [blocks_of(found, case) for case in (1, 3)] == [[[2], [4]], [[4]]]
-    assert "file: 3 empty cells; those classes count as not predicted." in found.notes
+    assert "file: 3 empty cells; these classes count as not predicted." in found.notes
 
 
 def test_a_cell_of_a_wide_table_that_says_nan_is_refused(dataset):
@@ -198,7 +198,7 @@ def test_a_cell_of_a_wide_table_that_says_nan_is_refused(dataset):
 def test_a_column_of_a_wide_table_that_is_no_class_is_told(dataset):
     (found,) = read(dataset, "case,site,class 2,clas 0\ncase 1,north,0.5,0.4\n")
     assert blocks_of(found, 1) == [[2]]
-    assert "file: 2 columns not named by a class skipped (site, clas 0)." in found.notes
+    assert "file: 2 columns not named by a class left out (site, clas 0)." in found.notes
 
 
 def test_a_wide_table_may_hold_several_classifiers(dataset):
@@ -226,21 +226,21 @@ def test_decimal_commas_of_a_table_with_semicolons_are_numbers(dataset):
 def test_rows_without_a_case_or_a_class_are_passed_over_and_told(dataset):
     (found,) = read(dataset, "case,class,score\ncase 1,class 2,0.5\n,class 1,0.5\ncase 2,NA,0.5\n")
     assert found.predicted.tolist() == [False, True, False, False]
-    assert found.notes[0] == "file: 2 rows without a case, a class or a classifier skipped."
+    assert found.notes[0] == "file: 2 rows without a case, a class or a classifier left out."
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("case,class\ncase 1,class 2\ncase 1,class 1\n", "no column of scores or ranks"),
-        ("case,first,second\ncase 1,0.5,0.5\n", "neither a column of classes nor columns named by class"),
+        ("case,first,second\ncase 1,0.5,0.5\n", "no column of classes, and no columns named by class"),
         ("case,class,score\ncase 1,class 2,\n", "score of class 'class 2' on case 'case 1' is not a number"),
         ("case,class,score\ncase 1,class 2,NaN\n", "score of class 'class 2' on case 'case 1' is not a number"),
         ("case,class,score\ncase 1,class 2,high\n", "score of class 'class 2' on case 'case 1' is not a number"),
         ("case,class,rank\ncase 1,class 9,1\n", "class 'class 9' on case 'case 1' is not in the list"),
-        ("case,class,score\nelse,class 2,1\n", "no prediction is for a case of these data"),
-        ("case,class,score\n,class 2,1\n", "there are no predictions"),
-        ("case,class 1\n,1\n", "there are no predictions"),
+        ("case,class,score\nelse,class 2,1\n", "none of the predicted cases is in these data"),
+        ("case,class,score\n,class 2,1\n", "no predictions were found"),
+        ("case,class 1\n,1\n", "no predictions were found"),
     ],
 )
 def test_a_table_that_cannot_be_used_says_why(dataset, text, message):
@@ -251,7 +251,7 @@ def test_a_table_that_cannot_be_used_says_why(dataset, text, message):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("B,elsewhere,class 1,1", "B: no prediction is for a case of these data"),
+        ("B,elsewhere,class 1,1", "B: none of the predicted cases is in these data"),
         ("B,case 1,class 1,NaN", "B: the score of class 'class 1' on case 'case 1' is not a number"),
         ("B,case 1,class 9,1", "B: class 'class 9' on case 'case 1' is not in the list"),
     ],
@@ -351,5 +351,5 @@ def test_answers_without_scores_are_the_first_class_and_nothing_is_known_of_the_
 def test_answers_that_are_no_classes_of_the_data_are_refused_with_the_case(dataset):
     with pytest.raises(InputError, match="class 'refused' on case 'case 1' is not in the list"):
         open_predictions("m", ANSWERED.replace("class 2", "refused").encode(), dataset)
-    with pytest.raises(InputError, match="the answers are no classes"):
+    with pytest.raises(InputError, match="the answers are not classes"):
         open_predictions("m", b'{"m": {"case 1": 0.5, "case 2": 0.7}}', dataset)

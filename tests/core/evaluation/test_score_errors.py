@@ -136,8 +136,8 @@ def test_on_the_sample_the_predictor_without_its_shift_is_better():
     ("content", "words"),
     [
         ("case,score\n1,2\n1,3\n", "two predicted scores"),
-        ("case,score\n99,2\n", "no predicted score is for a case"),
-        ("case,score\n1,high\n", "no predicted score is for a case"),
+        ("case,score\n99,2\n", "no predicted score belongs to a case"),
+        ("case,score\n1,high\n", "no predicted score belongs to a case"),
         ("case,words\n1,high\n", "no column of predicted scores"),
     ],
 )

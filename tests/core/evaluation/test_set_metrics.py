@@ -44,11 +44,11 @@ def test_all_layouts_give_the_same_sets(small):
     [
         ("case,labels\n1,x;w\n", "'w' is none of the labels"),
         ("case,labels\n1,x\n1,y\n", "case '1' has two predicted sets"),
-        ("case,labels\n9,x\n", "no predicted set is for a case of these data"),
-        ("case,note\n1,x\n", "no labels were found"),
+        ("case,labels\n9,x\n", "no predicted set belongs to a case of these data"),
+        ("case,note\n1,x\n", "it has no labels"),
         ("case,x,y,z\n1,7,0,0\n", "'x' is 7 in row 1"),
-        ("case,x\n1,1\n", "f: it predicts 1 of 3 labels, and 'y' has no column. Predicted sets are judged whole."),
-        ("case,score\n1,.7\n", "one probability for each case and does not say of which label"),
+        ("case,x\n1,1\n", "f: it predicts 1 of 3 labels, and 'y' has no column. Predictions must have all labels."),
+        ("case,score\n1,.7\n", "one probability per case, without the label"),
     ],
 )
 def test_what_is_no_prediction_is_refused_with_a_remedy(small, text, found):

@@ -84,7 +84,7 @@ def test_a_sweep_can_be_cancelled_between_reliabilities(dataset):
 
 
 def test_a_reliability_that_is_not_positive_is_refused(dataset):
-    with pytest.raises(InputError, match="reliability γ is 0"):
+    with pytest.raises(InputError, match="reliability γ must be"):
         reliability_sweep(DirichletCounts(), dataset, [1.0, 0], n_draws=10)
 
 
@@ -216,12 +216,12 @@ def test_a_case_without_annotations_takes_part(build):
 def test_classifiers_must_be_matched_to_the_data_and_have_names_of_their_own(skin, some, classifiers):
     with pytest.raises(InputError, match="matched to 40 cases, the data have 400"):
         swept(skin, classifiers, n_draws=5)
-    with pytest.raises(InputError, match="Two classifiers are called 'A'"):
+    with pytest.raises(InputError, match="Two classifiers have the name 'A'"):
         swept(some, (classifiers[0], replace(classifiers[1], name="A")), n_draws=5)
 
 
 def test_metrics_deeper_than_the_draws_are_refused(some, classifiers):
-    with pytest.raises(InputError, match="depth of 4"):
+    with pytest.raises(InputError, match="sets of 4 classes"):
         swept(some, classifiers, max_top=4, n_draws=5)
     found = swept(some, classifiers, PlackettLuce(depth=4), max_top=4, n_draws=5).evaluation[0]
     assert found.metrics[1:4] == ("top4_accuracy", "set_accuracy_4", "overlap_4")
