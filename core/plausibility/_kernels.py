@@ -1,8 +1,8 @@
-"""Draws from Dirichlet distributions in logs, and which classes come first in a draw.
+"""Kernels for draws from Dirichlet distributions in logs, and for the first classes of a draw.
 
 Gamma(a) by Marsaglia & Tsang (2000); for a < 1, ln Gamma(a) = ln Gamma(a + 1) + ln U / a, which does not underflow.
 Binomials of large means are halved by the middle one of n uniforms, a Beta draw: Relles (1972), JASA 67, 612-613.
-Never-named classes are drawn as their sum, which is split by a symmetric Dirichlet only where the order of the first
+Never-named classes are drawn as their sum, which is split by a symmetric Dirichlet only if the order of the first
 places depends on it.
 """
 
@@ -18,7 +18,7 @@ _SMALL_MEAN = 30.0
 
 @njit(cache=True, nogil=True)
 def gamma_draw(shape):
-    """One draw from Gamma(shape, 1), shape >= 1: Marsaglia & Tsang (2000)."""
+    """Draw once from Gamma(shape, 1), shape >= 1: Marsaglia & Tsang (2000)."""
     if shape == 1.0:
         return -np.log(1.0 - np.random.random())
     d = shape - 1.0 / 3.0
@@ -35,7 +35,7 @@ def gamma_draw(shape):
 
 @njit(cache=True, nogil=True)
 def log_gamma_draw(shape):
-    """Logarithm of one draw from Gamma(shape, 1), any shape > 0: ln Gamma(a) = ln Gamma(a + 1) + ln U / a."""
+    """Draw the logarithm of Gamma(shape, 1) once, any shape > 0: ln Gamma(a) = ln Gamma(a + 1) + ln U / a."""
     if shape >= 1.0:
         return np.log(gamma_draw(shape))
     return np.log(gamma_draw(shape + 1.0)) + np.log(1.0 - np.random.random()) / shape
@@ -43,12 +43,12 @@ def log_gamma_draw(shape):
 
 @njit(cache=True, nogil=True)
 def binomial_draw(n, p):
-    """One draw from Binomial(n, p), n >= 1, 0 < p < 1."""
+    """Draw once from Binomial(n, p), n >= 1, 0 < p < 1."""
     sure = 0
     while n * min(p, 1.0 - p) > _SMALL_MEAN:
         half = (n + 1) // 2
         below = gamma_draw(float(half))
-        middle = below / (below + gamma_draw(float(n + 1 - half)))  # of n uniforms, the one that is the half-th lowest
+        middle = below / (below + gamma_draw(float(n + 1 - half)))  # Rank of the middle one of n uniforms.
         if middle <= p:
             sure += half
             n -= half
@@ -63,13 +63,13 @@ def binomial_draw(n, p):
 
 @njit(cache=True, nogil=True)
 def ordered_exp(x):
-    """exp(x) for x <= 0; where it would underflow, a tiny number that still keeps the order of the arguments."""
+    """Compute exp(x) for x <= 0; instead of underflow, return a tiny number that keeps the order of the arguments."""
     return np.exp(x) if x > _FLOOR else _TINY * (_FLOOR / x)
 
 
 @njit(cache=True, nogil=True)
 def dirichlet_draws(seed, shape, rest_shape, n_rest, n_draws, depth):
-    """Draws of Dirichlet(shape..., rest_shape repeated n_rest times) with the repeated classes summed.
+    """Draw from Dirichlet(shape..., rest_shape repeated n_rest times) with the repeated classes summed.
 
     Returns shares of the first classes, the sum of the rest, and the first ``depth`` places (see `leading_places`).
     """
@@ -81,7 +81,7 @@ def dirichlet_draws(seed, shape, rest_shape, n_rest, n_draws, depth):
     logs = np.empty(n_named + 1)
     largest = np.empty(depth)
     of_rest = rest_shape * n_rest
-    plain = n_rest == 0 or of_rest >= 1.0  # no draw of a shape from 1 on is so near to 0 that it would underflow
+    plain = n_rest == 0 or of_rest >= 1.0  # Draws of shapes from 1 on are never so close to 0 that they underflow.
     for k in range(n_named):
         plain = plain and shape[k] >= 1.0
     for draw in range(n_draws):
@@ -118,14 +118,14 @@ def dirichlet_draws(seed, shape, rest_shape, n_rest, n_draws, depth):
 def leading_places(share, rest, log_rest, rest_shape, n_rest, order, largest):
     """Fill ``order`` with the places of the most plausible classes, the most plausible first.
 
-    A place is one in ``share``, or its size for a never-named class; -1 where there are fewer classes. ``largest`` is
-    scratch of the same size; the scale of shares is free. The sum ``rest`` is split only where a named class could
-    stand between its members: where all named classes are above it, the places after them are never-named anyway.
+    A place is one in ``share``, or its size for a never-named class; -1 if there are fewer classes. ``largest`` is
+    scratch of the same size; the scale of shares is free. The sum ``rest`` is split only if a named class could be
+    between its members: if all named classes are above it, the places after them are never-named in any case.
     """
     n_named = share.size
     depth = order.size
     taken = 0
-    for place in range(depth):  # partial selection of the largest named classes
+    for place in range(depth):  # Select the largest named classes only.
         best = -1
         for k in range(n_named):
             if best >= 0 and share[k] <= share[best]:
@@ -170,11 +170,12 @@ def leading_places(share, rest, log_rest, rest_shape, n_rest, order, largest):
 
 @njit(cache=True, nogil=True)
 def split_largest(log_mass, shape, n_members, largest):
-    """The largest members, descending, when a mass is split by a symmetric Dirichlet over ``n_members`` classes.
+    """Return the largest members, descending, of a mass split by a symmetric Dirichlet over ``n_members`` classes.
 
     With shape 1 members are exponentials -ln U: the largest come from the smallest U, and their sum is minus the
     logarithm of a product, taken once in 16 factors (each at least 2^-53, so the product cannot underflow). Otherwise
-    the members are split in halves by Beta draws, and only halves that can still hold a large member are split further.
+    the members are split in halves by Beta draws, and only halves that can still contain a large member are split
+    further.
     """
     if shape == 1.0:
         largest[:] = 2.0

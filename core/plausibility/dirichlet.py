@@ -1,4 +1,4 @@
-"""Dirichlet counts: the plausibilities of a case from how often each class was named.
+"""Dirichlet counts: plausibilities of a case from how often each class was named.
 
 ``λ | b ~ Dirichlet(γ s + α 1)``, s the counts of a case [Stutz et al., Evaluating AI systems under uncertain ground
 truth, appendix A].
@@ -22,7 +22,7 @@ from ._kernels import dirichlet_draws
 from .protocol import CaseDraws, check_sampling
 
 SPLIT_DEPTH = 3
-SMALLEST, LARGEST = 1e-9, 1e9  # beyond these, draws cannot be told from one point in double precision
+SMALLEST, LARGEST = 1e-9, 1e9  # Beyond these limits, draws are a single point in double precision.
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,11 @@ class DirichletCounts:
     alpha : float
         Prior pseudo-count of every class of the declared list, 1e-9 to 1e9.
     depth : int
-        How many of the largest never-named classes are told apart; certainty of top-j sets needs j of them.
+        Number of the largest never-named classes that draws distinguish; certainty of top-j sets needs j of them.
     once : bool
-        Repeats of a rater on a case share one vote, and so do raters of one family.
+        True if repeats of a rater on a case share one vote, and so do raters of one family.
     families : tuple of tuple of int
-        Codes of raters who say the same as if they copied each other (`core.models.families`).
+        Codes of raters whose annotations agree as if they copied each other (`core.models.families`).
     """
 
     name: ClassVar[str] = "dirichlet"
@@ -53,26 +53,26 @@ class DirichletCounts:
         check_whole(self.depth, "The depth")
         if not SMALLEST <= self.alpha <= LARGEST:
             raise InputError(
-                f"The prior α is {self.alpha}.",
-                f"It must be a positive number, from {exact(SMALLEST)} to {exact(LARGEST)}.",
+                f"The prior α must be {exact(SMALLEST)} to {exact(LARGEST)}; got {self.alpha}.",
+                "Use a number in this range.",
             )
         if self.depth < 1:
-            raise InputError(f"The depth is {self.depth}.", "It must be at least 1.")
+            raise InputError(f"The depth must be at least 1; got {self.depth}.", "Use 1 or more.")
 
     def settings(self) -> dict:
-        """Parameters that change the draws."""
+        """Return the parameters that change the draws."""
         counted = {"once": True, "families": [list(each) for each in self.families]} if self.once else {}
         return {"alpha": self.alpha, "depth": self.depth} | counted
 
     def votes(self, dataset: Dataset, cases: range | None = None) -> ClassCounts:
-        """How often each class was named on each case; fractions where annotations share a vote.
+        """Count how often each class was named on each case; fractions if annotations share a vote.
 
         Parameters
         ----------
         dataset : Dataset
-            Of single classes.
+            Dataset of single classes.
         cases : range, optional
-            A run of cases, whose first is then case 0 of the counts; all by default.
+            Positions of consecutive cases, of which the first is case 0 of the counts; all by default.
 
         Raises
         ------
@@ -90,17 +90,17 @@ class DirichletCounts:
         begin = dataset.case_ptr[first]
         rows = slice(begin, begin + weight.size)
         cell = dataset.case_of_annotation[rows] * np.int64(dataset.n_classes) + dataset.answer[rows]
-        _, place = np.unique(cell, return_inverse=True)  # by case, then by class: as the counts are
+        _, place = np.unique(cell, return_inverse=True)  # Sort by case, then by class, like the counts.
         return replace(counts, count=np.bincount(place, weight, counts.class_code.size).round(9))
 
     def shapes(self, dataset: Dataset, case: int, reliability: float) -> tuple[np.ndarray, np.ndarray, int]:
-        """Named classes of a case, their Dirichlet shapes ``γ s + α``, and the number of never-named classes.
+        """Return named classes of a case, their Dirichlet shapes ``γ s + α``, and the number of never-named classes.
 
         Parameters
         ----------
         dataset : Dataset
         case : int
-            Position in the dataset.
+            Position of the case in the dataset.
         reliability : float
             γ > 0.
         """
@@ -108,7 +108,7 @@ class DirichletCounts:
         return counts.class_code, reliability * counts.count + self.alpha, dataset.n_classes - len(counts.class_code)
 
     def point_shares(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Shares of the votes of each case, in CSR over the classes named there: ptr, class codes, shares."""
+        """Return shares of the votes of each case, in CSR over the classes named there: ptr, class codes, shares."""
         counts = self.votes(dataset)
         per_case = np.repeat(counts.per_case(), np.diff(counts.ptr))
         return counts.ptr, counts.class_code, counts.count / per_case
@@ -116,18 +116,18 @@ class DirichletCounts:
     def draws(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
     ) -> Iterator[tuple[int, CaseDraws]]:
-        """Independent draws of each case.
+        """Draw plausibilities of each case independently.
 
         Parameters
         ----------
         dataset : Dataset
-            Of single classes (`Dataset.as_classes`).
+            Dataset of single classes (`Dataset.as_classes`).
         reliability : float
-            γ, above 0 and at most 1e9: how many times each annotation counts.
+            Reliability γ, above 0 and at most 1e9: how many times each annotation counts.
         n_draws : int
         seed : int
         cases : range, optional
-            Which cases; all where not given.
+            Positions of cases; all if omitted.
 
         Raises
         ------
@@ -154,7 +154,7 @@ METHOD = Method(
     "dirichlet",
     "plausibility",
     "Dirichlet counts",
-    plainly="Counts how often each class was named, and stays open for the others.",
+    plainly="Counts how often each class was named; other classes remain possible.",
     exactly="λ | b ~ Dirichlet(γ·counts + α), α for every class of the closed list (Stutz et al., appendix A).",
     sources=(UGT,),
     takes=ONE_CLASS,

@@ -1,4 +1,4 @@
-"""Gaussian scores: the posterior of a case's mean score, and the plausibility of lying on either side of a threshold.
+"""Gaussian scores: posterior of a case's mean score, and plausibility of each side of a threshold.
 
 ``y ~ N(μ, σ²)``, ``μ | σ² ~ N(m0, σ²/κ0)``, ``σ² ~ InvGamma(a0, b0)`` [Stutz et al., Evaluating AI systems under
 uncertain ground truth, appendix A]. Erratum: the pair of priors in the footnote there is not conjugate to this
@@ -27,12 +27,12 @@ from .protocol import CaseDraws, check_sampling
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreStatistics:
-    """What the posterior needs of each case.
+    """Statistics of the scores of each case that the posterior needs.
 
     Attributes
     ----------
     n, mean, squares : ndarray of float64, shape (n_cases,)
-        Number of scores, their mean (0 where there are none) and Σ(y − ȳ)².
+        Number of scores, their mean (0 if there are none) and Σ(y − ȳ)².
     """
 
     n: np.ndarray
@@ -41,7 +41,7 @@ class ScoreStatistics:
 
 
 def score_statistics(dataset: Dataset, cases: range | None = None) -> ScoreStatistics:
-    """Statistics of a run of cases, all where not given.
+    """Compute the statistics of consecutive cases, or of all if omitted.
 
     Raises
     ------
@@ -50,7 +50,8 @@ def score_statistics(dataset: Dataset, cases: range | None = None) -> ScoreStati
     """
     if dataset.kind != "score":
         raise NotApplicableError(
-            f"Gaussian scores need numbers; these are {'classes' if dataset.kind == 'class' else dataset.kind + 's'}."
+            f"Gaussian scores need numbers, and these annotations are "
+            f"{'classes' if dataset.kind == 'class' else dataset.kind + 's'}."
         )
     cases = range(dataset.n_cases) if cases is None else cases
     if cases.step != 1:
@@ -73,7 +74,7 @@ class GaussianPosterior(Result):
     Attributes
     ----------
     threshold : float or None
-        None where scores are not split: there is then no side to be certain of.
+        Threshold; None if scores are not split, so that there is no certainty of a side.
     m, k, a, b : ndarray of float64, shape (n_cases,)
     """
 
@@ -98,22 +99,22 @@ class GaussianPosterior(Result):
         return np.sqrt(self.b / (self.a * self.k))
 
     def interval(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Ends of the central interval of each case's mean score μ, each of shape (n_cases,).
+        """Compute the ends of the central interval of each case's mean score μ, each of shape (n_cases,).
 
         Parameters
         ----------
         level : float
-            Probability that it holds, between 0 and 1.
+            Probability of the interval, between 0 and 1.
         """
         return self._around(self.scale, level)
 
     def of_colleague(self, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-        """Ends of the central interval of one further score of each case, each of shape (n_cases,).
+        """Compute the ends of the central interval of one further score of each case, each of shape (n_cases,).
 
         Parameters
         ----------
         level : float
-            As of `interval`.
+            Probability of the interval, as in `interval`.
         """
         return self._around(self.scale * np.sqrt(self.k + 1), level)
 
@@ -121,30 +122,31 @@ class GaussianPosterior(Result):
         from scipy.special import stdtrit
 
         check_number(level, "The level", 0, 1)
-        freedom, place = np.unique(2 * self.a, return_inverse=True)  # as many as there are numbers of scores of a case
+        # There are as many distinct values as numbers of scores per case.
+        freedom, place = np.unique(2 * self.a, return_inverse=True)
         reach = stdtrit(freedom, 0.5 + level / 2)[place] * scale
         return self.m - reach, self.m + reach
 
     def width(self, level: float = 0.95) -> np.ndarray:
-        """Width of that interval, in units of the scores, shape (n_cases,).
+        """Compute the width of the interval of the mean score, in units of the scores, shape (n_cases,).
 
         Parameters
         ----------
         level : float
-            As of `interval`.
+            Probability of the interval, as in `interval`.
         """
         low, high = self.interval(level)
         return high - low
 
     def density(self, case: int, score: np.ndarray) -> np.ndarray:
-        """Density of a case's mean score μ, per unit of the scores, shape of ``score``.
+        """Compute the density of a case's mean score μ, per unit of the scores, with the shape of ``score``.
 
         Parameters
         ----------
         case : int
-            Place among the cases of this posterior.
+            Index among the cases of this posterior.
         score : ndarray
-            Where.
+            Scores at which the density is computed.
         """
         from scipy.special import gammaln
 
@@ -154,9 +156,11 @@ class GaussianPosterior(Result):
         return np.exp(log_top - (a + 0.5) * np.log1p(t**2 / (2 * a)))
 
     def _standardised(self, spread: np.ndarray) -> np.ndarray:
-        """Distance of the threshold from m, in units of the scale √(b · spread / a) of a Student t."""
+        """Return the distance of the threshold from m, in units of the scale √(b · spread / a) of a Student t."""
         if self.threshold is None:
-            raise InputError("There is no threshold, so no side to be certain of.", "Give one.")
+            raise InputError(
+                "Cannot compute the certainty of a side: no threshold is set. Choose a threshold.", "Give one."
+            )
         return (self.threshold - self.m) / np.sqrt(self.b * spread / self.a)
 
     @property
@@ -182,9 +186,9 @@ class GaussianPosterior(Result):
 
     @property
     def predictive(self) -> np.ndarray:
-        """P(y ≤ t | b): the share of further scores at most the threshold, shape (n_cases,).
+        """P(y ≤ t | b), the share of further scores at most the threshold, shape (n_cases,).
 
-        Not a certainty: it does not tend to 0 or 1 with more raters.
+        This is not a certainty: it does not tend to 0 or 1 with more raters.
         """
         from scipy.special import stdtr
 
@@ -198,9 +202,9 @@ class GaussianScores:
     Parameters
     ----------
     threshold : float or None
-        t; without one there is the posterior of the mean score, and no draws of two classes.
+        Threshold t; if None, only the posterior of the mean score is available, without draws of two classes.
     m0, k0 : float
-        Prior mean, and how many scores it is worth, κ0.
+        Prior mean, and its weight κ0 as a number of scores.
     a0, b0 : float
         Shape and scale of the inverse gamma prior of the variance within a case.
     depth : int
@@ -230,13 +234,13 @@ class GaussianScores:
         for sign, value in (("κ0", self.k0), ("a0", self.a0)):
             if not SMALLEST <= value <= LARGEST:
                 raise InputError(
-                    f"The prior's {sign} is {value}.",
-                    f"It must be a positive number, from {exact(SMALLEST)} to {exact(LARGEST)}.",
+                    f"The prior's {sign} must be {exact(SMALLEST)} to {exact(LARGEST)}; got {value}.",
+                    "Use a number in this range.",
                 )
-        if self.b0 <= 0:  # in units of the scores, squared
-            raise InputError(f"The prior's b0 is {self.b0}.", "It must be a positive number.")
+        if self.b0 <= 0:  # b0 is in squared units of the scores, so it has no fixed range.
+            raise InputError(f"The prior's b0 must be above 0; got {self.b0}.", "Use a positive number.")
         if self.depth < 1:
-            raise InputError(f"The depth is {self.depth}.", "It must be at least 1.")
+            raise InputError(f"The depth must be at least 1; got {self.depth}.", "Use 1 or more.")
 
     @property
     def classes(self) -> tuple[str, str]:
@@ -246,24 +250,24 @@ class GaussianScores:
 
     def _split(self) -> float:
         if self.threshold is None:
-            raise InputError("Without a threshold scores have no two classes.", "Give a threshold.")
+            raise InputError("Cannot split scores into two classes: no threshold is set.", "Choose a threshold.")
         return self.threshold
 
     def settings(self) -> dict:
-        """Parameters that change the draws."""
+        """Return the parameters that change the draws."""
         return {"threshold": self.threshold, "m0": self.m0, "k0": self.k0, "a0": self.a0, "b0": self.b0}
 
     def posterior(self, dataset: Dataset, reliability: float = 1.0, cases: range | None = None) -> GaussianPosterior:
-        """Posterior of each case in closed form; the prior where a case has no score.
+        """Compute the posterior of each case in closed form; the prior if a case has no score.
 
         Parameters
         ----------
         dataset : Dataset
-            Of scores.
+            Dataset of scores.
         reliability : float
-            γ, above 0 and at most 1e9: how many times each score counts; need not be whole.
+            Reliability γ, above 0 and at most 1e9: how many times each score counts; not necessarily an integer.
         cases : range, optional
-            A run of cases, one after another; all where not given. The result has rows for these only.
+            Positions of consecutive cases; all if omitted. The result has rows for these only.
 
         Raises
         ------
@@ -286,7 +290,7 @@ class GaussianScores:
         )
 
     def point_shares(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Mean plausibilities of the two classes at reliability 1, the predictive shares: ptr, class codes, shares."""
+        """Return mean plausibilities of the two classes at γ = 1, the predictive shares: ptr, class codes, shares."""
         below = self.posterior(dataset).predictive
         codes = np.tile(np.arange(2, dtype=np.int32), len(below))
         return np.arange(len(below) + 1) * 2, codes, np.column_stack([below, 1 - below]).ravel()
@@ -294,25 +298,25 @@ class GaussianScores:
     def draws(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
     ) -> Iterator[tuple[int, CaseDraws]]:
-        """Independent draws of ``λ = (Φ((t − μ)/σ), 1 − Φ((t − μ)/σ))`` of each case.
+        """Draw ``λ = (Φ((t − μ)/σ), 1 − Φ((t − μ)/σ))`` of each case independently.
 
         Parameters
         ----------
         dataset : Dataset
-            Of scores.
+            Dataset of scores.
         reliability : float
-            γ, above 0 and at most 1e9.
+            Reliability γ, above 0 and at most 1e9.
         n_draws : int
         seed : int
         cases : range, optional
-            Which cases; all where not given.
+            Positions of cases; all if omitted.
 
         Raises
         ------
         NotApplicableError
             The annotations are not scores.
         InputError
-            A parameter is out of its range, or there is no threshold.
+            A parameter is out of its range, or no threshold is set.
         """
         from scipy.special import ndtr
 
@@ -327,7 +331,8 @@ class GaussianScores:
                 float(column[case - start]) for column in (posterior.m, posterior.k, posterior.a, posterior.b)
             )
             rng = np.random.default_rng(int(case_seed))
-            precision = rng.standard_gamma(a, n_draws) / b  # 1/σ²; a tiny one may underflow to 0, which is no harm here
+            # 1/σ²; a tiny value may underflow to 0, which has no effect here.
+            precision = rng.standard_gamma(a, n_draws) / b
             x = (threshold - m) * np.sqrt(precision) - rng.standard_normal(n_draws) / np.sqrt(k)
             share = np.column_stack([ndtr(x), ndtr(-x)])
             top = np.full((n_draws, self.depth), -1, np.int32)
@@ -341,8 +346,8 @@ METHOD = Method(
     "gaussian",
     "plausibility",
     "Gaussian scores",
-    plainly="What the mean score of a case could be, and how sure it is on which side of the threshold it lies.",
-    exactly="Normal scores with a conjugate normal-inverse-gamma prior, fitted by empirical Bayes where none is given; "
+    plainly="Plausible mean score of a case, and the certainty of its side of the threshold.",
+    exactly="Normal scores with a conjugate normal-inverse-gamma prior, fitted by empirical Bayes if none is given; "
     "certainty is max(p, 1 − p), p = P(μ ≤ threshold | scores) (Stutz et al., appendix A).",
     sources=(UGT,),
     takes={"score": AS_IS},

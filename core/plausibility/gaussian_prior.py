@@ -14,12 +14,12 @@ from ..errors import InputError
 from ..text import number
 from .gaussian import GaussianScores, ScoreStatistics, score_statistics
 
-# Bounds of the search, in units of the standard deviation of all scores. Some data have no maximum: where many cases
+# Bounds of the search, in units of the standard deviation of all scores. Some data have no maximum: if many cases
 # are unanimous, the likelihood grows without end as κ0 and b0 go to 0.
 BOUNDS = {"m0": (-20.0, 20.0), "k0": (1e-4, 1e4), "a0": (1e-2, 1e4), "b0": (1e-6, 1e6)}
 START_SHAPES = (0.5, 2.0, 20.0)
 MAX_ITERATIONS = 2000
-_ALIKE = 9.0  # times the scores of a case: of what is said of a case, nine tenths are the mean of all
+_ALIKE = 9.0  # Ratio of κ0 to the scores of a case from which the mean of all is nine tenths of the plausible score.
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,13 +30,13 @@ class FittedPrior:
     ----------
     m0, k0, a0, b0 : float
     log_likelihood, start_log_likelihood : float
-        At the maximum, and at the best of the starts.
+        Log-likelihood at the maximum, and at the best of the starts.
     converged : bool
-        False where the search stopped before it found a maximum.
+        False if the search stopped before it found a maximum.
     at_bounds : tuple of str
         Parameters at an end of their range: the data determine only a limit, or nothing.
     n_cases, n_scores : int
-        Cases with a score, and their scores.
+        Number of cases with a score, and of their scores.
     """
 
     m0: float
@@ -51,28 +51,28 @@ class FittedPrior:
     n_scores: int
 
     def model(self, threshold: float | None = None) -> GaussianScores:
-        """The plausibility model with this prior."""
+        """Build the plausibility model with this prior."""
         return GaussianScores(threshold, self.m0, self.k0, self.a0, self.b0)
 
     def undetermined(self) -> str:
-        """Which parameters the data leave open, and what that says of the scores, in words; nothing where none is."""
+        """Describe in words the parameters that the data do not determine, and their meaning; empty if none."""
         if not self.at_bounds:
             return ""
         names = [f"{name[0]}₀" for name in self.at_bounds]
-        ends = "it ends where the search did" if len(names) == 1 else "they end where the search did"
+        ends = "its value is the end of the search" if len(names) == 1 else "their values are the ends of the search"
         return f"The data do not determine {' and '.join(names)}: {ends}. {self._as_far_as_told()}".strip()
 
     def alike(self) -> str:
-        """That scores do not tell cases apart, so that a narrow interval is no knowledge of one; else nothing.
+        """Warn that scores do not distinguish cases, so that intervals are narrow for no good reason; empty otherwise.
 
-        The mean that the prior gives to every case counts then nine times what the scores of one do, or more.
+        The prior mean then has at least nine times the weight of the scores of a case.
         """
         if self.k0 <= _ALIKE * self.n_scores / self.n_cases:
             return ""
         return (
-            "Scores of different cases differ hardly more than those of one case: the plausible score of each is "
-            f"nearly the mean of all, {number(self.m0)}, and its interval is narrow because cases count as alike. "
-            "Raters who read the scale the other way round, or guess, have this effect: see Raters."
+            "Scores of different cases hardly differ more than those of one case. The plausible score of each is close "
+            f"to the overall mean, {number(self.m0)}, and its interval is narrow because cases count as similar. "
+            "Raters who reverse the scale, or guess, have this effect: see Raters."
         )
 
     def _as_far_as_told(self) -> str:
@@ -84,17 +84,17 @@ class FittedPrior:
             "b0": "raters hardly differ on many cases",
         }
         told = [said[name] for name in self.at_bounds if name in said]
-        return f"As far as these scores tell, {' and '.join(told)}." if told else ""
+        return f"These scores suggest that {' and '.join(told)}." if told else ""
 
 
 def log_marginal(scores: ScoreStatistics, m0: float, k0: float, a0: float, b0: float) -> tuple[float, np.ndarray]:
-    """Marginal log-likelihood of all scores, and its gradient with respect to m0, ln κ0, ln a0, ln b0.
+    """Compute the marginal log-likelihood of all scores, and its gradient with respect to m0, ln κ0, ln a0, ln b0.
 
     Parameters
     ----------
     scores : ScoreStatistics
     m0, k0, a0, b0 : float
-        Prior as of `core.plausibility.gaussian.GaussianScores`; all but m0 above 0.
+        Prior as in `core.plausibility.gaussian.GaussianScores`; all except m0 above 0.
 
     Returns
     -------
@@ -107,7 +107,8 @@ def log_marginal(scores: ScoreStatistics, m0: float, k0: float, a0: float, b0: f
     a = a0 + n / 2
     b = b0 + scores.squares / 2 + k0 * n * deviation**2 / (2 * k)
     log_b = np.log(b)
-    sizes, times = np.unique(n, return_counts=True)  # gamma functions of a few sizes, not of every case
+    # Compute gamma functions once per number of scores, not for every case.
+    sizes, times = np.unique(n, return_counts=True)
     value = (
         times @ (gammaln(a0 + sizes / 2) - gammaln(a0) + 0.5 * np.log(k0 / (k0 + sizes)))
         + a0 * np.log(b0) * len(n)
@@ -127,26 +128,27 @@ def log_marginal(scores: ScoreStatistics, m0: float, k0: float, a0: float, b0: f
 
 
 def fit_prior(dataset: Dataset) -> FittedPrior:
-    """Empirical Bayes by L-BFGS on (m0, ln κ0, ln a0, ln b0), from a few starts by moments.
+    """Fit the prior by empirical Bayes: L-BFGS on (m0, ln κ0, ln a0, ln b0), from a few starts by moments.
 
-    The best end is followed to where the gradient vanishes: along a ridge, the loss alone stops at a place that
-    rounding decides.
+    The best result is refined until the gradient vanishes: on a ridge, the loss stops at a point that depends on
+    rounding.
 
     Raises
     ------
     NotApplicableError
         The annotations are not scores.
     InputError
-        No case has two scores, or all scores are equal: nothing tells the spread within cases from that between them.
+        No case has two scores, or all scores are equal, so that spread within cases cannot be separated from that
+        between them.
     """
     from scipy.optimize import minimize, root
 
     scores = score_statistics(dataset)
     if not (scores.n >= 2).any():
-        raise InputError("No case has two scores.", "A prior can be fitted only where some cases were scored twice.")
+        raise InputError("Could not fit the prior: no case has two scores.", "Add second scores to some cases.")
     middle, spread = float(dataset.score.mean()), float(dataset.score.std())
     if spread == 0 or dataset.score.min() == dataset.score.max():
-        raise InputError("All scores are equal.", "A prior can be fitted only where scores differ.")
+        raise InputError("Could not fit the prior: all scores are equal.", "Use scores that differ.")
     used = scores.n > 0
     n = scores.n[used]
     unit = ScoreStatistics(n, (scores.mean[used] - middle) / spread, scores.squares[used] / spread**2)
@@ -170,7 +172,7 @@ def fit_prior(dataset: Dataset) -> FittedPrior:
         place = there if followed else place
     m0, (k0, a0, b0) = place[0], np.exp(place[1:])
     at_bounds = tuple(name for name, at in zip(BOUNDS, bounded, strict=True) if at)
-    shift = n.sum() * np.log(spread)  # from the density of standardised scores to that of the scores
+    shift = n.sum() * np.log(spread)  # Convert the density of standardised scores to that of the scores.
     return FittedPrior(
         float(middle + spread * m0),
         float(k0),
@@ -186,14 +188,14 @@ def fit_prior(dataset: Dataset) -> FittedPrior:
 
 
 def _with(place: np.ndarray, which: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """The place with other values of some coordinates."""
+    """Return the point with other values of some coordinates."""
     found = place.copy()
     found[which] = values
     return found
 
 
 def _starts(unit: ScoreStatistics) -> list[np.ndarray]:
-    """Starts by moments: the variance within cases against that of their means, for a few shapes."""
+    """Compute starts by moments: the variance within cases against that of their means, for a few shapes."""
     within = max(unit.squares.sum() / (unit.n - 1).sum(), 1e-6)
     between = max(unit.mean.var() - within * (1 / unit.n).mean(), 1e-2 * within)
     return [

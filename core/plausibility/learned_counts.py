@@ -1,8 +1,8 @@
-"""Dirichlet counts with the prior that all cases together suggest, in place of the published one.
+"""Dirichlet counts with the prior that all cases together suggest, instead of the published one.
 
-``α = s/K`` for each of K classes at γ = 1, s the strength of `core.models.vote_prior`. How often raters agree says how
-much a few of their annotations tell: with α = 1 two raters who agree have a certainty of 0.875, however often raters
-agree. α/γ is what held-out raters suggest too (`core.certainty.held_out_readers`), by another estimate.
+``α = s/K`` for each of K classes at γ = 1, s the strength of `core.models.vote_prior`. The agreement of raters
+determines how informative a few annotations are: with α = 1 two raters who agree have a certainty of 0.875, however
+often raters agree. Held-out raters also determine α/γ (`core.certainty.held_out_readers`), by another estimate.
 """
 
 from dataclasses import dataclass
@@ -32,14 +32,14 @@ class LearnedCounts:
 
 @cache_by_identity
 def learned_counts(dataset: Dataset) -> LearnedCounts:
-    """Counts whose prior is learned from all cases; with the published prior if fewer than five have two raters.
+    """Learn the prior of counts from all cases; use the published prior if fewer than five have two raters.
 
     Raters who copy each other count as one, and so do repeats of a rater on a case.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     """
     family = families(dataset)
     prior = learn_vote_prior(dataset, family)

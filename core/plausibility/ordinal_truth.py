@@ -1,7 +1,8 @@
-"""Which class is the truth of a case, for ordered classes: raters who read higher, wider or carelessly counted as such.
+"""True class of a case with ordered classes, corrected for raters who read higher, wider or carelessly.
 
 ``P_γ(z | y) ∝ π_z Π_n P(y_n | z, rater n)^γ`` under the ordinal model at its mode (`core.models.ordinal`, after Patz et
-al. 2002), each annotation counted γ times. A count of 3 and 5 says nothing of 4; here 4 is what they have in common.
+al. 2002), each annotation counted γ times. Counts of 3 and 5 give no support to 4; here, 4 is the class compatible with
+both.
 """
 
 from collections.abc import Iterator
@@ -28,16 +29,16 @@ STREAM = "ordinal truth"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OrdinalTruth:
-    """The true class of each case under the ordinal model; a draw has all its plausibility on one class.
+    """True class of each case under the ordinal model; a draw has all its plausibility on one class.
 
     Parameters
     ----------
     depth : int
-        How many classes of a draw are put in order: the truth, then as if the ones before were ruled out.
+        Number of classes of a draw that are ordered: the truth, then the truth if the ones before were excluded.
     fitted : RaterModelFit, optional
-        The ordinal model of the same data by EM, as `fit` gives it; it is fitted anew where it is not given.
+        Ordinal model of the same data by EM, as returned by `fit`; it is fitted if omitted.
     ready : tuple, optional
-        Content of the data, γ and class probabilities, as `prepare` leaves them.
+        Digest of the data, γ and class probabilities, as set by `prepare`.
     """
 
     name: ClassVar[str] = "ordinal-truth"
@@ -48,47 +49,47 @@ class OrdinalTruth:
 
     def __post_init__(self) -> None:
         check_whole(self.depth, "The depth", 1)
-        if self.fitted is not None:  # classifiers are judged by these draws
+        if self.fitted is not None:  # These draws are the truth that classifiers are compared with.
             check_not_evidence(self.fitted)
 
     def settings(self) -> dict:
-        """Parameters that change the draws."""
+        """Return the parameters that change the draws."""
         return {"depth": self.depth}
 
     def probability(self, dataset: Dataset, reliability: float, token=None, progress=None) -> np.ndarray:
-        """P_γ(true class) of each case, shape (n_cases, n_classes).
+        """Compute P_γ(true class) of each case, shape (n_cases, n_classes).
 
         Parameters
         ----------
         dataset : Dataset
-            Of single classes in a declared order.
+            Dataset of single classes in a declared order.
         reliability : float
-            γ > 0: how many times each annotation counts once the model is fitted.
+            Reliability γ > 0: how many times each annotation counts after the model is fitted.
         token, progress
             See `core.runtime.chunks.map_chunks`.
 
         Raises
         ------
         NotApplicableError
-            The order of the classes is not declared, or as `core.models.em_model.EmModel.fit`.
+            The order of the classes is not declared, or `core.models.em_model.EmModel.fit` refuses the data.
         InputError
-            γ is out of its range, or ``fitted`` is of other data.
+            γ is out of its range, or ``fitted`` belongs to other data.
         """
         check_sampling(reliability, 1)
         if self.ready is not None and self.ready[:2] == (dataset.content_digest, float(reliability)):
             return self.ready[2]
         fit = self.fit(dataset, token=token, progress=progress) if self.fitted is None else self.fitted
         if fit.class_probability.shape != (dataset.n_cases, dataset.n_classes) or len(fit.raters) != dataset.n_raters:
-            raise InputError("The ordinal model was fitted to other data.", "Fit it to these.")
+            raise InputError("The ordinal model was fitted to other data.", "Fit it to these data.")
         return tempered_posterior(design(Ordinal.title, dataset), point_of(fit), reliability, token=token)
 
     def fit(self, dataset: Dataset, *, token=None, progress=None) -> RaterModelFit:
-        """The ordinal model of all raters, which does not depend on γ; see `core.models.ordinal.Ordinal`.
+        """Fit the ordinal model of all raters, which does not depend on γ; see `core.models.ordinal.Ordinal`.
 
         Parameters
         ----------
         dataset : Dataset
-            As for `probability`.
+            Dataset as in `probability`.
         token, progress
             See `core.runtime.chunks.map_chunks`.
         """
@@ -97,14 +98,14 @@ class OrdinalTruth:
     def prepare(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, token=None, progress=None
     ) -> "OrdinalTruth":
-        """The same model with the class probabilities of all cases. Drivers call it first.
+        """Return the model with the class probabilities of all cases; drivers call this first.
 
         Parameters
         ----------
         dataset, reliability
-            As for `probability`.
+            Dataset as in `probability`.
         n_draws, seed : int
-            Not used: nothing is drawn yet.
+            Not used, because nothing is drawn yet.
         token, progress
             See `core.runtime.chunks.map_chunks`.
         """
@@ -112,7 +113,7 @@ class OrdinalTruth:
         return replace(self, ready=(dataset.content_digest, float(reliability), found))
 
     def point_shares(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Class probabilities at γ = 1 over all classes, in CSR: ptr, class codes, shares."""
+        """Return class probabilities at γ = 1 over all classes, in CSR: ptr, class codes, shares."""
         found = self.probability(dataset, 1.0)
         n_cases, n_classes = found.shape
         codes = np.tile(np.arange(n_classes, dtype=np.int32), n_cases)
@@ -121,17 +122,17 @@ class OrdinalTruth:
     def draws(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
     ) -> Iterator[tuple[int, CaseDraws]]:
-        """Independent draws of the true class of each case.
+        """Draw the true class of each case independently.
 
         Parameters
         ----------
         dataset : Dataset
-            As for `probability`.
+            Dataset as in `probability`.
         reliability : float
-            γ, above 0.
+            Reliability γ, above 0.
         n_draws, seed : int
         cases : range, optional
-            Which cases; all where not given.
+            Positions of cases; all if omitted.
         """
         check_sampling(reliability, n_draws)
         with np.errstate(divide="ignore"):
@@ -155,8 +156,8 @@ METHOD = Method(
     OrdinalTruth.name,
     "plausibility",
     "Ordinal truth",
-    plainly="For ordered classes: which class is the true one, by raters of whom it is known how much higher or lower "
-    "they read; 3 lies between 2 and 4.",
+    plainly="For ordered classes: the true class, corrected for how much higher or lower each rater reads; 3 is "
+    "between 2 and 4.",
     exactly="P(z | y) ∝ π_z Π P(y | z, rater)^γ under the ordinal model at its mode (after Patz et al. 2002); "
     "certainty is the largest probability, in closed form.",
     sources=("Patz, Junker, Johnson & Mariano, Journal of Educational and Behavioral Statistics 27 (2002), 341-384",),

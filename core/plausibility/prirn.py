@@ -26,16 +26,16 @@ from .protocol import CaseDraws, check_sampling
 class PrIRN:
     """Dirichlet plausibilities of partial rankings; their mean tends to the normalised IRN as the reliability grows.
 
-    λ̂ sums to 1 however many raters there are, so the reliability weighs all raters of a case together.
+    λ̂ sums to 1 for any number of raters, so the reliability weights all raters of a case together.
 
     Parameters
     ----------
     epsilon : float
         Pseudo-count of every class of the declared list, 1e-9 to 1e9; 0.01 in the published code.
     ties : {"split", "full"}
-        Whether the classes of a tied block share its weight or each get all of it, as in the published figures.
+        Weight of tied classes: they share the weight of the block, or each gets all of it, as in the published figures.
     depth : int
-        How many of the largest never-named classes are told apart; certainty of top-j sets needs j of them.
+        Number of the largest never-named classes that draws distinguish; certainty of top-j sets needs j of them.
     """
 
     name: ClassVar[str] = "prirn"
@@ -50,33 +50,33 @@ class PrIRN:
         check_whole(self.depth, "The depth")
         if not SMALLEST <= self.epsilon <= LARGEST:
             raise InputError(
-                f"The pseudo-count ε is {self.epsilon}.",
-                f"It must be a positive number, from {exact(SMALLEST)} to {exact(LARGEST)}.",
+                f"The pseudo-count ε must be {exact(SMALLEST)} to {exact(LARGEST)}; got {self.epsilon}.",
+                "Use a number in this range.",
             )
         if self.depth < 1:
-            raise InputError(f"The depth is {self.depth}.", "It must be at least 1.")
+            raise InputError(f"The depth must be at least 1; got {self.depth}.", "Use 1 or more.")
 
     def settings(self) -> dict:
-        """Parameters that change the draws."""
+        """Return the parameters that change the draws."""
         return {"epsilon": self.epsilon, "ties": self.ties, "depth": self.depth}
 
     def point(self, dataset: Dataset) -> IRNWeights:
-        """The deterministic plausibilities that the draws stand around: ``normalised`` of the IRN weights."""
+        """Compute the deterministic plausibilities at the centre of the draws: ``normalised`` of the IRN weights."""
         return irn(dataset, self.ties)
 
     def point_shares(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Normalised IRN of each case, in CSR over the classes named there: ptr, class codes, shares."""
+        """Compute the normalised IRN of each case, in CSR over the classes named there: ptr, class codes, shares."""
         weights = self.point(dataset)
         return weights.ptr, weights.class_code, weights.normalised
 
     def shapes(self, dataset: Dataset, case: int, reliability: float) -> tuple[np.ndarray, np.ndarray, int]:
-        """Named classes of a case, their Dirichlet shapes ``γ λ̂ + ε``, and the number of never-named classes.
+        """Return named classes of a case, their Dirichlet shapes ``γ λ̂ + ε``, and the number of never-named classes.
 
         Parameters
         ----------
         dataset : Dataset
         case : int
-            Position in the dataset.
+            Position of the case in the dataset.
         reliability : float
             γ > 0.
         """
@@ -87,18 +87,18 @@ class PrIRN:
     def draws(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
     ) -> Iterator[tuple[int, CaseDraws]]:
-        """Independent draws of each case; of the prior where a case has no annotation.
+        """Draw plausibilities of each case independently; from the prior if a case has no annotation.
 
         Parameters
         ----------
         dataset : Dataset
-            Of rankings or of single classes.
+            Dataset of rankings or single classes.
         reliability : float
-            γ, above 0 and at most 1e9: the pseudo-counts that all raters of a case have together.
+            Reliability γ, above 0 and at most 1e9: the pseudo-counts of all raters of a case together.
         n_draws : int
         seed : int
         cases : range, optional
-            Which cases; all where not given.
+            Positions of cases; all if omitted.
 
         Raises
         ------
@@ -126,7 +126,8 @@ METHOD = Method(
     "prirn",
     "plausibility",
     "PrIRN",
-    plainly="First choices weigh 1, second choices half, third a third, and so on; the raters' weights are added up.",
+    plainly="First choices have weight 1, second choices a half, third choices a third, and so on; weights of raters "
+            "are added.",
     exactly="λ ~ Dirichlet(γ·IRN + ε), IRN the normalised sum of inverse ranks, ε = 0.01 (Stutz et al., B.2-B.3).",
     sources=(UGT,),
     takes=RANKED,
@@ -138,7 +139,7 @@ METHOD = Method(
         ),
         Option(
             "ties", str, "split", "Tied classes", "weight of tied classes",
-            choices={"split": "share the weight of their block", "full": "get its whole weight each"},
+            choices={"split": "share the weight of their block", "full": "get the whole weight each"},
         ),
     ),
     place=20,

@@ -1,4 +1,4 @@
-"""Plausibility models give draws as a stream: one case at a time, over the classes that anyone named there."""
+"""Protocol of plausibility models: they yield draws one case at a time, over the classes that anyone named there."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from ..options import check_number, check_whole
 from ..result_base import Columns, Result
 from ..text import exact
 
-LARGEST_RELIABILITY = 1e9  # beyond it, draws cannot be told from one point in double precision
+LARGEST_RELIABILITY = 1e9  # Beyond this limit, draws are a single point in double precision.
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -28,16 +28,16 @@ class CaseDraws(Result):
     rest : ndarray of float64, shape (n_draws,)
         Plausibility of all classes together that nobody named.
     top : ndarray of int32, shape (n_draws, depth)
-        Places in ``classes`` of the most plausible classes, first to last; ``n_named`` for a class that nobody named
-        (which one is not said: they are exchangeable), -1 where there are fewer classes.
+        Places in ``classes`` of the most plausible classes, first to last; ``n_named`` for any class that nobody named,
+        because these are exchangeable, -1 if there are fewer classes.
     n_rest : int
-        How many classes nobody named.
+        Number of classes that nobody named.
     rest_shape : float
-        ``rest`` is split over them by a symmetric Dirichlet of this shape, independently of all else.
+        Shape of the symmetric Dirichlet that splits ``rest`` over them, independently of all else.
     ess : float
-        Effective number of draws; below ``n_draws`` where they are correlated.
+        Effective number of draws; below ``n_draws`` if they are correlated.
     seed : int
-        The case's seed, for what is drawn on top of these draws.
+        Seed of the case, for further draws that depend on these.
     """
 
     classes: np.ndarray
@@ -62,7 +62,7 @@ class CaseDraws(Result):
 
 
 class PlausibilityModel(Protocol):
-    """What the driver, the sweep and the pages ask of a model. ``name`` goes into every cache key.
+    """Protocol of a plausibility model. ``name`` is part of every cache key.
 
     A model whose cases are not independent also has ``prepare``, which the driver calls before the draws.
     """
@@ -71,36 +71,36 @@ class PlausibilityModel(Protocol):
     default_reliability: ClassVar[float]
 
     def settings(self) -> dict:
-        """Parameters that change the draws, for cache keys and reports."""
+        """Return the parameters that change the draws, for cache keys and reports."""
 
     def draws(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
     ) -> Iterator[tuple[int, CaseDraws]]:
-        """Draws of each case in ``cases`` (all by default), in order.
+        """Yield draws of each case in ``cases`` (all by default), in order.
 
         Parameters
         ----------
         dataset : Dataset
-            Of a kind that the model takes.
+            Dataset of a kind that the model takes.
         reliability : float
-            γ > 0: how many times each annotation counts.
+            Reliability γ > 0: how many times each annotation counts.
         n_draws, seed : int
         cases : range, optional
-            Which cases; all where not given.
+            Positions of cases; all if omitted.
         """
 
     def point_shares(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """One deterministic plausibility vector per case in CSR: ptr, class codes, shares."""
+        """Return one deterministic plausibility vector per case in CSR: ptr, class codes, shares."""
 
 
 def check_sampling(reliability: float, n_draws: int) -> None:
-    """Raise `InputError` unless γ is positive and finite and at least one draw is asked for."""
+    """Raise `InputError` unless γ is positive and finite and the number of draws is at least 1."""
     check_number(reliability, "The reliability γ")
     check_whole(n_draws, "The number of draws")
     if not 0 < reliability <= LARGEST_RELIABILITY:
         raise InputError(
-            f"The reliability γ is {reliability}.",
-            f"It must be a positive number, at most {exact(LARGEST_RELIABILITY)}.",
+            f"The reliability γ must be above 0 and at most {exact(LARGEST_RELIABILITY)}; got {reliability}.",
+            "Use a value such as 1.",
         )
     if n_draws < 1:
-        raise InputError(f"{n_draws:,} draws were asked for.", "Ask for at least one.")
+        raise InputError(f"The number of draws must be at least 1; got {n_draws:,}.", "Use 1 or more.")

@@ -1,4 +1,4 @@
-"""Large blocks of ties in linear time, by the first arrival s after the block.
+"""Kernels for large blocks of ties in linear time, by the first arrival s after the block.
 
 P(block before all later) = Z ∫ exp(-Z s) Π_k (1 - exp(-λ_k s)) ds. The density of ln s is log-concave, its mode between
 1/Z and (n + 1)/Z: drawn exactly under three tangents, integrated by the trapezoid rule, which converges geometrically.
@@ -9,13 +9,14 @@ import numpy as np
 
 from ...runtime.numba_setup import njit
 
-DEEP = 26.0  # the rule's ends: the density there is exp(-26) of its peak or less
-PARTS = 0.9  # points an octave by the square root of n + 1: errors below 1e-9 from 1 to 400 tied classes
+DEEP = 26.0  # The rule ends where the density is exp(-26) of its peak or less.
+# Points per octave, as a multiple of the square root of n + 1: errors are below 1e-9 from 1 to 400 tied classes.
+PARTS = 0.9
 
 
 @njit(cache=True, nogil=True)
 def log_arrival(u, member, start, stop, lam, after):
-    """Ln of e^u exp(-Z e^u) Π (1 - exp(-λ e^u)): density of the logarithm of the first arrival after the block."""
+    """Compute ln of e^u exp(-Z e^u) Π (1 - exp(-λ e^u)), the density of the logarithm of the block's next arrival."""
     s = np.exp(u)
     value = u - after * s
     for e in range(start, stop):
@@ -25,7 +26,7 @@ def log_arrival(u, member, start, stop, lam, after):
 
 @njit(cache=True, nogil=True)
 def arrival_slope(s, member, start, stop, lam, after):
-    """First and second derivative of `log_arrival` by u at s = e^u."""
+    """Compute the first and second derivative of `log_arrival` by u at s = e^u."""
     first = 1.0 - after * s
     second = -after * s
     for e in range(start, stop):
@@ -42,7 +43,7 @@ def arrival_slope(s, member, start, stop, lam, after):
 
 @njit(cache=True, nogil=True)
 def arrival_mode(member, start, stop, lam, after):
-    """Mode of `log_arrival` in u, and its curvature there; the root lies between 1/Z and (n + 1)/Z."""
+    """Find the mode of `log_arrival` in u, and its curvature there; the root is between 1/Z and (n + 1)/Z."""
     low = -np.log(after)
     high = low + np.log(stop - start + 1.0)
     u = 0.5 * (low + high)
@@ -64,7 +65,7 @@ def arrival_mode(member, start, stop, lam, after):
 
 @njit(cache=True, nogil=True)
 def arrival_span(member, start, stop, lam, after):
-    """First point and octaves of the trapezoid rule in ln s.
+    """Find the first point and the number of octaves of the trapezoid rule in ln s.
 
     The logarithm of the density is concave in ln s: below s = 1/8 Z, left of the mode, it falls as steeply as there;
     beyond (n + 1)/Z, right of it, by more than (n + 1)(c - 1 - ln c) at c times that.
@@ -87,9 +88,9 @@ def arrival_span(member, start, stop, lam, after):
 
 @njit(cache=True, nogil=True)
 def arrival_points(member, start, stop, lam, after):
-    """Points s of a trapezoid rule in ln s, the density of ln s there by a scale, the scale's logarithm, and the step.
+    """Compute points s of a trapezoid rule in ln s, the scaled density there, the logarithm of the scale, and the step.
 
-    The scale is the density at (n + 1)/Z, and powers are shared out among the classes, so that nothing overflows.
+    The scale is the density at (n + 1)/Z, and powers are distributed over the classes, so that nothing overflows.
     """
     size = stop - start
     parts = int(np.ceil(PARTS * np.sqrt(size + 1.0)))
@@ -120,7 +121,7 @@ def arrival_points(member, start, stop, lam, after):
 
 @njit(cache=True, nogil=True)
 def log_large_block(member, start, stop, lam, after):
-    """Ln Z ∫ exp(-Z s) Π (1 - exp(-λ s)) ds."""
+    """Compute ln Z ∫ exp(-Z s) Π (1 - exp(-λ s)) ds."""
     _, density, log_scale, step = arrival_points(member, start, stop, lam, after)
     total = 0.0
     for i in range(density.size):
@@ -130,7 +131,7 @@ def log_large_block(member, start, stop, lam, after):
 
 @njit(cache=True, nogil=True)
 def arrival_hull(member, start, stop, lam, after):
-    """Three tangents over the log-concave density of ln s: their height, corners, slopes and areas."""
+    """Compute three tangents over the log-concave density of ln s: their height, corners, slopes and areas."""
     mode, curvature = arrival_mode(member, start, stop, lam, after)
     peak = log_arrival(mode, member, start, stop, lam, after)
     width = 1.2 / np.sqrt(-curvature)
@@ -140,7 +141,7 @@ def arrival_hull(member, start, stop, lam, after):
     right_value = log_arrival(right, member, start, stop, lam, after)
     left_slope, _ = arrival_slope(np.exp(left), member, start, stop, lam, after)
     right_slope, _ = arrival_slope(np.exp(right), member, start, stop, lam, after)
-    # Where each tangent reaches the height of the mode's (flat) tangent.
+    # Points at which each tangent reaches the height of the mode's (flat) tangent.
     from_left = left + (peak - left_value) / left_slope
     from_right = right + (peak - right_value) / right_slope
     return peak, from_left, from_right, left_slope, right_slope
@@ -148,7 +149,7 @@ def arrival_hull(member, start, stop, lam, after):
 
 @njit(cache=True, nogil=True)
 def draw_first_arrival(member, start, stop, lam, after, hull):
-    """Exact draw of the first arrival after the block, by rejection from the tangents of `arrival_hull`."""
+    """Draw the first arrival after the block exactly, by rejection from the tangents of `arrival_hull`."""
     peak, from_left, from_right, left_slope, right_slope = hull
     left_area = 1.0 / left_slope
     middle = max(0.0, from_right - from_left)
@@ -170,7 +171,7 @@ def draw_first_arrival(member, start, stop, lam, after, hull):
 
 @njit(cache=True, nogil=True)
 def expected_large(member, start, stop, lam, after, copies, exposure):
-    """Expected arrivals of the classes of a large block, added ``copies`` times; returns the expected last of them.
+    """Add expected arrivals of the classes of a large block ``copies`` times, and return the expected last of them.
 
     With nothing after the block its order carries no information, and nobody waits for its last class.
     """

@@ -1,8 +1,8 @@
-"""u of mixture Plackett-Luce: whether a ranking looks at its case (u = 1) or is a guess by popularity (u = 0).
+"""Kernels for u of mixture Plackett-Luce: a ranking follows its case (u = 1) or is a guess by popularity (u = 0).
 
 P(u = 1 | ·) = a p(b | λ)^γ / (a p(b | λ)^γ + (1 - a) p(b | g)^γ), with orders and arrival times summed out.
 
-Each u has a stream of its own, SplitMix64 (Steele, Lea & Flood 2014): number t depends on its key and on t alone.
+Each u has its own stream, SplitMix64 (Steele, Lea & Flood 2014): number t depends only on its key and on t.
 """
 
 import math
@@ -16,12 +16,12 @@ from ._kernels import alike_before, log_block, mass_after
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
 _MIX_2 = np.uint64(0x94D049BB133111EB)
-LEAST = 1e-250  # a Gamma of tiny shape may underflow; no draw of a shape that counts comes near
+LEAST = 1e-250  # A Gamma of tiny shape may underflow; draws of relevant shapes are never so small.
 
 
 @njit(cache=True, nogil=True)
 def keyed_uniform(key, number):
-    """Number ``number`` >= 0 of the stream ``key`` (uint64), uniform on [0, 1): SplitMix64."""
+    """Return number ``number`` >= 0 of the stream ``key`` (uint64), uniform on [0, 1): SplitMix64."""
     z = key + np.uint64(number + 1) * _STEP
     z = (z ^ (z >> np.uint64(30))) * _MIX_1
     z = (z ^ (z >> np.uint64(27))) * _MIX_2
@@ -31,7 +31,7 @@ def keyed_uniform(key, number):
 
 @njit(cache=True, nogil=True)
 def same_ranking(entry_ptr, entry_class, entry_block, first, last):
-    """For annotations ``first`` to ``last`` of one case, which distinct ranking each gives."""
+    """Return, for annotations ``first`` to ``last`` of one case, which distinct ranking each is."""
     which = np.empty(last - first, np.int64)
     example = np.empty(last - first, np.int64)
     n_distinct = 0
@@ -47,7 +47,7 @@ def same_ranking(entry_ptr, entry_class, entry_block, first, last):
 
 @njit(cache=True, nogil=True)
 def log_ranking(rater_ptr, block_ptr, member, lam, ranking, after, rate, table):
-    """Ln p(b | λ) of one distinct ranking of a case; the scale of λ is free."""
+    """Compute ln p(b | λ) of one distinct ranking of a case; the scale of λ is free."""
     mass_after(rater_ptr, block_ptr, member, lam, ranking, after)
     value = 0.0
     for b in range(rater_ptr[ranking], rater_ptr[ranking + 1]):
@@ -57,7 +57,7 @@ def log_ranking(rater_ptr, block_ptr, member, lam, ranking, after, rate, table):
 
 @njit(cache=True, nogil=True)
 def pool_own(rater_ptr, block_ptr, member, ranking, named_by, lam, prior, own):
-    """What the ranking alone would name: its classes that no other ranking with u = 1 names, marked in ``own``.
+    """Mark in ``own`` the classes that the ranking names and no other ranking with u = 1 does.
 
     ``named_by`` counts the other rankings with u = 1 by place. Other rankings with u = 1 see the classes that none of
     them names only through their sum, the pool; its split is Dirichlet by the prior. Returns how many classes are own,
@@ -83,7 +83,7 @@ def pool_own(rater_ptr, block_ptr, member, ranking, named_by, lam, prior, own):
 
 @njit(cache=True, nogil=True)
 def log_split(gamma, own, lam, prior, pool, others_shape):
-    """Ln of Dirichlet(prior) over Dirichlet(prior + γ on own classes), both at the split of the pool in ``lam``."""
+    """Compute ln of Dirichlet(prior) over Dirichlet(prior + γ on own classes), at the split of the pool in ``lam``."""
     value = 0.0
     total = others_shape
     n_own = 0
@@ -97,7 +97,7 @@ def log_split(gamma, own, lam, prior, pool, others_shape):
 
 @njit(cache=True, nogil=True)
 def split_pool(extra, own, named_by, lam, prior, pool, others, others_shape, new):
-    """A new split of the pool: Dirichlet(prior + ``extra`` on own classes); the others keep their ratios."""
+    """Draw a new split of the pool: Dirichlet(prior + ``extra`` on own classes); the others keep their ratios."""
     largest = log_gamma_draw(others_shape) if others_shape > 0.0 else -np.inf
     rest = largest
     for k in range(lam.size):
@@ -141,11 +141,11 @@ def attend(
     rate,
     table,
 ):
-    """New u of every annotation of a case, one after the other, given a and λ; True where anything has changed.
+    """Draw u of every annotation of a case in turn, given a and λ; return True if anything has changed.
 
-    Where all that a ranking names is named by others with u = 1, u comes from its conditional. Else u and the split of
-    the pool move together (reversible: the split comes from the prior for u = 0, from the prior with γ more on own
-    classes for u = 1), because a class that nobody else names is large where u = 1 and next to nothing where u = 0.
+    If others with u = 1 name all classes of a ranking, u comes from its conditional. Otherwise, u and the split of the
+    pool move together (reversible: the split comes from the prior for u = 0, from the prior with γ more on own classes
+    for u = 1), because a class that nobody else names is large if u = 1 and almost 0 if u = 0.
     """
     named_by[:] = 0
     for n in range(which.size):
@@ -199,6 +199,6 @@ def attend(
 
 @njit(cache=True, nogil=True)
 def scattered_start(key, attends):
-    """U of a chain that starts apart from the first: heads or tails, by a number of each stream that no sweep takes."""
+    """Draw u at random to start a chain apart from the first, with a number of each stream that no sweep uses."""
     for n in range(key.size):
         attends[n] = keyed_uniform(key[n], 1 << 40) < 0.5

@@ -1,8 +1,8 @@
 """Gibbs sampler over orders within blocks, arrival times and λ, with exposures censored at the last ranked arrival.
 
 The published text updates λ with full arrival times and counts that leave out the last block, which has no proper
-limit. Full times with all classes counted are right; so are, as here, censored times with ranked classes counted, which
-mix 15 to 25 times better.
+limit. Full times with all classes counted are correct. So are censored times with ranked classes counted, which are
+used here and mix 15 to 25 times better.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from ._kernels import LARGEST_TABLE, TABLE_SIZE, fill_table, fill_tables, mass_a
 
 @njit(cache=True, nogil=True)
 def scaled_gamma(shape, rate):
-    """One draw from Gamma(shape, rate) for any shape > 0."""
+    """Draw once from Gamma(shape, rate) for any shape > 0."""
     if shape >= 1.0:
         return gamma_draw(shape) / rate
     return np.exp(log_gamma_draw(shape)) / rate
@@ -51,7 +51,9 @@ def walk_table(member, start, stop, copies, power, rate, table, count, exposure,
             bit = 1 << i
             if mask & bit and left > 0:
                 going = left
-                # The last class takes who is left without a draw: its share is 1, and by rounding a little less.
+                # The last class gets all remaining copies without a draw, because rounding makes its share slightly
+                # less than 1.
+
                 if mask >> (i + 1):
                     share = table[mask ^ bit] / total if total > 0.0 else 1.0
                     total -= table[mask ^ bit]
@@ -66,7 +68,7 @@ def walk_table(member, start, stop, copies, power, rate, table, count, exposure,
 
 @njit(cache=True, nogil=True)
 def walk_large(member, start, stop, copies, lam, after, exposure, elapsed):
-    """As `walk_table` for a block of any size, one copy after the other, in linear time."""
+    """Do the same as `walk_table` for a block of any size, one copy at a time, in linear time."""
     spent = 0.0
     if copies == 0:
         for e in range(start, stop):
@@ -89,7 +91,7 @@ def walk_large(member, start, stop, copies, lam, after, exposure, elapsed):
 
 @njit(cache=True, nogil=True)
 def table_slots(block_ptr):
-    """Where the tables of each block of ties stand, -1 for blocks without, and how many there are."""
+    """Return the slot of the tables of each block of ties, -1 for blocks without, and the number of slots."""
     slot = np.full(block_ptr.size - 1, -1)
     n_slots = 0
     for b in range(block_ptr.size - 1):
@@ -101,9 +103,9 @@ def table_slots(block_ptr):
 
 @njit(cache=True, nogil=True)
 def log_correction(rater_ptr, block_ptr, member, fraction, lam, after, slot, tables):
-    """Ln of what the proposal for fractional copies misses: Π (Σ_σ w_σ)^f / Σ_σ w_σ^f, and L^f for large blocks.
+    """Compute ln of the correction for fractional copies: Π (Σ_σ w_σ)^f / Σ_σ w_σ^f, and L^f for large blocks.
 
-    Leaves rates and both sums of tied blocks in ``tables[slot]``: where λ is taken, the next sweep walks them.
+    Rates and both sums of tied blocks are left in ``tables[slot]``: if λ is accepted, the next sweep uses them.
     """
     value = 0.0
     for rater in range(rater_ptr.size - 1):
@@ -119,16 +121,16 @@ def log_correction(rater_ptr, block_ptr, member, fraction, lam, after, slot, tab
             elif size > 1:
                 mine = tables[slot[b]]
                 fill_tables(member, start, stop, lam, after[b], f, mine[0], mine[1], mine[2])
-                value += f * np.log(mine[1, (1 << size) - 1])  # rates to the power n f cancel
+                value += f * np.log(mine[1, (1 << size) - 1])  # Rates to the power n f cancel.
                 value -= np.log(mine[2, (1 << size) - 1])
     return value
 
 
 @njit(cache=True, nogil=True)
 def set_copies(rater_ptr, block_ptr, member, weight, n_named, alpha, rest_alpha, whole, fraction, shape):
-    """Whole and fractional copies of each ranking, and the shapes of λ given them.
+    """Set whole and fractional copies of each ranking, and the shapes of λ given them.
 
-    A ranking of weight 0 is left out. Returns whether a fraction of a block of ties needs the correction.
+    A ranking of weight 0 is left out. Returns True if a fraction of a block of ties needs the correction.
     """
     shape[:n_named] = alpha
     shape[n_named:] = rest_alpha
@@ -149,7 +151,7 @@ def set_copies(rater_ptr, block_ptr, member, weight, n_named, alpha, rest_alpha,
 
 @njit(cache=True, nogil=True, inline="always")
 def mark_ranked(rater_ptr, block_ptr, member, n_places):
-    """Which places each distinct ranking names, bool, shape (n_distinct, n_places)."""
+    """Return the places that each distinct ranking names, bool, shape (n_distinct, n_places)."""
     ranked = np.zeros((rater_ptr.size - 1, n_places), np.bool_)
     for rater in range(rater_ptr.size - 1):
         for e in range(block_ptr[rater_ptr[rater]], block_ptr[rater_ptr[rater + 1]]):
@@ -176,9 +178,9 @@ def propose(
     slot,
     tables,
 ):
-    """Orders and arrival times given λ, then new λ given these, into ``proposal``: one sweep, before any correction.
+    """Draw orders and arrival times given λ, then new λ given these, into ``proposal``: one sweep, without correction.
 
-    ``tables`` are those of λ where a ranking has a fractional copy; ``rate`` and ``table`` are for the others.
+    ``tables`` are those of λ for rankings with a fractional copy; ``rate`` and ``table`` are for the others.
     """
     n_places = lam.size
     exposure[:] = 1.0
@@ -246,10 +248,10 @@ def try_proposal(
     tables,
     side,
 ):
-    """One sweep's proposal, and whether it is accepted: always, save where fractional copies need the correction.
+    """Make the proposal of one sweep and accept it, except if fractional copies need the correction and reject it.
 
     ``current`` is the correction of ``lam``, whose tables are ``tables[side]``; those of the proposal go to the other
-    side, which ``side`` names once it is accepted. Returns the result, and the correction of what is then in force.
+    side, which ``side`` indicates after acceptance. Returns the result, and the correction of the λ then in use.
     """
     propose(
         rater_ptr,
@@ -280,7 +282,7 @@ def try_proposal(
 
 @njit(cache=True, nogil=True, inline="always")
 def keep_draw(lam, n_rest, rest_shape, share, order, largest):
-    """Normalised λ into a row of ``share``, with its leading places; returns the share of the rest."""
+    """Write normalised λ to a row of ``share``, with its leading places, and return the share of the rest."""
     total = 0.0
     for k in range(lam.size):
         total += lam[k]
@@ -293,7 +295,7 @@ def keep_draw(lam, n_rest, rest_shape, share, order, largest):
 
 @njit(cache=True, nogil=True)
 def gibbs(seed, rater_ptr, block_ptr, member, weight, n_named, n_rest, alpha, n_burn, n_draws, thin, depth):
-    """Draws of the normalised λ of one case.
+    """Draw the normalised λ of one case.
 
     ``weight`` = reliability x how often each distinct ranking occurs. Prior: Gamma(alpha) on each named class, Gamma(1)
     on the sum of the never-named, whose split is Dirichlet(1, ..., 1) and independent of the data. Returns shares, the
@@ -358,7 +360,7 @@ def gibbs(seed, rater_ptr, block_ptr, member, weight, n_named, n_rest, alpha, n_
 
 @njit(cache=True, nogil=True)
 def effective_draws(values):
-    """Smallest effective number of draws over columns: Geyer's initial monotone positive sequence."""
+    """Compute the smallest effective number of draws over columns: Geyer's initial monotone positive sequence."""
     n, n_columns = values.shape
     smallest = float(n)
     centred = np.empty(n)

@@ -1,10 +1,10 @@
-"""Plackett-Luce with ties and unranked classes: the lattice of orders within a block.
+"""Plackett-Luce with ties and unranked classes: lattice of the orders within a block.
 
 p(b | λ) = Π_l (Π_{k in b_l} λ_k) R_l(b_l),  R_l(A) = Σ_{a in A} R_l(A minus a) / (Z_l + Σ_{a in A} λ_a),  R(∅) = 1,
 Z_l the sum of λ of all that comes after block l [Stutz et al., appendix B.4]. Classes arrive like exponential clocks of
-rate λ; a class's exposure is its arrival time, or that of the last ranked class where it is unranked. (The paper's text
+rate λ; a class's exposure is its arrival time, or that of the last ranked class if it is unranked. (The paper's text
 updates λ with full arrival times and without counting the last block, which has no proper limit; here exposures are
-censored at the last ranked arrival, which is right and mixes many times better.)
+censored at the last ranked arrival, which is correct and mixes many times better.)
 
 A rater's blocks are listed by ``rater_ptr`` -> ``block_ptr`` -> ``member`` (places in λ); ``weight`` is how often the
 rater's ranking counts. λ's last place is the sum of the classes that nobody named. No bounds are checked.
@@ -21,7 +21,7 @@ TABLE_SIZE = 256
 
 @njit(cache=True, nogil=True)
 def alike_before(entry_ptr, entry_class, entry_block, example, n_distinct, annotation):
-    """Which distinct ranking so far an annotation gives, -1 for none; ``example`` has one annotation of each."""
+    """Return which distinct ranking so far an annotation equals, -1 for none; ``example`` has an annotation of each."""
     size = entry_ptr[annotation + 1] - entry_ptr[annotation]
     for d in range(n_distinct):
         other = example[d]
@@ -42,7 +42,7 @@ def alike_before(entry_ptr, entry_class, entry_block, example, n_distinct, annot
 
 @njit(cache=True, nogil=True)
 def first_at_least(ascending, n, value):
-    """Place of the first of ``n`` ascending values that is not below one; ``n`` where all are."""
+    """Return the place of the first of ``n`` ascending values that is not below ``value``; ``n`` if all are."""
     low = 0
     high = n
     while low < high:
@@ -56,7 +56,7 @@ def first_at_least(ascending, n, value):
 
 @njit(cache=True, nogil=True)
 def distinct(values, first, last):
-    """The values from ``first`` to ``last``, ascending, each once; numba's own takes seconds to compile."""
+    """Return distinct values from ``first`` to ``last``, ascending; numba's own function takes seconds to compile."""
     found = np.empty(last - first, values.dtype)
     n = np.int64(0)
     for e in range(first, last):
@@ -72,9 +72,9 @@ def distinct(values, first, last):
 
 @njit(cache=True, nogil=True)
 def local_blocks(entry_ptr, entry_class, entry_block, first, last, n_classes):
-    """Annotations ``first`` to ``last`` as blocks over the classes named there; identical rankings counted together.
+    """Convert annotations ``first`` to ``last`` to blocks over the classes named there, and count identical rankings.
 
-    A last block after which nothing is left carries no information and is left out. Returns classes, rater_ptr,
+    A last block with no classes after it has no information and is left out. Returns classes, rater_ptr,
     block_ptr, member and how often each distinct ranking occurs.
     """
     n_entries = entry_ptr[last] - entry_ptr[first]
@@ -117,7 +117,7 @@ def local_blocks(entry_ptr, entry_class, entry_block, first, last, n_classes):
 
 @njit(cache=True, nogil=True)
 def fill_table(member, start, stop, lam, after, power, rate, table):
-    """``rate[mask]`` = after + sum of λ in the mask; ``table[mask]`` = R(mask) with each rate to the given power.
+    """Fill ``rate[mask]`` = after + sum of λ in the mask, and ``table[mask]`` = R(mask) with rates to the given power.
 
     Rates in R are relative to that of the full mask, which keeps R of a block of tiny λ from overflowing.
     """
@@ -144,7 +144,7 @@ def fill_table(member, start, stop, lam, after, power, rate, table):
 
 @njit(cache=True, nogil=True)
 def fill_tables(member, start, stop, lam, after, power, rate, table, powered):
-    """``table`` as `fill_table` fills it at power 1 and ``powered`` at the given power, in one walk of the lattice."""
+    """Fill ``table`` as `fill_table` does at power 1 and ``powered`` at the given power, in one walk of the lattice."""
     size = stop - start
     rate[0] = after
     table[0] = 1.0
@@ -170,7 +170,7 @@ def fill_tables(member, start, stop, lam, after, power, rate, table, powered):
 
 @njit(cache=True, nogil=True)
 def mass_after(rater_ptr, block_ptr, member, lam, rater, after):
-    """``after[b]`` = λ of all that comes after block b of a rater, by suffix sums (subtraction would cancel to 0)."""
+    """Fill ``after[b]`` = λ of all that follows block b of a rater, by suffix sums (subtraction would cancel to 0)."""
     n_places = lam.size
     total = 0.0
     for k in range(n_places):
@@ -189,7 +189,7 @@ def mass_after(rater_ptr, block_ptr, member, lam, rater, after):
 
 @njit(cache=True, nogil=True)
 def log_block(member, start, stop, lam, after, rate, table):
-    """Ln P(the block's classes arrive before all later ones)."""
+    """Compute ln P(the classes of the block arrive before all later ones)."""
     size = stop - start
     if size > LARGEST_TABLE:
         return log_large_block(member, start, stop, lam, after)

@@ -1,4 +1,4 @@
-"""Posterior mode and maximum likelihood of λ by EM over arrival times: expected exposures in place of drawn ones."""
+"""Posterior mode and maximum likelihood of λ by EM over arrival times: expected exposures instead of drawn ones."""
 
 import numpy as np
 
@@ -6,12 +6,12 @@ from ...runtime.numba_setup import njit
 from ._arrival_kernels import expected_large
 from ._kernels import LARGEST_TABLE, TABLE_SIZE, fill_table, mass_after
 
-_LEAST = 1e-30  # share of a class whose best is 0; eight of them in one block still do not underflow
+_LEAST = 1e-30  # Share of a class whose maximum is at 0; eight such classes in one block still do not underflow.
 
 
 @njit(cache=True, nogil=True)
 def expected_block(member, start, stop, copies, lam, after, exposure, rate, table, flow):
-    """Expected arrivals of one block's classes after the one before, added to ``exposure``; the time that it takes."""
+    """Add expected arrivals of one block's classes after the previous one to ``exposure``, and return their time."""
     size = stop - start
     if size > LARGEST_TABLE:
         return copies * expected_large(member, start, stop, lam, after, copies, exposure)
@@ -36,7 +36,7 @@ def expected_block(member, start, stop, copies, lam, after, exposure, rate, tabl
 
 @njit(cache=True, nogil=True)
 def expected_exposures(rater_ptr, block_ptr, member, weight, lam, exposure, after, rate, table, flow):
-    """Expected censored exposures of all places given λ, added to ``exposure``."""
+    """Add expected censored exposures of all places given λ to ``exposure``."""
     n_places = lam.size
     for rater in range(rater_ptr.size - 1):
         mass_after(rater_ptr, block_ptr, member, lam, rater, after)
@@ -60,7 +60,7 @@ def expected_exposures(rater_ptr, block_ptr, member, weight, lam, exposure, afte
 
 @njit(cache=True, nogil=True)
 def maximise(rater_ptr, block_ptr, member, weight, n_places, pseudo, tolerance, most_steps):
-    """Mode of Σ weight ln p(ranking | λ) + Σ pseudo ln λ on the simplex, by EM over arrival times.
+    """Find the mode of Σ weight ln p(ranking | λ) + Σ pseudo ln λ on the simplex, by EM over arrival times.
 
     Returns the normalised λ and whether it converged. The scale of λ is free in the likelihood: under a Gamma prior of
     rate pseudo x places, or 0 for none, its best sum is 1, to which every step returns.

@@ -1,7 +1,7 @@
 """One Plackett-Luce vector g for all rankings: EM over arrival times, as in `_mode_kernels`, for very many classes.
 
-A class that a ranking does not name waits for its last named class: these waits are summed once and taken back for the
-few that are named, so that a ranking costs what it names, not what there is.
+A class that a ranking does not name waits for its last named class. These waits are summed once and subtracted for the
+few named classes, so that the cost of a ranking depends only on its own classes.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ _LEAST = 1e-30
 
 @njit(cache=True, nogil=True)
 def informative_blocks(entry_ptr, entry_class, entry_block, n_classes):
-    """Blocks of every annotation over all classes, without a last block after which nothing is left.
+    """Return blocks of every annotation over all classes, without a last block that has no classes after it.
 
     Returns ranking_ptr (blocks of each annotation), block_ptr and member (class codes).
     """
@@ -41,9 +41,9 @@ def informative_blocks(entry_ptr, entry_class, entry_block, n_classes):
 
 @njit(cache=True, nogil=True)
 def mass_behind(first, last, block_ptr, member, lam, named, after):
-    """``after[i]`` = share of all that comes after block ``first`` + i; λ has sum 1, ``named`` is scratch, all False.
+    """Fill ``after[i]`` = share of all classes after block ``first`` + i; λ has sum 1, ``named`` is scratch, all False.
 
-    Where at least half of the classes are named, the others are summed: 1 minus the named would cancel.
+    If at least half of the classes are named, the others are summed: 1 minus the named would cancel.
     """
     low, high = block_ptr[first], block_ptr[last]
     if 2 * (high - low) >= lam.size:
@@ -68,7 +68,7 @@ def mass_behind(first, last, block_ptr, member, lam, named, after):
 
 @njit(cache=True, nogil=True)
 def popularity_mode(ranking_ptr, block_ptr, member, n_classes, most_blocks, pseudo, tolerance, most_steps):
-    """Mode of Σ ln p(ranking | g) + Σ pseudo ln g on the simplex. Returns g and whether it converged."""
+    """Find the mode of Σ ln p(ranking | g) + Σ pseudo ln g on the simplex. Returns g and whether it converged."""
     counts = np.zeros(n_classes)
     for e in range(member.size):
         counts[member[e]] += 1.0
@@ -111,7 +111,7 @@ def popularity_mode(ranking_ptr, block_ptr, member, n_classes, most_blocks, pseu
 
 @njit(cache=True, nogil=True)
 def log_popular(ranking_ptr, block_ptr, member, most_blocks, lam):
-    """Ln p(b | g) of every annotation, for g of sum 1."""
+    """Compute ln p(b | g) of every annotation, for g of sum 1."""
     value = np.zeros(ranking_ptr.size - 1)
     named = np.zeros(lam.size, np.bool_)
     after = np.empty(max(1, most_blocks))

@@ -17,7 +17,7 @@ from ._kernels import TABLE_SIZE
 
 @njit(cache=True, nogil=True)
 def weigh(which, attends, gamma, weight):
-    """γ times how many annotations with u = 1 give each distinct ranking."""
+    """Return γ times the number of annotations with u = 1 of each distinct ranking."""
     weight[:] = 0.0
     for n in range(which.size):
         if attends[n]:
@@ -52,11 +52,11 @@ def advance(
     rest,
     order,
 ):
-    """Sweeps ``first`` and on of one case, one for each row of ``trust``; before sweep 0, λ starts at its shapes.
+    """Run sweeps ``first`` and on of one case, one for each row of ``trust``; before sweep 0, λ starts at its shapes.
 
-    ``lam`` and ``attends`` (u) are where the chain stands and are moved on; P(u = 1 | ·) is added to ``attended`` and u
-    to ``counts`` (by rater). Draws after ``n_burn`` go into ``share``, ``rest`` and ``order``, one row each, or all
-    into the one row that there is. Numbers come from the thread's generator, as in `gibbs`.
+    ``lam`` and ``attends`` (u) are the state of the chain and are changed in place; P(u = 1 | ·) is added to
+    ``attended`` and u to ``counts`` (by rater). Draws after ``n_burn`` go into ``share``, ``rest`` and ``order``, one
+    row each, or all into the only row. Numbers come from the thread's generator, as in `gibbs`.
     """
     n_raters = rater_ptr.size - 1
     n_places = lam.size
@@ -144,7 +144,7 @@ def advance(
             side,
         )
         if take:
-            stale = not corrected  # the correction of the new λ is known only where it was computed
+            stale = not corrected  # The correction of the new λ is known only if it was computed.
             for k in range(n_places):
                 stale = stale or proposal[k] < LEAST
                 lam[k] = max(proposal[k], LEAST)
@@ -192,10 +192,10 @@ def advance_cases(
     attended,
     counts,
 ):
-    """One sweep of cases ``start`` to ``stop``. Each goes on with its own generator, kept in a row of ``states``.
+    """Run one sweep of cases ``start`` to ``stop``, each with its own generator, which is a row of ``states``.
 
-    ``generator`` is a view of the thread's generator; ``counts`` gets u by rater. ``*_at`` say where a case's part of
-    an array begins.
+    ``generator`` is a view of the thread's generator; ``counts`` gets u by rater. ``*_at`` contain the place at which a
+    case's part of an array begins.
     """
     order = np.empty((1, depth), np.int32)
     rest = np.empty(1)
@@ -257,9 +257,10 @@ def replay(
     depth,
     attends,
 ):
-    """The whole chain of one case, given a at every sweep: the same numbers as in `advance_cases`.
+    """Run the whole chain of one case, given a at every sweep: the same numbers as in `advance_cases`.
 
-    ``attends`` holds u at the start, and is moved on. Returns shares, the sum of the rest and the leading places.
+    ``attends`` contains u at the start, and is changed in place. Returns shares, the sum of the rest and the leading
+    places.
     """
     np.random.seed(seed)
     share = np.empty((n_draws, n_named))

@@ -1,4 +1,4 @@
-"""Annotations of one case as blocks of tied classes over the classes named there, identical ones counted together."""
+"""Annotations of one case as blocks of tied classes over the classes named there, with identical ones merged."""
 
 from dataclasses import dataclass
 
@@ -21,11 +21,11 @@ class CaseBlocks:
         Blocks of each distinct ranking.
     block_ptr : ndarray of int64, shape (n_blocks + 1,)
     member : ndarray of int64, shape (n_members,)
-        Places of the classes of each block. A last block after which nothing is left is not there.
+        Places of the classes of each block. A last block with no classes after it is left out.
     multiplicity : ndarray of int64, shape (n_distinct,)
-        How many annotations give each ranking.
+        Number of annotations with each ranking.
     n_rest : int
-        Classes that nobody named.
+        Number of classes that nobody named.
     """
 
     classes: np.ndarray
@@ -36,12 +36,12 @@ class CaseBlocks:
     n_rest: int
 
     def weight(self, reliability: float) -> np.ndarray:
-        """How often each distinct ranking counts, float64, shape (n_distinct,)."""
+        """Return the weight of each distinct ranking, float64, shape (n_distinct,)."""
         return reliability * self.multiplicity.astype(np.float64)
 
 
 def ranking_entries(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Entry pointers, classes and blocks of every annotation; a single class is a ranking of one block.
+    """Return entry pointers, classes and blocks of every annotation; a single class is a ranking of one block.
 
     Raises
     ------
@@ -53,20 +53,20 @@ def ranking_entries(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarra
     if dataset.kind == "class":
         return np.arange(dataset.n_annotations + 1), dataset.answer, np.zeros(dataset.n_annotations, np.int32)
     if dataset.kind == "set":
-        raise NotApplicableError("Sets of labels have no order of classes; choose a label first.")
-    raise NotApplicableError("Scores have no order of classes; set a threshold first.")
+        raise NotApplicableError("Cannot rank sets of labels, which have no order of classes. Choose a label first.")
+    raise NotApplicableError("Cannot rank scores, which have no classes. Choose a threshold first.")
 
 
 def case_blocks(dataset: Dataset, case: int, entries: tuple[np.ndarray, np.ndarray, np.ndarray]) -> CaseBlocks:
-    """The distinct rankings of one case.
+    """Find the distinct rankings of one case.
 
     Parameters
     ----------
     dataset : Dataset
     case : int
-        Its position.
+        Position of the case.
     entries : tuple of three ndarray
-        Those of all annotations, from `ranking_entries`.
+        Entries of all annotations, from `ranking_entries`.
     """
     parts = local_blocks(*entries, dataset.case_ptr[case], dataset.case_ptr[case + 1], dataset.n_classes)
     classes, rater_ptr, block_ptr, member, multiplicity = parts

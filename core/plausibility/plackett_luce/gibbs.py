@@ -18,7 +18,7 @@ from .blocks import case_blocks, ranking_entries
 from .point import plackett_luce_mode
 
 MOST_THINNING = 8
-MOST_COPIES = 1000  # of a block too large for the table; the cost grows with them
+MOST_COPIES = 1000  # Most copies of a block that is too large for the table; the cost grows with them.
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,12 @@ class PlackettLuce:
     alpha : float
         Prior shape of a named class, >= 1.
     n_burn : int
-        Sweeps that are thrown away first.
+        Number of sweeps that are discarded first.
     least_ess : float
-        Share of ``n_draws`` that the draws must be worth; a chain below it is run again and thinned, at most eightfold.
+        Smallest effective number of draws, as a share of ``n_draws``; a chain below it is run again and thinned, at
+        most eightfold.
     depth : int
-        How many of the first places are told apart.
+        Number of first places that draws distinguish.
     """
 
     name: ClassVar[str] = "plackett-luce"
@@ -53,35 +54,35 @@ class PlackettLuce:
         check_whole(self.depth, "The depth")
         check_whole(self.n_burn, "The burn-in")
         if self.alpha < 1:
-            raise InputError(f"The prior α is {self.alpha}.", "Plackett-Luce needs a number of at least 1.")
+            raise InputError(f"The prior α of Plackett-Luce must be at least 1; got {self.alpha}.", "Use 1 or more.")
         if self.depth < 1:
-            raise InputError(f"The depth is {self.depth}.", "At least the first place must be told apart.")
+            raise InputError(f"The depth must be at least 1; got {self.depth}.", "Use 1 or more.")
         if self.n_burn < 0:
-            raise InputError(f"The burn-in is {self.n_burn:,} sweeps.", "It must be 0 or more.")
+            raise InputError(f"The burn-in must be 0 sweeps or more; got {self.n_burn:,}.", "Use 0 or more.")
 
     def settings(self) -> dict:
-        """Parameters that change the draws."""
+        """Return the parameters that change the draws."""
         return {"alpha": self.alpha, "n_burn": self.n_burn, "least_ess": self.least_ess, "depth": self.depth}
 
     def point_shares(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Posterior mode of each case at γ = 1, in CSR over the classes named there: ptr, class codes, shares."""
+        """Compute each case's posterior mode at γ = 1, in CSR over classes named there: ptr, class codes, shares."""
         mode = plackett_luce_mode(dataset)
         return mode.ptr, mode.class_code, mode.share
 
     def draws(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
     ) -> Iterator[tuple[int, CaseDraws]]:
-        """Draws of each case, with their effective number.
+        """Draw plausibilities of each case, with the effective number of draws.
 
         Parameters
         ----------
         dataset : Dataset
-            Of rankings or single classes.
+            Dataset of rankings or single classes.
         reliability : float
-            γ > 0.
+            Reliability γ > 0.
         n_draws, seed : int
         cases : range, optional
-            Which cases; all where not given.
+            Positions of cases; all if omitted.
 
         Raises
         ------
@@ -103,7 +104,8 @@ class PlackettLuce:
         if largest > LARGEST_TABLE and blocks.weight(reliability).max() > MOST_COPIES:
             raise InputError(
                 f"Case {dataset.cases[case]!r} has {largest} tied classes, and each of its copies is drawn one by one.",
-                f"Choose a reliability γ of at most {MOST_COPIES:,} over the raters that say the same.",
+                f"Use a reliability γ of at most {MOST_COPIES:,} divided by the number of raters with the same "
+                "ranking.",
             )
         thin = 1
         while True:
@@ -132,8 +134,8 @@ METHOD = Method(
     "plackett-luce",
     "plausibility",
     "Plackett-Luce",
-    plainly="Reads a differential diagnosis as a race: classes named first are likelier; ties and unnamed classes "
-    "count.",
+    plainly="Models a differential diagnosis as a race: classes named first are more likely; ties and unnamed classes "
+            "count.",
     exactly="Plackett-Luce over partial rankings with ties, Gibbs draws of λ from its posterior (Stutz et al., B.4).",
     sources=(UGT,),
     takes=RANKED,
@@ -160,6 +162,6 @@ METHOD = Method(
     ),
     most_cases=3_000,
     sentence="Plausibilities of classes were drawn from the posterior of a Plackett-Luce model of partial rankings "
-    "with ties, the classes that a rater left out standing below those named.",
+    "with ties, in which the classes that a rater left out are below those named.",
     warm=True,
 )  # fmt: skip

@@ -12,13 +12,13 @@ from ._kernels import log_block, mass_after
 
 
 def log_likelihood(blocks: Sequence[Sequence[int]], plausibility: np.ndarray) -> float:
-    """Ln p(blocks | λ) of one partial ranking.
+    """Compute ln p(blocks | λ) of one partial ranking.
 
     Parameters
     ----------
     blocks : sequence of sequences of int
-        Classes in order, tied classes together; classes in no block are unranked. A last block after which nothing is
-        left carries no information.
+        Classes in order, tied classes together; classes in no block are unranked. A last block with no classes after it
+        has no information.
     plausibility : ndarray, shape (n_classes,)
         λ > 0, in any scale.
 
@@ -30,11 +30,11 @@ def log_likelihood(blocks: Sequence[Sequence[int]], plausibility: np.ndarray) ->
     lam = np.ascontiguousarray(plausibility, np.float64)
     named = [code for block in blocks for code in block]
     if any(len(block) == 0 for block in blocks):
-        raise InputError("A block of the ranking is empty.", "Leave it out.")
+        raise InputError("A block of the ranking is empty.", "Remove the block.")
     if len(set(named)) < len(named) or any(not 0 <= code < lam.size for code in named):
         raise InputError("A class is named twice in one ranking, or is unknown.", "Name each class of the list once.")
     if not (np.isfinite(lam).all() and (lam > 0).all()):
-        raise InputError("A plausibility is not a positive number.", "Give one above 0 for each class.")
+        raise InputError("A plausibility is not a positive number.", "Use a number above 0 for each class.")
     lam = lam / lam.max() if lam.size else lam
     if len(named) == lam.size:
         blocks = blocks[:-1]

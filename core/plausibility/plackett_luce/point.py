@@ -1,8 +1,8 @@
 """Point estimates of Plackett-Luce plausibilities: the posterior mode, and maximum likelihood on request.
 
-The maximum of the likelihood gives classes that nobody named exactly 0, and is sure to lie inside the simplex only
-where the named classes are strongly connected by "ranked above". The mode under Dirichlet(1.1), the never-named classes
-as one coordinate, always exists.
+The maximum of the likelihood gives classes that nobody named exactly 0, and is guaranteed to be inside the simplex only
+if the named classes are strongly connected by "ranked above". The mode under Dirichlet(1.1), the never-named classes as
+one coordinate, always exists.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ from .blocks import CaseBlocks, case_blocks, ranking_entries
 MODE_PSEUDO_COUNT = 0.1
 _TOLERANCE = 1e-9
 _MOST_STEPS = 3_000
-_SIDE_BY_SIDE = 1_000  # cases whose rankings are held at once
+_SIDE_BY_SIDE = 1_000  # Number of cases whose rankings are in memory at the same time.
 _NONE = np.empty(0, np.int64)
 
 
@@ -34,9 +34,9 @@ class PointEstimates(Result):
     class_code : ndarray of int32, shape (n_entries,)
     share : ndarray of float64, shape (n_entries,)
     rest : ndarray of float64, shape (n_cases,)
-        Of all never-named classes together.
+        Plausibility of all never-named classes together.
     converged, interior : ndarray of bool, shape (n_cases,)
-        ``interior`` is False where the maximum lies on the boundary of the simplex: with pseudo-counts nowhere.
+        ``interior`` is False if the maximum is on the boundary of the simplex, which never happens with pseudo-counts.
     """
 
     ptr: np.ndarray
@@ -48,14 +48,14 @@ class PointEstimates(Result):
 
 
 def plackett_luce_mode(dataset: Dataset, *, reliability: float = 1.0, cases: range | None = None) -> PointEstimates:
-    """Mode of Dirichlet(1.1) × likelihood^γ of each case.
+    """Compute the mode of Dirichlet(1.1) × likelihood^γ of each case.
 
     Parameters
     ----------
     dataset : Dataset
-        Of rankings or single classes.
+        Dataset of rankings or single classes.
     reliability : float
-        γ, the trust in the raters, > 0.
+        Reliability γ > 0, how much each annotation counts.
     cases : range, optional
         Positions of cases; all by default.
     """
@@ -63,12 +63,12 @@ def plackett_luce_mode(dataset: Dataset, *, reliability: float = 1.0, cases: ran
 
 
 def plackett_luce_ml(dataset: Dataset, *, cases: range | None = None) -> PointEstimates:
-    """Maximum likelihood of each case; at the boundary (``interior`` False) the limit that EM approaches."""
+    """Compute the maximum likelihood of each case; at the boundary (``interior`` False) the limit of EM."""
     return _points(dataset, 1.0, cases, 0.0, with_rest=False)
 
 
 def strongly_connected(cases: Sequence[CaseBlocks]) -> np.ndarray:
-    """Whether, in each case, every named class reaches every other by "ranked strictly above" over all its rankings.
+    """Return True for cases in which every named class reaches every other by "ranked strictly above".
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def strongly_connected(cases: Sequence[CaseBlocks]) -> np.ndarray:
     Returns
     -------
     ndarray of bool, shape (n_cases,)
-        True where fewer than two classes are named.
+        True also if fewer than two classes are named.
     """
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -94,7 +94,7 @@ def strongly_connected(cases: Sequence[CaseBlocks]) -> np.ndarray:
                 above.append(start + np.repeat(here, len(rest)))
                 below.append(start + np.tile(rest, len(here)))
     rows, columns = np.concatenate(above), np.concatenate(below)
-    # One graph of all cases, between which nothing leads; an entry that stands twice is one edge.
+    # One graph contains all cases, with no edges between them; an entry that occurs twice is one edge.
     graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), shape=(first[-1], first[-1]))
     part = connected_components(graph.astype(bool).tocsr(), directed=True, connection="strong")[1]
     return np.array([(part[one:other] == part[one:other][:1]).all() for one, other in pairwise(first)], bool)

@@ -1,4 +1,4 @@
-"""How popular each class is: one Plackett-Luce vector g for the rankings of all cases, as a guess without a look."""
+"""Popularity of classes: one Plackett-Luce vector g for the rankings of all cases, as a guess by popularity."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,7 @@ _MOST_STEPS = 2_000
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Popularity:
-    """Class popularity.
+    """Popularity of each class.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Popularity:
 
 
 def class_popularity(dataset: Dataset) -> Popularity:
-    """Popularity of each class over all annotations, each counted once; of single classes their smoothed shares.
+    """Estimate the popularity of each class from all annotations, counted once; smoothed shares of single classes.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a chain says of each rater: how often rankings look at the case and are no guess by popularity."""
+"""Trust in each rater from a chain: how often rankings follow the case instead of the popularity of classes."""
 
 from dataclasses import dataclass
 
@@ -18,25 +18,24 @@ MIN_ESS = 100.0
 class RaterTrust(Result):
     """Posterior of a_j, the share of rater j's annotations that follow the case and not class popularity.
 
-    It orders raters. It is not how often they are right: its level rests on the prior of the plausibilities.
+    It orders raters. It is not their accuracy: its level depends on the prior of the plausibilities.
 
     Attributes
     ----------
     raters : tuple of str
     n : ndarray of int64, shape (n_raters,)
-        Annotations of each rater.
-    mean, sd, ci_low, ci_high : ndarray of float64, shape (n_raters,)
-        Of the draws; the interval has ``level``, between quantiles.
+        Number of annotations of each rater. mean, sd, ci_low, ci_high : ndarray of float64, shape (n_raters,)
+        Statistics of the draws; the interval has ``level``, between quantiles.
     place, place_low, place_high : ndarray of int64, shape (n_raters,)
         Place among the raters by mean, 1 for the most trusted, and the interval of the place over draws.
     rhat, ess : ndarray of float64, shape (n_raters,)
-        Split R-hat and effective number of draws; NaN where chains are too short to tell.
+        Split R-hat and effective number of draws; NaN if chains are too short.
     prior : tuple of float
         A and B of Beta(A, B).
     reliability : float
-        γ at which they were estimated.
+        Value of γ at which they were estimated.
     held : bool
-        Whether they are held at their means while plausibilities are drawn at another γ.
+        True if they are fixed at their means while plausibilities are drawn at another γ.
     level : float
     """
 
@@ -64,22 +63,21 @@ class RaterTrust(Result):
 
     @property
     def converged(self) -> bool:
-        """Whether every rater's chains agree and are long enough."""
+        """True if every rater's chains agree and are long enough."""
         return bool((self.rhat <= MAX_RHAT).all() and (self.ess >= MIN_ESS).all())
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What must stand beside the numbers, in words."""
+        """Notes that must be shown with the numbers."""
         words = [
-            "Trust orders the raters. It is not how often they are right: its level rests on the prior.",
-            "Trust and plausibilities are estimated together from all cases in the data: with other cases selected, "
-            "the numbers of a case change too.",
+            "Trust orders the raters. It is not their accuracy: its level depends on the prior.",
+            "Trust and plausibilities are estimated together from all cases in the data: if other cases are selected, "
+            "the numbers of a case change, too.",
         ]
         if self.held:
             words.append(
-                f"Trusts are estimated at γ = {exact(self.reliability)} and held while plausibilities are drawn at "
-                "the γ "
-                "asked for: at a larger γ they would run to 0 and 1."
+                f"Trust is estimated at γ = {exact(self.reliability)} and fixed while plausibilities are drawn at the "
+                "chosen γ: at a larger γ it would tend to 0 and 1."
             )
         if not self.converged:
             words.append(_mixing_note(self))
@@ -95,7 +93,7 @@ def rater_trust(
     *,
     held: bool,
 ) -> RaterTrust:
-    """Summary of draws of a.
+    """Summarise draws of a.
 
     Parameters
     ----------
@@ -106,9 +104,9 @@ def rater_trust(
     prior : tuple of two float
         A and B of Beta(A, B).
     reliability : float
-        γ, at which they were drawn.
+        Value of γ at which they were drawn.
     held : bool
-        Whether they are held at their means while plausibilities are drawn at another γ.
+        True if they are fixed at their means while plausibilities are drawn at another γ.
     """
     flat = draws.reshape(-1, draws.shape[2])
     tails = [(1 - INTERVAL_LEVEL) / 2, (1 + INTERVAL_LEVEL) / 2]
@@ -138,12 +136,12 @@ def rater_trust(
 
 def _mixing_note(trust: RaterTrust) -> str:
     if np.isnan(trust.rhat).any():
-        return "The chains are too short to tell whether they have settled; ask for more draws."
+        return "The chains are too short to check convergence. Use more draws."
     worst = int(trust.rhat.argmax())
     if trust.rhat[worst] > MAX_RHAT:
-        return f"Not settled: R-hat {number(trust.rhat[worst])} for rater {trust.raters[worst]}; ask for more draws."
+        return f"Not converged: R-hat {number(trust.rhat[worst])} for rater {trust.raters[worst]}. Use more draws."
     least = int(trust.ess.argmin())
     return (
-        f"Not settled: {number(trust.ess[least], 0)} effective draws for rater {trust.raters[least]}, fewer than "
-        f"{number(MIN_ESS, 0)}; ask for more draws."
+        f"Not converged: {number(trust.ess[least], 0)} effective draws for rater {trust.raters[least]}, fewer than "
+        f"{number(MIN_ESS, 0)}. Use more draws."
     )

@@ -1,13 +1,13 @@
 """Trust per rater: a mixture of Plackett-Luce and class popularity, u_ij ~ Bernoulli(a_j).
 
-Where u_ij = 1 the ranking comes from the plausibilities λ_i of its case, else from how popular classes are: the t-a-p
+If u_ij = 1 the ranking comes from the plausibilities λ_i of its case, else from the popularity of classes: the t-a-p
 model [Eubanks, *Kappa Zoo*, chapter 9] for rankings. With a known at every sweep, one case's chain can be run again.
 
-Trusts are estimated at γ = 1 and held at their posterior means while plausibilities are drawn at the γ asked for. With
-γ copies of every ranking u is decided γ times over, so that trusts run to 0 and 1 and tell raters apart less: on the
-sample of skin diseases their rank correlation with how often raters are right is 0.84 at γ = 1 and 0.68 at 3 (means of
-three seeds). A mean is all that the draws of a case need of a trust, because its likelihood is linear in the trust of
-each rater who annotated it once.
+Trust is estimated at γ = 1 and fixed at its posterior means while plausibilities are drawn at the chosen γ. With γ
+copies of every ranking, u is determined γ times, so that trust tends to 0 and 1 and distinguishes raters less: on the
+sample of skin diseases its rank correlation with the accuracy of raters is 0.84 at γ = 1 and 0.68 at 3 (means of three
+seeds). The draws of a case need only the mean of a trust, because its likelihood is linear in the trust of each rater
+who annotated it once.
 """
 
 import os
@@ -42,23 +42,23 @@ _SETTINGS = ("concentration", "alpha", "n_burn", "n_chains", "depth", "trust_pri
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class TrustFit(Result):
-    """A chain over all cases: a at every sweep, and what it takes to run any case again.
+    """Chain over all cases: a at every sweep, and the arguments needed to run any case again.
 
     Attributes
     ----------
     model : MixturePlackettLuce
     digest : str
-        Of the dataset.
+        Digest of the dataset.
     reliability : float
-        γ at which the trusts were estimated.
+        Value of γ at which trust was estimated.
     n_draws, seed : int
-        What was asked for.
+        Requested number of draws, and seed.
     prior : tuple of float
         A and B of the raters' Beta.
     trust : ndarray of float64, shape (n_chains, n_sweeps + 1, n_raters)
-        a before each sweep, and after the last.
+        Values of a before each sweep, and after the last.
     attended : ndarray of float64, shape (n_annotations,)
-        Posterior probability that the annotation is no guess by popularity, P(u = 1).
+        Posterior probability that the annotation is not a guess by popularity, P(u = 1).
     raters : RaterTrust
     tables : TrustTables
     streams : tuple of Streams
@@ -85,12 +85,12 @@ class TrustFit(Result):
         return self.raters._facts()
 
     def answers(self, digest: str, reliability: float, n_draws: int, seed: int) -> bool:
-        """Whether this is the fit that is asked for.
+        """Return True if this is the requested fit.
 
         Parameters
         ----------
         digest : str
-            Of the dataset.
+            Digest of the dataset.
         reliability : float
         n_draws, seed : int
         """
@@ -99,19 +99,19 @@ class TrustFit(Result):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrustedChains:
-    """What it takes to run the chains of any case.
+    """Arguments needed to run the chains of any case.
 
     Attributes
     ----------
     digest : str
-        Of the dataset.
+        Digest of the dataset.
     reliability : float
-        γ of the plausibilities.
+        Value of γ of the plausibilities.
     n_draws, seed : int
     tables : TrustTables
     streams : tuple of Streams
     trust : tuple of ndarray of float64, shape (n_sweeps, n_raters)
-        a before each sweep of each chain: held, or as the chains over all cases moved.
+        Values of a before each sweep of each chain: fixed, or from the chains over all cases.
     """
 
     digest: str
@@ -124,7 +124,7 @@ class TrustedChains:
 
     @property
     def asked(self) -> tuple[str, float, int, int]:
-        """What they are chains of."""
+        """Arguments that the chains belong to."""
         return self.digest, self.reliability, self.n_draws, self.seed
 
 
@@ -137,24 +137,24 @@ class MixturePlackettLuce:
     Parameters
     ----------
     concentration : float
-        Prior shape of all classes together, each the same: λ_k ~ Gamma(concentration / K). The smaller, the more do
-        rankings of attentive raters agree, as in t-a-p.
+        Prior shape of all classes together, each the same: λ_k ~ Gamma(concentration / K). The smaller it is, the more
+        the rankings of attentive raters agree, as in t-a-p.
     alpha : float, optional
-        Instead of it, the prior of `PlackettLuce`: Gamma(alpha >= 1) on classes that somebody named on the case. It
-        rests on the rankings themselves, so that nearly all seem attentive: raters cannot be told apart.
+        Prior of `PlackettLuce` instead: Gamma(alpha >= 1) on classes that somebody named on the case. It depends on the
+        rankings themselves, so that nearly all seem attentive and raters are not distinguished.
     n_burn : int
-        Sweeps of each chain that are thrown away first.
+        Number of sweeps of each chain that are discarded first.
     n_chains : int
-        Draws are shared among them. The first starts with every u = 1, the second with u at heads or tails.
+        Number of chains, which share the draws. The first starts with every u = 1, the second with random u.
     depth : int
-        How many of the first places are told apart.
+        Number of first places that draws distinguish.
     trust_prior : tuple of float, optional
-        A and B of a_j ~ Beta(A, B); at their mode where not given (see `trust_prior`).
+        A and B of a_j ~ Beta(A, B); at their mode if omitted (see `trust_prior`).
     trust_at : float or None
-        γ at which trusts are estimated, to be held at their means. None: together with the plausibilities, at the γ
-        that these are asked for.
+        Value of γ at which trust is estimated, to be fixed at its means. If None, it is estimated together with the
+        plausibilities, at their γ.
     trusted : RaterTrust, optional
-        Trusts to hold, estimated before on these data; no chain over all cases is then run.
+        Fixed trust, estimated before on these data; no chain over all cases is then run.
     """
 
     name: ClassVar[str] = "mixture-plackett-luce"
@@ -171,36 +171,42 @@ class MixturePlackettLuce:
 
     def __post_init__(self) -> None:
         if self.alpha is not None and not (np.isfinite(self.alpha) and self.alpha >= 1):
-            raise InputError(f"The prior α is {self.alpha}.", "Give a number of at least 1, or none.")
+            raise InputError(f"The prior α must be at least 1; got {self.alpha}.", "Use 1 or more, or none.")
         if not (np.isfinite(self.concentration) and self.concentration > 0):
-            raise InputError(f"The concentration is {self.concentration}.", "It must be a positive number.")
+            raise InputError(f"The concentration must be above 0; got {self.concentration}.", "Use a positive number.")
         if self.depth < 1:
-            raise InputError(f"The depth is {self.depth}.", "At least the first place must be told apart.")
+            raise InputError(f"The depth must be at least 1; got {self.depth}.", "Use 1 or more.")
         if self.n_chains < 1:
-            raise InputError(f"{self.n_chains:,} chains were asked for.", "Ask for at least one.")
+            raise InputError(f"The number of chains must be at least 1; got {self.n_chains:,}.", "Use 1 or more.")
         if self.trust_prior is None and self.n_burn < LEAST_BURN:
             raise InputError(
-                f"The burn-in is {self.n_burn:,} sweeps.",
-                f"The prior of trust is found in it: give {LEAST_BURN} or more.",
+                f"The burn-in must be {LEAST_BURN} sweeps or more to fit the prior of trust; got {self.n_burn:,}.",
+                "Use more sweeps.",
             )
         if self.n_burn < 0:
-            raise InputError(f"The burn-in is {self.n_burn:,} sweeps.", "It must be 0 or more.")
+            raise InputError(f"The burn-in must be 0 sweeps or more; got {self.n_burn:,}.", "Use 0 or more.")
         if self.trust_prior is not None and not all(np.isfinite(x) and x > 0 for x in self.trust_prior):
-            raise InputError(f"The prior of trust is {self.trust_prior}.", "Give two positive numbers, A and B.")
+            raise InputError(
+                f"The prior of trust must be two positive numbers, A and B; got {self.trust_prior}.",
+                "Use for example 8 and 2.",
+            )
         if self.trust_at is not None and not (np.isfinite(self.trust_at) and self.trust_at > 0):
-            raise InputError(f"Trust is to be estimated at γ = {self.trust_at}.", "Give a positive number, or None.")
+            raise InputError(
+                f"The γ at which trust is estimated must be above 0; got {self.trust_at}.",
+                "Use a positive number, or None.",
+            )
 
     def settings(self) -> dict:
-        """Parameters that change the draws."""
+        """Return the parameters that change the draws."""
         return {name: getattr(self, name) for name in _SETTINGS}
 
     def point_shares(self, dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Posterior mode of each case at γ = 1 with every rater trusted: that of `PlackettLuce`."""
+        """Compute the posterior mode of each case at γ = 1 if every rater is trusted, as in `PlackettLuce`."""
         mode = plackett_luce_mode(dataset)
         return mode.ptr, mode.class_code, mode.share
 
     def shapes(self, tables: TrustTables) -> tuple[float, np.ndarray, float]:
-        """Prior shape of a named class, of the sum of the never-named (by case), and of each of these."""
+        """Return the prior shape of a named class, of the sum of the never-named (by case), and of each of these."""
         if self.alpha is not None:
             return float(self.alpha), np.ones(tables.n_cases), 1.0
         each = self.concentration / max(1, int((tables.n_named + tables.n_rest).max(initial=1)))
@@ -216,14 +222,14 @@ class MixturePlackettLuce:
         token: CancelToken | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> TrustFit:
-        """Run the chain over all cases, or find it among the last few that were run.
+        """Run the chain over all cases, or return it from the last few that were run.
 
         Parameters
         ----------
         dataset : Dataset
-            Of rankings or single classes, with raters that are identified.
+            Dataset of rankings or single classes, with identified raters.
         reliability : float
-            γ > 0 of the plausibilities; that of the trusts where ``trust_at`` is None.
+            Reliability γ > 0 of the plausibilities; also that of trust if ``trust_at`` is None.
         n_draws, seed : int
         token, progress
             See `core.runtime.chunks.map_chunks`.
@@ -240,7 +246,7 @@ class MixturePlackettLuce:
         check_sampling(reliability, n_draws)
         if not dataset.raters_identified:
             raise NotApplicableError(
-                "The raters are anonymous, so trust per rater cannot be estimated. Use Plackett-Luce (plackett-luce)."
+                "Cannot estimate trust per rater: the raters are anonymous. Use Plackett-Luce (plackett-luce)."
             )
         asked = (dataset.content_digest, float(self.trust_at or reliability), n_draws, seed)
         key = (*asked, tuple(self.settings().values()))
@@ -267,7 +273,7 @@ class MixturePlackettLuce:
             prior = prior if climb is None else climb.prior
             chains.append(trust)
         trust = np.stack(chains)
-        prior = prior or START  # there is at least one chain
+        prior = prior or START  # There is at least one chain.
         raters = rater_trust(
             dataset.raters,
             per_rater(tables),
@@ -295,7 +301,7 @@ class MixturePlackettLuce:
         return ChainPlan(reliability, self.shapes(tables), self.n_burn, n_kept, self.depth)
 
     def _flat(self, dataset: Dataset, seed: int) -> tuple[TrustTables, tuple[Streams, ...]]:
-        """The data in flat arrays, with the streams of all chains; kept, because every case needs them."""
+        """Return the data in flat arrays, with the streams of all chains; cached, because every case needs them."""
         key = ("flat", dataset.content_digest, seed, self.n_chains)
         found = _kept(key)
         if found is None:
@@ -307,21 +313,20 @@ class MixturePlackettLuce:
     def prepare(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, token=None, progress=None
     ) -> "MixturePlackettLuce":
-        """The same model with what the draws of any case need. Drivers call it first.
+        """Return the model with the arguments that the draws of any case need; drivers call this first.
 
         Parameters
         ----------
         dataset : Dataset
         reliability : float
-            γ > 0 of the plausibilities.
-        n_draws, seed : int
+            Reliability γ > 0 of the plausibilities. n_draws, seed : int
         token, progress
-            See `core.runtime.chunks.map_chunks`; a chain over all cases is run where no trusts are in hand.
+            See `core.runtime.chunks.map_chunks`; a chain over all cases is run if no trust is given.
 
         Raises
         ------
         InputError
-            The trusts in hand are of another number of raters; or as `fit`.
+            The given trust has another number of raters, or `fit` refuses the arguments.
         """
         check_sampling(reliability, n_draws)
         asked = (dataset.content_digest, float(reliability), n_draws, seed)
@@ -336,8 +341,8 @@ class MixturePlackettLuce:
             raters = fit.raters
         if len(raters.mean) != dataset.n_raters:
             raise InputError(
-                f"Trust is known of {len(raters.mean):,} raters, and the data have {dataset.n_raters:,}.",
-                "Estimate it on these data.",
+                f"The trust is that of {len(raters.mean):,} raters, and the data have {dataset.n_raters:,}.",
+                "Estimate trust on these data.",
             )
         held = np.tile(raters.mean, (self.n_burn - (-n_draws // self.n_chains), 1))
         return replace(self, ready=TrustedChains(*asked, *self._flat(dataset, seed), (held,) * self.n_chains))
@@ -345,17 +350,17 @@ class MixturePlackettLuce:
     def draws(
         self, dataset: Dataset, *, reliability: float, n_draws: int, seed: int, cases: range | None = None
     ) -> Iterator[tuple[int, CaseDraws]]:
-        """Draws of each case (all where ``cases`` is not given), chain after chain; the rest as in `fit`.
+        """Draw plausibilities of each case (all if ``cases`` is omitted), chain after chain; the rest as in `fit`.
 
         Parameters
         ----------
         dataset : Dataset
-            Of a kind that the model takes.
+            Dataset of a kind that the model takes.
         reliability : float
-            γ > 0: how many times each annotation counts.
+            Reliability γ > 0: how many times each annotation counts.
         n_draws, seed : int
         cases : range, optional
-            Which cases; all where not given.
+            Positions of cases; all if omitted.
         """
         ready = self.prepare(dataset, reliability=reliability, n_draws=n_draws, seed=seed).ready
         if ready is None:
@@ -404,9 +409,9 @@ class MixturePlackettLuce:
     def expected_seconds(
         self, dataset: Dataset, *, reliability: float, n_draws: int = 1000, n_reliabilities: int = 1
     ) -> float:
-        """Seconds that the trusts and all draws will take on this machine, from a short run over cases of all sizes.
+        """Estimate the seconds that trust and all draws will take here, from a short run over all sizes of cases.
 
-        The run is made twice, so that compiling is not counted; all cores work where there are enough cases for them.
+        The run is made twice, so that compiling is not counted; all cores are used if there are enough cases.
 
         Parameters
         ----------
@@ -415,7 +420,7 @@ class MixturePlackettLuce:
             γ > 0.
         n_draws : int
         n_reliabilities : int
-            At how many γ plausibilities are drawn.
+            Number of γ at which plausibilities are drawn.
         """
         work = case_work(dataset)
         order = np.argsort(work, kind="stable")
@@ -461,9 +466,10 @@ METHOD = Method(
     "mixture-plackett-luce",
     "plausibility",
     "Mixture Plackett-Luce",
-    plainly="Plackett-Luce that asks of every ranking whether its rater looked at the case or named what is common.",
-    exactly="u ~ Bernoulli(a_j): Plackett-Luce around the case's plausibilities where u = 1, around one vector of "
-    "class popularity where u = 0; Gibbs over u, a and λ, the t-a-p model for rankings (Eubanks, Kappa Zoo, 9).",
+    plainly="Plackett-Luce that estimates for every ranking whether it follows the case or only the popularity of "
+    "classes.",
+    exactly="u ~ Bernoulli(a_j): Plackett-Luce around the case's plausibilities if u = 1, around one vector of class "
+    "popularity if u = 0; Gibbs over u, a and λ, the t-a-p model for rankings (Eubanks, Kappa Zoo, 9).",
     sources=(UGT, "Eubanks, The Kappa Zoo (2024), chapter 9"),
     takes=RANKED,
     make=MixturePlackettLuce,
@@ -490,5 +496,5 @@ METHOD = Method(
         "",
     ),
     sentence="Plausibilities of classes were drawn from a mixture of Plackett-Luce rankings and guesses by the "
-    "popularity of classes, with a trust in each rater that was estimated at γ = 1 and held.",
+    "popularity of classes, with a trust in each rater that was estimated at γ = 1 and fixed.",
 )

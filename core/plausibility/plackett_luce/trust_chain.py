@@ -17,18 +17,17 @@ CHUNK_CASES = 512
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ChainPlan:
-    """What a chain is to do.
+    """Plan of a chain: reliability, prior shapes, numbers of sweeps and depth.
 
     Attributes
     ----------
     reliability : float
-        γ.
-    shapes : tuple of (float, ndarray, float)
+        Reliability γ. shapes : tuple of (float, ndarray, float)
         Prior shape of a named class, of the sum of the never-named (by case), and of each of these.
     n_burn, n_kept : int
-        Sweeps that are thrown away, and those after them.
+        Number of sweeps that are discarded, and that are kept after them.
     depth : int
-        How many of the first places are told apart.
+        Number of first places that draws distinguish.
     """
 
     reliability: float
@@ -49,7 +48,7 @@ def run_chain(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> np.ndarray:
-    """One chain over all cases: (λ, u) of cases in chunks given a, then a given u.
+    """Run one chain over all cases: (λ, u) of cases in chunks given a, then a given u.
 
     Parameters
     ----------
@@ -59,17 +58,17 @@ def run_chain(
     prior : tuple of two float, optional
         A and B of Beta(A, B).
     climb : PriorClimb, optional
-        Finds the prior during the burn-in where it is not given.
+        Search for the prior during the burn-in, if ``prior`` is omitted.
     attended : ndarray of float64, shape (n_annotations,)
-        P(u = 1 | ·) of the kept sweeps is added to it.
+        Array to which P(u = 1 | ·) of the kept sweeps is added.
     token : CancelToken, optional
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Returns
     -------
     ndarray, shape (n_sweeps + 1, n_raters)
-        a before each sweep and after the last.
+        Values of a before each sweep and after the last.
     """
     n_sweeps = plan.n_burn + plan.n_kept
     n, rng = per_rater(tables), np.random.default_rng(streams.trust)
@@ -91,7 +90,7 @@ def run_chain(
 def _sweeps(
     plan: ChainPlan, tables: TrustTables, streams: Streams, attended: np.ndarray, token: CancelToken | None
 ) -> Callable[[int, np.ndarray], np.ndarray]:
-    """What takes all cases through one sweep given a, and counts by rater the annotations with u = 1."""
+    """Return a function that takes all cases through one sweep given a, and counts annotations with u = 1 by rater."""
     states = np.empty((tables.n_cases, STATE_WORDS), np.uint32)
     lam, attends = np.empty(tables.place_at[-1]), streams.start()
     shared, chunks = tables.shared(), chunk_ranges(tables.n_cases, CHUNK_CASES)
@@ -129,11 +128,11 @@ def _sweeps(
 
 
 def per_rater(tables: TrustTables) -> np.ndarray:
-    """Annotations of each rater, shape (n_raters,)."""
+    """Count annotations of each rater, shape (n_raters,)."""
     return np.bincount(tables.rater, minlength=tables.n_raters)
 
 
 def case_work(dataset: Dataset) -> np.ndarray:
-    """About how much each case costs, shape (n_cases,): annotations and named classes."""
+    """Estimate the relative cost of each case, shape (n_cases,): annotations and named classes."""
     entries = np.diff(dataset.entry_ptr) if dataset.kind == "ranking" else np.ones(dataset.n_annotations)
     return 1.0 + np.diff(dataset.case_ptr) + np.bincount(dataset.case_of_annotation, entries, dataset.n_cases)

@@ -1,19 +1,20 @@
-"""The Beta(A, B) that raters' trust comes from, at its mode given what is known of every rater.
+"""Beta(A, B) prior of raters' trust, at its mode given the statistics of every rater.
 
 A / (A + B) ~ Beta(8, 2), ln(A + B) ~ Normal(ln 10, 1); densities over A / (A + B) and over ln(A + B), as
-written, for A and B above 1: below, the density of trust has no bound at 0 or 1, and raters would be called perfect.
+written, for A and B above 1: below, the density of trust is unbounded at 0 and 1, and raters would be estimated as
+perfect.
 """
 
 import numpy as np
 
 CENTRE = (8.0, 2.0)
 STRENGTH = (np.log(10.0), 1.0)
-START = (8.75, 1.25)  # the mode where nobody has annotated
+START = (8.75, 1.25)  # The mode if nobody has annotated.
 _BOUNDS = ((-9.0, 12.0), (-9.0, 12.0))
 
 
 def beta_mode(n_raters: float, log_trust: float, log_distrust: float, start: tuple[float, float] = START):
-    """A and B that maximise Σ_j ln Beta(a_j; A, B) and the ln of their own prior.
+    """Find the A and B that maximise Σ_j ln Beta(a_j; A, B) and the ln of their own prior.
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ def beta_mode(n_raters: float, log_trust: float, log_distrust: float, start: tup
 
 
 class PriorClimb:
-    """A and B by stochastic approximation EM (Delyon, Lavielle & Moulines 1999) while a chain burns in.
+    """Stochastic approximation EM of A and B (Delyon, Lavielle & Moulines 1999) while a chain burns in.
 
     Statistics are those of the newest u in the first half, then their running mean over the second.
 
@@ -68,7 +69,7 @@ class PriorClimb:
         self._mean = np.zeros(2)
 
     def take(self, sweep: int, attends: np.ndarray) -> None:
-        """Take in how often u = 1 for each rater at a sweep of the burn-in."""
+        """Add the number of u = 1 of each rater at a sweep of the burn-in."""
         from scipy.special import psi
 
         a, b = self.prior

@@ -1,4 +1,4 @@
-"""The blocks of all cases in flat arrays, so that one kernel walks over cases; and the streams of their numbers."""
+"""Blocks of all cases in flat arrays, so that one kernel iterates over cases, and their random streams."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,9 +15,10 @@ from .popularity import class_popularity
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrustTables:
-    """Distinct rankings of all cases, one case after the other, and what each annotation is.
+    """Distinct rankings of all cases, one case after the other, and the ranking of each annotation.
 
-    ``*_at`` have shape (n_cases + 1,) and say where a case's part begins; within it, pointers start at 0.
+    ``*_at`` have shape (n_cases + 1,) and contain the place at which a case's part begins; within it, pointers start at
+    0.
 
     Attributes
     ----------
@@ -25,12 +26,12 @@ class TrustTables:
         See `CaseBlocks`.
     case_ptr : ndarray of int64, shape (n_cases + 1,)
     which : ndarray of int64, shape (n_annotations,)
-        The distinct ranking of its case that each annotation gives.
+        Index of the distinct ranking of its case that each annotation has.
     rater : ndarray of int64, shape (n_annotations,)
     log_guess : ndarray of float64, shape (n_annotations,)
         Ln p(b | g), as a guess by popularity.
     place_at : ndarray of int64, shape (n_cases + 1,)
-        Where λ of a case begins: its named classes, then the sum of the others where there are any.
+        Place at which λ of a case begins: its named classes, then the sum of the others if there are any.
     n_named, n_rest : ndarray of int64, shape (n_cases,)
     classes : tuple of ndarray of int32
         Classes named on each case.
@@ -59,7 +60,7 @@ class TrustTables:
         return len(self.classes)
 
     def part(self, case: int) -> tuple[np.ndarray, ...]:
-        """Arrays of one case as `replay` takes them: rater_ptr, block_ptr, member, which, rater."""
+        """Return the arrays of one case for `replay`: rater_ptr, block_ptr, member, which, rater."""
         own = slice(self.case_ptr[case], self.case_ptr[case + 1])
         return (
             self.rater_ptr[self.ranking_at[case] : self.ranking_at[case + 1]],
@@ -70,7 +71,7 @@ class TrustTables:
         )
 
     def shared(self) -> tuple[np.ndarray, ...]:
-        """Arrays of all cases as `advance_cases` takes them, up to ``rater``."""
+        """Return the arrays of all cases for `advance_cases`, up to ``rater``."""
         return (
             self.ranking_at,
             self.rater_ptr,
@@ -85,7 +86,7 @@ class TrustTables:
 
 
 def trust_tables(dataset: Dataset) -> TrustTables:
-    """Flat arrays of a dataset of rankings or single classes, with popularity fitted to all of them.
+    """Convert a dataset of rankings or single classes to flat arrays, with popularity fitted to all of them.
 
     Raises
     ------
@@ -118,18 +119,18 @@ def trust_tables(dataset: Dataset) -> TrustTables:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Streams:
-    """Where one chain's random numbers come from.
+    """Sources of the random numbers of one chain.
 
     Attributes
     ----------
     case_seed : ndarray of uint32, shape (n_cases,)
-        For λ. The first chain has those of `PlackettLuce`: with every u = 1 it is that chain, draw by draw.
+        Seeds for λ. The first chain has those of `PlackettLuce`: with every u = 1 its draws are identical.
     key : ndarray of uint64, shape (n_annotations,)
-        For u, from case id and position of the rater (and a number, where a rater annotated a case again).
+        Keys for u, from case ID and position of the rater (and a number, if a rater annotated a case again).
     trust : int
-        For a.
+        Seed for a.
     scattered : bool
-        Starts with u at heads or tails, not all 1.
+        True if the chain starts with random u instead of all 1.
     """
 
     case_seed: np.ndarray
@@ -138,7 +139,7 @@ class Streams:
     scattered: bool
 
     def start(self) -> np.ndarray:
-        """First u of every annotation, bool, shape (n_annotations,)."""
+        """Return the first u of every annotation, bool, shape (n_annotations,)."""
         attends = np.ones(len(self.key), np.bool_)
         if self.scattered:
             scattered_start(self.key, attends)
@@ -146,14 +147,14 @@ class Streams:
 
 
 def chain_streams(dataset: Dataset, seed: int, name: str, chain: int) -> Streams:
-    """Streams of chain 0, 1, ...; every second chain starts scattered.
+    """Create the streams of chain 0, 1, ...; every second chain starts with random u.
 
     Parameters
     ----------
     dataset : Dataset
     seed : int
     name : str
-        Of the model.
+        Name of the model.
     chain : int
         Number of the chain, from 0.
     """
