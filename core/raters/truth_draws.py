@@ -1,4 +1,4 @@
-"""Accuracy of raters with the uncertainty about the truth: drawn truths in place of one posterior.
+"""Accuracy of raters with the uncertainty about the truth, from drawn truths instead of one posterior.
 
 Each draw takes a rater model by its weight in the average, β by its posterior, one true class for every case, and then
 a Beta draw of each rater's accuracy from what is correct by these classes. An interval from one posterior at a fixed β
@@ -62,7 +62,7 @@ class AccuracyDraws(Result):
 
     @property
     def sentence(self) -> str:
-        """How many annotations are expected to be wrong."""
+        """Sentence on how many annotations are expected to be wrong."""
         return (
             f"Expected wrong annotations: {number(self.total, 0)} of {plural(int(self.n.sum()), 'annotation')} "
             f"({number(self.total_low, 0)} to {number(self.total_high, 0)})."
@@ -79,7 +79,7 @@ def accuracy_draws(
     seed: int = 0,
     token: CancelToken | None = None,
 ) -> AccuracyDraws:
-    """Accuracy of every rater, with the uncertainty about models, about β and about the truth of each case.
+    """Estimate every rater's accuracy, with the uncertainty about models, about β and about the truth of each case.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def accuracy_draws(
 def _summary(
     raters: tuple[str, ...], n: np.ndarray, right: np.ndarray, level: float, rng: np.random.Generator
 ) -> AccuracyDraws:
-    """Accuracies and wrong annotations from what is correct in each draw, shape (n_draws, n_raters)."""
+    """Summarise accuracies and wrong annotations from correct ones in each draw, shape (n_draws, n_raters)."""
     accuracy = np.where(n > 0, rng.beta(right + _PRIOR, n - right + _PRIOR), np.nan)
     wrong, ends = n - right, ((1 - level) / 2, (1 + level) / 2)
     total = wrong.sum(axis=1)
@@ -148,7 +148,7 @@ def _summary(
 
 
 def _components(averaged: AveragedModels, dataset: Dataset, n_draws: int, rng: np.random.Generator, token):
-    """How many draws, and the class probabilities, of each member at each β."""
+    """Return the number of draws, and the class probabilities, of each member at each β."""
     weights = np.array([each.weight for each in averaged.members])
     parts = [[weight for _, weight in each.beta.points] for each in averaged.members]
     shares = np.concatenate([weight * np.array(part) for weight, part in zip(weights, parts, strict=True)])
