@@ -39,7 +39,7 @@ _SHARED, _INDEPENDENT = 0.4, 0.7
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Member(Result):
-    """A model in the average.
+    """Model in the average, with its weight.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Member(Result):
 
     @property
     def name(self) -> str:
-        """Of its method."""
+        """Name of its method."""
         return self.standing.candidate.name
 
 
@@ -106,7 +106,7 @@ class AveragedModels(Result):
 
     @property
     def sentence(self) -> str:
-        """What is averaged, and where the two heaviest models differ."""
+        """Sentence on which models are averaged, and how often the two heaviest differ."""
         if not self.members:
             return f"{SMOOTHED.title} is used alone: no rater model can be averaged."
         shares = [f"{each.standing.candidate.title} {percent(each.weight)}" for each in self.members[:3]]
@@ -162,7 +162,7 @@ def average_models(
 
 
 def members_of(choice: Choice, dataset: Dataset, vote_share: float = VOTE_SHARE) -> tuple[Member, ...]:
-    """The models that are averaged with their weights, the heaviest first.
+    """Return the models that are averaged with their weights, the heaviest first.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def members_of(choice: Choice, dataset: Dataset, vote_share: float = VOTE_SHARE)
 
 
 def _most_beta(able: list, posteriors: list[BetaPosterior]) -> float:
-    """Largest β of models with a case difficulty: that of the best model without one, and 0.2."""
+    """Return the largest β of models with a case difficulty: that of the best model without one, and 0.2."""
     plain = [m for m, (standing, _) in enumerate(able) if not has_case_effect(standing)]
     if not plain:
         return 1.0
@@ -209,14 +209,14 @@ def _most_beta(able: list, posteriors: list[BetaPosterior]) -> float:
 
 
 def _any_differ(dataset: Dataset) -> bool:
-    """Whether two annotations of a case differ."""
+    """Return True if two annotations of a case differ."""
     same = np.diff(dataset.answer) != 0
     inside = np.diff(dataset.case_of_annotation) == 0
     return bool((same & inside).any())
 
 
 def stack(probability: np.ndarray, near: np.ndarray, n: int, prior_weight: float = PRIOR_WEIGHT) -> np.ndarray:
-    """Weights that predict held-out annotations best, by expectation-maximisation; shape (n_models,), sum 1.
+    """Find the weights that predict held-out annotations best, by EM; shape (n_models,), sum 1.
 
     They maximise ``n mean log Σ_m w_m p_m + (prior_weight / n_near) Σ_{m near} log w_m``, which is concave.
 
@@ -247,7 +247,7 @@ def stack(probability: np.ndarray, near: np.ndarray, n: int, prior_weight: float
 def member_posteriors(
     member: Member, dataset: Dataset, token: CancelToken | None = None, *, doubt: float | None = None
 ) -> Iterator[tuple[float, np.ndarray]]:
-    """Class probabilities of a member at each β that its posterior holds likely, with weights that sum to 1.
+    """Compute class probabilities of a member at each likely β of its posterior, with weights that sum to 1.
 
     Parameters
     ----------
@@ -265,7 +265,7 @@ def member_posteriors(
 
 
 def believed_beta(beta: float, *, case_effect: bool = False) -> float:
-    """The β of class probabilities, from one of held-out annotations.
+    """Convert a β of held-out annotations to the β of class probabilities.
 
     A held-out annotation shares the mistakes of the others, so its β is too high where mistakes are shared: 0.72 of it
     is taken up to 0.4. The factor rises to 1 at 0.7, from where raters may well be independent: in simulations the
@@ -287,7 +287,7 @@ def believed_beta(beta: float, *, case_effect: bool = False) -> float:
 def at_beta(
     standing: Standing, dataset: Dataset, beta: float, doubt: float, token: CancelToken | None = None
 ) -> np.ndarray:
-    """Class probabilities of a scored model at some β and doubt, shape (n_cases, n_classes).
+    """Compute class probabilities of a scored model at some β and doubt, shape (n_cases, n_classes).
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def at_beta(
 def _as_one(
     dataset: Dataset, vote: RaterModelFit, members: tuple[Member, ...], probability: np.ndarray, share: float
 ) -> RaterModelFit:
-    """Averaged class probabilities and confusion matrices as one fit."""
+    """Combine averaged class probabilities and confusion matrices in one fit."""
     answered = np.diff(dataset.case_ptr) > 0
     confusion = vote.confusion
     if members:

@@ -16,7 +16,7 @@ TAGS = (
 
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """What a model has.
+    """Effects of a model.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Switches:
 
 
 def canonical(tag: str) -> str:
-    """The tag as it is printed, from any mixture of capitals.
+    """Return the tag as it is printed, from any mixture of capitals.
 
     Raises
     ------
@@ -50,7 +50,7 @@ def canonical(tag: str) -> str:
 
 
 def switches(tag: str) -> Switches:
-    """What the model of this tag has.
+    """Return the effects of the model with this tag.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def switches(tag: str) -> Switches:
 
 
 def tag_of(on: Switches) -> str:
-    """The tag that these switches spell.
+    """Return the tag of these effects.
 
     Raises
     ------
