@@ -55,7 +55,7 @@ def review(page: Page) -> None:
 def reliability(page: Page) -> None:
     """The lines that cross."""
     page.get_by_role("tab", name="Classifiers").click()
-    page.get_by_text("The choice does not survive").wait_for()
+    page.get_by_text("The best classifier depends on γ").wait_for()
     settled(page)
 
 

@@ -59,12 +59,12 @@ def test_a_newcomer_reaches_the_seventh_step(dashboard, open_page):
             case_id = re.search(r"case=([\w-]+)", page.url)[1]
             expect(page.get_by_role("heading", name=re.compile(f"^Case {case_id} · certainty"))).to_be_visible()
         if number == 6:
-            expect(page.get_by_text(re.compile(r"The choice does not survive: B leads"))).to_be_visible()
+            expect(page.get_by_text(re.compile(r"The best classifier depends on γ: B leads"))).to_be_visible()
             page.get_by_role("radio", name="top-1 accuracy").or_(
                 page.get_by_role("button", name="top-1 accuracy")
             ).click()
             settled(page)
-            expect(page.get_by_text(re.compile("A leads at every trust level"))).to_be_visible()
+            expect(page.get_by_text(re.compile("A leads at every γ"))).to_be_visible()
         on(page)
     expect(page.get_by_role("heading", level=1)).to_contain_text("Replies")
     expect(page.locator(".st-key-story_bar")).to_have_count(0)

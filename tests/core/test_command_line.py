@@ -459,8 +459,8 @@ BAD = {
     "no file": (["describe"], "Missing argument 'FILE'"),
     "no reliability": (["sweep", "dirichlet", "FILE"], "--reliabilities"),
     "no number": (["certainty", "dirichlet", "FILE", "--reliability", "much"], "not a valid float"),
-    "reliability zero": (["certainty", "dirichlet", "FILE", "--reliability", "0"], "reliability γ is 0"),
-    "reliability nan": (["sweep", "dirichlet", "FILE", "--reliabilities", "1,nan"], "reliability γ is nan"),
+    "reliability zero": (["certainty", "dirichlet", "FILE", "--reliability", "0"], "reliability γ must be"),
+    "reliability nan": (["sweep", "dirichlet", "FILE", "--reliabilities", "1,nan"], "reliability γ must be"),
     "no list": (["sweep", "dirichlet", "FILE", "--reliabilities", "1;2"], "not a list of numbers"),
     "no draws": (["certainty", "dirichlet", "FILE", "--reliability", "1", "--draws", "0"], "0 draws"),
     "alpha": (["certainty", "dirichlet", "FILE", "--reliability", "1", "--alpha", "-1"], "Prior α"),
@@ -556,12 +556,12 @@ def test_trust_per_rater_comes_with_certainty_and_with_every_row_of_a_sweep(answ
     assert [row["n"] for row in told["raters"]] == trust.n.tolist()
     for row in told["raters"]:
         assert row["ci_low"] <= row["trust"] <= row["ci_high"]
-    assert any("not how often they are right" in note for note in told["notes"])
+    assert any("not their accuracy" in note for note in told["notes"])
     assert "accuracy" not in json.dumps(told)
     swept = answer("sweep", "mixture-plackett-luce", file, "--reliabilities", "1,2", "--draws", 60, "--seed", 3)
     assert swept["rows"][1]["raters"] == told["raters"]
-    assert swept["rows"][0]["raters"] == told["raters"]  # estimated at γ = 1 and held
-    assert any("γ = 1 and held" in note for note in told["notes"])
+    assert swept["rows"][0]["raters"] == told["raters"]  # estimated at γ = 1 and fixed
+    assert any("γ = 1 and fixed" in note for note in told["notes"])
     assert "raters" not in answer("certainty", "plackett-luce", file, "--reliability", 2, "--draws", 20)
     error = run("certainty", "mixture-plackett-luce", file, "--reliability", 2, "--rater", "none", status=2)[1]
     assert "anonymous" in error

@@ -76,7 +76,7 @@ def test_rankings_of_a_sample(run):
     for key in ("reliability", "score", "diff", "bias", "mc_se"):
         assert [row[key] for row in told["curve"]] == getattr(curve, key).tolist()
     assert (told["at_end"], told["left_out"]) == (curve.at_end, 0)
-    assert "ε/γ alone" in json.loads(run("prirn", "dermatology").out)["note"]
+    assert "only on ε/γ" in json.loads(run("prirn", "dermatology").out)["note"]
 
 
 def test_a_table_of_the_curve(run, files):

@@ -93,7 +93,7 @@ def test_what_is_acceptable_and_the_rate_are_taken(run, files):
     ("arguments", "said"),
     [
         (("--acceptable", "1.5"), "acceptable accuracy or correlation is 1.5"),
-        (("--fdr", "0"), "false discovery rate is 0"),
+        (("--fdr", "0"), "false discovery rate must be"),
         (("--judged-by", "gold"), "no annotation is on a gold case"),
         (("--level", "1"), "level of the intervals is 1"),
     ],
@@ -118,7 +118,7 @@ def test_one_answer_a_case_claims_nothing(run, tmp_path):
     file.write_text("case,rater,class\n" + "".join(f"{i},r{i % 3},{'xy'[i % 2]}\n" for i in range(30)))
     answer = json.loads(run("raters", file))
     assert answer["why_not"] == "no case has annotations of two raters"
-    assert answer["why_no_order"].startswith("most cases have two raters or fewer, and of two who differ ")
+    assert answer["why_no_order"].startswith("most cases have two raters or fewer, and if two differ, ")
     assert answer["flagged"] == []
     (note,) = answer["notes"]
     assert note.startswith("Not estimable: ") and note.endswith("Raters are judged by majority vote.")
@@ -261,7 +261,7 @@ def test_a_part_gives_the_rows_of_its_table_for_the_rater_and_gold_that_are_name
     options = part.resolve(who="observer 2")
     expected = part.frame(part.answer(data, options), data, options)
     assert answer["part"] == "rater" and pd.DataFrame(answer["rows"])["share"].tolist() == expected["share"].tolist()
-    assert "no rater 'nobody'" in run("raters", "anaesthesia", "--part", "rater", "--who", "nobody", status=2)
+    assert "Unknown rater 'nobody'" in run("raters", "anaesthesia", "--part", "rater", "--who", "nobody", status=2)
     assert "it takes scores" in run("raters", "anaesthesia", "--part", "score-gold", status=2)
     scores, gold = tmp_path / "scores.csv", tmp_path / "gold.csv"
     scores.write_text(

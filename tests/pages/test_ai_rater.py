@@ -51,7 +51,10 @@ def test_a_machine_that_is_silent_on_some_cases_is_said_to_be():
     data = kept("\n".join(["case,rater,class", *rows]))
     mark_machines(data, [Machine("gpt-4")])
     said = words(opened("ai_rater", data))
-    assert "gpt-4 gave no annotation on 8 of 40 cases with two people, left out. Were those the hard cases," in said
+    assert (
+        "gpt-4 gave no annotation on 8 of 40 cases with two people; these were left out. Were those the hard cases,"
+        in said
+    )
 
 
 def test_two_cases_have_no_interval_on_any_tab():
@@ -72,7 +75,7 @@ def test_machines_are_marked_by_a_press_and_kept():
     assert "No rater is marked as a machine" in words(app)
     app = settle(next(b for b in app.button if b.label == "Mark them").click().run())
     assert machines_of(data) == (Machine("gpt-4", "GPT", "4"), Machine("gpt-5", "GPT", "5"))
-    assert app.title[0].value.startswith("Too few cases to say whether any")
+    assert app.title[0].value.startswith("Too few cases to determine whether an AI rater")
     app = settle(next(b for b in app.text_input if b.key == "machine_pattern").set_value("B*").run())
     settle(next(b for b in app.button if b.key == "mark_matching").click().run())
     assert [one.name for one in machines_of(data)] == ["gpt-4", "gpt-5", "b"]
@@ -182,7 +185,7 @@ def test_two_cases_unanimity_and_one_annotation_a_case_are_said_as_they_are():
     for data in (two, single):
         mark_machines(data, [Machine("gpt")])
         app = opened("ai_rater", data)
-        assert app.title[0].value == "Too few cases to say whether gpt may stand in for a rater"
+        assert app.title[0].value == "Too few cases to determine whether gpt can replace a rater"
 
 
 def test_two_raters_and_one_class_claim_no_more_than_they_can():
@@ -191,14 +194,14 @@ def test_two_raters_and_one_class_claim_no_more_than_they_can():
     one = kept("case,rater,class\n" + "".join(f"{c},{r},x\n" for c in range(40) for r in ("a", "b", "gpt")), "one")
     for data, tab, said in (
         (two, "Raters tested", "it takes three raters"),
-        (two, "Shared errors", "Shared errors need three people"),
-        (one, "Rates", "Every case is labelled, so the machine is not used"),
+        (two, "Shared errors", "this needs three people"),
+        (one, "Rates", "Every case is labelled, so the AI rater is not used"),
     ):
         mark_machines(data, [Machine("gpt")])
         app = opened("ai_rater", data)
         app.session_state["ai_tabs"] = tab
         assert said in words(settle(app.run()))
-    assert "whoever guesses may stand in for one" in app.title[0].value
+    assert "any guesser would pass this test" in app.title[0].value
     assert table(app, "may replace a rater")["may replace a rater"].tolist() == ["like whoever guesses"]
     app = settle(next(b for b in app.button if b.key == "draw_sample").click().run())
     assert (app.session_state["queue"], app.session_state["go_to"]) == ("sample", "review")

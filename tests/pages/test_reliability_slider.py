@@ -36,7 +36,7 @@ def test_counts_with_gold_open_where_gold_says_on_every_page_with_the_marks_of_b
         text = said(app)
         for name in ("gold", "β", "published"):
             assert f"</span> {name} " in text, (page, name)
-        assert "has the least log loss of certainty on the 120 cases with gold" in text
+        assert "has the smallest log loss of certainty on the 120 cases with gold" in text
         if page != "reliability":
             opened_at[page] = app.slider(key="reliability").value
     assert opened_at["cases"] == opened_at["report"]
@@ -49,8 +49,8 @@ def test_rankings_have_the_mark_of_held_out_readers_without_a_visit_to_reliabili
             break
         app.run()
     text = said(app)
-    assert "</span> readers " in text and "predicts best what a colleague would say" in text
-    assert app.slider(key="reliability").value == 3.0 and "the default: without gold nothing tells" in text
+    assert "</span> readers " in text and "best predicts one more rater" in text
+    assert app.slider(key="reliability").value == 3.0 and "(default). Without gold, γ cannot be calibrated" in text
 
 
 def test_signs_stand_where_their_reliability_is_on_the_slider_and_their_words_are_text():

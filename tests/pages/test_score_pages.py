@@ -144,7 +144,7 @@ def test_the_median_that_two_classes_open_with_is_no_threshold_of_scores():
 
 
 def test_a_threshold_that_leaves_all_scores_on_one_side_is_told_as_that():
-    assert not any("differ hardly more" in entry.value for entry in opened("cases", ESSAYS).warning)
+    assert not any("hardly differ more" in entry.value for entry in opened("cases", ESSAYS).warning)
     app = opened("models", ESSAYS)
     score = load_sample(ESSAYS).score
     for at, side in ((score.max(), "at most"), (score.min() - 1, "above")):
@@ -157,7 +157,7 @@ def test_a_threshold_that_leaves_all_scores_on_one_side_is_told_as_that():
 
 def test_without_two_scores_of_a_case_the_page_says_why_there_is_no_prior():
     app = opened("cases", kept("case,rater,score\n1,a,1.5\n2,b,2.5\n3,a,4\n"))
-    assert "No case has two scores" in words(app) and not app.error
+    assert "no case has two scores" in words(app) and not app.error
 
 
 @pytest.mark.parametrize(
@@ -165,13 +165,13 @@ def test_without_two_scores_of_a_case_the_page_says_why_there_is_no_prior():
     [
         (
             {"1": (1.5, 2.5), "2": (4, 4.5)},
-            "The data do not determine a₀: it ends where the search did. As far as these scores tell, raters differ "
+            "The data do not determine a₀: its value is the end of the search. These scores suggest that raters differ "
             "alike on all cases.",
         ),
         (
             {str(case): (case + 0.5,) * 3 for case in range(3)},
-            "The data do not determine k₀ and b₀: they end where the search did. As far as these scores tell, cases "
-            "differ far more than the raters of a case and raters hardly differ on many cases.",
+            "The data do not determine k₀ and b₀: their values are the ends of the search. These scores suggest that "
+            "cases differ far more than the raters of a case and raters hardly differ on many cases.",
         ),
     ],
 )
@@ -194,7 +194,9 @@ def test_predictors_on_the_page_have_the_errors_of_the_command_line(essays, caps
         mine = table[table["predictor"] == name]
         assert mine["mean"].tolist() == [errors[metric]["mean"] for metric in errors]
         assert mine["total_high"].tolist() == [errors[metric]["total_high"] for metric in errors]
-    assert any(entry.value.startswith("language model, tuned errs least at every trust") for entry in app.subheader)
+    assert any(
+        entry.value.startswith("language model, tuned has the smallest error at every γ") for entry in app.subheader
+    )
     below = told["n_below"]["0.9"]
     assert app.title[0].value.startswith(f"In {below} of 160 cases whether it lies above 6 stays uncertain at γ = 1")
 
@@ -319,18 +321,18 @@ def test_a_rater_whose_scale_runs_the_other_way_is_the_title_and_stands_in_the_t
     assert (
         app.title[0]
         .value.replace("\\", "")
-        .startswith("Dr. Q's scores fall where those of the others rise (correlation -.")
+        .startswith("Dr. Q's scores fall as those of the others rise (correlation -.")
     )
     table = next(frame.value for frame in app.dataframe if "with_others" in frame.value)
-    assert "Dr. Q's scores fall where those of the others rise (correlation -." in words(opened("home", kept(text)))
+    assert "Dr. Q's scores fall as those of the others rise (correlation -." in words(opened("home", kept(text)))
     assert [("direction" in clear) for clear in table["clear"]] == [name == "Dr. Q" for name in table["rater"]]
     for page, told in (("cases", True), ("reliability", True), ("review", False)):  # reviewers read blind
         shown = opened(page, kept(text))
-        assert any("differ hardly more" in entry.value for entry in shown.warning) == told, page
+        assert any("hardly differ more" in entry.value for entry in shown.warning) == told, page
         assert ("do not tell cases apart" in shown.title[0].value) == (page == "cases")
     (tmp_path / "s.csv").write_text(text)
     main(["certainty", "gaussian", str(tmp_path / "s.csv"), "--reliability", "1"])
-    assert "differ hardly more" in capsys.readouterr().err
+    assert "hardly differ more" in capsys.readouterr().err
     main(["raters", str(tmp_path / "s.csv")])
     told = {row["rater"]: row for row in json.loads(capsys.readouterr().out)["raters"]}
     assert told["Dr. Q"]["against"] and not told["a"]["against"]

@@ -43,7 +43,7 @@ def test_the_raters_page_orders_raters_by_trust_once_it_is_asked():
     app = settle(app.run())
     app = settle(app.button(key="start_trust").click().run())
     said = words(app)
-    assert "It is not how often they are right" in said and "γ = 1 and held" in said
+    assert "It is not their accuracy" in said and "γ = 1 and fixed" in said
     shown = next(each for each in app.dataframe if "place_low" in each.value)
     assert not [label for label in labels_of(shown) if "_" in label or label in ("n", "sd", "ess", "rhat")]
     table = shown.value

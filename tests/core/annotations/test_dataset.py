@@ -166,7 +166,7 @@ def test_selecting_everything_changes_nothing():
 @pytest.mark.parametrize(
     ("make", "selection", "error", "words"),
     [
-        (classes, {"raters": ["nobody"]}, NotFoundError, "no rater 'nobody'"),
+        (classes, {"raters": ["nobody"]}, NotFoundError, "Unknown rater 'nobody'"),
         (classes, {"cases": ["d"]}, NotFoundError, "no case 'd'"),
         (classes, {"cases": []}, InputError, "Nothing is left"),
         (classes, {"groups": ["west"]}, InputError, "Nothing is left"),

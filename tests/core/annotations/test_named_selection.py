@@ -74,7 +74,7 @@ def test_a_class_of_a_ranking_counts_at_any_place():
 
 
 def test_what_the_data_do_not_have_is_said(dataset):
-    with pytest.raises(NotFoundError, match="no rater 'nobody'"):
+    with pytest.raises(NotFoundError, match="Unknown rater 'nobody'"):
         Selection(raters=("nobody",)).apply(dataset)
     with pytest.raises(NotFoundError, match="no class 'w'"):
         Selection(classes=("w",)).apply(dataset)

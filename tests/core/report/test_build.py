@@ -280,7 +280,7 @@ def test_of_two_who_differ_the_report_names_no_class_as_more_plausible_and_does_
     text = " ".join(
         parsed(build_report(request_of(read("\n".join(["case,rater,class", *rows]).encode()).dataset))).text
     )
-    assert "Raters contradict each other; agreement is surely below chance" in text
+    assert "Raters contradict each other; agreement is clearly below chance" in text
     assert "Ask for another opinion" not in text and "n or y" in text
 
 
@@ -534,14 +534,14 @@ def test_rates_of_a_machine_are_reported_where_it_labelled_what_people_did_not()
     said = [row for row in rows if not row.startswith(("0,gpt", "1,gpt"))]
     fewer = replace(request, with_machines=read("\n".join(["case,rater,class", *said]).encode()).dataset)
     text = " ".join(parsed(build_report(fewer, ["machines"])).text)
-    assert "gpt gave no annotation on 2 of 60 cases with two people, left out." in text
+    assert "gpt gave no annotation on 2 of 60 cases with two people; these were left out." in text
     same = whole.select(cases=people.cases)
     request = replace(request, with_machines=same)
     assert "people labelled" not in " ".join(parsed(build_report(request, ["machines"])).text)
     alone = "\n".join(["case,rater,class", *rows, *(f"{c},lone,x" for c in range(60, 90))]).encode()
     request = replace(request, with_machines=read(alone).dataset, machines=("gpt", "lone"))
     text = " ".join(parsed(build_report(request, ["machines"])).text)
-    assert "No rates among all cases of lone: Fewer than two cases of lone have a label." in text
+    assert "No rates among all cases of lone: Cannot estimate rates: fewer than two cases of lone have a label." in text
     assert "No rates among all cases of gpt" not in text and "people labelled 60 of 300 cases" in text
 
 
@@ -562,7 +562,7 @@ def test_machines_of_a_report_stand_apart_from_its_panel(monkeypatch):
     told = " ".join(parsed(build_report(replace(request, marks=families), ["machines"])).text)
     assert drift.words() in told and drift.words().startswith("Vega: ") and drift.words() not in text
     nothing = build_report(request_of(people), ["machines"])
-    assert "stand in for a rater" not in " ".join(parsed(nothing).text)
+    assert "replace a rater" not in " ".join(parsed(nothing).text)
 
 
 def test_the_section_on_reviews_says_what_was_assigned_also_before_anybody_reviews():

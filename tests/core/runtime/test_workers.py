@@ -87,9 +87,9 @@ def test_progress_is_told_and_the_errors_of_a_function_are_its_own(pool, ranking
     assert told[-1] == here[-1]
     pool.call(held_out_curve, rankings, *asked, n_draws=40_000, progress=here.append)
     assert here[4:] == sorted(here[4:]) and 0 < here[4] < 1
-    with pytest.raises(InputError, match="1 reliabilities were given") as found:
+    with pytest.raises(InputError, match="two different values of γ are needed; got 1") as found:
         pool.call(held_out_curve, rankings, rankings, PlackettLuce(), (1.0,))
-    assert found.value.remedy == "Give at least two different ones."
+    assert found.value.remedy == "Add another value of γ."
     alone = classes.select(raters=[classes.raters[0]]).coded
     with pytest.raises(NotApplicableError):
         pool.call(held_out_curve, alone, alone, DirichletCounts())
