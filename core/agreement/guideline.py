@@ -150,9 +150,7 @@ def review_guideline(
     counts = _dense(dataset)
     kept = np.flatnonzero(counts.sum(axis=1) > 1)
     if not kept.size:
-        raise NotApplicableError(
-            "Cannot find confused classes: no case has two annotations. Add annotations to some cases."
-        )
+        raise NotApplicableError("Cannot find confused classes: no case has two annotations. Add some.")
     begun = _first_times(dataset)[kept] if since is not None else None
     table = _Coincidences(counts[kept], truth[kept], _weights(kept.size, n_resamples, seed), level)
     alpha = krippendorff_alpha(class_counts(dataset), level)
