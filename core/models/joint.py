@@ -134,5 +134,5 @@ def _tables(dataset: Dataset, fit: RaterModelFit):
         np.ascontiguousarray(fit.prevalence, np.float64),
     )
     if found[4] == 0:
-        raise NotApplicableError("No case has two annotations, so there is no pair of annotations.")
+        raise NotApplicableError("No case has two annotations, so pairs cannot be compared.")
     return found

@@ -153,7 +153,7 @@ class LabelFits(Result):
 
     @property
     def converged(self) -> bool:
-        """Whether the fits of all labels have."""
+        """True if the fits of all labels have converged."""
         return all(fit.converged for fit in self.fits)
 
     @property

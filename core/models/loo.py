@@ -207,7 +207,7 @@ def as_in_paper(blocks: Iterable[tuple[np.ndarray, np.ndarray]]) -> PaperScore:
         pointwise.append(values)
         counts.append(count)
     if not pointwise:
-        raise InputError("There are no annotations to score.")
+        raise InputError("Cannot score: the data have no annotations.")
     elpd, se = _sum_and_error(np.concatenate(pointwise), np.concatenate(counts))
     return PaperScore(elpd, se, int(sum(count.sum() for count in counts)), n_high, k_limit(n_draws))
 

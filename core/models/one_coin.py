@@ -85,7 +85,7 @@ class EvenMistakes:
 
     @property
     def name(self) -> str:
-        """Of the model."""
+        """Name of the model."""
         return "class-conditional" if self.by_class else "one-coin"
 
     def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:

@@ -341,7 +341,7 @@ def _check(method: str | None, level: float, n_replicates: int) -> None:
     if not 0 < level < 1:
         raise InputError(f"The level must be between 0 and 1; got {level}.", "Use a number such as 0.95.")
     if method not in (None, "observed information", "case bootstrap"):
-        raise InputError(f"There is no method {method!r}.", "Use the observed information or the case bootstrap.")
+        raise InputError(f"Unknown method {method!r}.", "Use the observed information or the case bootstrap.")
     if n_replicates < 20:
         raise InputError(f"The number of replicates must be at least 20; got {n_replicates:,}.", "Use 20 or more.")
 

@@ -395,9 +395,7 @@ def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged:
     error = np.sqrt(np.maximum(np.diag(contrast @ alone @ contrast), 0))
     told = fit.freedom >= _LEAST_FREEDOM
     if not told.any():
-        raise NotApplicableError(
-            "Cannot estimate severity: too few cases have scores of two raters. Add scores to some cases."
-        )
+        raise NotApplicableError("Cannot estimate severity: too few cases have scores of two raters.")
     # Neither is shrunk, because intervals of shrunk values have too low coverage with few raters.
     freedom = np.where(told, fit.freedom, np.nan)
     severity, spread = np.where(told, severity, np.nan), np.where(told, np.sqrt(fit.own), np.nan)

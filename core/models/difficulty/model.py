@@ -169,7 +169,7 @@ class DifficultyModel:
 
     def __post_init__(self) -> None:
         if not isinstance(self.tag, str):
-            raise InputError(f"There is no difficulty model {shown(self.tag)}.", "Use its letters, such as ABC.")
+            raise InputError(f"Unknown difficulty model {shown(self.tag)}.", "Use its letters, such as ABC.")
         object.__setattr__(self, "tag", canonical(self.tag))
         check_flag(self.cooperative, "cooperative")
         check_flag(self.as_published, "as_published")

@@ -46,7 +46,7 @@ def canonical(tag: str) -> str:
     for known in TAGS:
         if tag.casefold() == known.casefold():
             return known
-    raise InputError(f"There is no difficulty model {tag!r}.", f"The eighteen are {', '.join(TAGS)}.")
+    raise InputError(f"Unknown difficulty model {tag!r}.", f"The eighteen are {', '.join(TAGS)}.")
 
 
 def switches(tag: str) -> Switches:

@@ -33,7 +33,7 @@ def check_method(method: str) -> None:
     InputError
     """
     if method not in ("map", "nuts"):
-        raise InputError(f"There is no method {method!r}.", 'Use "map" or "nuts".')
+        raise InputError(f"Unknown method {method!r}.", 'Use "map" or "nuts".')
 
 
 def fit_by_map(
