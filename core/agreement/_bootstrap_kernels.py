@@ -1,4 +1,4 @@
-"""Resamples of cases as weights on their distinct count vectors, and weighted sums of what is known of each vector.
+"""Kernels for resamples of cases as weights on their distinct count vectors, and for weighted sums.
 
 A resample draws as many cases as there are, with replacement: the weights of U vectors that c_u cases share are
 multinomial, drawn one after another as binomials of what is left, or case by case where that is less work. Binomials:
@@ -15,7 +15,7 @@ from ..runtime.numba_setup import njit
 
 @njit(cache=True, nogil=True)
 def distinct_vectors(ptr, class_code, count):
-    """Number of the count vector of each case, in the order in which they first appear, and where that is."""
+    """Return the number of each case's count vector, in order of first appearance, and where it first appears."""
     n_cases = ptr.size - 1
     size = 2
     while size < 2 * n_cases:
@@ -55,7 +55,7 @@ def distinct_vectors(ptr, class_code, count):
 
 @njit(cache=True, nogil=True)
 def binomial(n, p):
-    """Successes among n trials, each of probability p of at most 1/2."""
+    """Draw the number of successes among n trials, each of probability p of at most 1/2."""
     if n * p < 10:
         return binomial_of_small_mean(n, p)
     spread = math.sqrt(n * p * (1 - p))
@@ -83,7 +83,7 @@ def binomial(n, p):
 
 @njit(cache=True, nogil=True)
 def draw_by_vector(start, by_vector, by_case):
-    """How often each vector is drawn, one binomial each, and, where they are wanted, which of its cases."""
+    """Draw how often each vector occurs, one binomial each, and, if wanted, which of its cases."""
     n_vectors = start.size - 1
     n_cases = start[n_vectors]
     left = n_cases
@@ -108,7 +108,7 @@ def draw_by_vector(start, by_vector, by_case):
 def draw_resamples(seeds, start, vector_of, one_by_one, vector_weight, case_weight):
     """Fill one column for each seed: ``vector_weight`` (n_vectors, n_seeds) and ``case_weight`` (n_cases, n_seeds).
 
-    Cases stand sorted by vector; vector u has those from ``start[u]`` to ``start[u + 1]``. No row of ``case_weight``:
+    Cases are sorted by vector; vector u has those from ``start[u]`` to ``start[u + 1]``. No row of ``case_weight``:
     weights of cases are not wanted. The weights of vectors are the same with and without them.
     """
     n_vectors = start.size - 1
@@ -165,7 +165,7 @@ def quadratic_forms(matrix, shares, total):
 
 @njit(cache=True, nogil=True)
 def unlike_pairs(ptr, class_code, count):
-    """Every two classes of every row: the row, the lower and the higher class, and the product of their counts."""
+    """List every two classes of every row: the row, the lower and the higher class, and the product of their counts."""
     n_pairs = 0
     for row in range(ptr.size - 1):
         n = ptr[row + 1] - ptr[row]

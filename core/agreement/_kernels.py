@@ -1,4 +1,4 @@
-"""Sums over cases behind the agreement coefficients, mostly in one pass; no array of cases × cases or values × values.
+"""Kernels for sums over cases of agreement coefficients, mostly in one pass, without arrays of cases × cases.
 
 Gwet, Handbook of Inter-Rater Reliability (2014); Krippendorff, Content Analysis (2004).
 """
@@ -10,7 +10,7 @@ from ..runtime.numba_setup import njit
 
 @njit(cache=True, nogil=True)
 def agreeing_pairs(ptr, count):
-    """Per case n_i = sum_k n_ik and the ordered pairs of equal annotations sum_k n_ik (n_ik - 1)."""
+    """Compute per case n_i = sum_k n_ik and the ordered pairs of equal annotations sum_k n_ik (n_ik - 1)."""
     n_cases = ptr.size - 1
     answers = np.zeros(n_cases)
     pairs = np.zeros(n_cases)
@@ -23,7 +23,7 @@ def agreeing_pairs(ptr, count):
 
 @njit(cache=True, nogil=True)
 def class_shares(ptr, class_code, count, answers, least, n_classes, times):
-    """Over cases with at least ``least`` annotations: sums over cases of n_ik / n_i, and of n_ik.
+    """Compute, over cases with at least ``least`` annotations, sums over cases of n_ik / n_i, and of n_ik.
 
     Here and below ``times`` is how many cases a row stands for, empty for one each.
     """
@@ -40,7 +40,7 @@ def class_shares(ptr, class_code, count, answers, least, n_classes, times):
 
 @njit(cache=True, nogil=True)
 def weighted_answers(ptr, class_code, count, value):
-    """Per case sum_k n_ik value_k."""
+    """Compute per case sum_k n_ik value_k."""
     total = np.zeros(ptr.size - 1)
     for case in range(ptr.size - 1):
         for e in range(ptr[case], ptr[case + 1]):
@@ -50,7 +50,7 @@ def weighted_answers(ptr, class_code, count, value):
 
 @njit(cache=True, nogil=True)
 def rater_pairs(case_ptr, rater, answer, n_raters):
-    """For each two raters: pairs of annotations on the same case, and how many agree. Symmetric, zero diagonal."""
+    """Count for every two raters pairs of annotations on a case, and those that agree. Symmetric, zero diagonal."""
     both = np.zeros((n_raters, n_raters), np.int64)
     agree = np.zeros((n_raters, n_raters), np.int64)
     for case in range(case_ptr.size - 1):
@@ -69,7 +69,7 @@ def rater_pairs(case_ptr, rater, answer, n_raters):
 
 @njit(cache=True, nogil=True)
 def pair_tables(case_ptr, rater, answer, n_raters, n_classes):
-    """Tables of raters i < j, rows the annotations of i, at i (2J - i - 1)/2 + j - i - 1. Shape (pairs, K, K)."""
+    """Build tables of raters i < j, rows the annotations of i, at i (2J - i - 1)/2 + j - i - 1. Shape (pairs, K, K)."""
     tables = np.zeros((n_raters * (n_raters - 1) // 2, n_classes, n_classes), np.int32)
     for case in range(case_ptr.size - 1):
         for a in range(case_ptr[case], case_ptr[case + 1]):
@@ -85,7 +85,7 @@ def pair_tables(case_ptr, rater, answer, n_raters, n_classes):
 
 @njit(cache=True, nogil=True)
 def table_margins(tables):
-    """Sums of rows and of columns of each table, both of shape (K, pairs), and of its diagonal."""
+    """Compute sums of rows and of columns of each table, both of shape (K, pairs), and of its diagonal."""
     n_tables, n_classes = tables.shape[0], tables.shape[1]
     row = np.zeros((n_classes, n_tables))
     column = np.zeros((n_classes, n_tables))
@@ -101,7 +101,7 @@ def table_margins(tables):
 
 @njit(cache=True, nogil=True)
 def table_squares(tables, each, alike, of_row, of_column):
-    """Per table sum_kl n_kl (each + alike(k = l) + of_row_k + of_column_l)²."""
+    """Compute per table sum_kl n_kl (each + alike(k = l) + of_row_k + of_column_l)²."""
     total = np.zeros(tables.shape[0])
     for t in range(tables.shape[0]):
         for k in range(tables.shape[1]):
@@ -116,7 +116,7 @@ def table_squares(tables, each, alike, of_row, of_column):
 
 @njit(cache=True, nogil=True)
 def paired(ptr, class_code, count, matrix):
-    """Per case sum_k sum_l n_ik n_il matrix_kl over its classes."""
+    """Compute per case sum_k sum_l n_ik n_il matrix_kl over its classes."""
     total = np.zeros(ptr.size - 1)
     for case in range(ptr.size - 1):
         for e in range(ptr[case], ptr[case + 1]):
@@ -129,7 +129,7 @@ def paired(ptr, class_code, count, matrix):
 
 @njit(cache=True, nogil=True)
 def spread(ptr, class_code, count, value):
-    """Per case the sum over ordered pairs of (x − y)², as 2 n_i sum (x − mean)²: no pair is walked."""
+    """Compute per case the sum over ordered pairs of (x − y)², as 2 n_i sum (x − mean)² without visiting pairs."""
     total = np.zeros(ptr.size - 1)
     for case in range(ptr.size - 1):
         n = 0.0
@@ -146,7 +146,7 @@ def spread(ptr, class_code, count, value):
 
 @njit(cache=True, nogil=True)
 def ratio_spread(ptr, class_code, count, value):
-    """Per case the sum over ordered pairs of ((x − y) / (x + y))²; 0 and 0 are alike."""
+    """Compute per case the sum over ordered pairs of ((x − y) / (x + y))²; two zeros are equal."""
     total = np.zeros(ptr.size - 1)
     for case in range(ptr.size - 1):
         for e in range(ptr[case], ptr[case + 1]):
@@ -160,7 +160,7 @@ def ratio_spread(ptr, class_code, count, value):
 
 @njit(cache=True, nogil=True)
 def ratio_expected(value, share):
-    """For each value the mean over all of ((x − y) / (x + y))². O(values²) steps, O(values) memory."""
+    """Compute for each value the mean over all of ((x − y) / (x + y))². O(values²) steps, O(values) memory."""
     mean = np.zeros(value.size)
     for k in range(value.size):
         for other in range(k + 1, value.size):
@@ -174,7 +174,7 @@ def ratio_expected(value, share):
 
 @njit(cache=True, nogil=True)
 def rater_answers(case_ptr, rater, answer, value):
-    """Per case the sum over its annotations of value[rater, annotation]."""
+    """Compute per case the sum over its annotations of value[rater, annotation]."""
     total = np.zeros(case_ptr.size - 1)
     for case in range(case_ptr.size - 1):
         for a in range(case_ptr[case], case_ptr[case + 1]):
@@ -184,7 +184,7 @@ def rater_answers(case_ptr, rater, answer, value):
 
 @njit(cache=True, nogil=True)
 def repeated_answers(case_ptr, rater, n_raters):
-    """How many annotations repeat an earlier one of the same rater on the same case."""
+    """Count annotations that repeat an earlier one of the same rater on the same case."""
     last = np.full(n_raters, -1)
     repeats = 0
     for case in range(case_ptr.size - 1):
@@ -196,7 +196,7 @@ def repeated_answers(case_ptr, rater, n_raters):
 
 @njit(cache=True, nogil=True)
 def class_pairs(ptr, class_code, count, answers, n_classes):
-    """Per class, over cases with two annotations, in shape (n_classes, 6).
+    """Compute sums per class, over cases with two annotations, in shape (n_classes, 6).
 
     Sums of n_ik (n_ik − 1), n_ik (n_i − 1), n_ik and 1; the least and largest share (n_ik − 1) / (n_i − 1) of a case.
     """
@@ -219,7 +219,7 @@ def class_pairs(ptr, class_code, count, answers, n_classes):
 
 @njit(cache=True, nogil=True)
 def class_errors(ptr, class_code, count, answers, share, weight):
-    """Per class, in shape (n_classes, 3): sums of (h_i (P_i − P) / (1 − h_i))² and of h_i², and the largest h_i.
+    """Compute per class, (n_classes, 3): sums of (h_i (P_i − P) / (1 − h_i))² and of h_i², and the largest h_i.
 
     h_i = n_ik (n_i − 1) / weight_k, P_i the share (n_ik − 1) / (n_i − 1) of a case, P that of the class.
     """
@@ -245,7 +245,7 @@ def class_errors(ptr, class_code, count, answers, share, weight):
 
 @njit(cache=True, nogil=True)
 def disagreement_sums(n, pairs, weight, times):
-    """Sums of w_i d_i, w_i, n_i, n_i² and pairs_i; how many cases have an annotation, and how many have two.
+    """Compute sums of w_i d_i, w_i, n_i, n_i² and pairs_i, and count cases with an annotation, and with two.
 
     Here and below ``times`` is how many cases a row stands for, empty for one each.
     """
@@ -268,7 +268,7 @@ def disagreement_sums(n, pairs, weight, times):
 
 @njit(cache=True, nogil=True)
 def jackknife_sums(ptr, class_code, count, n, pairs, weight, times, total, x, y, alike, every, size, all_weight):
-    """What x and y change by when a case is deleted: sums over cases of both, their squares and their product.
+    """Compute changes of x and y if a case is deleted: sums over cases of both, their squares and their product.
 
     ``alike`` and ``every`` are numerator and denominator of chance, ``size`` all annotations, ``all_weight`` Σ w_i.
     """
@@ -297,7 +297,7 @@ def jackknife_sums(ptr, class_code, count, n, pairs, weight, times, total, x, y,
 
 @njit(cache=True, nogil=True)
 def class_majorities(ptr, class_code, count, n_classes, times):
-    """Per class its annotations, and the cases of two or more of which at least half are its; all such cases."""
+    """Count per class its annotations, and cases of two or more of which at least half have it; count all cases."""
     total = np.zeros(n_classes)
     half = np.zeros(n_classes, np.int64)
     usable = 0
@@ -323,7 +323,7 @@ def class_majorities(ptr, class_code, count, n_classes, times):
 
 @njit(cache=True, nogil=True)
 def power_sums(ptr, count):
-    """Per case n, and estimates of S_2, S_3 and S_2²; NaN with fewer than two, three or four annotations."""
+    """Compute per case n, and estimates of S_2, S_3 and S_2²; NaN with fewer than two, three or four annotations."""
     n_cases = ptr.size - 1
     answers = np.zeros(n_cases)
     moments = np.full((3, n_cases), np.nan)
@@ -359,7 +359,7 @@ def power_sums(ptr, count):
 
 @njit(cache=True, nogil=True)
 def agreement_of_runs(rater_ptr, order, case_of, answer, ptr, class_code, count, n_classes):
-    """Per run: rater, pairs of annotations with others, how many agree, and the rater's annotations in it."""
+    """Compute per run: rater, pairs of annotations with others, how many agree, and the rater's annotations in it."""
     n = order.size
     rater = np.empty(n, np.int64)
     pairs = np.empty(n)
@@ -406,7 +406,7 @@ def add_case(n, pairs, sign, sums):
 
 @njit(cache=True, nogil=True)
 def sums_of_cases(n, pairs):
-    """The sums of `add_case` over all cases."""
+    """Compute the sums of `add_case` over all cases."""
     sums = np.zeros(5)
     for case in range(n.size):
         add_case(n[case], pairs[case], 1.0, sums)
@@ -415,7 +415,7 @@ def sums_of_cases(n, pairs):
 
 @njit(cache=True, nogil=True)
 def leave_out(start, stop, class_code, count, own, before, left, share, pool):
-    """Take one rater's annotations out of a case's part of both sums, and set ``own`` to 0; its agreeing pairs then."""
+    """Take a rater's annotations out of both sums of a case, set ``own`` to 0, and return remaining agreeing pairs."""
     left_pairs = 0.0
     for e in range(start, stop):
         k = class_code[e]

@@ -1,4 +1,4 @@
-"""Sums behind the restricted likelihood of two crossed random effects.
+"""Kernels for sums of the restricted likelihood of two crossed random effects.
 
 y = mu + a_i + b_j + e. The effects of the many (``outer``) are absorbed one by one, which leaves a matrix of the few
 (``inner``). Outer units with the same number of scores weigh alike, so their incidences are summed beforehand.
@@ -11,7 +11,7 @@ from ..runtime.numba_setup import njit
 
 @njit(cache=True, nogil=True)
 def incidence_by_size(ptr, inner, score, group, n_groups, n_inner):
-    """Per group of outer units: co-incidences (groups, J, J), incidences (groups, J), the same times the sum."""
+    """Sum per group of outer units: co-incidences (groups, J, J), incidences (groups, J), the same times the sum."""
     together = np.zeros((n_groups, n_inner, n_inner))
     single = np.zeros((n_groups, n_inner))
     summed = np.zeros((n_groups, n_inner))
@@ -32,7 +32,7 @@ def incidence_by_size(ptr, inner, score, group, n_groups, n_inner):
 def restricted(
     outer, inner, sizes, units, total, total_squares, together, single, summed, inner_n, inner_total, squares
 ):
-    """-2 restricted log likelihood at two variances over that of the error, which is profiled out; up to a constant.
+    """Compute −2 restricted log likelihood at two variances over that of the error; up to a constant.
 
     By a Cholesky factor of its own: for matrices this small the threads of a library cost more than they bring.
     """
@@ -83,5 +83,5 @@ def restricted(
     information = sum_ones - inner * ones_fitted
     cross = sum_cross - inner * cross_fitted
     rest -= inner * scores_fitted + cross * cross / information
-    # Rounding must not pass for a perfect fit: below it the criterion stands still.
+    # Rounding must not look like a perfect fit, so the criterion is constant below this value.
     return (n_scores - 1.0) * np.log(max(rest / squares, 1e-14)) + log_det + np.log(information)

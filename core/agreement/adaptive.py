@@ -1,8 +1,8 @@
-"""Whether cases whose first annotations disagreed were given more annotations than the others.
+"""Check whether cases with an early disagreement were given more annotations than the others.
 
-Then no weighting of cases makes the agreement of all annotations right: hard cases weigh more than their share. The
-first two annotations of each case are free of it [Nørregaard & Derczynski, Sparse Probability of Agreement (2022),
-section 4.3]. The interval of the difference is Newcombe's (1998), DOI 10.1002/(sici)1097-0258(19980430)17:8.
+If so, no weighting of cases makes the agreement of all annotations correct: hard cases have too much weight. The first
+two annotations of each case are not affected [Nørregaard & Derczynski, Sparse Probability of Agreement (2022), section
+4.3]. The interval of the difference is Newcombe's (1998), DOI 10.1002/(sici)1097-0258(19980430)17:8.
 """
 
 from dataclasses import dataclass
@@ -16,31 +16,31 @@ from .krippendorff import krippendorff_alpha
 from .linearised import as_counts
 from .probability import spa
 
-LEAST_CASES = 10  # with an early agreement, and with an early disagreement
+LEAST_CASES = 10  # Smallest number of cases with an early agreement, and with an early disagreement.
 
 
 @dataclass(frozen=True, slots=True)
 class AdaptiveCheck:
-    """How the number of annotations of a case goes with its first two annotations.
+    """Relation between the number of annotations of a case and its first two annotations.
 
     Attributes
     ----------
     order : str
-        What tells which annotations were first: "time" or "file".
+        Source of the order of annotations: "time" or "file".
     n_agree, n_disagree : int
-        Cases whose first two annotations agree, and disagree.
+        Number of cases whose first two annotations agree, and disagree.
     more_agree, more_disagree : int
-        How many of those have more than two annotations.
+        Number of those with more than two annotations.
     difference, ci_low, ci_high : float or None
-        Share with more than two annotations after a disagreement, less that after an agreement. None where the
+        Share with more than two annotations after a disagreement, less that after an agreement. None if the
         question cannot be put.
     warn : bool
-        The interval leaves out 0. Where the number of annotations is independent of the first two annotations this
+        True if the interval excludes 0. If the number of annotations is independent of the first two annotations, this
         happens in about 1 − level of all data sets.
     first_two, everything : tuple of Coefficient
         SPA and nominal alpha of the first two annotations of each case, and of all.
     note : str
-        Why the question cannot be put; empty otherwise.
+        Reason why it cannot be computed; empty otherwise.
     """
 
     order: str
@@ -63,12 +63,12 @@ def adaptive_collection(dataset: Dataset, level: float = 0.99, ci_level: float =
     Parameters
     ----------
     dataset : Dataset
-        Of single classes. Annotations of a case are taken in the order of their times, or without times as they stand
-        in the file; with times, cases with an unknown one do not count.
+        Dataset of single classes. Annotations of a case are taken in the order of their times, or without times as they
+        stand in the file; with times, cases with an unknown one do not count.
     level : float
-        Of the interval of the difference, and so of the warning, 0 to 1.
+        Confidence level of the interval of the difference, and so of the warning, 0 to 1.
     ci_level : float
-        Of the intervals of the coefficients, 0 to 1.
+        Confidence level of the intervals of the coefficients, 0 to 1.
 
     Raises
     ------
@@ -76,7 +76,9 @@ def adaptive_collection(dataset: Dataset, level: float = 0.99, ci_level: float =
         The annotations are not single classes.
     """
     if dataset.kind != "class":
-        raise NotApplicableError(f"First annotations are compared as single classes; these are {dataset.kind}s.")
+        raise NotApplicableError(
+            f"Cannot compare first annotations: this needs single classes, and these annotations are {dataset.kind}s."
+        )
     n = np.diff(dataset.case_ptr)
     usable = n >= 2
     if dataset.time is not None:
@@ -107,7 +109,7 @@ def adaptive_collection(dataset: Dataset, level: float = 0.99, ci_level: float =
 
 
 def first_of_each_case(dataset: Dataset, most: int) -> Dataset:
-    """The first annotations of each case, at most ``most``, in the order of time or of the file."""
+    """Select the first annotations of each case, at most ``most``, in the order of time or of the file."""
     place = np.arange(dataset.n_annotations) - np.repeat(dataset.case_ptr[:-1], np.diff(dataset.case_ptr))
     return keep_only(dataset, place < most)
 
@@ -117,17 +119,17 @@ def _why_not(dataset: Dataset, n: np.ndarray, usable: np.ndarray, size: list[int
         return "undefined: no case has two annotations in a known order"
     if sum(longer) in (0, sum(size)):
         few = "no" if sum(longer) == 0 else "every"
-        return f"undefined: {few} case has more than two annotations, so nothing was asked for selectively"
+        return f"undefined: {few} case has more than two annotations, so none was added selectively"
     if min(size) < LEAST_CASES:
         what = "agree" if size[0] < size[1] else "disagree"
-        return f"undefined: the first two annotations {what} on {min(size)} cases only; {LEAST_CASES} are needed"
+        return f"undefined: the first two annotations {what} on only {min(size)} cases; {LEAST_CASES} are needed"
     if dataset.time is None and _sorted_by_answer(dataset, n):
-        return "undefined: equal annotations stand together in every case, so their order is not that of time"
+        return "undefined: equal annotations are adjacent in every case, so their order is not that of time"
     return ""
 
 
 def _sorted_by_answer(dataset: Dataset, n: np.ndarray) -> bool:
-    """Whether equal annotations stand side by side in all of twenty cases or more where they need not."""
+    """Return True if equal annotations are adjacent in all of twenty or more cases in which they need not be."""
     runs = np.ones(dataset.n_annotations, bool)
     runs[1:] = dataset.answer[1:] != dataset.answer[:-1]
     runs[dataset.case_ptr[:-1][n > 0]] = True
@@ -139,7 +141,7 @@ def _sorted_by_answer(dataset: Dataset, n: np.ndarray) -> bool:
 
 
 def _newcombe(x: int, n: int, y: int, m: int, level: float) -> tuple[float, float, float]:
-    """x/n − y/m with Newcombe's hybrid score interval."""
+    """Compute x/n − y/m with Newcombe's hybrid score interval."""
     from scipy.special import ndtri
 
     z = float(ndtri((1 + level) / 2))

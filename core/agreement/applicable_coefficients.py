@@ -1,6 +1,6 @@
-"""Which coefficients make sense for a dataset, all of them at once, and why the others are left out.
+"""Applicable coefficients of a dataset, computed together, with reasons why others are left out.
 
-Nothing is guessed: classes are ordinal where their order is declared to mean something, and only there.
+Nothing is guessed: classes are ordinal only if their order is declared to be meaningful.
 """
 
 from collections.abc import Sequence
@@ -26,7 +26,7 @@ ORDINAL_WEIGHTS = ("quadratic", "ordinal")
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LeftOut(Result):
-    """Coefficients that are not given, and why."""
+    """Coefficients that are left out, with the reason."""
 
     what: str
     why: str
@@ -34,7 +34,7 @@ class LeftOut(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ApplicableCoefficients(Result):
-    """The coefficients for one kind of annotations.
+    """Coefficients for one kind of annotations.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class ApplicableCoefficients(Result):
 
     @property
     def percentage(self) -> Coefficient | None:
-        """The percentage of the same kind as `quoted`: by rank where near classes agree in part.
+        """Percentage of the same kind as `quoted`: with partial agreement of near classes if by rank.
 
         Scores and sets have none.
         """
@@ -71,12 +71,12 @@ class ApplicableCoefficients(Result):
 
     @property
     def reason(self) -> str:
-        """Why these are the ones to quote, as the end of a sentence."""
+        """Reason why these coefficients are quoted, as the end of a sentence."""
         order = f" (low to high: {order_in_words(self.order)})" if self.order else ""
         return f"{_REASONS[self.kind]}{order}"
 
     def words(self) -> str:
-        """How far the raters agree, by what is to be quoted, as a sentence without its full stop."""
+        """Describe how much the raters agree, by the quoted coefficients, as a sentence without its full stop."""
         quoted, percent = self.quoted, self.percentage
         if self.kind == "set":
             if quoted.value is None:
@@ -90,28 +90,28 @@ class ApplicableCoefficients(Result):
             said = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
             cases = plural(quoted.n_cases, "case")
             if quoted.value < 1 and (quoted.ci_low is None or quoted.ci_low <= 0):
-                return f"It is not shown that raters agree on scores: intraclass correlation {said}; n = {cases}"
-            return f"Of what varies in a score, {said} is the case and not the rater; n = {cases}"
+                return f"No evidence that raters agree on scores: intraclass correlation {said}; n = {cases}"
+            return f"The case, not the rater, explains {said} of score variance; n = {cases}"
         if percent.value is None:
             return f"Agreement cannot be computed: {_why(percent)}"
         words = f"Raters agree on {in_percent(percent)} of {self.pairs}"
         if quoted.value is None:
-            return f"{words}; beyond chance nothing can be said, because {_why(quoted)}"
+            return f"{words}; agreement beyond chance cannot be determined, because {_why(quoted)}"
         beyond = with_interval(quoted.value, quoted.ci_low, quoted.ci_high)
         return f"{words}; beyond chance α = {beyond}; {plural(quoted.n_cases, 'case')}"
 
     @property
     def pairs(self) -> str:
-        """What `percentage` is a share of."""
+        """Denominator of `percentage`."""
         return _PAIRS.get(self.kind, "pairs")
 
     @property
     def quoted(self) -> Coefficient:
-        """The one to quote: alpha for classes, by rank where their order means something; for scores ICC(2), or ICC(1).
+        """Coefficient to quote: alpha for classes, by rank if their order is meaningful; for scores ICC(2), or ICC(1).
 
         Of sets alpha by the MASI distance.
 
-        Among intraclass correlations the one that rests on most cases. Rankings have none.
+        Among intraclass correlations, the one with most cases is used. Rankings have none.
         """
         if self.kind == "score":
             for name in (ICC_2, ICC_1):
@@ -128,16 +128,16 @@ class ApplicableCoefficients(Result):
 
 _PAIRS = {"ranking": "pairs of first choices", "ordinal": "pairs, counting near classes in part by rank"}
 _REASONS = {
-    "nominal": "α takes any number of raters and cases that not all of them saw, and counts the same class alone",
-    "ordinal": "the order of the classes is declared to mean something, so both count near classes in part, by rank",
-    "ranking": "both are of first choices; α takes any number of raters and cases that not all of them saw",
-    "set": "it counts sets that share labels in part, and less where neither holds the other",
-    "score": "it says how far one score of one rater can be relied on",
+    "nominal": "α allows any number of raters and missing annotations, and counts only equal classes",
+    "ordinal": "the order of the classes is declared to be meaningful, so both count near classes in part, by rank",
+    "ranking": "both are of first choices; α allows any number of raters and missing annotations",
+    "set": "it counts sets that share labels in part, and less if neither contains the other",
+    "score": "it shows how reliable one score of one rater is",
 }
 
 
 def in_percent(coefficient: Coefficient) -> str:
-    """``73% (66% to 80%)`` of a coefficient with a value."""
+    """Format a coefficient as ``73% (66% to 80%)``."""
     return percent_with_interval(coefficient.value, coefficient.ci_low, coefficient.ci_high)
 
 
@@ -153,19 +153,19 @@ def coefficients_for(
     labels: Sequence[float] | None = None,
     depths: Sequence[int] = DEPTHS,
 ) -> ApplicableCoefficients:
-    """The coefficients that make sense for these annotations, with intervals.
+    """Compute the coefficients that suit these annotations, with intervals.
 
     Parameters
     ----------
     dataset : Dataset
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     spa_weightings : sequence of str
-        Which of `core.agreement.probability.SPA_WEIGHTINGS` to list, for classes.
+        Names from `core.agreement.probability.SPA_WEIGHTINGS` to list, for classes.
     labels : sequence of float, length n_classes, optional
-        The numbers that ordered classes stand for; 1, 2, ... where none are given.
+        Numbers of the classes; 1, 2, ... if omitted.
     depths : sequence of int
-        Of the overlaps of rankings.
+        Depths of the overlaps of rankings.
 
     Raises
     ------
@@ -200,8 +200,8 @@ _NO_NUMBERS = (LeftOut("intraclass correlations, interval and ratio alpha", "the
 
 
 def left_out_of(dataset: Dataset) -> tuple[LeftOut, ...]:
-    """What classes without an order, or too few to have one, do not get."""
-    why = "the order of the classes is not declared to mean anything"
+    """List coefficients that classes without an order, or too few for one, do not get."""
+    why = "the order of the classes is not declared to be meaningful"
     if dataset.ordinal:
         why = "with fewer than three classes they are the same as without weights"
     return (LeftOut("weighted coefficients and ordinal alpha", why), *_NO_NUMBERS, *_raters(dataset))
@@ -219,12 +219,12 @@ def _raters(dataset: Dataset) -> tuple[LeftOut, ...]:
 
 def _of_scores(dataset: Dataset, level: float) -> ApplicableCoefficients:
     left_out = [
-        LeftOut("percent agreement, SPA and kappas", "scores seldom are exactly equal; set a threshold to make classes")
+        LeftOut("percent agreement, SPA and kappas", "scores are rarely exactly equal; set a threshold to make classes")
     ]
     if (dataset.score < 0).any():
         left_out.append(LeftOut("ratio alpha", "some scores are below 0"))
     if not dataset.raters_identified:
-        left_out.append(LeftOut("ICC(2) and ICC(3)", "the scores are anonymous, so raters cannot be told apart"))
+        left_out.append(LeftOut("ICC(2) and ICC(3)", "the scores are anonymous"))
     of_raters = (ICC_2, ICC_2K, ICC_3, ICC_3K)
     found = [one for one in score_table(dataset, level) if dataset.raters_identified or one.name not in of_raters]
     found += _of_others(dataset, level)
@@ -235,7 +235,7 @@ def _of_sets(dataset: Dataset, level: float) -> ApplicableCoefficients:
     left_out = (
         LeftOut(
             "percent agreement, SPA and kappas of whole sets",
-            "sets of labels are seldom exactly equal; choose a label to have them of it",
+            "sets of labels are rarely exactly equal; choose a label to compute them for it",
         ),
         LeftOut("weighted coefficients, intraclass correlations", "the annotations are sets of labels"),
     )
@@ -260,7 +260,7 @@ def _of_rankings(
 
 
 def _of_others(dataset: Dataset, level: float) -> list[Coefficient]:
-    """Coefficients that plug-ins bring for annotations that are no single classes."""
+    """Compute coefficients of plug-ins for annotations that are not single classes."""
     asked = request_of(dataset, level)
     return [
         one

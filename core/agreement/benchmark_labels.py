@@ -13,7 +13,7 @@ from ..errors import OptionError
 from ..methods import methods
 from .intervals import Coefficient
 
-# Names from the lowest up, and the bounds between them; the ends are -1 and 1.
+# Names from the lowest to the highest, and the bounds between them; the ends are -1 and 1.
 SCALES: dict[str, tuple[tuple[str, ...], tuple[float, ...]]] = {
     "landis_koch": (
         ("poor", "slight", "fair", "moderate", "substantial", "almost perfect"),
@@ -22,12 +22,13 @@ SCALES: dict[str, tuple[tuple[str, ...], tuple[float, ...]]] = {
     "fleiss": (("poor", "fair to good", "excellent"), (0.4, 0.75)),
     "altman": (("poor", "fair", "moderate", "good", "very good"), (0.2, 0.4, 0.6, 0.8)),
 }
-_SLIGHT = SCALES["landis_koch"][1][1]  # below which an interval that includes 0 says that there is hardly agreement
+# Below this value, an interval that includes 0 shows that there is hardly any agreement.
+_SLIGHT = SCALES["landis_koch"][1][1]
 
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """One word of a scale.
+    """Band of a scale, with its name.
 
     Attributes
     ----------
@@ -35,9 +36,9 @@ class Band:
     low, high : float
         Between -1 and 1.
     probability : float or None
-        That the coefficient lies there; over the bands of a scale they sum to 1.
+        Probability that the coefficient is in the band; over the bands of a scale they sum to 1.
     note : str
-        Why there is no probability; empty otherwise.
+        Reason why there is no probability; empty otherwise.
     """
 
     name: str
@@ -48,19 +49,19 @@ class Band:
 
 
 def benchmark_labels(coefficient: Coefficient, scale: str = "landis_koch") -> tuple[Band, ...]:
-    """Probability that the coefficient lies in each band, from a normal distribution cut at -1 and 1.
+    """Compute the probability that the coefficient is in each band, from a normal distribution cut at -1 and 1.
 
     Parameters
     ----------
     coefficient : Coefficient
-        Beyond chance: the scales were made for those.
+        Coefficient of agreement beyond chance, for which the scales were made.
     scale : str
         One of `SCALES`.
 
     Returns
     -------
     tuple of Band
-        From the lowest up.
+        Bands from the lowest to the highest.
     """
     if scale not in SCALES:
         raise OptionError(f"scale must be one of {', '.join(SCALES)}, not {scale!r}")
@@ -78,13 +79,13 @@ def benchmark_labels(coefficient: Coefficient, scale: str = "landis_koch") -> tu
 
 
 def beyond_chance(coefficient: Coefficient) -> bool:
-    """Whether 0 is chance and 1 perfect, as the scales take it."""
+    """Return True if 0 is chance and 1 is perfect, as the scales assume."""
     found = methods("coefficient").get(coefficient.name)
     return found is not None and found.beyond_chance
 
 
 def perhaps_chance(coefficient: Coefficient) -> bool:
-    """Whether agreement beyond chance is not above 0, or its interval reaches 0; False where nothing is known of it.
+    """Return True if agreement beyond chance is not above 0, or its interval reaches 0; False if unknown.
 
     Parameters
     ----------
@@ -96,7 +97,7 @@ def perhaps_chance(coefficient: Coefficient) -> bool:
 
 
 def before_opinions(coefficient: Coefficient) -> tuple[str, str] | None:
-    """What comes before further opinions on uncertain cases, and why; None where agreement is clearly beyond chance.
+    """Return the title and reason of what to do before further opinions; None if agreement is clearly beyond chance.
 
     Parameters
     ----------
@@ -107,21 +108,22 @@ def before_opinions(coefficient: Coefficient) -> tuple[str, str] | None:
     if _below_chance(coefficient):
         return (
             "Raters contradict each other",
-            "agreement is surely below chance: some may have the classes mixed up, or read the instructions otherwise",
+            "agreement is clearly below chance: some raters may have swapped the classes or understood the "
+            "instructions differently",
         )
     if coefficient.ci_high is None or coefficient.ci_high > _SLIGHT:
         return (
             "Cannot determine agreement beyond chance",
-            "the interval includes 0: have more cases annotated twice or more",
+            "the interval includes 0: add second annotations to more cases",
         )
     return (
         "Agreement is hardly beyond chance",
-        "classes and instructions first: more annotations of this kind would not settle the cases",
+        "review classes and instructions first: more annotations of this kind would not settle the cases",
     )
 
 
 def _below_chance(coefficient: Coefficient) -> bool:
-    """Whether agreement is surely below chance, also where nobody agrees on any case and there is no interval.
+    """Return True if agreement is clearly below chance, also if nobody agrees on any case, without an interval.
 
     Below -½ chance agrees on a third of the cases or more, and on none of ten with a probability of 0.02 at most.
     """
@@ -138,7 +140,7 @@ def _why_not(coefficient: Coefficient) -> str:
     if coefficient.se is None:
         return "undefined: the coefficient has no standard error"
     if coefficient.se < 1e-12:
-        return "undefined: all cases are alike, so that their differences show no error"
+        return "undefined: all cases are equal, so the error cannot be estimated"
     return ""
 
 
@@ -146,11 +148,11 @@ def _cut_normal(edges: np.ndarray, value: float, se: float) -> list[float]:
     from scipy.special import ndtr
 
     z = (edges - value) / se
-    # Differences are taken in the tail where they are small numbers.
+    # Differences are taken in the tail, where they are small numbers.
     below, above = np.diff(ndtr(z)), -np.diff(ndtr(-z))
     mass = np.where(z[:-1] > 0, above, below)
     total = mass.sum()
-    if total < 1e-300:  # far outside of the scale: all of it lies at the nearer end
+    if total < 1e-300:  # If the coefficient is far outside of the scale, all probability is at the nearer end.
         mass = np.zeros(len(mass))
         mass[-1 if value > 0 else 0] = total = 1.0
     return (mass / total).tolist()

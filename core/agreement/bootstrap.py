@@ -1,4 +1,4 @@
-"""Bootstrap over cases of all agreement coefficients at once: they share their resamples.
+"""Bootstrap over cases of all agreement coefficients together, with common resamples.
 
 Efron & Tibshirani, An Introduction to the Bootstrap (1993), chapters 6 and 13. A resample is as many cases as there are
 with an annotation, drawn with replacement, each with all its annotations.
@@ -27,7 +27,7 @@ _AT_1 = 1 - 1e-12
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class BootstrapResult(Result):
-    """Coefficients with the errors that resampling the cases gives them.
+    """Coefficients with errors from resampling the cases.
 
     Attributes
     ----------
@@ -35,11 +35,11 @@ class BootstrapResult(Result):
         The value is that of the data; the error is the standard deviation of the replicates and the interval their
         percentiles.
     replicates : ndarray of float64, shape (n_replicates, n_coefficients)
-        One row for each resample; NaN where a coefficient is undefined on it.
+        One row for each resample; NaN if a coefficient is undefined on it.
     n_undefined, n_at_1 : ndarray of int64, shape (n_coefficients,)
-        How many replicates are undefined, and how many are 1.
+        Number of replicates that are undefined, and that are 1.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     """
 
     coefficients: tuple[Coefficient, ...]
@@ -64,11 +64,11 @@ class BootstrapResult(Result):
         }
 
     def position(self, name: str, weights: str | None = None) -> int:
-        """Which of the coefficients it is; the first of that name where no weights are given."""
+        """Return the place of a coefficient; the first of that name if weights are omitted."""
         for place, one in enumerate(self.coefficients):
             if one.name == name and weights in (None, one.weights):
                 return place
-        raise OptionError(f"there is no {name!r}{f' of {weights!r}' if weights else ''} among the coefficients")
+        raise OptionError(f"Unknown coefficient {name!r}{f' of {weights!r}' if weights else ''}")
 
 
 def bootstrap(
@@ -85,38 +85,39 @@ def bootstrap(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> BootstrapResult:
-    """Every coefficient of `core.agreement.coefficients.agreement_table` on the same resamples of the cases.
+    """Compute every coefficient of `core.agreement.coefficients.agreement_table` on the same resamples of the cases.
 
     Parameters
     ----------
     data : ClassCounts or Dataset
-        Of single classes. Cohen's, Scott's and Conger's coefficients need a dataset with raters who are identified.
+        Data of single classes. Cohen's, Scott's and Conger's coefficients need a dataset with raters who are
+        identified.
     n_replicates : int
-        How many resamples.
+        Number of resamples.
     seed : int
-        A replicate depends on it and on the replicate's number alone, whichever coefficients are asked for.
+        Seed; a replicate depends only on it and on the number of the replicate, not on the chosen coefficients.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     names : sequence of str, optional
-        Which of `core.agreement.bootstrap_sample.resampled`; all that the data allow where none are given.
+        Names from `core.agreement.bootstrap_sample.resampled`; all that the data allow if omitted.
     spa_weightings, weights, labels, metric
-        As of `core.agreement.coefficients.agreement_table`.
+        See `core.agreement.coefficients.agreement_table`.
     token, progress
         See `core.runtime.chunks.map_chunks`.
 
     Returns
     -------
     BootstrapResult
-        In the order of `agreement_table`.
+        Coefficients in the order of `agreement_table`.
 
     Raises
     ------
     NotApplicableError
-        A coefficient that the data do not allow.
+        The data do not allow a coefficient.
     InputError
-        Weights or labels that cannot be used.
+        Weights or labels are invalid.
     LimitError
-        Weights or a metric that would not fit.
+        Weights or a metric that would not fit into memory.
 
     Notes
     -----
@@ -159,16 +160,16 @@ def _with_percentiles(
 def percentiles(
     replicates: np.ndarray, n_cases: int, level: float
 ) -> tuple[float | None, float | None, float | None, str]:
-    """Error, both ends of the percentile interval, and what to mind; None where resampling does not tell.
+    """Compute the error, both ends of the percentile interval, and a note; None if resampling shows nothing.
 
     Parameters
     ----------
     replicates : ndarray, shape (n_replicates,)
         NaN where undefined.
     n_cases : int
-        Cases that were resampled.
+        Number of cases that were resampled.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     """
     known = replicates[~np.isnan(replicates)]
     missing = replicates.size - known.size
@@ -179,6 +180,6 @@ def percentiles(
         return None, None, None, f"undetermined interval: {note}"
     se = float(known.std(ddof=1))
     if se < 1e-12:
-        return se, None, None, "undetermined interval: all cases are alike, so that resampling shows no error"
+        return se, None, None, "undetermined interval: all cases are equal, so resampling shows no error"
     low, high = (float(end) for end in np.quantile(known, ((1 - level) / 2, (1 + level) / 2)))
     return se, low, high, "; ".join(filter(None, (few_cases(n_cases), note)))

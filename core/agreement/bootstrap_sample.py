@@ -1,4 +1,4 @@
-"""What is computed of every resample of one set of data: weighted sums over its distinct count vectors or its cases.
+"""Statistics of every resample of one set of data: weighted sums over its distinct count vectors or its cases.
 
 Coefficients are those functions of sums that `core.agreement.formulas` takes. Here each sum is an array over resamples,
 on the last axis, and what is undefined is NaN.
@@ -28,7 +28,7 @@ from .weights import Weights, resolve_weights
 
 @dataclass(frozen=True, slots=True)
 class CoefficientOptions:
-    """What the coefficients are asked for with; see `core.agreement.coefficients.agreement_table`."""
+    """Options of the coefficients; see `core.agreement.coefficients.agreement_table`."""
 
     spa_weightings: Sequence[str] = SPA_WEIGHTINGS[:1]
     weights: Weights = None
@@ -41,23 +41,23 @@ class CoefficientOptions:
                 raise OptionError(f"weighting must be one of {', '.join(SPA_WEIGHTINGS)}, not {weighting!r}")
 
     def metric_of(self, n_classes: int) -> Metric:
-        """How alpha compares classes: by a metric, or else by the weights."""
+        """Return how alpha compares classes: by a metric, or else by the weights."""
         weights = self.weights if self.metric is None else None
         return metric_of_classes(n_classes, self.metric or "nominal", self.labels, weights)
 
 
 def formula_of(name: str) -> Formula:
-    """The formula of a coefficient, by its name."""
+    """Return the formula of a coefficient, by its name."""
     return method_named("coefficient", name).formula
 
 
 def resampled() -> dict[str, Method]:
-    """The coefficients that have a formula, in the order in which they are listed."""
+    """Return the coefficients that have a formula, in the order of lists."""
     return {name: method for name, method in methods("coefficient").items() if method.formula is not None}
 
 
 def chosen(data: ClassCounts | Dataset, names: Sequence[str] | None) -> list[str]:
-    """The coefficients to compute, in the order of `resampled`: those named, or all that the data allow."""
+    """Return the coefficients to compute, in the order of `resampled`: the named ones, or all that the data allow."""
     known = resampled()
     used = raters_used(data) if isinstance(data, Dataset) and data.raters_identified else 0
     barred = {
@@ -68,7 +68,7 @@ def chosen(data: ClassCounts | Dataset, names: Sequence[str] | None) -> list[str
     allowed = [name for name in known if name not in barred]
     for name in allowed if names is None else names:
         if name not in known:
-            raise OptionError(f"there is no coefficient {name!r}; there are {', '.join(known)}")
+            raise OptionError(f"Unknown coefficient {name!r}. Coefficients: {', '.join(known)}")
         if name in barred:
             raise NotApplicableError(
                 f"{name} compares raters who are identified, "
@@ -78,7 +78,7 @@ def chosen(data: ClassCounts | Dataset, names: Sequence[str] | None) -> list[str
 
 
 class Totals:
-    """Numbers that rows add to, gathered by name and then summed with weights.
+    """Sums that rows add to, collected by name and then summed with weights.
 
     A row (a distinct count vector, or a case) adds to few numbers out of many, so that they are kept in CSR.
     """
@@ -94,19 +94,18 @@ class Totals:
     def add(
         self, name: str, row: np.ndarray, value: np.ndarray, which: np.ndarray | None = None, n_sums: int = 1
     ) -> None:
-        """What each of some rows adds to the numbers of a name.
+        """Add the contributions of some rows to the sums of a name.
 
         Parameters
         ----------
         name : str
         row : ndarray of int64, shape (n_added,)
-            Which row adds; a row may come several times.
+            Number of the row; a row may occur several times.
         value : ndarray, shape (n_added,)
-            What it adds.
-        which : ndarray of int64, shape (n_added,), optional
-            To which of the numbers, 0 to ``n_sums`` − 1; to the first where it is not given.
+            Contribution of the row. which : ndarray of int64, shape (n_added,), optional
+            Number of the sum, 0 to ``n_sums`` − 1; the first if omitted.
         n_sums : int
-            How many numbers the name has.
+            Number of sums of the name.
         """
         self._places[name] = slice(self.n_sums, self.n_sums + n_sums)
         self._row.append(row)
@@ -115,7 +114,7 @@ class Totals:
         self.n_sums += n_sums
 
     def close(self) -> None:
-        """Sort what was added by row; nothing is added after that."""
+        """Sort the contributions by row; nothing is added after that."""
         row = np.concatenate(self._row)
         order = np.argsort(row, kind="stable")
         self._ptr = np.searchsorted(row[order], np.arange(self.n_rows + 1)).astype(np.int64)
@@ -123,14 +122,14 @@ class Totals:
         self._values = np.concatenate(self._value)[order]
 
     def sums(self, weight: np.ndarray) -> dict[str, np.ndarray]:
-        """The sums of each name, (n_sums, n_resamples), under weights of shape (n_rows, n_resamples)."""
+        """Return the sums of each name, (n_sums, n_resamples), under weights of shape (n_rows, n_resamples)."""
         found = np.zeros((self.n_sums, weight.shape[1]))
         weighted_sums(self._ptr, self._columns, self._values, weight, found)
         return {name: found[place] for name, place in self._places.items()}
 
 
 class Alpha:
-    """What alpha needs of each count vector, and of resamples of them.
+    """Sums that alpha needs of each count vector, and of resamples of them.
 
     Parameters
     ----------
@@ -138,14 +137,14 @@ class Alpha:
         One case for each vector.
     metric : Metric
     totals : Totals
-        Where the sums are added.
+        Totals to which the sums are added.
     """
 
     def __init__(self, counts: ClassCounts, metric: Metric, totals: Totals):
         n, pairs = agreeing_pairs(counts.ptr, counts.count)
         self._ordinal = metric.metric == "ordinal"
         if metric.values is not None and self._ordinal:
-            # The distances depend on the resample: its sums are those of the coincidence matrix.
+            # The distances depend on the resample, so sums of the coincidence matrix are needed.
             self._order = np.argsort(metric.values, kind="stable")
             row, low, high, product = unlike_pairs(counts.ptr, counts.class_code, counts.count)
             code, which = np.unique(low * counts.n_classes + high, return_inverse=True)
@@ -163,7 +162,7 @@ class Alpha:
         totals.add("within", np.arange(n.size), metric.within(counts, n, pairs))
 
     def __call__(self, sums: dict[str, np.ndarray]) -> Sums:
-        """The sums of resamples from ``sums``, in which "pooled" are the annotations of each class."""
+        """Compute the sums of resamples from ``sums``, in which "pooled" are the annotations of each class."""
         pooled, m = sums["pooled"], sums["usable"][0]
         size = pooled.sum(axis=0)
         if not self._ordinal:
@@ -178,7 +177,7 @@ def _ratio_distances(values: np.ndarray) -> np.ndarray:
     if values.size**2 > limit:
         raise LimitError(
             f"Resampling the ratio metric of {values.size:,} classes needs {values.size**2:,} cells, more than the "
-            f"limit of {limit:,}. Take the interval metric of the logarithms."
+            f"limit of {limit:,}. Use the interval metric of the logarithms."
         )
     total = values[:, None] + values
     return np.divide(values[:, None] - values, total, out=np.zeros_like(total), where=total > 0) ** 2
@@ -251,7 +250,7 @@ class ByVector:
 
 
 def _agreement_totals(counts: ClassCounts, matrix: np.ndarray | None) -> Totals:
-    """Which vectors have two annotations, and the share of their pairs that agree, by weight."""
+    """Return which vectors have two annotations, and the weighted share of their pairs that agree."""
     n, pairs = agreeing_pairs(counts.ptr, counts.count)
     some = np.flatnonzero(n >= 2)
     alike = pairs if matrix is None else paired(counts.ptr, counts.class_code, counts.count, matrix) - n
@@ -262,7 +261,7 @@ def _agreement_totals(counts: ClassCounts, matrix: np.ndarray | None) -> Totals:
 
 
 def _add_classes_and_sizes(totals: Totals, counts: ClassCounts) -> np.ndarray:
-    """Add class shares and sums by number of annotations; the numbers of annotations that cases have."""
+    """Add class shares and sums by number of annotations, and return the numbers of annotations that cases have."""
     n, pairs = agreeing_pairs(counts.ptr, counts.count)
     every, some = np.arange(n.size), np.flatnonzero(n >= 2)
     sizes, size = np.unique(n[some], return_inverse=True)
@@ -280,7 +279,7 @@ def _add_classes_and_sizes(totals: Totals, counts: ClassCounts) -> np.ndarray:
 
 
 class RaterKappa:
-    """A kappa of each rater's own class shares in the resample, as a `core.agreement.resampling.Statistic`.
+    """Kappa of each rater's own class shares in the resample, as a `core.agreement.resampling.Statistic`.
 
     Parameters
     ----------
@@ -335,20 +334,20 @@ class RaterKappa:
 
 
 class BootstrapSample:
-    """One set of data whose cases are among those of a pool.
+    """Data whose cases are among those of a pool.
 
     Parameters
     ----------
     data : ClassCounts or Dataset
     counts : ClassCounts
-        Those of the data.
+        Counts of the data.
     names : sequence of str
-        Of `resampled`, that the data allow.
+        Names from `resampled` that the data allow.
     how : CoefficientOptions
     pool : Pool
-        Of cases that differ in their count vectors.
+        Pool of cases that differ in their count vectors.
     case_of : ndarray of int64
-        Which case of the data a case of the pool is; −1 where it is none.
+        Which case of the data a case of the pool is; −1 if it is none.
     """
 
     def __init__(
@@ -384,7 +383,7 @@ class BootstrapSample:
         self.n_cases, self.n_annotations = int(np.count_nonzero(size >= 2)), int(size[size >= 2].sum())
 
     def _cannot(self, name: str) -> bool:
-        """Whether a coefficient is undefined on these data and on all resamples of them."""
+        """Return True if a coefficient is undefined on these data and on all resamples of them."""
         if not isinstance(self.data, Dataset):
             return False
         method = method_named("coefficient", name)
@@ -394,12 +393,12 @@ class BootstrapSample:
         return method.formula.of == "raters" and cells > current_settings().max_model_cells
 
     def in_order(self, found: Sequence[np.ndarray]) -> np.ndarray:
-        """What `core.agreement.resampling.resample` gave, as (n_replicates, n_coefficients) in the order of labels."""
+        """Return results of `core.agreement.resampling.resample` as (n_replicates, n_coefficients), by labels."""
         nothing = np.full((len(found[0]), len(self._skipped)), np.nan)
         return np.concatenate([*found, nothing], axis=1)[:, self._order]
 
     def why_undefined(self) -> dict[tuple[str, str], Coefficient]:
-        """What the ordinary functions say of the coefficients that are undefined on the data."""
+        """Return the notes of the coefficients that are undefined on the data."""
         table = agreement_table(
             self.counts,
             spa_weightings=self.how.spa_weightings,

@@ -1,6 +1,6 @@
-"""Each rater against the others, and against themselves where they annotated a case more than once.
+"""Agreement of each rater with the others, and with themselves if they annotated a case more than once.
 
-Agreement with the others is on the same cases; beside it stands what the overall coefficient is without the rater.
+Agreement with the others is on the same cases. The overall coefficient without the rater is given as well.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from .krippendorff import KRIPPENDORFF_ALPHA
 from .probability import SPA, case_agreement, cut_at, share_of_agreement, with_wilson_interval
 from .ranges import least_agreement
 
-OVERALL = (PERCENT, SPA, FLEISS_KAPPA, KRIPPENDORFF_ALPHA)  # what pages offer
+OVERALL = (PERCENT, SPA, FLEISS_KAPPA, KRIPPENDORFF_ALPHA)  # Coefficients that pages offer.
 _OF_COUNTS = ("none", "cases", "annotations")
 _CELLS_AT_ONCE = 1 << 20
 NEVER = "never annotated a case twice"
@@ -42,7 +42,7 @@ class AgreementByRater(Result):
     overall : Coefficient
         The chosen coefficient of all raters.
     without : tuple of (float or None)
-        The same without the rater; None where it is undefined then.
+        Coefficient without the rater; None if it is undefined.
     difference : tuple of (float or None)
         ``without`` less ``overall``: above 0 the others agree better among themselves.
     n_cases_without : tuple of int
@@ -65,7 +65,7 @@ class AgreementByRater(Result):
 
 
 def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: float = 0.95) -> AgreementByRater:
-    """Agreement of each rater with the others, and the overall coefficient with each rater left out in turn.
+    """Compute the agreement of each rater with the others, and the overall coefficient without each rater.
 
     The interval of a rater's agreement is Wilson's on the effective number of the rater's cases, each case counting
     with its pairs. All raters together take one walk over the annotations.
@@ -73,12 +73,12 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
     Parameters
     ----------
     dataset : Dataset
-        Of single classes, with raters who are identified.
+        Dataset of single classes, with raters who are identified.
     coefficient : str
         The one to leave raters out of: one whose formula is of counts of classes. SPA has the weighting
         ``annotations_m1``.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
 
     Raises
     ------
@@ -92,9 +92,11 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
     if coefficient not in possible:
         raise OptionError(f"coefficient must be one of {', '.join(possible)}, not {coefficient!r}")
     if dataset.kind != "class":
-        raise NotApplicableError(f"Raters are compared on single classes; these are {dataset.kind}s.")
+        raise NotApplicableError(
+            f"Cannot compare raters: this needs single classes, and these annotations are {dataset.kind}s."
+        )
     if not dataset.raters_identified:
-        raise NotApplicableError("The annotations are anonymous, so no rater can be compared with the others.")
+        raise NotApplicableError("Cannot compare raters: the annotations are anonymous.")
     limit = current_settings().max_model_cells
     if dataset.n_raters * dataset.n_classes > limit:
         raise LimitError(
@@ -116,7 +118,7 @@ def by_rater(dataset: Dataset, coefficient: str = KRIPPENDORFF_ALPHA, level: flo
 def _without_each(
     counts: ClassCounts, walk: tuple[np.ndarray, ...], formula: Formula, n_raters: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A coefficient without each rater, NaN where it is undefined, and the cases with two annotations that are left."""
+    """Compute a coefficient without each rater, NaN if undefined, and the cases with two annotations that are left."""
     csr = counts.ptr, counts.class_code, counts.count
     n, pairs = agreeing_pairs(counts.ptr, counts.count)
     share, _ = class_shares(*csr, n, 1, counts.n_classes, counts.times)
@@ -132,7 +134,7 @@ def _without_each(
 
 
 def _of_sums(formula: Formula, sums: np.ndarray, share: np.ndarray, pooled: np.ndarray, n_classes: int) -> np.ndarray:
-    """A coefficient from what `core.agreement._kernels.sums_without` left of the sums, on the last axis."""
+    """Compute a coefficient from the sums that `core.agreement._kernels.sums_without` left, on the last axis."""
     paired, rated, agreement, apart, annotations = sums
     with np.errstate(divide="ignore", invalid="ignore"):
         if formula.of == "annotations":
@@ -144,7 +146,7 @@ def _of_sums(formula: Formula, sums: np.ndarray, share: np.ndarray, pooled: np.n
         else:
             share, observed = share / rated, agreement
         chance = 0.0 if formula.chance is None else formula.chance(n_classes, None).mean(share)
-        # What is taken out leaves rounding behind.
+        # Subtraction leaves rounding errors.
         chance = np.where(chance < 1 - 1e-10, chance, 1.0)
         found = np.minimum(formula(Sums(observed, paired, rated, annotations, chance)), 1.0)
     found = np.maximum(found, 0.0) if formula.of == "none" else found
@@ -158,7 +160,7 @@ def _with_others(runs: tuple[np.ndarray, ...], n_raters: int, level: float) -> t
     share = pairs / total[rater]
     own = agree / pairs
     errors = (share * (own - value[rater]) / np.maximum(1 - share, 1e-300)) ** 2
-    errors[np.abs(own - value[rater]) < 1e-12] = 0.0  # rounding does not pass for an error
+    errors[np.abs(own - value[rater]) < 1e-12] = 0.0  # Rounding must not look like an error.
     squares, kish = np.bincount(rater, errors, n_raters), np.bincount(rater, share * share, n_raters)
     n_cases, answers = np.bincount(rater, minlength=n_raters), np.bincount(rater, mine, n_raters)
     largest = np.zeros(n_raters)
@@ -200,7 +202,7 @@ class IntraRater:
 
 
 def intra_rater(dataset: Dataset, level: float = 0.95) -> IntraRater:
-    """The chance that two annotations of the same rater on the same case agree.
+    """Compute the probability that two annotations of the same rater on the same case agree.
 
     A case counts with its annotations less one, as in SPA with the weighting ``annotations_m1``; intervals are
     Wilson's.
@@ -208,9 +210,9 @@ def intra_rater(dataset: Dataset, level: float = 0.95) -> IntraRater:
     Parameters
     ----------
     dataset : Dataset
-        Of single classes, with raters who are identified.
+        Dataset of single classes, with raters who are identified.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
 
     Raises
     ------
@@ -218,9 +220,12 @@ def intra_rater(dataset: Dataset, level: float = 0.95) -> IntraRater:
         The annotations are not single classes, or rater names carry no identity.
     """
     if dataset.kind != "class":
-        raise NotApplicableError(f"Raters are compared with themselves on single classes; these are {dataset.kind}s.")
+        raise NotApplicableError(
+            f"Cannot compare raters with themselves: this needs single classes, and these "
+            f"annotations are {dataset.kind}s."
+        )
     if not dataset.raters_identified:
-        raise NotApplicableError("The annotations are anonymous, so no rater can be compared with themselves.")
+        raise NotApplicableError("Cannot compare raters with themselves: the annotations are anonymous.")
     rater, agreement, n = _repeated(dataset)
     start = np.searchsorted(rater, np.arange(dataset.n_raters + 1))
     each, value, weight = [], [], []
@@ -244,7 +249,7 @@ def intra_rater(dataset: Dataset, level: float = 0.95) -> IntraRater:
 
 
 def _repeated(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rater (ascending), agreement and number of annotations of every case that a rater annotated more than once."""
+    """Return rater (ascending), agreement and number of annotations of every case that a rater repeated."""
     _, order = counting_sort(dataset.rater, dataset.n_raters)
     rater, case = dataset.rater[order], dataset.case_of_annotation[order]
     begins = np.flatnonzero(np.concatenate([[True], (np.diff(rater) != 0) | (np.diff(case) != 0)])[: rater.size])

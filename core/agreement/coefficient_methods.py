@@ -1,4 +1,4 @@
-"""How coefficients of agreement say themselves, and what each is given.
+"""Registration of coefficients of agreement as methods, and their common request.
 
 ``fit`` of a coefficient's `Method` takes one `CoefficientRequest` and returns its coefficients: none where the data do
 not allow it, several where it has several forms.
@@ -20,24 +20,23 @@ SPA_SOURCE = "Nørregaard & Derczynski, Sparse Probability of Agreement (2022)"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CoefficientRequest:
-    """The data, and how to compare them.
+    """Data, and how to compare them.
 
     Attributes
     ----------
     counts : ClassCounts or None
-        Of single classes.
-    dataset : Dataset or None
-        What was counted; with it, coefficients that tell raters apart are possible.
+        Counts of single classes. dataset : Dataset or None
+        Counted dataset; with it, coefficients that need identified raters are possible.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     weights, labels
-        Of the classes: see `core.agreement.weights.weight_matrix`.
+        Weights and numbers of the classes, see `core.agreement.weights.weight_matrix`.
     metric : str or None
-        Of alpha, which then takes no weights.
+        Metric of alpha, which then takes no weights.
     spa_weightings : sequence of str
     """
 
-    counts: Any  # what a coefficient needs is there when it is asked: see ``needs`` and ``takes`` of its method
+    counts: Any  # A coefficient is called only if its needs are met: see ``needs`` and ``takes`` of its method.
     dataset: Any
     level: float = 0.95
     weights: Weights = None
@@ -47,19 +46,19 @@ class CoefficientRequest:
 
     @property
     def how(self) -> dict[str, Any]:
-        """Level and weights, as the functions of coefficients take them."""
+        """Level and weights, as arguments of the functions of coefficients."""
         return {"level": self.level, "weights": self.weights, "labels": self.labels}
 
 
 def request_of(dataset: Dataset, level: float = 0.95, **more: Any) -> CoefficientRequest:
-    """What is asked of a dataset of any kind.
+    """Build the request for a dataset of any kind.
 
     Parameters
     ----------
     dataset : Dataset
-        Classes are counted; other kinds are asked of as they are.
+        Dataset; classes are counted, and other kinds are passed unchanged.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     **more
         Further fields of `CoefficientRequest`.
     """
@@ -73,16 +72,16 @@ def coefficient_method(
     fit: Callable[[CoefficientRequest], Sequence[Coefficient]],
     **said: Any,
 ) -> Method:
-    """A coefficient of agreement, by default of single classes.
+    """Describe a coefficient of agreement, by default of single classes.
 
     Parameters
     ----------
     name, title : str
-        The key and what people read.
+        Key and title.
     make : callable
-        The public function of the coefficient.
+        Public function of the coefficient.
     fit : callable
-        Takes one `CoefficientRequest` and returns the coefficients, none where the data do not allow it.
+        Function that takes one `CoefficientRequest` and returns the coefficients, none where the data do not allow it.
     **said
         Further fields of `core.methods.Method`; by default ``takes`` is one class an annotation and ``needs``
         is overlap.

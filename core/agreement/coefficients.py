@@ -26,12 +26,12 @@ Labels = Sequence[float] | None
 
 
 def _even(n_classes: int, matrix: np.ndarray | None) -> float:
-    """Agreement of two even draws from the declared classes."""
+    """Compute the agreement of two even draws from the declared classes."""
     return 1 / n_classes if matrix is None else float(matrix.mean())
 
 
 def _hard_cases(n_classes: int, matrix: np.ndarray | None) -> Draws:
-    """Two draws that differ, by as much as the weights make of annotations at random: Gwet's chance."""
+    """Compute Gwet's chance: the probability that two draws differ, times the agreement of annotations at random."""
     scale = _even(n_classes, matrix) * n_classes / max(1, n_classes - 1)
     return Draws(scale, -scale)
 
@@ -42,7 +42,7 @@ _SCOTT = replace(_FLEISS, of_pairs=True)
 _GWET = Formula(
     beyond_chance,
     _hard_cases,
-    highest_chance=_even,  # of even shares
+    highest_chance=_even,  # Agreement of even shares.
     needs_classes=2,
     few_of_others=FEW_OF_OTHERS_AC1,
     of_pairs=True,
@@ -59,7 +59,7 @@ _BRENNAN_PREDIGER = Formula(
 def percent_agreement(
     data: ClassCounts | Dataset, level: float = 0.95, weights: Weights = None, labels: Labels = None
 ) -> Coefficient:
-    """Mean over cases of the share of agreeing pairs of annotations; cases with two annotations or more.
+    """Compute the mean over cases of the share of agreeing pairs of annotations; cases with two annotations or more.
 
     Where all cases agree alike, the interval is Wilson's, as that of SPA: cases that do not differ show no error.
 
@@ -68,7 +68,7 @@ def percent_agreement(
     data : ClassCounts or Dataset
         See `core.annotations.counts.class_counts`.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     weights, labels
         How far two classes agree: see `core.agreement.weights.weight_matrix`; or a matrix of one's own.
     """
@@ -89,21 +89,21 @@ def percent_agreement(
 def fleiss_kappa(
     data: ClassCounts | Dataset, level: float = 0.95, weights: Weights = None, labels: Labels = None
 ) -> Coefficient:
-    """Fleiss' kappa: chance is two draws from the class shares averaged over cases.
+    """Compute Fleiss' kappa: chance is two draws from the class shares averaged over cases.
 
-    Cases with one annotation count for the class shares and the variance, not for observed agreement. Parameters as
-    of `percent_agreement`.
+    Cases with one annotation count for the class shares and the variance, not for observed agreement. Parameters as in
+    `percent_agreement`.
 
     Parameters
     ----------
     data : ClassCounts or Dataset
-        Of single classes.
+        Data of single classes.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     weights : str or ndarray of shape (n_classes, n_classes), optional
-        See `core.agreement.weights.weight_matrix`; identity where not given.
+        See `core.agreement.weights.weight_matrix`; identity if omitted.
     labels : sequence of float, length n_classes, optional
-        The numbers that classes stand for; 1, 2, ... where none are given.
+        Numbers of the classes; 1, 2, ... if omitted.
     """
     return estimate("fleiss_kappa", _FLEISS, data, level, weights, labels)
 
@@ -111,18 +111,18 @@ def fleiss_kappa(
 def scott_pi(
     data: ClassCounts | Dataset, level: float = 0.95, weights: Weights = None, labels: Labels = None
 ) -> Coefficient:
-    """Scott's pi of two raters: Fleiss' kappa of two; parameters as of `percent_agreement`.
+    """Compute Scott's pi of two raters: Fleiss' kappa of two; parameters as in `percent_agreement`.
 
     Parameters
     ----------
     data : ClassCounts or Dataset
-        Of single classes.
+        Data of single classes.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     weights : str or ndarray of shape (n_classes, n_classes), optional
-        See `core.agreement.weights.weight_matrix`; identity where not given.
+        See `core.agreement.weights.weight_matrix`; identity if omitted.
     labels : sequence of float, length n_classes, optional
-        The numbers that classes stand for; 1, 2, ... where none are given.
+        Numbers of the classes; 1, 2, ... if omitted.
 
     Raises
     ------
@@ -136,28 +136,28 @@ def scott_pi(
     if isinstance(data, Dataset) and repeats_of(data):
         return undefined("scott_pi", resolve_weights(weights, counts.n_classes, labels)[0], REPEATS)
     if most > 2:
-        raise NotApplicableError(f"Scott's pi is of two raters, and a case has {most} annotations. Use Fleiss' kappa.")
+        raise NotApplicableError(f"Scott's pi needs two raters, and a case has {most} annotations. Use Fleiss' kappa.")
     return replace(fleiss_kappa(counts, level, weights, labels), name="scott_pi")
 
 
 def gwet_ac(
     data: ClassCounts | Dataset, level: float = 0.95, weights: Weights = None, labels: Labels = None
 ) -> Coefficient:
-    """Gwet's AC1, or AC2 with weights: chance is a random annotation on a case that is hard to classify.
+    """Compute Gwet's AC1, or AC2 with weights: chance is a random annotation on a case that is hard to classify.
 
     ``p_e = T/(q(q−1)) Σ π_k (1 − π_k)`` with T the sum of the weights: it depends on the declared list of q classes.
-    Parameters as of `percent_agreement`.
+    Parameters as in `percent_agreement`.
 
     Parameters
     ----------
     data : ClassCounts or Dataset
-        Of single classes.
+        Data of single classes.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     weights : str or ndarray of shape (n_classes, n_classes), optional
-        See `core.agreement.weights.weight_matrix`; identity where not given.
+        See `core.agreement.weights.weight_matrix`; identity if omitted.
     labels : sequence of float, length n_classes, optional
-        The numbers that classes stand for; 1, 2, ... where none are given.
+        Numbers of the classes; 1, 2, ... if omitted.
     """
     return estimate("gwet_ac", _GWET, data, level, weights, labels)
 
@@ -165,20 +165,20 @@ def gwet_ac(
 def brennan_prediger(
     data: ClassCounts | Dataset, level: float = 0.95, weights: Weights = None, labels: Labels = None
 ) -> Coefficient:
-    """Brennan and Prediger's coefficient: chance is a uniform draw from the declared list of classes.
+    """Compute Brennan and Prediger's coefficient: chance is a uniform draw from the declared list of classes.
 
-    Parameters as of `percent_agreement`.
+    Parameters as in `percent_agreement`.
 
     Parameters
     ----------
     data : ClassCounts or Dataset
-        Of single classes.
+        Data of single classes.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     weights : str or ndarray of shape (n_classes, n_classes), optional
-        See `core.agreement.weights.weight_matrix`; identity where not given.
+        See `core.agreement.weights.weight_matrix`; identity if omitted.
     labels : sequence of float, length n_classes, optional
-        The numbers that classes stand for; 1, 2, ... where none are given.
+        Numbers of the classes; 1, 2, ... if omitted.
     """
     return estimate("brennan_prediger", _BRENNAN_PREDIGER, data, level, weights, labels)
 
@@ -193,20 +193,21 @@ def agreement_table(
     metric: str | None = None,
     dataset: Dataset | None = None,
 ) -> list[Coefficient]:
-    """The coefficients that single classes allow, each with n and its interval: percent first, alpha last.
+    """Compute the coefficients that single classes allow, each with n and its interval: percent first, alpha last.
 
     Parameters
     ----------
     counts : ClassCounts
         See `core.annotations.counts.class_counts`.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     spa_weightings : sequence of str
         Which of `SPA_WEIGHTINGS` to list.
     weights, labels
-        Of all but SPA, which knows no partial agreement: see `core.agreement.weights.weight_matrix`.
+        Weights and numbers for all except SPA, which has no partial agreement: see
+        `core.agreement.weights.weight_matrix`.
     metric : str, optional
-        Of alpha, which then takes no weights: one of `core.agreement.krippendorff.METRICS`.
+        Metric of alpha, which then takes no weights: one of `core.agreement.krippendorff.METRICS`.
     dataset : Dataset, optional
         What was counted. With it, and raters who are identified, Cohen's kappa and Scott's pi of two raters or
         Conger's kappa of more stand before Fleiss' kappa.

@@ -1,4 +1,4 @@
-"""Kappas whose chance is made of each rater's own class shares: Conger's for any number of raters, Cohen's for two.
+"""Kappas with chance from each rater's own class shares: Conger's for any number of raters, Cohen's for two.
 
 Conger (1980), DOI 10.1037/0033-2909.88.2.322; Cohen (1960, 1968); Scott (1955). Errors: Gwet, Handbook of Inter-Rater
 Reliability (2014), and for two complete raters Fleiss, Cohen and Everitt (1969), DOI 10.1037/h0028106.
@@ -28,7 +28,7 @@ REPEATS = "a rater annotated the same case twice; keep one annotation of each"
 def conger_kappa(
     dataset: Dataset, level: float = 0.95, weights: Weights = None, labels: Sequence[float] | None = None
 ) -> Coefficient:
-    """Conger's kappa: chance is a draw from the class shares of each of two different raters.
+    """Compute Conger's kappa: chance is a draw from the class shares of each of two different raters.
 
     ``p_e = Σ_{g≠h} p_gᵀ W p_h / (J (J − 1))`` over the J raters who gave an annotation. A rater's further annotations
     on a case count as annotations of others; the note says so.
@@ -36,9 +36,9 @@ def conger_kappa(
     Parameters
     ----------
     dataset : Dataset
-        Of single classes, with raters who are identified.
+        Dataset of single classes, with raters who are identified.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     weights, labels
         See `core.agreement.weights.weight_matrix`.
 
@@ -47,7 +47,7 @@ def conger_kappa(
     NotApplicableError
         The annotations are not single classes, or rater names carry no identity.
     LimitError
-        The table of raters by classes would not fit.
+        The table of raters by classes would not fit into memory.
     """
     check_raters(dataset, "Conger's kappa")
     repeats = repeats_of(dataset)
@@ -55,7 +55,7 @@ def conger_kappa(
 
 
 def warn_repeated(found: Coefficient, repeats: int) -> Coefficient:
-    """Conger's kappa with a remark on the annotations that raters repeated, where there are some."""
+    """Add a note on annotations that raters repeated, if any, to Conger's kappa."""
     if not repeats or found.value is None:
         return found
     note = f"annotations that a rater repeated on a case count as those of others: {repeats:,}"
@@ -65,18 +65,18 @@ def warn_repeated(found: Coefficient, repeats: int) -> Coefficient:
 def cohen_kappa(
     dataset: Dataset, level: float = 0.95, weights: Weights = None, labels: Sequence[float] | None = None
 ) -> Coefficient:
-    """Cohen's kappa of two raters, with gaps; parameters as of `conger_kappa`.
+    """Compute Cohen's kappa of two raters, with gaps; parameters as in `conger_kappa`.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes, with raters who are identified.
+        Dataset of single classes, with raters who are identified.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     weights : str or ndarray of shape (n_classes, n_classes), optional
-        See `core.agreement.weights.weight_matrix`; identity where not given.
+        See `core.agreement.weights.weight_matrix`; identity if omitted.
     labels : sequence of float, length n_classes, optional
-        The numbers that classes stand for; 1, 2, ... where none are given.
+        Numbers of the classes; 1, 2, ... if omitted.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def cohen_kappa(
 def cohen_kappa_classic(
     dataset: Dataset, level: float = 0.95, weights: Weights = None, labels: Sequence[float] | None = None
 ) -> Coefficient:
-    """Cohen's kappa of two raters who both annotated every case, with the classic large-sample error.
+    """Compute Cohen's kappa of two raters who both annotated every case, with the classic large-sample error.
 
     The value is that of `cohen_kappa`; the error is that of Fleiss, Cohen and Everitt, with a normal interval. It is
     what most other tools print. Parameters and errors as of `cohen_kappa`.
@@ -100,13 +100,13 @@ def cohen_kappa_classic(
     Parameters
     ----------
     dataset : Dataset
-        Of single classes, with raters who are identified.
+        Dataset of single classes, with raters who are identified.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     weights : str or ndarray of shape (n_classes, n_classes), optional
-        See `core.agreement.weights.weight_matrix`; identity where not given.
+        See `core.agreement.weights.weight_matrix`; identity if omitted.
     labels : sequence of float, length n_classes, optional
-        The numbers that classes stand for; 1, 2, ... where none are given.
+        Numbers of the classes; 1, 2, ... if omitted.
     """
     from scipy.special import ndtri
 
@@ -116,7 +116,7 @@ def cohen_kappa_classic(
     if found.value is None:
         return replace(found, name="cohen_kappa_classic")
     if (np.diff(dataset.case_ptr) == 1).any():
-        return undefined("cohen_kappa_classic", name, "a case was annotated by one of the two only")
+        return undefined("cohen_kappa_classic", name, "a case was annotated by only one of the two")
     first = dataset.rater == dataset.rater.min()
     # Both raters annotated the same cases once each, so their annotations stand in the same order of cases.
     a, b = dataset.answer[first], dataset.answer[~first]
@@ -139,7 +139,7 @@ def cohen_kappa_classic(
 
 
 def raters_used(dataset: Dataset) -> int:
-    """How many raters gave an annotation."""
+    """Count the raters who gave an annotation."""
     return int(np.count_nonzero(np.bincount(dataset.rater, minlength=1)))
 
 
@@ -150,25 +150,25 @@ def check_raters(dataset: Dataset, what: str, *, two: bool = False) -> None:
     ----------
     dataset : Dataset
     what : str
-        What is asked for, as a sentence begins: "Cohen's kappa".
+        Name at the start of a sentence: "Cohen's kappa".
     two : bool
-        Whether there must be two raters who gave an annotation.
+        True if exactly two raters must have given annotations.
 
     Raises
     ------
     NotApplicableError
     """
     if dataset.kind != "class":
-        raise NotApplicableError(f"{what} needs one class per annotation; these are {dataset.kind}s.")
+        raise NotApplicableError(f"{what} needs one class per annotation, and these annotations are {dataset.kind}s.")
     if not dataset.raters_identified:
         raise NotApplicableError(f"{what} compares raters, and the annotations are anonymous.")
     n_used = raters_used(dataset)
     if two and n_used != 2:
-        raise NotApplicableError(f"{what} is of two raters; these data have {n_used:,}. Select two.")
+        raise NotApplicableError(f"{what} needs two raters, and these data have {n_used:,}. Select two.")
 
 
 def repeats_of(dataset: Dataset) -> int:
-    """How many annotations repeat an earlier one of the same rater on the same case."""
+    """Count annotations that repeat an earlier one of the same rater on the same case."""
     return repeated_answers(dataset.case_ptr, dataset.rater, dataset.n_raters)
 
 
@@ -197,7 +197,7 @@ def _own_margins(
 
 
 def margins(table: np.ndarray, matrix: np.ndarray | None) -> tuple[float, np.ndarray]:
-    """Chance where every rater guesses by their own shares of the classes, and what each annotation adds to it.
+    """Compute chance if every rater guesses by their own class shares, and the contribution of each annotation.
 
     Parameters
     ----------
@@ -221,7 +221,7 @@ def of_margins(
     n_repeats: int,
     level: float,
 ) -> Coefficient:
-    """Cohen's or Conger's kappa from what was summed over cases.
+    """Compute Cohen's or Conger's kappa from sums over cases.
 
     Parameters
     ----------
@@ -236,7 +236,7 @@ def of_margins(
     n_repeats : int
         Annotations that a rater repeated on a case.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     """
 
     def least() -> float:
@@ -249,7 +249,7 @@ def of_margins(
 
 
 def check_margins(n_raters: int, n_classes: int) -> None:
-    """Raise `LimitError` where the table of raters and classes would not fit."""
+    """Raise `LimitError` if the table of raters and classes would not fit into memory."""
     limit = current_settings().max_model_cells
     if n_raters * n_classes > limit:
         raise LimitError(
@@ -259,7 +259,7 @@ def check_margins(n_raters: int, n_classes: int) -> None:
 
 
 def identified(dataset: Dataset | None) -> int:
-    """How many raters with an annotation can be told apart; 0 without a dataset or where they are anonymous."""
+    """Count identified raters with an annotation; 0 without a dataset or if raters are anonymous."""
     return 0 if dataset is None or not dataset.raters_identified else raters_used(dataset)
 
 

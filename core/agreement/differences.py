@@ -1,4 +1,4 @@
-"""The difference of two agreement coefficients with its interval, by bootstrap over cases.
+"""Difference of two agreement coefficients with its interval, by bootstrap over cases.
 
 Of two coefficients on the same data the replicates are paired. Of two sets of data the cases that both have are drawn
 together, since their errors go together; sets that share no case are drawn independently.
@@ -25,7 +25,7 @@ from .weights import Weights
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Difference(Result):
-    """One coefficient less another, with its uncertainty. What is undefined is None, with the reason in ``note``.
+    """Difference of two coefficients, with its uncertainty. Undefined values are None, with the reason in ``note``.
 
     Attributes
     ----------
@@ -33,15 +33,15 @@ class Difference(Result):
         Name and weights of either coefficient.
     first_value, second_value : float or None
     value, se, ci_low, ci_high : float or None
-        Of the first less the second.
+        Difference, the first less the second, with error and interval.
     n_first, n_second : int
         Cases with two annotations or more on either side.
     p_first_larger : float or None
         Share of the resamples in which the first is larger, ties counted half.
     paired : bool
-        Whether cases that both sides have were drawn together.
+        True if cases that both sides have were drawn together.
     note : str
-        Why something is undefined, or what to mind; empty otherwise.
+        Reason why a value is undefined, or a caution; empty otherwise.
     """
 
     first: tuple[str, str]
@@ -71,15 +71,15 @@ class Difference(Result):
 
 
 def difference(result: BootstrapResult, first: int, second: int, level: float = 0.95) -> Difference:
-    """Of two coefficients on the same data.
+    """Compute the difference of two coefficients on the same data.
 
     Parameters
     ----------
     result : BootstrapResult
     first, second : int
-        Which coefficients: see `BootstrapResult.position`.
+        Places of the coefficients, see `BootstrapResult.position`.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     """
     a, b = result.coefficients[first], result.coefficients[second]
     replicates = result.replicates[:, [first, second]]
@@ -103,7 +103,7 @@ def compare(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[Difference, ...]:
-    """Each coefficient on one set of data less the same on another.
+    """Compare each coefficient on one set of data with the same on another.
 
     Cases are the same where two datasets have the same case id; counts have no ids, and share no case.
 
@@ -112,9 +112,9 @@ def compare(
     first, second : ClassCounts or Dataset
         Two selections of raters, cases, groups or dates from one dataset, or two datasets.
     n_replicates, seed, level, spa_weightings, weights, labels, metric, token, progress
-        As of `core.agreement.bootstrap.bootstrap`.
+        See `core.agreement.bootstrap.bootstrap`.
     names : sequence of str, optional
-        Which coefficients; all that both sets of data allow where none are given.
+        Which coefficients; all that both sets of data allow if omitted.
 
     Returns
     -------
@@ -156,7 +156,7 @@ def _replicates(
     draw: Callable[..., list[np.ndarray]],
     progress: Callable[[float], None] | None,
 ) -> list[np.ndarray]:
-    """Replicates of both sides, drawn at once where they are of one pool."""
+    """Draw replicates of both sides, together if they are from one pool."""
     statistics = [side.statistics for side in sides]
     if pools[0] is pools[1]:
         found = draw(pools[0], [*statistics[0], *statistics[1]], stream="agreement", progress=progress)
@@ -167,7 +167,7 @@ def _replicates(
 
 
 def _joint_pool(counts: tuple[ClassCounts, ClassCounts], case_of: tuple[np.ndarray, np.ndarray]) -> Pool:
-    """The cases of both sides, told apart by their count vectors on either."""
+    """Pool the cases of both sides, distinguished by their count vectors on either."""
     numbers = [_numbers(one, cases) for one, cases in zip(counts, case_of, strict=True)]
     joint = numbers[0] * (numbers[1].max(initial=0) + 1) + numbers[1]
     joint[(numbers[0] == 0) & (numbers[1] == 0)] = -1
@@ -178,7 +178,7 @@ def _joint_pool(counts: tuple[ClassCounts, ClassCounts], case_of: tuple[np.ndarr
 def _at(
     place: int, sides: list[BootstrapSample], replicates: list[np.ndarray], paired: bool, level: float
 ) -> Difference:
-    """The difference of the coefficient at one place in the order of both sides."""
+    """Compute the difference of the coefficient at one place in the order of both sides."""
     first, second = sides
     one, other = (None if np.isnan(side.observed[place]) else float(side.observed[place]) for side in sides)
     drawn = np.column_stack([drawn_of[:, place] for drawn_of in replicates])
@@ -215,7 +215,7 @@ def _difference(
 def _union(
     first: ClassCounts | Dataset, second: ClassCounts | Dataset, first_counts: ClassCounts, second_counts: ClassCounts
 ) -> tuple[np.ndarray, np.ndarray] | None:
-    """For every case of either, which case it is on both sides (−1 none); None where no annotated case is shared."""
+    """Return for every case of either side its place on both (−1 none); None if no annotated case is shared."""
     if not (isinstance(first, Dataset) and isinstance(second, Dataset)):
         return None
     place = {case_id: case for case, case_id in enumerate(first.cases)}
@@ -231,7 +231,7 @@ def _union(
 
 
 def _numbers(counts: ClassCounts, cases: np.ndarray) -> np.ndarray:
-    """Which count vector each of some cases has, from 1; 0 where it has no annotation or is not there."""
+    """Return the count vector of each of some cases, from 1; 0 without an annotation, or if the case is missing."""
     numbers = vector_numbers(counts)[cases] + 1
     numbers[cases < 0] = 0
     return numbers

@@ -1,4 +1,4 @@
-"""What a coefficient of single classes is: one function of sums over cases.
+"""Formulas of coefficients of single classes, as functions of sums over cases.
 
 Everything else follows from that function. Its value comes from the sums over all cases; its error from its derivatives
 and from what each case adds to the sums (`core.agreement.linearised`); resamples, raters left out, pairs of raters and
@@ -47,14 +47,14 @@ class Sums:
 
     @property
     def cases(self) -> Any:
-        """The paired cases as the share of the rated that they are: Gwet's errors take this share as known."""
+        """Share of rated cases that are paired; Gwet's errors treat it as known."""
         rated = np.real(self.rated)
         return np.real(self.paired) + (self.rated - rated) * (np.real(self.paired) / rated)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draws:
-    """Two draws from the classes are compared by ``constant + factor · weight``; weights are identity without a matrix.
+    """Comparison of two draws from the classes by ``constant + factor · weight``; identity without a matrix.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Draws:
     least: float = 0.0
 
     def mean(self, share: np.ndarray) -> Any:
-        """Mean over two draws from class shares of shape (n_classes,) or (n_classes, n_resamples)."""
+        """Compute the mean over two draws from class shares of shape (n_classes,) or (n_classes, n_resamples)."""
         if self.matrix is None or share.ndim == 1:
             mean = (share * self.to_all(share)).sum(axis=0)
         else:
@@ -81,18 +81,18 @@ class Draws:
         return np.where(mean > self.least, mean, 0.0)[()] if self.least else mean
 
     def to_all(self, share: np.ndarray) -> np.ndarray:
-        """Mean of each class to a draw from the classes, of the shape of ``share``."""
+        """Compute the mean of each class to a draw from the classes, of the shape of ``share``."""
         return self.constant + self.factor * (share if self.matrix is None else self.matrix @ share)
 
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A coefficient as a function of sums.
+    """Coefficient as a function of sums.
 
     Attributes
     ----------
     value : callable
-        Takes `Sums` and gives the coefficient, NaN where it is undefined.
+        Takes `Sums` and gives the coefficient, NaN if it is undefined.
     chance : callable or None
         How two draws are compared by chance, from the number of declared classes and the matrix of weights or None.
         Of "cases" and "annotations" alone.
@@ -102,17 +102,17 @@ class Formula:
     linear : callable or None
         What the error is of, where that is not ``value``.
     by_size : bool
-        Whether cases are weighted by how many annotations they have (`core.agreement.probability.SPA_WEIGHTINGS`):
+        True if cases are weighted by their number of annotations (`core.agreement.probability.SPA_WEIGHTINGS`):
         then ``paired`` and ``rated`` are sums of these weights.
     highest_chance : callable or None
-        Bound of agreement by chance, from the same as ``chance``; where there is none, the least value of the
+        Bound of agreement by chance, from the same as ``chance``; if there is none, the least value of the
         coefficient follows from chance as it was observed.
     needs_classes : int
-        How many classes must be declared.
+        Smallest number of declared classes.
     few_of_others : int
         See `FEW_OF_OTHERS`; 0 where intervals hold with any.
     of_pairs : bool
-        Whether a matrix of pairs of raters offers it.
+        True if a matrix of pairs of raters offers it.
     """
 
     value: Callable[[Sums], Any]
@@ -126,48 +126,48 @@ class Formula:
     of_pairs: bool = False
 
     def __call__(self, sums: Sums) -> Any:
-        """The coefficient, of the shape of the sums; NaN where it is undefined."""
+        """Compute the coefficient, of the shape of the sums; NaN if it is undefined."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return self.value(sums)
 
     def derivative(self, sums: Sums, **adds: float) -> Any:
-        """How the coefficient moves with a case.
+        """Compute the change of the coefficient by a case.
 
         Parameters
         ----------
         sums : Sums
         **adds : float
-            What the case adds to sums, by their names.
+            Contributions of the case to sums, by their names.
         """
         moved = replace(sums, **{name: getattr(sums, name) + 1j * _STEP * step for name, step in adds.items()})
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.imag((self.linear or self.value)(moved)) / _STEP
 
     def derivatives(self, sums: Sums) -> Sums:
-        """The derivative to each of the sums."""
+        """Compute the derivative to each of the sums."""
         return Sums(*(self.derivative(sums, **{field.name: 1.0}) for field in fields(Sums)))
 
 
 def raw_agreement(sums: Sums) -> Any:
-    """Mean share of agreeing pairs."""
+    """Compute the mean share of agreeing pairs."""
     return sums.observed / sums.cases
 
 
 def beyond_chance(sums: Sums) -> Any:
-    """``(p_a − p_e)/(1 − p_e)``, NaN where chance alone makes all agree."""
+    """Compute ``(p_a − p_e)/(1 − p_e)``, NaN if chance alone makes all agree."""
     p_e = sums.chance
     excess = sums.observed / sums.cases - sums.paired / sums.cases * p_e
     return np.where(np.real(p_e) < ALL, excess / (1 - p_e), np.nan)[()]
 
 
 def alpha(sums: Sums) -> Any:
-    """``1 − (1 − 1/N) D_o/D_e``, NaN where no two draws differ."""
+    """Compute ``1 − (1 − 1/N) D_o/D_e``, NaN if no two draws differ."""
     within = sums.observed / sums.annotations / sums.chance
     return np.where(np.real(sums.chance) > 0, 1 - (1 - 1 / sums.annotations) * within, np.nan)[()]
 
 
 def alpha_of_many(sums: Sums) -> Any:
-    """Alpha without its correction for small samples, which Gwet's error has in the annotations per case alone."""
+    """Compute alpha without its correction for small samples, as in Gwet's error."""
     per_case = sums.annotations / sums.cases
     now = np.real(per_case)
     per_case = now + (per_case - now) * (1 - 1 / np.real(sums.annotations))
@@ -175,7 +175,7 @@ def alpha_of_many(sums: Sums) -> Any:
 
 
 def chance_of_raters(share: np.ndarray, n_raters: Any, matrix: np.ndarray | None) -> Any:
-    """Agreement of two draws, each from the class shares of another rater.
+    """Compute the agreement of two draws, each from the class shares of another rater.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def chance_of_raters(share: np.ndarray, n_raters: Any, matrix: np.ndarray | None
 
 
 def slopes_of_raters(table: np.ndarray, matrix: np.ndarray | None) -> tuple[Any, np.ndarray]:
-    """`chance_of_raters`, and what each annotation adds to it, from how often each rater gave each class.
+    """Compute `chance_of_raters`, and each annotation's contribution, from how often each rater gave each class.
 
     Parameters
     ----------

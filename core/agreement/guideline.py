@@ -1,4 +1,4 @@
-"""Pairs of classes that raters confuse: merge them, rewrite the guideline, or train somebody.
+"""Pairs of classes that raters confuse: merge them, rewrite the guideline, or train a rater.
 
 Each pair's share of all disagreement is of the off-diagonal coincidences, ``o_kl = Σ_i 2 n_ik n_il / (m_i − 1)`` over
 the sum of all of them: cases count as in Krippendorff's α, and shares add up to 1. Whether two classes are told apart
@@ -37,7 +37,7 @@ FEWEST_RATERS = 3  # before it is said whose disagreement it is
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ConfusedPair(Result):
-    """Two classes and what raters make of them.
+    """Two classes that raters confuse.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class ConfusedPair(Result):
     share : IntervalEstimate
         Of all disagreement.
     told_apart : float
-        α of the annotations that are of one of the two.
+        α of the annotations with one of the two classes.
     n_pairs : float
         Pairs of annotations of one case that are of one of the two.
     who : {"everybody", "some raters", "one rater", "unknown"}
@@ -58,7 +58,7 @@ class ConfusedPair(Result):
         α if the two were one class.
     advice : {"merge", "rewrite", "train", "none"}
     cases : tuple of str
-        That show it best, at most `N_CASES_SHOWN`.
+        Cases that show it best, at most `N_CASES_SHOWN`.
     before, after, change : IntervalEstimate or None
         Share of pairs of annotations that disagree between the two, on cases begun before and from a date on.
     """
@@ -83,19 +83,19 @@ class ConfusedPair(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GuidelineReview(Result):
-    """Pairs of classes, the largest share of disagreement first.
+    """Pairs of confused classes, the largest share of disagreement first.
 
     Attributes
     ----------
     pairs : tuple of ConfusedPair
         At most `MOST_PAIRS`.
     broad : tuple of str
-        Classes that everybody confuses with `BROAD_FROM` others or more: to be split, or described anew.
+        Classes that everybody confuses with `BROAD_FROM` others or more: to be split, or described again.
     alpha : float or None
     by_chance : bool
-        Raters do not clearly agree beyond chance: nothing is advised.
+        True if raters do not clearly agree beyond chance, so that nothing is advised.
     n_cases : int
-        With two annotations or more.
+        Number of cases with two annotations or more.
     n_pairs : int
         Pairs of classes between which there is any disagreement.
     """
@@ -122,18 +122,18 @@ def review_guideline(
     n_resamples: int = N_RESAMPLES,
     seed: int = 0,
 ) -> GuidelineReview:
-    """Which classes to merge or rewrite, and whom to train.
+    """Find the classes to merge or rewrite, and the raters to train.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     truth : ndarray, shape (n_cases, n_classes)
         Probability of each class, as of a rater model.
     since : int, optional
         Seconds since 1970-01-01 UTC from which a new guideline holds; cases count by their first annotation.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     n_resamples, seed : int
 
     Raises
@@ -150,7 +150,7 @@ def review_guideline(
     counts = _dense(dataset)
     kept = np.flatnonzero(counts.sum(axis=1) > 1)
     if not kept.size:
-        raise NotApplicableError("No case has two annotations, so that no classes are confused.")
+        raise NotApplicableError("Cannot find confused classes: no case has two annotations. Add some.")
     begun = _first_times(dataset)[kept] if since is not None else None
     table = _Coincidences(counts[kept], truth[kept], _weights(kept.size, n_resamples, seed), level)
     alpha = krippendorff_alpha(class_counts(dataset), level)
@@ -175,12 +175,12 @@ def review_guideline(
 
 
 def merge_classes(dataset: Dataset, first: str, second: str, name: str = "") -> Dataset:
-    """Another dataset in which two classes are one, in the place of the first.
+    """Return another dataset in which two classes are merged, in the place of the first.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     first, second : str
     name : str
         Of the class; both names with a stroke between them if omitted.
@@ -191,10 +191,12 @@ def merge_classes(dataset: Dataset, first: str, second: str, name: str = "") -> 
         There is no such class, the classes are ordered and not neighbours, or the name is that of another class.
     """
     if dataset.kind != "class":
-        raise NotApplicableError(f"Classes are merged of single classes; these are {dataset.kind}s.")
+        raise NotApplicableError(
+            f"Cannot merge classes: this needs single classes, and these annotations are {dataset.kind}s."
+        )
     for each in (first, second):
         if each not in dataset.classes:
-            raise InputError(f"There is no class {each!r}.", f"Use two of {', '.join(dataset.classes[:20])}.")
+            raise InputError(f"Unknown class {each!r}.", f"Use two of {', '.join(dataset.classes[:20])}.")
     one, two = sorted((dataset.classes.index(first), dataset.classes.index(second)))
     if one == two:
         raise InputError("Both classes are the same one.", "Name two classes.")
@@ -205,7 +207,7 @@ def merge_classes(dataset: Dataset, first: str, second: str, name: str = "") -> 
     name = name or f"{dataset.classes[one]} / {dataset.classes[two]}"
     rest = [each for place, each in enumerate(dataset.classes) if place not in (one, two)]
     if name in rest:
-        raise InputError(f"There is a class {name!r} already.", "Use another name.")
+        raise InputError(f"The class {name!r} exists already.", "Use another name.")
     classes = tuple(name if place == one else each for place, each in enumerate(dataset.classes) if place != two)
     code = np.array([one if place == two else place - (place > two) for place in range(dataset.n_classes)], np.int32)
     side: dict[str, Any] = {
@@ -219,7 +221,7 @@ def merge_classes(dataset: Dataset, first: str, second: str, name: str = "") -> 
 
 
 def _dense(dataset: Dataset) -> np.ndarray:
-    """Annotations of each class by case, float64, shape (n_cases, n_classes)."""
+    """Count annotations of each class by case, float64, shape (n_cases, n_classes)."""
     found = np.zeros((dataset.n_cases, dataset.n_classes))
     counts = class_counts(dataset)
     case = np.repeat(np.arange(dataset.n_cases), np.diff(counts.ptr))
@@ -228,14 +230,14 @@ def _dense(dataset: Dataset) -> np.ndarray:
 
 
 def _weights(n: int, n_resamples: int, seed: int) -> np.ndarray:
-    """How often each case counts: once in the first row, as drawn in the others."""
+    """Return how often each case counts: once in the first row, as drawn in the others."""
     rng = np.random.default_rng([abs(seed), seed < 0, n])
     return np.vstack([np.ones(n), rng.multinomial(n, np.full(n, 1 / n), size=n_resamples)])
 
 
 def _first_times(dataset: Dataset) -> np.ndarray:
     if dataset.time is None:
-        raise NotApplicableError("These annotations have no dates; choose their column when you open the file.")
+        raise NotApplicableError("These annotations have no dates. Choose their column when you open the file.")
     found = np.full(dataset.n_cases, np.iinfo(np.int64).max)
     known = dataset.time != MISSING_TIME
     np.minimum.at(found, dataset.case_of_annotation[known], dataset.time[known])
@@ -253,7 +255,7 @@ class _Coincidences:
         order = np.argsort(-whole, axis=None, kind="stable")
         self.n_pairs = int((whole > 0).sum())
         if not self.n_pairs:
-            raise NotApplicableError("Raters never disagree, so that no classes are confused.")
+            raise NotApplicableError("Cannot find confused classes: raters never disagree.")
         places = np.unravel_index(order[: min(self.n_pairs, MOST_PAIRS)], whole.shape)
         self.pairs = list(zip(*(each.tolist() for each in places), strict=True))
         self.disagreement = np.stack([weight @ self.of_cases(pair) for pair in self.pairs], axis=1)
@@ -262,20 +264,20 @@ class _Coincidences:
         self.information = information(self.joint)
 
     def of_cases(self, pair: tuple[int, int]) -> np.ndarray:
-        """Coincidences of two classes in each case."""
+        """Compute coincidences of two classes in each case."""
         return 2 * self.counts[:, pair[0]] * self.counts[:, pair[1]] * self.per_pair
 
     def share(self, place: int) -> IntervalEstimate:
-        """Share of all disagreement."""
+        """Compute the share of all disagreement."""
         return self.interval(self.disagreement[:, place] / np.maximum(self.total, 1e-12))
 
     def lost(self, pair: tuple[int, int]) -> IntervalEstimate:
-        """Share of the information that is lost if two classes are one."""
+        """Compute the share of the information that is lost if two classes are merged."""
         merged = information(merged_joint(self.joint, *pair))
         return self.interval((self.information - merged) / np.maximum(self.information, 1e-12))
 
     def alpha_merged(self, pair: tuple[int, int], place: int) -> float:
-        """α if two classes are one."""
+        """Compute α if two classes are merged."""
         total, n = self.counts.sum(), self.counts.sum(axis=0)
         n = np.append(np.delete(n, pair), n[pair[0]] + n[pair[1]])
         observed = (self.total[0] - self.disagreement[0, place]) / total
@@ -283,12 +285,12 @@ class _Coincidences:
         return float(1 - observed / expected) if expected > 0 else float("nan")
 
     def interval(self, values: np.ndarray) -> IntervalEstimate:
-        """The value of all cases, with percentiles of the samples."""
+        """Return the value of all cases, with percentiles of the samples."""
         return percentile_interval(float(values[0]), values[1:], self.level)
 
 
 def information(joint: np.ndarray) -> np.ndarray:
-    """Mutual information of rows and columns, in nats.
+    """Compute the mutual information of rows and columns, in nats.
 
     Parameters
     ----------
@@ -310,13 +312,13 @@ def information(joint: np.ndarray) -> np.ndarray:
 
 
 def _entropy_sum(x: np.ndarray) -> np.ndarray:
-    """Σ x ln x."""
+    """Compute Σ x ln x."""
     found: np.ndarray = (x * np.log(np.where(x > 0, x, 1))).sum(axis=1)
     return found
 
 
 def merged_joint(joint: np.ndarray, first: int, second: int) -> np.ndarray:
-    """The joint with two rows, and the same two columns, made one.
+    """Merge two rows, and the same two columns, of the joint.
 
     Parameters
     ----------
@@ -352,7 +354,7 @@ def _pair(dataset: Dataset, table: _Coincidences, place: int, kept: np.ndarray) 
 
 
 def _told_apart(table: _Coincidences, pair: tuple[int, int]) -> tuple[float, float]:
-    """Pairs of annotations that are of one of two classes, and their α."""
+    """Count pairs of annotations with one of two classes, and compute their α."""
     one, other = table.counts[:, pair[0]], table.counts[:, pair[1]]
     both = one + other
     several = both > 1
@@ -368,7 +370,7 @@ def _told_apart(table: _Coincidences, pair: tuple[int, int]) -> tuple[float, flo
 
 
 def _who(dataset: Dataset, a: int, b: int) -> tuple[Who, tuple[str, ...]]:
-    """Whose annotations disagree on two classes.
+    """Find whose annotations disagree on two classes.
 
     Raters are left out one after the other, each time the one without whom the others disagree least. If the
     disagreement falls to half within a quarter of them it is theirs, and else everybody's. With two raters it is
@@ -398,13 +400,13 @@ def _who(dataset: Dataset, a: int, b: int) -> tuple[Who, tuple[str, ...]]:
 def _disagreement(
     case: np.ndarray, rater: np.ndarray, second: np.ndarray, size: tuple[int, int]
 ) -> tuple[float, np.ndarray]:
-    """Share of pairs of annotations that disagree, and the same without each rater, NaN if no pair is left.
+    """Compute the share of pairs of annotations that disagree, and the same without each rater, NaN if none is left.
 
     Parameters
     ----------
     case, rater : ndarray of int
     second : ndarray of bool
-        Whether the annotation is of the second class.
+        True if the annotation has the second class.
     size : tuple of int
         Cases and raters of the dataset.
     """
@@ -422,7 +424,7 @@ def _disagreement(
 def _before_and_after(
     pair: ConfusedPair, table: _Coincidences, place: int, sides: Sequence[np.ndarray]
 ) -> ConfusedPair:
-    """The pair with its disagreement on cases begun before a date and from it on."""
+    """Add to the pair its disagreement on cases begun before a date and from it on."""
     own, size = table.of_cases(table.pairs[place]), table.counts.sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
         before, after = ((table.weight[:, side] @ own[side]) / (table.weight[:, side] @ size[side]) for side in sides)

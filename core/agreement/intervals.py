@@ -1,4 +1,4 @@
-"""A coefficient with its uncertainty, and the intervals that give it one."""
+"""Coefficients with their uncertainty, and the intervals for them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,13 +9,13 @@ import numpy as np
 from ..result_base import Result
 
 NO_ERROR = 1e-12
-Z95 = 1.959963984540054  # standard errors to each end of a 95% interval
-EVERYTHING = "too few cases: the interval is all that the coefficient can be"
+Z95 = 1.959963984540054  # Number of standard errors to each end of a 95% interval.
+EVERYTHING = "too few cases: the interval is the whole range of the coefficient"
 WITHOUT_ERROR = "undetermined interval: the estimated standard error is 0"
 
 
 class IntervalEstimate(NamedTuple):
-    """A number with its interval, NaN if undefined.
+    """Value with its interval, NaN if undefined.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ UNDEFINED = IntervalEstimate(float("nan"), float("nan"), float("nan"))
 
 
 def percentile_interval(value: float, replicates: np.ndarray, level: float) -> IntervalEstimate:
-    """Percentiles of resampled values around a value; replicates that are NaN do not count.
+    """Compute percentiles of resampled values around a value; replicates that are NaN do not count.
 
     Parameters
     ----------
@@ -50,19 +50,18 @@ def percentile_interval(value: float, replicates: np.ndarray, level: float) -> I
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Coefficient(Result):
-    """One number with its uncertainty. What is undefined is None, with the reason in ``note``.
+    """Coefficient with its uncertainty. Undefined values are None, with the reason in ``note``.
 
     Attributes
     ----------
     name, weights : str
-        Which coefficient, and which weights or weighting went into it.
+        Names of the coefficient, and of its weights or weighting.
     value, se, ci_low, ci_high : float or None
     n_cases : int
-        Cases that entered.
+        Number of cases used.
     n_annotations : int
-        Their annotations.
-    note : str
-        Why something is undefined, or what to mind; empty otherwise.
+        Number of their annotations. note : str
+        Reason why a value is undefined, or a caution; empty otherwise.
     """
 
     name: str
@@ -77,7 +76,7 @@ class Coefficient(Result):
 
     @property
     def arms(self) -> tuple[float, float]:
-        """How far the interval reaches below and above the value; 0 and 0 where there is none."""
+        """Distances from the value to both ends of the interval; 0 and 0 if there is none."""
         if self.value is None or self.ci_low is None or self.ci_high is None:
             return 0.0, 0.0
         return self.value - self.ci_low, self.ci_high - self.value
@@ -87,14 +86,14 @@ class Coefficient(Result):
 
 
 def undefined(name: str, weights: str, why: str, n_cases: int = 0, n_annotations: int = 0) -> Coefficient:
-    """A coefficient without a value, and why.
+    """Build a coefficient without a value, with the reason.
 
     Parameters
     ----------
     name, weights : str
         See `Coefficient`.
     why : str
-        Without a full stop.
+        Reason, without a full stop.
     n_cases, n_annotations : int
     """
     return Coefficient(name, weights, None, None, None, None, n_cases, n_annotations, f"undefined: {why}")
@@ -111,22 +110,22 @@ def with_t_interval(
     level: float,
     least: Callable[[], float],
 ) -> Coefficient:
-    """Value ± t·SE, cut at 1 and at the least value that the coefficient can have.
+    """Compute value ± t·SE, cut at 1 and at the smallest possible value of the coefficient.
 
     No interval below one degree of freedom, and none where the estimated standard error is 0: an interval without width
-    would be surer than any data.
+    would be more certain than any data.
 
     Parameters
     ----------
     name, weights : str
         See `Coefficient`.
     value, variance : float
-        Of the estimate.
+        Estimate and its variance.
     df : int
         Degrees of freedom of t.
     n_cases, n_annotations : int
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     least : callable
         Gives that value, 0 or less; called where the interval reaches below 0. See `core.agreement.ranges`.
     """
@@ -148,12 +147,12 @@ def with_t_interval(
 
 
 def few_cases(n_cases: int) -> str:
-    """The remark for an interval from fewer than 20 cases."""
+    """Return the note on an interval from fewer than 20 cases."""
     return "few cases: the interval is rough" if n_cases < 20 else ""
 
 
 def wilson(p: float, n_eff: float, t: float) -> tuple[float, float]:
-    """Wilson's interval for a probability from ``n_eff`` effective observations and quantile ``t``.
+    """Compute Wilson's interval for a probability from ``n_eff`` effective observations and quantile ``t``.
 
     Parameters
     ----------
@@ -175,7 +174,7 @@ def wilson(p: float, n_eff: float, t: float) -> tuple[float, float]:
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """A share of cases with its interval, and of how many."""
+    """Share of cases with its interval, count and n."""
 
     value: float
     low: float
@@ -184,5 +183,5 @@ class Share:
 
 
 def share_of(count: float, n: int) -> Share:
-    """The share of ``count`` among ``n`` cases, with Wilson's 95% interval; ties may make it no whole number."""
+    """Compute the share of ``count`` among ``n`` cases, with Wilson's 95% interval; ties may give fractions."""
     return Share(count / n, *wilson(count / n, n, Z95), n)

@@ -37,7 +37,7 @@ MOST_RATIO_VALUES = 20_000
 
 
 def _distances(distance: np.ndarray | None) -> Draws:
-    """How two draws are compared by a distance of the classes, or by whether they are the same class."""
+    """Return the comparison of two draws by a distance of the classes, or by equality."""
     return Draws(1.0, -1.0) if distance is None else Draws(0.0, 1.0, distance, least=1e-12)
 
 
@@ -48,7 +48,7 @@ _ALPHA = Formula(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Squares:
-    """Two draws are compared by (x − y)², in closed form.
+    """Comparison of two draws by (x − y)², in closed form.
 
     Attributes
     ----------
@@ -58,12 +58,12 @@ class Squares:
     values: np.ndarray
 
     def mean(self, share: np.ndarray) -> Any:
-        """As `core.agreement.formulas.Draws.mean`: twice the variance."""
+        """Compute `core.agreement.formulas.Draws.mean`: twice the variance."""
         away = self._away(share)
         return 2 * (share * away * away).sum(axis=0)
 
     def to_all(self, share: np.ndarray) -> np.ndarray:
-        """As `core.agreement.formulas.Draws.to_all`: (x − μ)² + σ²."""
+        """Compute `core.agreement.formulas.Draws.to_all`: (x − μ)² + σ²."""
         squares = np.square(self._away(share))
         return squares + (share * squares).sum(axis=0)
 
@@ -73,7 +73,7 @@ class Squares:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Ratios:
-    """Two draws are compared by ((x − y)/(x + y))², which has no closed form: every two values, but no array of them.
+    """Comparison of two draws by ((x − y)/(x + y))², over every two values without an array of them.
 
     Attributes
     ----------
@@ -83,17 +83,17 @@ class Ratios:
     values: np.ndarray
 
     def mean(self, share: np.ndarray) -> Any:
-        """As `core.agreement.formulas.Draws.mean`."""
+        """Compute `core.agreement.formulas.Draws.mean`."""
         return share @ self.to_all(share)
 
     def to_all(self, share: np.ndarray) -> np.ndarray:
-        """As `core.agreement.formulas.Draws.to_all`."""
+        """Compute `core.agreement.formulas.Draws.to_all`."""
         return ratio_expected(self.values, share)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Metric:
-    """How alpha compares two annotations.
+    """Comparison of two annotations in alpha.
 
     Attributes
     ----------
@@ -114,16 +114,16 @@ class Metric:
 
     @property
     def draws(self) -> Draws:
-        """How two draws are compared where classes have no numbers."""
+        """Comparison of two draws if classes have no numbers."""
         return _distances(self.distance)
 
     def alike(self, pooled: np.ndarray) -> bool:
-        """Whether all annotations are the same, by how many there are of each class."""
+        """Return True if all annotations are the same, from the number of each class."""
         used = np.flatnonzero(pooled)
         return used.size < 2 or (self.values is not None and bool(np.ptp(self.values[used]) == 0))
 
     def on(self, pooled: np.ndarray) -> tuple["Metric", Draws | Squares | Ratios]:
-        """The metric with its values ranked or scaled for these annotations, and how two draws are compared by it."""
+        """Return the metric with its values ranked or scaled for these annotations, and the comparison of two draws."""
         if self.values is None:
             return self, self.draws
         if self.metric == "ratio":
@@ -133,7 +133,7 @@ class Metric:
         return replace(self, values=values), Squares(values)
 
     def within(self, counts: ClassCounts, n: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-        """Per case the sum over ordered pairs of its annotations of their distance, over their number less one.
+        """Compute per case the sum of distances over ordered pairs of its annotations, over their number less one.
 
         Parameters
         ----------
@@ -156,19 +156,19 @@ def krippendorff_alpha(
     labels: Sequence[float] | None = None,
     weights: Weights = None,
 ) -> Coefficient:
-    """Alpha over cases with two annotations or more, for any number of raters, with gaps.
+    """Compute alpha over cases with two annotations or more, for any number of raters, with gaps.
 
     Parameters
     ----------
     data : ClassCounts or Dataset
-        Of classes, or a dataset of scores.
+        Data of classes, or a dataset of scores.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     metric : str
         One of `METRICS`. "ordinal" counts the annotations between two values; it is not the family "ordinal" of
         weights. Scores take all but "nominal".
     labels : sequence of float, length n_classes, optional
-        The numbers that classes stand for, for "interval", "ratio" and weights; 1, 2, ... where none are given. The
+        Numbers of the classes, for "interval", "ratio" and weights; 1, 2, ... if omitted. The
         order of the classes for "ordinal" is that of their labels.
     weights : str or ndarray, optional
         Agreement weights instead of a metric, δ = 1 − w: see `core.agreement.weights.weight_matrix`.
@@ -192,7 +192,7 @@ def krippendorff_alpha(
     _check_metric(metric)
     if isinstance(data, Dataset) and data.kind == "score":
         if weights is not None or metric == "nominal":
-            raise NotApplicableError(f"Scores are no classes: alpha of scores takes {', '.join(METRICS[1:])}.")
+            raise NotApplicableError(f"Alpha of scores needs one of {', '.join(METRICS[1:])}.")
         counts, values = _scores(data, metric)
         return _alpha(counts, Metric(f"{metric} metric", metric, values), level, "score")
     counts = as_counts(data)
@@ -217,7 +217,7 @@ def _alpha(counts: ClassCounts, metric: Metric, level: float, what: str) -> Coef
 
 
 def _cases(counts: ClassCounts, metric: Metric) -> tuple[Features, float, bool]:
-    """What the cases of two annotations or more add to alpha, chance, and whether all annotations are alike."""
+    """Compute contributions of cases with two annotations or more to alpha, chance, and whether all are equal."""
     n, pairs = agreeing_pairs(counts.ptr, counts.count)
     usable = n >= 2
     n_paired, times = n[usable], counts.times[usable] if counts.times.size else counts.times
@@ -238,7 +238,7 @@ def _cases(counts: ClassCounts, metric: Metric) -> tuple[Features, float, bool]:
 def alpha_by_distance(
     counts: ClassCounts, distance: np.ndarray | None, how: str, level: float, what: str
 ) -> Coefficient:
-    """Alpha by any distance between two classes, for what is no class but a set of them.
+    """Compute alpha by any distance between two classes, for sets of classes.
 
     Parameters
     ----------
@@ -246,15 +246,15 @@ def alpha_by_distance(
     distance : ndarray of float64, shape (n_classes, n_classes), or None
         Symmetric, 0 on the diagonal, at most 1; None is 1 for any two that differ.
     how, what : str
-        What the distance and the classes are called.
+        Names of the distance and of the classes.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     """
     return warn_rare_classes(_alpha(counts, Metric(how, distance=distance), level, what), counts)
 
 
 def alpha_and_deviations(counts: ClassCounts) -> tuple[float, np.ndarray] | None:
-    """Nominal alpha, and what each case with two annotations or more adds to its variance; None where it is undefined.
+    """Compute nominal alpha, and each case's contribution to its variance; None if it is undefined.
 
     Parameters
     ----------
@@ -276,7 +276,7 @@ def alpha_and_deviations(counts: ClassCounts) -> tuple[float, np.ndarray] | None
 def metric_of_classes(
     n_classes: int, metric: str, labels: Sequence[float] | None = None, weights: Weights = None
 ) -> Metric:
-    """The metric of classes, by its name or by weights.
+    """Build the metric of classes, by its name or by weights.
 
     Parameters
     ----------
@@ -297,7 +297,7 @@ def metric_of_classes(
 
 
 def midranks(order: np.ndarray, pooled: np.ndarray) -> np.ndarray:
-    """Mean rank of the annotations of each class: squared differences of these are the ordinal metric.
+    """Compute the mean rank of the annotations of each class; its squared differences are the ordinal metric.
 
     Parameters
     ----------
@@ -312,7 +312,7 @@ def midranks(order: np.ndarray, pooled: np.ndarray) -> np.ndarray:
 
 
 def scaled(values: np.ndarray, pooled: np.ndarray) -> np.ndarray:
-    """Values about their mean and at most 1, which is of no consequence for alpha; squares can then be taken."""
+    """Centre values and scale them to at most 1, without effect on alpha, so that squares do not overflow."""
     share = pooled / pooled.sum()
     values = values - values[np.argmax(pooled)]  # exact for values close to each other
     values = values - share @ values
@@ -327,7 +327,7 @@ def _check_metric(metric: str) -> None:
 
 
 def _scores(data: Dataset, metric: str) -> tuple[ClassCounts, np.ndarray]:
-    """Scores as counts of values, and the values, scaled to at most 1; ratios need each value once, others do not."""
+    """Count scores by value, and scale the values to at most 1; only ratios need each value once."""
     score = data.score / max(float(np.abs(data.score).max(initial=0.0)), np.finfo(float).tiny)
     if metric == "ratio" and (score < 0).any():
         raise InputError(f"The score {exact(data.score.min())} is negative.", "Ratios need scores of 0 or more.")
@@ -346,8 +346,8 @@ def _scores(data: Dataset, metric: str) -> tuple[ClassCounts, np.ndarray]:
 def _check_ratio(values: np.ndarray) -> None:
     if values.size > MOST_RATIO_VALUES:
         raise LimitError(
-            f"The ratio metric compares every two of {values.size:,} different values; the limit is "
-            f"{MOST_RATIO_VALUES:,}. Round the values, or take the interval metric of their logarithms."
+            f"The ratio metric allows at most {MOST_RATIO_VALUES:,} different values; these data have {values.size:,}. "
+            "Round the values, or use the interval metric of their logarithms."
         )
 
 

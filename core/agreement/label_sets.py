@@ -24,7 +24,7 @@ MOST_SETS = 3_000
 
 
 def set_distance(first: np.ndarray, second: np.ndarray, metric: str = "masi") -> np.ndarray:
-    """Distance of each set of one list to each of another, 0 for equal sets and 1 for sets with nothing in common.
+    """Compute the distance of each set of one list to each of another: 0 for equal sets, 1 for disjoint ones.
 
     Jaccard: ``1 − |A∩B| / |A∪B|``. MASI: ``1 − m |A∩B| / |A∪B|`` with m = 1 for equal sets, 2/3 where one holds the
     other, 1/3 where they overlap, 0 else. Two empty sets are equal.
@@ -43,7 +43,7 @@ def set_distance(first: np.ndarray, second: np.ndarray, metric: str = "masi") ->
     Raises
     ------
     OptionError
-        There is no such metric.
+        The metric is unknown.
     """
     if metric not in SET_METRICS:
         raise OptionError(f"metric must be one of {', '.join(SET_METRICS)}, not {metric!r}")
@@ -60,7 +60,7 @@ def set_distance(first: np.ndarray, second: np.ndarray, metric: str = "masi") ->
 
 
 def distinct_sets(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """The different sets that were given, and which of them each annotation is.
+    """Return the different sets that were given, and which of them each annotation is.
 
     Every label alone comes first, given or not, in the order of the classes; then the others as they come.
 
@@ -83,8 +83,8 @@ def distinct_sets(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
         which[annotation] = n_classes + places.setdefault(key, len(places))
     if len(places) > MOST_SETS:
         raise LimitError(
-            f"Every two of {len(places):,} different sets of labels would be compared; the limit is {MOST_SETS:,}. "
-            "Agreement for each label has no limit."
+            f"Distances allow at most {MOST_SETS:,} different sets of labels; these data have {len(places):,}. Use "
+            "agreement for each label."
         )
     sets = np.zeros((n_classes + len(places), n_classes), bool)
     sets[np.arange(n_classes), np.arange(n_classes)] = True
@@ -94,23 +94,23 @@ def distinct_sets(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 
 def alpha_of_sets(dataset: Dataset, level: float = 0.95, metric: str = "masi") -> Coefficient:
-    """Krippendorff's alpha of sets of labels; where each holds one label it is nominal alpha to the digit.
+    """Compute Krippendorff's alpha of sets of labels; if each has one label it equals nominal alpha.
 
     Parameters
     ----------
     dataset : Dataset
-        Of sets.
+        Dataset of sets.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     metric : {"jaccard", "masi"}
         See `set_distance`.
 
     Raises
     ------
     NotApplicableError
-        The annotations are no sets.
+        The annotations are not sets.
     OptionError
-        There is no such metric.
+        The metric is unknown.
     LimitError
         Too many different sets: see `distinct_sets`.
     """
@@ -125,14 +125,14 @@ def alpha_of_sets(dataset: Dataset, level: float = 0.95, metric: str = "masi") -
 
 
 def label_alphas(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
-    """Nominal alpha of each label, given or not, with interval; ``weights`` of each is the label.
+    """Compute nominal alpha of each label, given or not, with interval; ``weights`` of each is the label.
 
     Parameters
     ----------
     dataset : Dataset
-        Of sets.
+        Dataset of sets.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     """
     _check(dataset)
     of_label = (krippendorff_alpha(class_counts(dataset.as_classes(label)[0]), level) for label in dataset.classes)
@@ -140,14 +140,14 @@ def label_alphas(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
 
 
 def mean_label_alpha(dataset: Dataset, level: float = 0.95) -> Coefficient:
-    """Mean of `label_alphas` over the labels that have one; its interval minds that labels are of the same cases.
+    """Compute the mean of `label_alphas` over labels that have one, with an interval for labels of the same cases.
 
     Parameters
     ----------
     dataset : Dataset
-        Of sets.
+        Dataset of sets.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     """
     _check(dataset)
     found, left_out = [], []
@@ -173,14 +173,14 @@ def mean_label_alpha(dataset: Dataset, level: float = 0.95) -> Coefficient:
 
 
 def set_agreement(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
-    """Alpha by both distances, the mean over labels, then alpha of each label.
+    """Compute alpha by both distances, the mean over labels, then alpha of each label.
 
     Parameters
     ----------
     dataset : Dataset
-        Of sets.
+        Dataset of sets.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     """
     whole = [alpha_of_sets(dataset, level, metric) for metric in SET_METRICS]
     return [*whole, mean_label_alpha(dataset, level), *label_alphas(dataset, level)]
@@ -189,7 +189,7 @@ def set_agreement(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
 def _check(dataset: Dataset) -> None:
     if dataset.kind != "set":
         words = {"class": "single classes", "ranking": "rankings", "score": "scores"}[dataset.kind]
-        raise NotApplicableError(f"Distances of sets need sets of labels; these are {words}.")
+        raise NotApplicableError(f"Distances of sets need sets of labels, and these annotations are {words}.")
 
 
 METHODS = (
@@ -234,7 +234,7 @@ METHODS = (
         exactly="Krippendorff's nominal α of the two classes: the annotation has the label, or not.",
         sources=("Krippendorff, Content Analysis (2004)",),
         takes={"set": AS_IS},
-        assumes="a label that is not named was seen and refused.",
+        assumes="a label that is not named was considered and rejected.",
         place=150,
         beyond_chance=True,
     ),

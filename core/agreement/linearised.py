@@ -1,4 +1,4 @@
-"""Observed agreement of cases, and Gwet's linearised variance of what is corrected by chance.
+"""Observed agreement of cases, and Gwet's linearised variance of chance-corrected coefficients.
 
 Gwet, Handbook of Inter-Rater Reliability (2014), chapters 5 and 6.
 """
@@ -23,7 +23,7 @@ ONE_CLASS = "only one class was used; raw agreement is 1"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Observed:
-    """Agreement of the cases that were annotated at all; arrays of shape (n_rated,).
+    """Agreement of the annotated cases; arrays of shape (n_rated,).
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Observed:
     usable : ndarray of bool
         Two annotations or more.
     p_ai : ndarray of float64
-        Share of agreeing pairs, by weight; 0 where there is none.
+        Share of agreeing pairs, by weight; 0 if there is none.
     times : ndarray of int64, shape (n_rated,) or (0,)
         How many cases each stands for; empty for one each.
     """
@@ -47,36 +47,36 @@ class Observed:
 
     @property
     def n_rated(self) -> int:
-        """Cases that were annotated at all."""
+        """Number of annotated cases."""
         return int(self.times.sum()) if self.times.size else self.n.size
 
     @property
     def n_usable(self) -> int:
-        """Cases with two annotations or more."""
+        """Number of cases with two annotations or more."""
         return int(total_of(self.usable, self.times))
 
     @property
     def usable_times(self) -> np.ndarray:
-        """``times`` of the usable cases."""
+        """Number of cases that each usable row counts."""
         return self.times[self.usable] if self.times.size else self.times
 
     @property
     def n_annotations(self) -> int:
-        """Annotations of the usable cases."""
+        """Number of annotations of the usable cases."""
         return int(total_of(np.where(self.usable, self.n, 0.0), self.times))
 
     def features(self, to_chance: np.ndarray | float) -> "Features":
-        """What the cases add to the sums of a coefficient, with what they add to its chance."""
+        """Return the contributions of cases to the sums of a coefficient, and to its chance."""
         return Features(self.p_ai, self.n, self.usable, to_chance, self.times)
 
 
 def as_counts(data: ClassCounts | Dataset) -> ClassCounts:
-    """The counts themselves, or those of a dataset of single classes."""
+    """Return the counts, or count a dataset of single classes."""
     return class_counts(data) if isinstance(data, Dataset) else data
 
 
 def observed(counts: ClassCounts, matrix: np.ndarray | None = None) -> Observed:
-    """Agreement of each case, ``Σ_k n_ik (Σ_l w_kl n_il − 1) / (n_i (n_i − 1))``; identity without a matrix."""
+    """Compute the agreement of cases, ``Σ_k n_ik (Σ_l w_kl n_il − 1) / (n_i (n_i − 1))``; identity without a matrix."""
     n, pairs = agreeing_pairs(counts.ptr, counts.count)
     if matrix is not None:
         pairs = paired(counts.ptr, counts.class_code, counts.count, matrix) - n
@@ -89,13 +89,13 @@ def observed(counts: ClassCounts, matrix: np.ndarray | None = None) -> Observed:
 
 
 def total_of(values: np.ndarray, times: np.ndarray) -> float:
-    """Sum over cases of values of rows, shape (n_rows,), that stand for ``times`` cases each, one each where empty."""
+    """Sum values of rows, shape (n_rows,), over cases; a row counts for ``times`` cases, one each if empty."""
     return float(values @ times) if times.size else float(values.sum())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Features:
-    """What each case adds to the sums of a coefficient; arrays of shape (n_rated,), of the cases that count at all.
+    """Contributions of each case to the sums of a coefficient; arrays of shape (n_rated,), of the cases that count.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class Features:
     times: np.ndarray
 
     def sums(self, chance: float) -> Sums:
-        """The sums over all cases."""
+        """Compute the sums over all cases."""
         if self.times.size:
             rated, paired = float(self.times.sum()), total_of(self.paired, self.times)
         else:
@@ -128,7 +128,7 @@ class Features:
         return Sums(*map(np.float64, sums))
 
     def adds(self, slope: Sums, n_cases: float) -> np.ndarray:
-        """What each case adds to a coefficient, times the number of all cases: ndarray of float64, shape (n_rated,).
+        """Compute each case's contribution to a coefficient, times the number of all cases: float64, shape (n_rated,).
 
         Parameters
         ----------
@@ -146,7 +146,7 @@ class Features:
         return adds
 
     def squares(self, slope: Sums, n_cases: float) -> float:
-        """Sum over cases of the squares of `adds`."""
+        """Sum the squares of `adds` over cases."""
         adds = self.adds(slope, n_cases)
         return total_of(np.square(adds, out=adds), self.times)
 
@@ -159,7 +159,7 @@ def estimate(
     weights: Weights = None,
     labels: Sequence[float] | None = None,
 ) -> Coefficient:
-    """A coefficient whose chance is drawn from the class shares of all annotated cases, or that is not corrected.
+    """Estimate a coefficient with chance from the class shares of all annotated cases, or without correction.
 
     Parameters
     ----------
@@ -167,7 +167,7 @@ def estimate(
     formula : Formula
     data : ClassCounts or Dataset
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     weights, labels
         See `core.agreement.weights.weight_matrix`.
     """
@@ -213,7 +213,7 @@ def with_error(
     least: Callable[[], float],
     why: str,
 ) -> Coefficient:
-    """A coefficient of cases with its linearised interval.
+    """Compute a coefficient of cases with its linearised interval.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def with_error(
     chance : float
         See `core.agreement.formulas.Sums`.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     least : callable
         See `core.agreement.intervals.with_t_interval`.
     why : str
@@ -244,7 +244,7 @@ def from_sums(
     least: Callable[[], float],
     why: str,
 ) -> Coefficient:
-    """A coefficient with its linearised interval, of cases that are known by their sums alone.
+    """Compute a coefficient with its linearised interval from the sums over cases only.
 
     Parameters
     ----------
@@ -270,28 +270,28 @@ def _mean_shares(counts: ClassCounts, seen: Observed) -> np.ndarray:
 
 
 def why_certain(n_used: int | np.integer) -> str:
-    """Why chance alone makes all agree, by how many classes were used."""
+    """Explain why chance alone makes all agree, by how many classes were used."""
     return ONE_CLASS if n_used < 2 else "the weights make all classes that were used agree"
 
 
 def mostly_of_others(counts: ClassCounts) -> tuple[int, int]:
-    """Cases with two annotations or more, and how many of them are for more than half of other classes than one.
+    """Count cases with two annotations or more, and those that are mostly of other classes than the most common.
 
-    That one is the commonest class; of two as common as each other, the one that leaves fewer cases.
+    That one is the most common class; of two as common as each other, the one that leaves fewer cases.
     """
     total, half, usable = class_majorities(counts.ptr, counts.class_code, counts.count, counts.n_classes, counts.times)
     return usable, usable - int(half[total == total.max()].max())
 
 
 def warn_rare_classes(found: Coefficient, counts: ClassCounts, few: int = FEW_OF_OTHERS) -> Coefficient:
-    """The coefficient with a remark on its interval where the agreement beyond chance hangs on few cases.
+    """Add a note on the interval if agreement beyond chance depends on few cases.
 
     Parameters
     ----------
     found : Coefficient
     counts : ClassCounts
     few : int
-        With fewer cases of other classes than the commonest the interval is too narrow.
+        With fewer cases of other classes than the most common the interval is too narrow.
     """
     if found.ci_low is None or not few:
         return found
@@ -299,7 +299,7 @@ def warn_rare_classes(found: Coefficient, counts: ClassCounts, few: int = FEW_OF
     if others >= few or found.note == EVERYTHING:
         return found
     note = (
-        f"{others:,} of {usable:,} cases are mostly of other classes than the commonest, too few: the interval tends "
-        "to be too narrow"
+        f"only {others:,} of {usable:,} cases have mostly other classes than the most common one, so the interval "
+        "tends to be too narrow"
     )
     return replace(found, note="; ".join(filter(None, (found.note, note))))

@@ -23,18 +23,18 @@ NO_OTHERS = "no case has two raters"
 def ranking_agreement(
     dataset: Dataset, depths: Sequence[int] = DEPTHS, level: float = 0.95, ties: Ties = "split"
 ) -> list[Coefficient]:
-    """Leave-one-rater-out top-1 agreement, then mean average overlap to each depth, as means over cases.
+    """Compute leave-one-rater-out top-1 agreement and mean average overlap to each depth, as means over cases.
 
     Every case with two raters or more counts the same; intervals are over cases, Wilson's on their effective number.
 
     Parameters
     ----------
     dataset : Dataset
-        Of rankings, or of single classes.
+        Dataset of rankings, or of single classes.
     depths : sequence of int
         L of the overlaps; those beyond the number of classes are left out.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     ties : {"split", "full"}
         How tied classes share their block's weight; see `core.rankings.irn.irn`.
 
@@ -77,7 +77,7 @@ METHODS = (
         "appendix D).",
         sources=(UGT,),
         takes={"ranking": AS_IS},
-        assumes="the others together are the yardstick for each rater.",
+        assumes="each rater is compared with the other raters combined.",
         place=120,
         says_how=False,
     ),

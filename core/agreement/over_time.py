@@ -21,7 +21,7 @@ DAY = 86_400
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Window(Result):
-    """The cases that began in one stretch of time.
+    """Window of time with the cases that began in it.
 
     Attributes
     ----------
@@ -80,12 +80,12 @@ def over_time(
     coefficients: Sequence[str] = (SPA, KRIPPENDORFF_ALPHA),
     level: float = 0.95,
 ) -> OverTime:
-    """Coefficients with intervals in windows of time; a case stands in the window of its earliest known annotation.
+    """Compute coefficients with intervals in windows of time; a case is in the window of its first known annotation.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes, with times.
+        Dataset of single classes, with times.
     by : str
         "cases": ``n_windows`` windows of about equally many cases (cases of one time stay together); one of `PERIODS`;
         or "period": that of them which suits the span of the data.
@@ -94,7 +94,7 @@ def over_time(
     coefficients : sequence of str
         Of single classes, whoever annotated.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
 
     Raises
     ------
@@ -108,9 +108,9 @@ def over_time(
     if unknown or by not in ("cases", "period", *PERIODS):
         raise OptionError(f"unknown: {unknown[0] if unknown else by!r}")
     if dataset.kind != "class":
-        raise NotApplicableError(f"Agreement over time is of single classes; these are {dataset.kind}s.")
+        raise NotApplicableError(f"Agreement over time needs single classes; these are {dataset.kind}s.")
     if n_windows < 1:
-        raise InputError(f"{n_windows:,} windows were asked for.", "Ask for one at least.")
+        raise InputError(f"The number of windows must be at least 1; got {n_windows:,}.", "Use 1 or more.")
     began = _first_times(dataset)
     dated = np.flatnonzero(began != MISSING_TIME)
     if dated.size == 0:
@@ -134,13 +134,13 @@ def over_time(
 
 
 def _of_classes() -> dict[str, Method]:
-    """The coefficients of single classes that need not tell raters apart."""
+    """Return the coefficients of single classes that need no identified raters."""
     known = methods("coefficient").items()
     return {name: one for name, one in known if one.takes.get("class") == AS_IS and one.needs == ("overlap",)}
 
 
 def period_for(seconds: int) -> str:
-    """The period that cuts a span into a number of windows that can be read: at most about thirty up to a lifetime."""
+    """Choose the period that divides a span into a readable number of windows: at most about thirty."""
     days = seconds / DAY
     if days <= 200:
         return "week"
@@ -150,7 +150,7 @@ def period_for(seconds: int) -> str:
 
 
 def selected_counts(counts: ClassCounts, cases: np.ndarray) -> ClassCounts:
-    """The counts of some cases, ndarray of int, in the order given."""
+    """Return the counts of some cases, given as ndarray of int, in this order."""
     size = counts.ptr[cases + 1] - counts.ptr[cases]
     ptr = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
     entry = np.arange(ptr[-1]) + np.repeat(counts.ptr[cases] - ptr[:-1], size)
@@ -158,7 +158,7 @@ def selected_counts(counts: ClassCounts, cases: np.ndarray) -> ClassCounts:
 
 
 def _first_times(dataset: Dataset) -> np.ndarray:
-    """Earliest known time of each case; `MISSING_TIME` where there is none."""
+    """Find the earliest known time of each case; `MISSING_TIME` if there is none."""
     began = np.full(dataset.n_cases, MISSING_TIME)
     if dataset.time is not None:
         known = np.flatnonzero(dataset.time != MISSING_TIME)
@@ -169,7 +169,7 @@ def _first_times(dataset: Dataset) -> np.ndarray:
 
 
 def _period(times: np.ndarray, by: str) -> np.ndarray:
-    """Number of the period of each time."""
+    """Return the number of the period of each time."""
     if by == "week":
         return (times // DAY + 3) // 7  # 1970-01-01 was a Thursday
     months = times.astype("datetime64[s]").astype("datetime64[M]").astype(np.int64)

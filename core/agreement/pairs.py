@@ -25,7 +25,7 @@ MOST_FOR_OPTIMAL = 300
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PairMatrix(Result):
-    """A coefficient of every two raters; matrices are symmetric, of shape (n_raters, n_raters).
+    """Coefficient of every two raters; matrices are symmetric, of shape (n_raters, n_raters).
 
     Attributes
     ----------
@@ -40,9 +40,9 @@ class PairMatrix(Result):
     value : ndarray of float64
         NaN where `why` says why it is undefined.
     se : ndarray of float64
-        Linearised over pairs of annotations; NaN where there is none, and throughout for percent agreement.
+        Linearised over pairs of annotations; NaN if there is none, and throughout for percent agreement.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     least : float
         The least value of the coefficient.
     """
@@ -73,11 +73,11 @@ class PairMatrix(Result):
 
     @property
     def share(self) -> np.ndarray:
-        """Share that agrees, float64, shape (n_raters, n_raters); NaN where two raters never meet."""
+        """Share that agrees, float64, shape (n_raters, n_raters); NaN if two raters share no case."""
         return _share(self.agree, self.n)
 
     def interval(self, i: int, j: int) -> tuple[float, float] | None:
-        """Interval of one cell: Wilson's of percent agreement, Student's t of others; None where there is none."""
+        """Compute the interval of one cell: Wilson's for percent agreement, Student's t for others; else None."""
         from scipy.special import ndtri, stdtrit
 
         n = float(self.n[i, j])
@@ -90,7 +90,7 @@ class PairMatrix(Result):
         return max(self.least, value - half), min(1.0, value + half)
 
     def why(self, i: int, j: int) -> str:
-        """Why a cell is undefined; empty where it is not."""
+        """Explain why a cell is undefined; empty if it is defined."""
         if i == j:
             return "undefined: a rater is not compared with themselves"
         if self.n[i, j] == 0:
@@ -119,31 +119,31 @@ class Disagreements:
 
 
 def pair_coefficients() -> tuple[str, ...]:
-    """The coefficients that `pair_matrix` knows."""
+    """Return the coefficients that `pair_matrix` supports."""
     known = methods("coefficient").values()
     return PERCENT, *(method.name for method in known if method.formula is not None and method.formula.of_pairs)
 
 
 def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.95) -> PairMatrix:
-    """Agreement of every two raters on the cases that both annotated.
+    """Compute the agreement of every two raters on the cases that both annotated.
 
     Where a rater annotated a case more than once, each pair of annotations counts as a case of its own.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes, with raters who are identified.
+        Dataset of single classes, with raters who are identified.
     coefficient : str
         One of `pair_coefficients`; all but percent agreement keep a table of classes for every two raters.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
 
     Raises
     ------
     NotApplicableError
         The annotations are not single classes, or rater names carry no identity.
     LimitError
-        The matrix of raters × raters, or the tables, would not fit.
+        The matrix of raters × raters, or the tables, would not fit into memory.
     """
     if coefficient not in pair_coefficients():
         raise OptionError(f"coefficient must be one of {', '.join(pair_coefficients())}, not {coefficient!r}")
@@ -160,7 +160,7 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
     if (n_raters * n_classes) ** 2 > limit:
         raise LimitError(
             f"Tables of {n_classes:,} classes for every two of {n_raters:,} raters need "
-            f"{(n_raters * n_classes) ** 2:,} cells, more than the limit of {limit:,}. Select fewer raters, or take "
+            f"{(n_raters * n_classes) ** 2:,} cells, more than the limit of {limit:,}. Select fewer raters, or use "
             "percent agreement."
         )
     tables = pair_tables(dataset.case_ptr, dataset.rater, dataset.answer, n_raters, n_classes)
@@ -172,12 +172,12 @@ def pair_matrix(dataset: Dataset, coefficient: str = PERCENT, level: float = 0.9
 
 
 def cases_of_disagreement(dataset: Dataset, rater_a: str, rater_b: str) -> Disagreements:
-    """The cases on which two raters gave different classes, and both annotations.
+    """Find the cases on which two raters gave different classes, and both annotations.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes, with raters who are identified.
+        Dataset of single classes, with raters who are identified.
     rater_a, rater_b : str
         Names.
 
@@ -191,9 +191,9 @@ def cases_of_disagreement(dataset: Dataset, rater_a: str, rater_b: str) -> Disag
     _check(dataset)
     for rater in (rater_a, rater_b):
         if rater not in dataset.raters:
-            raise NotFoundError(f"There is no rater {rater!r} in {dataset.name}.")
+            raise NotFoundError(f"Unknown rater {rater!r} in {dataset.name}.")
     if rater_a == rater_b:
-        raise NotApplicableError("Two different raters are compared. Choose another one.")
+        raise NotApplicableError("Cannot compare a rater with themselves. Choose two different raters.")
     a, b = (np.flatnonzero(dataset.rater == dataset.raters.index(rater)) for rater in (rater_a, rater_b))
     # Every annotation of the one beside every annotation of the other on that case; both stand in the order of cases.
     case_a, case_b = dataset.case_of_annotation[a], dataset.case_of_annotation[b]
@@ -209,9 +209,9 @@ def cases_of_disagreement(dataset: Dataset, rater_a: str, rater_b: str) -> Disag
 
 
 def _of_tables(tables: np.ndarray, formula: Formula) -> tuple[np.ndarray, ...]:
-    """Pairs of annotations, those that agree, value and linearised error of each table of two raters, shape (n_pairs,).
+    """Compute pairs of annotations, those that agree, value and linearised error of each table, shape (n_pairs,).
 
-    Value and error are NaN where they are undefined, the error also of one pair.
+    Value and error are NaN if they are undefined, the error also of one pair.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def _of_tables(tables: np.ndarray, formula: Formula) -> tuple[np.ndarray, ...]:
     n_classes = tables.shape[1]
     of_rows, of_columns, agree = table_margins(tables)
     n = of_rows.sum(axis=0)
-    apart = formula.of == "annotations"  # alpha observes distances
+    apart = formula.of == "annotations"  # Alpha is computed from distances.
     with np.errstate(divide="ignore", invalid="ignore"):
         if formula.chance is None:
             chance, (to_row, to_column) = slopes_of_raters(np.stack([of_rows, of_columns]), None)
@@ -243,9 +243,9 @@ def _of_tables(tables: np.ndarray, formula: Formula) -> tuple[np.ndarray, ...]:
 
 def _check(dataset: Dataset) -> None:
     if dataset.kind != "class":
-        raise NotApplicableError("Pairs of raters are compared on single classes.")
+        raise NotApplicableError("Cannot compare pairs of raters: this needs single classes.")
     if not dataset.raters_identified:
-        raise NotApplicableError("The annotations are anonymous, so raters cannot be compared.")
+        raise NotApplicableError("Cannot compare raters: the annotations are anonymous.")
 
 
 def _share(agree: np.ndarray, n: np.ndarray) -> np.ndarray:
@@ -263,7 +263,7 @@ def _symmetric(uppers: Sequence[np.ndarray], n_raters: int) -> list[np.ndarray]:
 
 
 def similarity_order(matrix: PairMatrix) -> np.ndarray:
-    """Positions of the raters in an order by similarity, ndarray of int64, shape (n_raters,).
+    """Sort the positions of raters by similarity, ndarray of int64, shape (n_raters,).
 
     The distance of two raters is 1 less their coefficient, drawn to the mean of all pairs as if `SHRINKAGE` more pairs
     of annotations had that mean: cells of few annotations, or none, say little. The end with more agreement comes

@@ -1,4 +1,4 @@
-"""How precise the sparse probability of agreement is, and what more annotations would buy.
+"""Precision of the sparse probability of agreement, now and with more annotations.
 
 Cases differ: each has a class distribution p of its own, from which its annotations are drawn independently. The
 agreement of a case with n annotations is a mean over M = n(n − 1)/2 pairs of annotations, and its variance over cases
@@ -27,7 +27,7 @@ EXTRA = (0, 100, 250, 500, 1000, 2500, 5000)
 
 @dataclass(frozen=True, slots=True, repr=False)
 class AgreementMoments(Result):
-    """What the variance of agreement is made of; estimates, held within what is possible.
+    """Moments that determine the variance of agreement; estimates, limited to possible values.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class AgreementMoments(Result):
         Variance of a case with two annotations.
     c1, c0 : float or None
         Covariance of two pairs of annotations of a case that share one annotation, and none; ``0 ≤ c0 ≤ c1 ≤ (V2 +
-        c0)/2``. None where no case has three, or four, annotations.
+        c0)/2``. None if no case has three, or four, annotations.
     n_cases : tuple of int
         Cases with two, three and four annotations or more: what each of them rests on.
     """
@@ -49,7 +49,7 @@ class AgreementMoments(Result):
     n_cases: tuple[int, int, int]
 
     def extremes(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """(c1, c0) that make the variance least and largest; equal where both are known."""
+        """Return the (c1, c0) with the smallest and the largest variance; equal if both are known."""
         if self.c1 is None:
             return (0.0, 0.0), (self.v2, self.v2)
         if self.c0 is None:
@@ -59,7 +59,7 @@ class AgreementMoments(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PrecisionPoint(Result):
-    """Precision with so many annotations more.
+    """Precision with a number of additional annotations.
 
     Attributes
     ----------
@@ -68,7 +68,7 @@ class PrecisionPoint(Result):
     n_cases, n_annotations : int
         Cases with two annotations or more, and their annotations, by then.
     se, width : float or None
-        Standard error, and width of the Wilson interval. None where the data leave a range.
+        Standard error, and width of the Wilson interval. None if the data leave a range.
     se_range, width_range : tuple of float
         Least and largest that the data allow.
     """
@@ -84,7 +84,7 @@ class PrecisionPoint(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class PrecisionCurve(Result):
-    """Precision by number of annotations added.
+    """Precision by number of additional annotations.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class PrecisionCurve(Result):
 
 
 def agreement_moments(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0]) -> AgreementMoments:
-    """Moments by unbiased estimates per case (see `core.agreement._kernels`), then held within their bounds.
+    """Estimate moments without bias per case (see `core.agreement._kernels`), then limit them to their bounds.
 
     ``PA²`` is estimated from pairs of different cases, so that it does not hold the error of PA.
 
@@ -153,7 +153,7 @@ def precision_curve(
     weighting: str = SPA_WEIGHTINGS[0],
     level: float = 0.95,
 ) -> PrecisionCurve:
-    """Standard error and interval width of SPA now and with more annotations.
+    """Compute standard error and interval width of SPA now and with more annotations.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def precision_curve(
     weighting : str
         One of `SPA_WEIGHTINGS`.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
 
     Raises
     ------
@@ -206,7 +206,7 @@ def precision_curve(
 
 
 def case_variance(n: np.ndarray, v2: float, c1: float, c0: float) -> np.ndarray:
-    """Variance of the agreement of a case with n annotations, over cases and annotations.
+    """Compute the variance of the agreement of a case with n annotations, over cases and annotations.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def _point(
 
 
 def _filled(n: np.ndarray, cases: np.ndarray, added: int) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of annotations, and of cases with each, after each went to a case with the fewest; n ascending."""
+    """Return numbers of annotations, and of cases with each, after adding to cases with the fewest; n ascending."""
     for levels in range(1, len(n) + 1):
         low = float(cases[:levels].sum())
         room = low * n[levels] - float(n[:levels] @ cases[:levels]) if levels < len(n) else np.inf

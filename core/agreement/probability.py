@@ -1,4 +1,4 @@
-"""Sparse probability of agreement: the chance that two annotations of a case agree; and what it is beyond chance.
+"""Sparse probability of agreement: the chance that two annotations of a case agree, and its value beyond chance.
 
 Nørregaard & Derczynski, Sparse Probability of Agreement (2022). Chance is two annotations of different cases; the
 interval of agreement beyond it is Fieller's (1954) for a ratio, held open for one more case as in Chen, Variyath &
@@ -25,12 +25,12 @@ SPA_WEIGHTINGS = ("annotations_m1", "flat", "annotations", "edges", "inv_var", "
 
 
 def case_agreement(data: ClassCounts | Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Agreement of each case, ``P_i = Σ_c n_ic (n_ic − 1) / (n_i (n_i − 1))`` [SPA eq. 1], and n_i.
+    """Compute the agreement of each case, ``P_i = Σ_c n_ic (n_ic − 1) / (n_i (n_i − 1))`` [SPA eq. 1], and n_i.
 
     Returns
     -------
     agreement : ndarray of float64, shape (n_cases,)
-        NaN where a case has fewer than two annotations.
+        NaN if a case has fewer than two annotations.
     annotations : ndarray of float64, shape (n_cases,)
     """
     counts = as_counts(data)
@@ -41,7 +41,7 @@ def case_agreement(data: ClassCounts | Dataset) -> tuple[np.ndarray, np.ndarray]
 
 
 def spa(data: ClassCounts | Dataset, weighting: str = "annotations_m1", level: float = 0.95) -> Coefficient:
-    """Sparse probability of agreement with a Wilson interval on the effective number of cases.
+    """Compute the sparse probability of agreement with a Wilson interval on the effective number of cases.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def spa(data: ClassCounts | Dataset, weighting: str = "annotations_m1", level: f
     weighting : str
         One of `SPA_WEIGHTINGS`; ``annotations_m1`` does best in the paper's table 1.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
 
     Notes
     -----
@@ -70,7 +70,7 @@ def spa(data: ClassCounts | Dataset, weighting: str = "annotations_m1", level: f
 
 
 def cut_at(found: Coefficient, least: float) -> Coefficient:
-    """The coefficient, its interval cut at the least value that there is."""
+    """Return the coefficient with its interval cut at the smallest possible value."""
     if found.ci_low is None or found.value is None or found.ci_low >= least:
         return found
     return replace(found, ci_low=min(least, found.value))
@@ -86,7 +86,7 @@ def share_of_agreement(
     unit: str = "case",
     times: np.ndarray = _ONCE,
 ) -> Coefficient:
-    """Weighted mean of the agreement of units with its Wilson interval; arrays of shape (n_units,), at least one.
+    """Compute the weighted mean agreement of units with its Wilson interval; arrays of shape (n_units,), at least one.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def share_of_agreement(
         See `core.agreement.intervals.Coefficient`.
     agreement, weight : ndarray, shape (n_units,)
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     n_annotations : int
     unit : str
         What is counted, for the remark.
@@ -124,7 +124,7 @@ def with_wilson_interval(
     level: float,
     unit: str = "case",
 ) -> Coefficient:
-    """A weighted mean p of m units with its jackknife error and Wilson's interval on the effective number of units.
+    """Compute a weighted mean p of m units with jackknife error and Wilson's interval on the effective number.
 
     Parameters
     ----------
@@ -138,7 +138,7 @@ def with_wilson_interval(
     m, n_annotations : int
         Units, and annotations of them.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     unit : str
         What a unit is, for the note.
     """
@@ -156,7 +156,7 @@ def with_wilson_interval(
 
 
 def agreement_variance(n: np.ndarray | int, class_shares: np.ndarray) -> np.ndarray | float:
-    """Variance of the agreement of a case with n independent annotations, drawn from ``class_shares``.
+    """Compute the variance of the agreement of a case with n independent annotations, drawn from ``class_shares``.
 
     ``( 2 (S2 − S2²) + 4 (n − 2) (S3 − S2²) ) / ( n (n − 1) )`` with ``S_m = Σ_c p_c^m``: the closed form,
     O(classes), of [SPA eq. 41] for uniform classes and of [SPA eq. 50] for any. Equations 21 and 22 are misprinted:
@@ -175,7 +175,7 @@ def agreement_variance(n: np.ndarray | int, class_shares: np.ndarray) -> np.ndar
 
 
 def case_weights(counts: ClassCounts, n: np.ndarray, weighting: str) -> np.ndarray:
-    """Weight of each case before it is scaled, by one of `SPA_WEIGHTINGS`; only cases with n of 2 or more count.
+    """Compute the unscaled weight of each case, by one of `SPA_WEIGHTINGS`; only cases with n of 2 or more count.
 
     Parameters
     ----------
@@ -189,13 +189,13 @@ def case_weights(counts: ClassCounts, n: np.ndarray, weighting: str) -> np.ndarr
 
 
 def paired_shares(counts: ClassCounts, n: np.ndarray) -> np.ndarray:
-    """Class shares of all annotations of cases with two or more, n being how many each case has."""
+    """Compute class shares of all annotations of cases with two or more, n being how many each case has."""
     _, pooled = class_shares(counts.ptr, counts.class_code, counts.count, n, 2, counts.n_classes, counts.times)
     return pooled / pooled.sum()
 
 
 def weights_of_sizes(n: np.ndarray, weighting: str, share: np.ndarray | None = None) -> np.ndarray:
-    """Weight of a case with n annotations before it is scaled.
+    """Compute the unscaled weight of a case with n annotations.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ class _Disagreements:
 
 
 def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0], level: float = 0.95) -> Coefficient:
-    """``1 − (1 − P)/(1 − P_e)``, P the sparse probability of agreement.
+    """Compute ``1 − (1 − P)/(1 − P_e)``, P the sparse probability of agreement.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
     weighting : str
         Of P: one of `SPA_WEIGHTINGS`.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
 
     Returns
     -------
@@ -258,7 +258,7 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
     to miss them know nothing of the error: Fieller's interval alone then covers down to 69%, this one 95% or more
     (``tests/benchmarks/coverage.py``). The upper end is the higher of Fieller's and that with one more case, agreed on
     the rarest class that was used; the lower end the lower of Fieller's and that with one more case, split between the
-    rarest and the commonest. Ends move by about one case's worth, hence little in large or balanced data.
+    rarest and the most common. Ends move by about one case's worth, hence little in large or balanced data.
     """
     counts = as_counts(data)
     n, _ = agreeing_pairs(counts.ptr, counts.count)
@@ -292,7 +292,7 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
 def _interval(
     counts: ClassCounts, total: np.ndarray, found: _Disagreements, weighting: str, size: int, level: float
 ) -> tuple[float, float] | None:
-    """Fieller's ends, each moved by one more case of ``size`` annotations; None where chance may be 1."""
+    """Compute Fieller's ends, each moved by one more case of ``size`` annotations; None if chance may be 1."""
     rarest, commonest = _extreme_classes(counts, total)
     split = {rarest: size // 2, commonest: size - size // 2}
     (low, high), (_, above), (below, _) = (
@@ -309,7 +309,7 @@ def _interval(
 
 
 def pairs_of_cases(squares_of_classes: Any, pairs: Any, size: Any, squares: Any) -> tuple[Any, Any]:
-    """Ordered pairs of annotations of different cases: those that agree, and all; their ratio is agreement by chance.
+    """Count ordered pairs of annotations of different cases: agreeing ones, and all; their ratio is chance agreement.
 
     Parameters
     ----------
@@ -345,7 +345,7 @@ def _standard_error(found: _Disagreements) -> float:
 
 
 def _fieller(found: _Disagreements, level: float) -> tuple[float, float] | tuple[None, None]:
-    """Both ends of ``1 − x/y``, the upper one not cut at 1; None where y may be 0."""
+    """Compute both ends of ``1 − x/y``, the upper one not cut at 1; None if y may be 0."""
     from scipy.special import stdtrit
 
     x, y, v = found.x, found.y, found.v
@@ -358,7 +358,7 @@ def _fieller(found: _Disagreements, level: float) -> tuple[float, float] | tuple
 
 
 def _extreme_classes(counts: ClassCounts, total: np.ndarray) -> tuple[int, int]:
-    """The rarest class that was used, and the commonest.
+    """Find the rarest class that was used, and the most common one.
 
     Of classes as common as each other that counts as rarer whose annotations stand on more cases, next to rarer
     classes: a choice that the order of the classes does not make.
@@ -378,7 +378,7 @@ def _extreme_classes(counts: ClassCounts, total: np.ndarray) -> tuple[int, int]:
 
 
 def _with_case(counts: ClassCounts, answers: dict[int, int]) -> ClassCounts:
-    """The counts with one more case, of these classes and how often each was given."""
+    """Return the counts with one more case, of these classes and how often each was given."""
     classes = sorted(answers)
     return ClassCounts(
         np.append(counts.ptr, counts.ptr[-1] + len(classes)),
@@ -399,7 +399,7 @@ METHODS = (
         exactly="Sparse probability of agreement, Σ wᵢPᵢ / Σ wᵢ; Wilson interval on the jackknife's effective n "
         "(Nørregaard & Derczynski 2022).",
         sources=(SPA_SOURCE,),
-        assumes="each annotation of a case was as likely to be asked for, whatever the others said.",
+        assumes="assumes that whether a case got an annotation did not depend on the other annotations.",
         formula=Formula(raw_agreement, of="none", by_size=True, few_of_others=0),
         place=20,
         says_how=False,

@@ -1,4 +1,4 @@
-"""The least value that a coefficient can have, where its interval is cut.
+"""Smallest possible values of coefficients, where their intervals are cut.
 
 With d = 1 − w the distance of two classes, m the fewest annotations of a case, and D_o and D_e the disagreement
 observed and by chance, a coefficient is 1 − D_o/D_e. Where d is of negative type [Schoenberg (1938), DOI
@@ -22,7 +22,7 @@ _ROUNDING = 1e-9
 
 
 def least_beyond_chance(n: np.ndarray, p_e: float, distance: np.ndarray | None, own: bool) -> float:
-    """The least kappa or alpha.
+    """Compute the smallest possible kappa or alpha.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def least_beyond_chance(n: np.ndarray, p_e: float, distance: np.ndarray | None, 
 
 
 def least_agreement(n: np.ndarray, weight: np.ndarray, n_classes: int, distance: np.ndarray | None) -> float:
-    """The least weighted mean over cases of the share of agreeing pairs.
+    """Compute the smallest possible weighted mean over cases of the share of agreeing pairs.
 
     Parameters
     ----------
@@ -62,12 +62,12 @@ def least_agreement(n: np.ndarray, weight: np.ndarray, n_classes: int, distance:
 
 
 def distance_of(matrix: np.ndarray | None) -> np.ndarray | None:
-    """Distances of weights; None of identity."""
+    """Return the distances of weights; None for identity."""
     return None if matrix is None else 1 - matrix
 
 
 def of_negative_type(distance: np.ndarray) -> bool:
-    """Whether Σ x_k x_l d_kl is at most 0 for all x that sum to 0; False of matrices too large to look into."""
+    """Return True if Σ x_k x_l d_kl is at most 0 for all x that sum to 0; False for too large matrices."""
     if len(distance) > _MOST_CLASSES:
         return False
     centred = distance - distance.mean(axis=0) - distance.mean(axis=1)[:, None] + distance.mean()
@@ -75,7 +75,7 @@ def of_negative_type(distance: np.ndarray) -> bool:
 
 
 def _most_apart(n: int, n_classes: int, distance: np.ndarray | None) -> float:
-    """The largest mean distance of two of n annotations: exact of identity, and of weights while the sets are few."""
+    """Compute the largest mean distance of two of n annotations: exact for identity, and for weights of few sets."""
     if distance is not None and comb(n_classes + n - 1, n) <= _MOST_SETS:
         sets = np.array(list(combinations_with_replacement(range(n_classes), n)))
         apart = sum(distance[sets[:, i], sets[:, j]] for i in range(n) for j in range(i))

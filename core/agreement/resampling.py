@@ -1,4 +1,4 @@
-"""Resamples of cases, with replacement: each has a seed of its own, so that none depends on how the work is cut up."""
+"""Resamples of cases with replacement; each has its own seed, so that results do not depend on how work is divided."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ _DRAWS_PER_BINOMIAL = 8  # what a binomial costs, in draws of one case
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pool:
-    """The cases to draw from, sorted by what distinguishes them.
+    """Cases to draw from, sorted by what distinguishes them.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Pool:
 
     @property
     def n_cases(self) -> int:
-        """Cases of a resample."""
+        """Number of cases of a resample."""
         return len(self.order)
 
     @property
@@ -43,7 +43,7 @@ class Pool:
 
 
 class Statistic(Protocol):
-    """What is computed of every resample."""
+    """Protocol of a statistic of every resample."""
 
     needs_cases: bool
     """Whether it wants weights of single cases, not only of vectors."""
@@ -56,11 +56,11 @@ class Statistic(Protocol):
         """Name and weights of each value."""
 
     def __call__(self, vector_weight: np.ndarray, case_weight: np.ndarray) -> np.ndarray:
-        """Values of shape (n_values, n_resamples) from weights of shape (n_vectors or n_cases, n_resamples)."""
+        """Compute values of shape (n_values, n_resamples) from weights of shape (n_vectors or n_cases, n_resamples)."""
 
 
 def pool_of(number: np.ndarray) -> Pool:
-    """Cases to draw from, by the number of what they are; a negative number leaves a case out."""
+    """Pool cases to draw from, by the number of their vector; a negative number leaves a case out."""
     order = np.argsort(number, kind="stable")
     order = order[np.count_nonzero(number < 0) :]
     start = np.append(0, np.cumsum(np.bincount(number[order]) if order.size else []))
@@ -68,7 +68,7 @@ def pool_of(number: np.ndarray) -> Pool:
 
 
 def vector_numbers(counts: ClassCounts) -> np.ndarray:
-    """Which of the distinct count vectors each case has; −1 where it has no annotation."""
+    """Return the distinct count vector of each case; −1 if it has no annotation."""
     number, _ = distinct_vectors(counts.ptr, counts.class_code, counts.count)
     number[np.diff(counts.ptr) == 0] = -1
     _, number[number >= 0] = np.unique(number[number >= 0], return_inverse=True)
@@ -84,7 +84,7 @@ def resample(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> list[np.ndarray]:
-    """Each statistic on the same resamples.
+    """Compute each statistic on the same resamples.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def resample(
 
 
 def pick(ptr: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Row pointers of some rows of a CSR, and where their entries stand in it; a negative row is an empty one."""
+    """Return row pointers of some rows of a CSR, and the places of their entries; a negative row is empty."""
     size = np.where(rows >= 0, ptr[rows + 1] - ptr[rows], 0)
     picked = np.append(0, np.cumsum(size)).astype(np.int64)
     return picked, np.arange(picked[-1]) + np.repeat(ptr[rows] - picked[:-1], size)

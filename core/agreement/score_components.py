@@ -26,7 +26,7 @@ MOST_FOR_PROFILE = 60
 
 
 def one_way_reml(n: np.ndarray, total: np.ndarray, squares: float, level: float) -> Ends:
-    """ICC(1) and its interval; no interval where the scores of a case never differ.
+    """Estimate ICC(1) and its interval; no interval if the scores of a case never differ.
 
     Parameters
     ----------
@@ -35,7 +35,7 @@ def one_way_reml(n: np.ndarray, total: np.ndarray, squares: float, level: float)
     squares : float
         Sum of the squared scores.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     """
     within = squares - float((total * total / n).sum())
     if within <= 1e-13 * squares:
@@ -59,7 +59,7 @@ def one_way_reml(n: np.ndarray, total: np.ndarray, squares: float, level: float)
 
 
 def ends(criterion: Callable[[float], float], best: float, at_best: float, level: float) -> tuple[float, float]:
-    """Where a criterion (−2 log likelihood of a logit) is χ²₁ above its least; 0 and 1 where it never is.
+    """Find where a criterion (−2 log likelihood of a logit) is χ²₁ above its minimum; 0 and 1 where it never is.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def ends(criterion: Callable[[float], float], best: float, at_best: float, level
     best, at_best : float
         Where it is least, as a logit, and its value there.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def ends(criterion: Callable[[float], float], best: float, at_best: float, level
 
 
 def least(criterion: Callable[[float], float], low: float, high: float) -> float:
-    """Place of the least value: the best of a grid, then refined between its neighbours.
+    """Find the place of the minimum: the best of a grid, then refined between its neighbours.
 
     Parameters
     ----------
@@ -113,7 +113,7 @@ def least(criterion: Callable[[float], float], low: float, high: float) -> float
 
 
 def expit(x: float) -> float:
-    """1/(1 + e^−x)."""
+    """Compute 1/(1 + e^−x)."""
     return float(1 / (1 + np.exp(-x)))
 
 
@@ -126,7 +126,7 @@ class Components:
     method : str
         "REML, profile interval", "REML, delta-method interval", or "Henderson" for moments without an interval.
     absolute, consistent : tuple
-        ICC(2) and ICC(3): value, low, high; ends None where there is no interval.
+        ICC(2) and ICC(3): value, low, high; ends None if there is no interval.
     """
 
     method: str
@@ -168,7 +168,7 @@ class Crossed:
     cases_outer: bool
 
     def criterion(self, case: float, rater: float) -> float:
-        """−2 restricted log likelihood at log(σ_a²/σ_e²) and log(σ_b²/σ_e²), up to a constant."""
+        """Compute −2 restricted log likelihood at log(σ_a²/σ_e²) and log(σ_b²/σ_e²), up to a constant."""
         outer, inner = np.exp([case, rater] if self.cases_outer else [rater, case])
         return restricted(
             outer,
@@ -187,7 +187,7 @@ class Crossed:
 
 
 def two_way(case: np.ndarray, rater: np.ndarray, score: np.ndarray, level: float) -> Components | None:
-    """Components of scores by case and rater, each pair of them once; None where moments leave none.
+    """Estimate components of scores by case and rater, each pair once; None if moments do not determine them.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def two_way(case: np.ndarray, rater: np.ndarray, score: np.ndarray, level: float
     score : ndarray of float64, shape (n_scores,)
         Centred at about 0.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     """
     case_part, rater_part, error = henderson(case, rater, score)
     crossed = _crossed(case, rater, score)
@@ -211,7 +211,7 @@ def two_way(case: np.ndarray, rater: np.ndarray, score: np.ndarray, level: float
 
 
 def henderson(case: np.ndarray, rater: np.ndarray, score: np.ndarray) -> tuple[float, float, float]:
-    """Variance of cases, of raters and the rest, by equating sums of squares to what they are on average.
+    """Estimate variances of cases, of raters and the rest by equating sums of squares to their expectations.
 
     Parameters
     ----------
@@ -239,7 +239,7 @@ def henderson(case: np.ndarray, rater: np.ndarray, score: np.ndarray) -> tuple[f
 
 
 def _crossed(case: np.ndarray, rater: np.ndarray, score: np.ndarray) -> Crossed | None:
-    """The sums of a likelihood; None where they or their use would take too long."""
+    """Compute the sums of a likelihood; None if they or their use would take too long."""
     n_cases, n_raters = int(case[-1]) + 1, int(rater.max()) + 1
     cases_outer = n_cases >= n_raters
     outer, inner = (case, rater) if cases_outer else (rater, case)
@@ -295,7 +295,7 @@ def _reml(crossed: Crossed, start: np.ndarray, level: float) -> Components:
 
 
 def _profile(crossed: Crossed, logit: float, rater: float, absolute: bool) -> float:
-    """The criterion at one ICC, least over the variance of raters, looked for around where it was."""
+    """Minimise the criterion at one ICC over the variance of raters, searched around its previous value."""
     from scipy.optimize import minimize_scalar
 
     def at(theta: float) -> float:
@@ -307,7 +307,7 @@ def _profile(crossed: Crossed, logit: float, rater: float, absolute: bool) -> fl
 
 
 def _by_curvature(crossed: Crossed, case: float, rater: float, values: list[float], level: float) -> tuple[Ends, Ends]:
-    """Ends on the logit scale from the second differences at the least; none where cases are at their bound."""
+    """Compute ends on the logit scale from second differences at the minimum; none if cases are at their bound."""
     from scipy.special import ndtri
 
     if case == -FAR:

@@ -31,18 +31,18 @@ from .linearised import NO_PAIR
 from .score_components import Ends, one_way_reml, two_way
 
 NO_COMPLETE = "fewer than two cases were scored by every rater"
-ANONYMOUS = "the scores are anonymous, so raters cannot be told apart"
+ANONYMOUS = "the scores are anonymous"
 EXACT = 1e-13  # of the other mean squares: rounding
 FEW_RATERS = 6
 LEAST_DF = 1e-3  # F quantiles of fewer are no numbers
 SAME = "all scores are the same"
 ALIKE = "the cases do not differ, or less than they would by chance"
-EXACTLY = "the scores of a case differ by nothing but raters"
+EXACTLY = "the scores of a case differ only by raters"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scored:
-    """Scores by case, each rater at most once on a case; arrays of shape (n_scores,).
+    """Scores by case, each rater at most once per case; arrays of shape (n_scores,).
 
     Attributes
     ----------
@@ -61,7 +61,7 @@ class Scored:
 
 
 def score_table(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
-    """The coefficients that scores allow: `intraclass`, then alpha by interval, ordinal and ratio metric.
+    """Compute the coefficients that scores allow: `intraclass`, then alpha by interval, ordinal and ratio metric.
 
     The ratio metric is left out of scores below 0.
 
@@ -81,14 +81,14 @@ def score_table(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
 
 
 def intraclass(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
-    """Intraclass correlations of one score and of the mean of k.
+    """Compute intraclass correlations of one score and of the mean of k.
 
     Parameters
     ----------
     dataset : Dataset
-        Of scores.
+        Dataset of scores.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
 
     Returns
     -------
@@ -110,7 +110,9 @@ def intraclass(dataset: Dataset, level: float = 0.95) -> list[Coefficient]:
     """
     if dataset.kind != "score":
         kinds = {"class": "classes", "ranking": "rankings"}
-        raise NotApplicableError(f"Intraclass correlations are of scores; these are {kinds[dataset.kind]}.")
+        raise NotApplicableError(
+            f"Intraclass correlations need scores, and these annotations are {kinds[dataset.kind]}."
+        )
     scored = _joined(dataset)
     n = np.bincount(scored.case)
     paired = n >= 2
@@ -153,7 +155,7 @@ def _by_anova(dataset: Dataset, scored: Scored, n: np.ndarray, level: float) -> 
     if sizes.size > 1 or (n >= 2).sum() < 2:
         return [undefined(ICC_1, "ANOVA", "cases have different numbers of scores, or there is one"), *two]
     table = scored.score[(n >= 2)[scored.case]].reshape(-1, int(sizes[0]))
-    return [*one_way_anova(table, level, f"ANOVA, {sizes[0]} scores a case", ICC_1), *two]
+    return [*one_way_anova(table, level, f"ANOVA, {sizes[0]} scores per case", ICC_1), *two]
 
 
 def _by_components(dataset: Dataset, scored: Scored, n: np.ndarray, level: float) -> list[Coefficient]:
@@ -174,7 +176,7 @@ def _by_components(dataset: Dataset, scored: Scored, n: np.ndarray, level: float
         return found + [undefined(name, "REML" + of, why, n.size, size[0]) for name in (ICC_2, ICC_3)]
     fit = two_way(scored.case, scored.rater, scored.score, level)
     if fit is None:
-        why = "the scores vary less between cases than chance would have it, and are too many for likelihood"
+        why = "the scores vary less between cases than by chance, and are too many for likelihood"
         return found + [undefined(name, "Henderson" + of, why, n.size, size[0]) for name in (ICC_2, ICC_3)]
     return [
         *found,
@@ -186,7 +188,7 @@ def _by_components(dataset: Dataset, scored: Scored, n: np.ndarray, level: float
 def _both(name: str, what: str, ends: Ends, k: int, n_scores: int, n_cases: int) -> list[Coefficient]:
     note = few_cases(n_cases)
     if ends[1] is None:
-        note = "undetermined interval: scores of a case differ by nothing but raters, or a part is at its bound of 0"
+        note = "undetermined interval: scores of a case differ only by raters, or a component is at its bound of 0"
         if what.startswith("Henderson"):
             note = "undetermined interval: too many raters and cases for likelihood"
     mean = [None if end is None else spearman_brown(end, k) for end in ends]
@@ -201,14 +203,14 @@ def _noted(coefficient: Coefficient, note: str) -> Coefficient:
 
 
 def one_way_anova(table: np.ndarray, level: float, what: str, name: str) -> list[Coefficient]:
-    """ICC(1) and its mean-of-k version: raters of different cases are others.
+    """Compute ICC(1) and its mean-of-k version, for raters that differ between cases.
 
     Parameters
     ----------
     table : ndarray of float64, shape (n_cases, k)
         The scores of a case in a row, in any order.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     what : str
         Stands in ``weights`` of the result.
     name : str
@@ -220,14 +222,14 @@ def one_way_anova(table: np.ndarray, level: float, what: str, name: str) -> list
 
 
 def two_way_anova(table: np.ndarray, level: float, what: str, names: tuple[str, str]) -> list[Coefficient]:
-    """ICC(2), ICC(3) and their mean-of-k versions.
+    """Compute ICC(2), ICC(3) and their mean-of-k versions.
 
     Parameters
     ----------
     table : ndarray of float64, shape (n_cases, n_raters)
         Without gaps.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     what : str
         Stands in ``weights`` of the result.
     names : tuple of two str
@@ -245,7 +247,7 @@ def two_way_anova(table: np.ndarray, level: float, what: str, names: tuple[str, 
 
 
 def spearman_brown(value: float, k: float) -> float:
-    """Reliability of the mean of k from that of one; monotone for values above −1/(k − 1)."""
+    """Compute the reliability of the mean of k from that of one; monotone for values above −1/(k − 1)."""
     return k * value / (1 + (k - 1) * value)
 
 
@@ -260,7 +262,7 @@ def _mean_square(residual: np.ndarray, df: int) -> float:
 def _from_f(
     name: str, table: np.ndarray, between: float, error: float, df: int, level: float, what: str
 ) -> list[Coefficient]:
-    """(F − 1)/(F + k − 1), and 1 − 1/F of the mean, with the ends of F."""
+    """Compute (F − 1)/(F + k − 1), and 1 − 1/F of the mean, with the ends of F."""
     from scipy.special import fdtri
 
     n, k = table.shape
@@ -318,7 +320,7 @@ def _absolute(
 def _absolute_ends(
     at: float, between: float, by_rater: float, error: float, shape: tuple[int, int], level: float
 ) -> tuple[float, float]:
-    """Ends of ICC(2), with Satterthwaite's degrees of freedom where the correlation is ``at``."""
+    """Compute ends of ICC(2), with Satterthwaite's degrees of freedom if the correlation is ``at``."""
     from scipy.special import fdtri
 
     n, k = shape
@@ -337,12 +339,12 @@ def _absolute_ends(
 def _few_raters(coefficient: Coefficient, k: int) -> Coefficient:
     if k >= FEW_RATERS:
         return coefficient
-    note = "few raters: where they differ much the interval covers less than it says"
+    note = "few raters: if they differ much, the interval is too narrow"
     return replace(coefficient, note="; ".join(filter(None, (coefficient.note, note))))
 
 
 def _one(name: str, table: np.ndarray, what: str, ends: tuple, why: str = "", k: int = 0) -> Coefficient:
-    """One coefficient, of the mean of k where k is given; ``why`` it has no interval."""
+    """Build one coefficient, of the mean of k if k is given; ``why`` it has no interval."""
     note = f"undetermined interval: {why}" if why else few_cases(len(table))
     name, what = (f"{name}k", f"{what}, mean of {k}") if k else (name, what)
     return Coefficient(name, what, ends[0], None, ends[1], ends[2], len(table), table.size, note)

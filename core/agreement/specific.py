@@ -1,4 +1,4 @@
-"""Specific agreement: how often a second annotation is of the same class as a first, class by class.
+"""Specific agreement: how often a second annotation has the same class as a first, by class.
 
 Fleiss (1975), DOI 10.2307/2529549; Uebersax, Calculating specific agreement.
 """
@@ -12,7 +12,7 @@ from .probability import with_wilson_interval
 
 
 def specific_agreement(data: ClassCounts | Dataset, level: float = 0.95) -> tuple[Coefficient, ...]:
-    """``p_s(k) = Σ_i n_ik (n_ik − 1) / Σ_i n_ik (n_i − 1)`` of each class, in the declared order.
+    """Compute ``p_s(k) = Σ_i n_ik (n_ik − 1) / Σ_i n_ik (n_i − 1)`` of each class, in the declared order.
 
     The interval is Wilson's on the effective number of cases, from deleting each case in turn, as that of SPA.
 
@@ -20,7 +20,7 @@ def specific_agreement(data: ClassCounts | Dataset, level: float = 0.95) -> tupl
     ----------
     data : ClassCounts or Dataset
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
 
     Returns
     -------

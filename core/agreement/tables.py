@@ -1,4 +1,4 @@
-"""What the coefficients take, from tables of counts: cases by classes, or one rater by another."""
+"""Input of coefficients from tables of counts: cases by classes, or one rater by another."""
 
 from collections.abc import Sequence
 
@@ -13,7 +13,7 @@ _MOST = 2**31 - 1
 
 
 def from_count_table(table: np.ndarray) -> ClassCounts:
-    """Counts from how often each class was given on each case.
+    """Build counts from how often each class was given on each case.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ def from_count_table(table: np.ndarray) -> ClassCounts:
 def from_contingency(
     table: np.ndarray, classes: Sequence[str] | None = None, raters: tuple[str, str] = ("rows", "columns")
 ) -> Dataset:
-    """The annotations of two raters, from how often one gave the row's class and the other the column's.
+    """Build annotations of two raters from how often one gave the row's class and the other the column's.
 
     Cases are numbered through the table row by row.
 
@@ -41,7 +41,7 @@ def from_contingency(
     ----------
     table : array of int, shape (n_classes, n_classes)
     classes : sequence of str, length n_classes, optional
-        In the order of rows and columns alike; 1, 2, ... where none are given.
+        In the order of rows and columns alike; 1, 2, ... if omitted.
     raters : tuple of str
 
     Raises
@@ -52,7 +52,7 @@ def from_contingency(
     counts = _whole_numbers(table)
     n_classes = len(counts)
     if counts.shape[1] != n_classes:
-        raise InputError(f"The table is {n_classes:,} by {counts.shape[1]}.", "Give a row and a column for each class.")
+        raise InputError(f"The table is {n_classes:,} by {counts.shape[1]}.", "Use one row and one column per class.")
     names = [str(k + 1) for k in range(n_classes)] if classes is None else list(classes)
     if len(names) != n_classes or len(set(names)) != n_classes:
         raise InputError(f"{n_classes:,} classes need as many different names.")
@@ -75,7 +75,7 @@ def _whole_numbers(table: np.ndarray) -> np.ndarray:
     try:
         given = np.array(table, np.float64)
     except (TypeError, ValueError):
-        raise InputError("The table holds something that is no number.") from None
+        raise InputError("The table contains a value that is not a number.") from None
     if given.ndim != 2 or given.shape[1] == 0:
         raise InputError("The table needs rows and columns.")
     if not ((given >= 0) & (given <= _MOST) & (given == np.floor(given))).all():

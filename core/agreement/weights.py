@@ -1,4 +1,4 @@
-"""Weights of partial agreement between classes: eight families, or a matrix of one's own.
+"""Weights of partial agreement between classes: eight families, or your own matrix.
 
 Gwet, Handbook of Inter-Rater Reliability (2014), chapter 3. The family "ordinal" counts ranks between two classes;
 Krippendorff's ordinal *metric* counts annotations between them and stands in `core.agreement.krippendorff`.
@@ -18,7 +18,7 @@ _EXTREME = 1e100
 
 
 def weight_matrix(family: str, n_classes: int, labels: Sequence[float] | None = None) -> np.ndarray:
-    """Agreement weights of a family.
+    """Compute agreement weights of a family.
 
     Parameters
     ----------
@@ -27,7 +27,7 @@ def weight_matrix(family: str, n_classes: int, labels: Sequence[float] | None = 
     n_classes : int
         Length of the declared class list.
     labels : sequence of float, length n_classes, optional
-        The numbers that the classes stand for; 1, 2, ... in the declared order where none are given.
+        Numbers of the classes; 1, 2, ... in the declared order if omitted.
 
     Returns
     -------
@@ -39,7 +39,7 @@ def weight_matrix(family: str, n_classes: int, labels: Sequence[float] | None = 
     InputError
         Labels that are not distinct finite numbers, or negative ones for "ratio".
     LimitError
-        The matrix would not fit.
+        The matrix would not fit into memory.
     """
     if family not in WEIGHT_FAMILIES:
         raise OptionError(f"weights must be one of {', '.join(WEIGHT_FAMILIES)}, not {family!r}")
@@ -76,7 +76,7 @@ def weight_matrix(family: str, n_classes: int, labels: Sequence[float] | None = 
 
 
 def checked_weights(matrix: np.ndarray, n_classes: int) -> np.ndarray:
-    """A matrix of one's own, if it can be agreement weights of ``n_classes`` classes.
+    """Check that your own matrix can be agreement weights of ``n_classes`` classes.
 
     Raises
     ------
@@ -90,21 +90,21 @@ def checked_weights(matrix: np.ndarray, n_classes: int) -> np.ndarray:
     except (TypeError, ValueError):
         raise InputError("The weights are not a table of numbers.") from None
     if w.shape != (n_classes, n_classes):
-        raise InputError(f"The weights have the shape {w.shape}.", f"Give {n_classes:,} rows of {n_classes:,} numbers.")
+        raise InputError(f"The weights have the shape {w.shape}.", f"Use {n_classes:,} rows of {n_classes:,} numbers.")
     _check_size(n_classes)
     if not np.isfinite(w).all() or (w < 0).any() or (w > 1).any():
-        raise InputError("A weight is not between 0 and 1.", "Give 1 for full agreement and 0 for none.")
+        raise InputError("A weight is not between 0 and 1.", "Use 1 for full agreement and 0 for none.")
     if (np.diag(w) != 1).any():
         raise InputError("A weight on the diagonal is not 1.", "A class agrees fully with itself.")
     if not np.allclose(w, w.T, rtol=0, atol=1e-12):
-        raise InputError("The weights are not symmetric.", "Give the two halves of the matrix the same numbers.")
+        raise InputError("The weights are not symmetric.", "Use the same numbers in both halves of the matrix.")
     return (w + w.T) / 2
 
 
 def resolve_weights(
     weights: Weights, n_classes: int, labels: Sequence[float] | None = None
 ) -> tuple[str, np.ndarray | None]:
-    """Name and matrix of what was asked for; no matrix for identity, which any number of classes allows.
+    """Return name and matrix of the chosen weights; no matrix for identity, which any number of classes allows.
 
     Parameters
     ----------
@@ -121,13 +121,13 @@ def resolve_weights(
 
 
 def class_labels(n_classes: int, labels: Sequence[float] | None, *, at_least_zero: bool = False) -> np.ndarray:
-    """The numbers that classes stand for, checked: ndarray of float64, shape (n_classes,).
+    """Check the numbers of the classes, and return them as ndarray of float64, shape (n_classes,).
 
     Parameters
     ----------
     n_classes : int
     labels : sequence of float, length n_classes, or None
-        1, 2, ... where none are given.
+        1, 2, ... if omitted.
     at_least_zero : bool
         Whether negative numbers are refused.
     """
@@ -138,13 +138,13 @@ def class_labels(n_classes: int, labels: Sequence[float] | None, *, at_least_zer
     except (TypeError, ValueError):
         raise InputError("The labels of the classes are not numbers.") from None
     if x.shape != (n_classes,):
-        raise InputError(f"There are {x.size} labels for {n_classes:,} classes.", "Give one number for each class.")
+        raise InputError(f"There are {x.size} labels for {n_classes:,} classes.", "Use one number per class.")
     if not (np.abs(x) <= _EXTREME).all():
         raise InputError("A label is not a finite number of reasonable size.")
     if at_least_zero and (x < 0).any():
         raise InputError(f"The label {exact(x.min())} is negative.", "Ratios need labels of 0 or more.")
     if np.unique(x).size < n_classes or (n_classes > 1 and np.ptp(x) < 1 / _EXTREME):
-        raise InputError("Two classes have the same label.", "Give each class a number of its own.")
+        raise InputError("Two classes have the same label.", "Use a different number for each class.")
     return x
 
 

@@ -118,7 +118,7 @@ def closed_form(dataset: Dataset, model: PlausibilityModel, held: np.ndarray, re
     if isinstance(model, GaussianScores):
         return _scores(dataset, model, held, reader)
     raise NotApplicableError(
-        f"There is no held-out score of {getattr(model, 'name', type(model).__name__)!r}: it needs a model with "
+        f"No held-out score is available for {getattr(model, 'name', type(model).__name__)!r}: it needs a model with "
         "independent cases, such as Plackett-Luce."
     )
 

@@ -1,4 +1,4 @@
-"""Statistics of a dataset that a predictive check compares with replicates: one pass over annotations in CSR by case.
+"""Kernels for statistics of a dataset that a predictive check compares with replicates, in one pass over annotations.
 
 Positive annotations per rater and class: r_jk = Σ_a I(rater_a = j, answer_a = k).
 Histogram of votes per class: v_km = number of cases i with Σ_{a of i} I(answer_a = k) = m (Han et al., section 6).
@@ -13,7 +13,7 @@ from ..runtime.numba_setup import njit
 def count_statistics(case_ptr, rater, answer, row_of_class, of_rater, of_votes):
     """Fill ``of_rater`` (n_rows, n_raters) and ``of_votes`` (n_rows, most annotations of a case + 1), both int64.
 
-    ``row_of_class[k]`` is the row that counts class k, -1 where none does. Cases without annotations are not counted.
+    ``row_of_class[k]`` is the row that counts class k, -1 if none does. Cases without annotations are not counted.
     """
     of_rater[:] = 0
     of_votes[:] = 0

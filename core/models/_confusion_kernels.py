@@ -19,7 +19,7 @@ _GRID, _GRID_OF_ROOT = 2.0**20, 2.0**14  # to the unit of the coordinates, which
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def softmax_row(x, log_p, p):
-    """Logs and values of softmax(x); returns nothing."""
+    """Compute logs and values of softmax(x); returns nothing."""
     top = x.max()
     total = 0.0
     for k in range(x.size):
@@ -33,7 +33,7 @@ def softmax_row(x, log_p, p):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def softplus(v):
-    """The logarithm of 1 + e^v, without overflow."""
+    """Compute the logarithm of 1 + e^v, without overflow."""
     return max(v, 0.0) + np.log1p(np.exp(-abs(v)))
 
 
@@ -49,7 +49,7 @@ def from_contrasts(basis, u, first, x):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _one_pattern(ptr, cell, p, log_pi, log_theta, q):
-    """Give ln P(pattern p); fill ``q`` with the probability of each true class."""
+    """Compute ln P(pattern p), and fill ``q`` with the probability of each true class."""
     n_classes = log_pi.size
     for k in range(n_classes):
         q[k] = log_pi[k]
@@ -75,7 +75,7 @@ def _one_pattern(ptr, cell, p, log_pi, log_theta, q):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _likelihood(ptr, cell, count, log_pi, log_theta, by_pi, by_theta):
-    """Log likelihood; adds its gradient by the logs to ``by_pi`` and ``by_theta``."""
+    """Compute the log likelihood, and add its gradient by the logs to ``by_pi`` and ``by_theta``."""
     n_classes = log_pi.size
     q = np.empty(n_classes)
     total = 0.0
@@ -94,7 +94,7 @@ def _likelihood(ptr, cell, count, log_pi, log_theta, by_pi, by_theta):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def to_contrasts(basis, by_log, p, gradient, first):
-    """Gradient by the K - 1 coordinates from the gradient by the logs of their row."""
+    """Convert the gradient by the logs of a row to that by its K - 1 coordinates."""
     n = basis.shape[0]
     total = by_log.sum()
     for m in range(n - 1):
@@ -106,7 +106,7 @@ def to_contrasts(basis, by_log, p, gradient, first):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def dirichlet_density(u, basis, ptr, cell, count, prevalence_prior, row_prior):
-    """Log posterior under Dirichlet priors on prevalence and rows, with its gradient.
+    """Compute the log posterior under Dirichlet priors on prevalence and rows, with its gradient.
 
     ``u``: K - 1 coordinates of the prevalence, then of each row by rater and true class. ``row_prior[k, l]``.
     """
@@ -161,7 +161,7 @@ def _hyperprior(value, u, n, tau, centre, scale, cooperative, mu, by_mu, gradien
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _contract_means(u, n, by_mu, cooperative, gradient):
-    """The gradient by the coordinates of mu, from the slopes by mu itself."""
+    """Convert the slopes by mu to the gradient by the coordinates of mu."""
     square, at_mu = n * n, n - 1
     for c in range(square):
         k, m = c // n, c % n
@@ -175,7 +175,7 @@ def _contract_means(u, n, by_mu, cooperative, gradient):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def hierarchical_density(u, basis, ptr, cell, count, prevalence_prior, centre, scale, cooperative):
-    """Log posterior of rows softmax(mu_k + tau_k * eps_jk), with its gradient.
+    """Compute the log posterior of rows softmax(mu_k + tau_k * eps_jk), with its gradient.
 
     eps ~ N(0, 1), mu_kl ~ N(centre_kl, scale), tau ~ half-normal(1) by its log, prevalence ~ Dirichlet. ``u``: K - 1
     coordinates of the prevalence, mu and ln tau by true and annotated class, eps by rater, true and annotated class.
@@ -231,7 +231,7 @@ def hierarchical_density(u, basis, ptr, cell, count, prevalence_prior, centre, s
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def ordinal_posterior(u, basis, ptr, cell, count, prevalence_prior, mean, sd, guess):
-    """Log posterior of rows by (δ, ln ψ, logit e) of each rater, with its gradient.
+    """Compute the log posterior of rows by (δ, ln ψ, logit e) of each rater, with its gradient.
 
     ``u``: K - 1 coordinates of the prevalence, then x ~ N(0, 1) of each rater's three, which are ``mean`` + ``sd`` x.
     """
@@ -272,7 +272,7 @@ def ordinal_posterior(u, basis, ptr, cell, count, prevalence_prior, mean, sd, gu
 def ordinal_walk(
     start, root, seed, n_burn, n_kept, every, basis, ptr, cell, count, prevalence_prior, mean, sd, guess,
 ):  # fmt: skip
-    """Langevin steps on `ordinal_posterior`, accepted by Metropolis & Hastings (Roberts & Rosenthal 1998).
+    """Walk by Langevin steps on `ordinal_posterior`, accepted by Metropolis & Hastings (Roberts & Rosenthal 1998).
 
     ``root`` is a Cholesky factor of the covariance that steps have; their length is set in the first ``n_burn`` so that
     0.57 are accepted. All places are on a fine grid, or what one processor rounds otherwise than another would grow
@@ -311,7 +311,7 @@ def ordinal_walk(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def pattern_posteriors(ptr, cell, log_pi, log_theta, first, last):
-    """Patterns ``first`` to ``last`` under every draw: P(true class), shape (draw, pattern, class), and ln P(pattern).
+    """Compute, for patterns ``first`` to ``last`` under every draw, P(true class), (draw, pattern, class), and ln P.
 
     ``log_pi`` has shape (draw, class), ``log_theta`` (draw, cell, class).
     """

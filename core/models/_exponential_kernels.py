@@ -1,4 +1,4 @@
-"""Exponentials of many numbers at once, by code without branches that a compiler turns into vector instructions.
+"""Exponentials of many numbers at once, by branch-free code that compiles to vector instructions.
 
 e^x = 2^n e^r, n = floor(x / ln 2 + 1/2), r = x - n ln 2 in two parts; e^r = 1 + 2 r P(r^2) / (Q(r^2) - r P(r^2)), the
 rational approximation of Cephes (Moshier, Methods and Programs for Mathematical Functions, 1989): within one unit in

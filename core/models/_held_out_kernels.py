@@ -1,4 +1,4 @@
-"""Which annotations are hidden in which fold, and what a fitted model says of them.
+"""Kernels for held-out annotations: which are hidden in which fold, and their scores under a fitted model.
 
 A fold hides at most one rater's annotation of a case, with its repeats and those of the rater's family. The score of a
 hidden annotation y of rater j is ln max(p, floor), p = Σ_k P_β(k | the case's other annotations) θ[j, k, y],
@@ -119,7 +119,7 @@ def score_hidden(  # noqa: C901 - one pass of loops over a case
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def score_cases(case_ptr, cell, fold_of_case, hidden, log_theta, log_prevalence, log_floor, first_case, last_case, out):
-    """Ln p(annotations) of the cases that fold ``hidden`` hides; each annotation counts ``log_floor`` at least."""
+    """Compute ln p(annotations) of cases that fold ``hidden`` hides; each annotation counts ``log_floor`` at least."""
     n_classes = log_prevalence.size
     weight = np.empty(n_classes)
     for case in range(first_case, last_case):

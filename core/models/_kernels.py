@@ -13,7 +13,7 @@ from ._exponential_kernels import exponentials
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def joint(case_ptr, cell, log_theta, log_prevalence, case, q):
-    """Fill ``q`` with ln P(true class k, annotations of the case); the greatest of them."""
+    """Fill ``q`` with ln P(true class k, annotations of the case), and return the greatest."""
     n_classes = log_prevalence.size
     start = case_ptr[case]
     stop = case_ptr[case + 1]
@@ -77,7 +77,7 @@ def _count_case(case_ptr, cell, case, q, scale, cases_of, counts):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def expect_and_count(case_ptr, cell, log_theta, log_prevalence, known, weight, first_case, last_case, posterior, keep):
-    """One pass over cases ``first_case`` to ``last_case``, in blocks whose exponentials are taken together.
+    """Run one pass over cases ``first_case`` to ``last_case``, in blocks whose exponentials are computed together.
 
     ``cell[a]`` is rater * n_classes + annotation; ``log_theta[cell, k]`` holds ln P(annotation | true k). ``known``
     holds the class of a case or -1, and ``weight`` how often a case counts; either may be empty. Returns the
@@ -143,7 +143,7 @@ def expect_and_count(case_ptr, cell, log_theta, log_prevalence, known, weight, f
 
 @njit(cache=True, nogil=True)
 def count_from(case_ptr, cell, posterior, n_cells, weight):
-    """Expected cases per class and annotations per (cell, true class) from given class probabilities.
+    """Sum expected cases per class and annotations per (cell, true class) from given class probabilities.
 
     ``weight`` is how often a case counts, empty for once.
     """
@@ -158,7 +158,7 @@ def count_from(case_ptr, cell, posterior, n_cells, weight):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def row_shares(counts, theta):
-    """Fill ``theta`` with each true class's shares of the annotated ones, by rater; uniform where there are none."""
+    """Fill ``theta`` with each true class's shares of the annotated ones, by rater; uniform if there are none."""
     n_raters, n_classes, _ = counts.shape
     total = np.empty(n_classes)
     for rater in range(n_raters):
@@ -188,7 +188,7 @@ def right_and_wrong(counts, right, wrong):
 
 @njit(cache=True, nogil=True)
 def log_prior(pseudo, log_theta):
-    """Sum of pseudo-counts times logs, 0 ln 0 = 0; ``pseudo`` is of each rater, or its first axis 1 of all."""
+    """Sum pseudo-counts times logs, 0 ln 0 = 0; ``pseudo`` is of each rater, or its first axis 1 of all."""
     n_raters, n_classes, _ = log_theta.shape
     total = 0.0
     for rater in range(n_raters):
@@ -202,7 +202,7 @@ def log_prior(pseudo, log_theta):
 
 @njit(cache=True, nogil=True)
 def vote_shares(ptr, class_code, count, n_classes):
-    """Share of each class among a case's annotations; uniform where a case has none."""
+    """Compute the share of each class among a case's annotations; uniform if a case has none."""
     n_cases = ptr.size - 1
     share = np.zeros((n_cases, n_classes))
     for case in range(n_cases):
@@ -219,7 +219,7 @@ def vote_shares(ptr, class_code, count, n_classes):
 
 @njit(cache=True, nogil=True)
 def first_answers(case_ptr, rater, n_raters):
-    """Which annotations are the first of their rater on their case."""
+    """Return True for annotations that are the first of their rater on their case."""
     first = np.ones(rater.size, np.bool_)
     last_case = np.full(n_raters, -1, np.int64)
     for case in range(case_ptr.size - 1):

@@ -1,4 +1,4 @@
-"""Ordered classes read with a severity δ, a spread ψ and a slip e of the rater's own.
+"""Kernels for raters of ordered classes with a severity δ, a spread ψ and a slip e of their own.
 
 ``θ[k | z] = (1 − e) φ_z(k) + e g_k``, ``φ_z(k) ∝ exp(−(k − z − δ)²/(2ψ²))``. With u = k − z − δ and s = ψ⁻²: ∂ ln φ/∂δ
 = u s − E_φ[u s], ∂ ln φ/∂ ln ψ = u² s − E_φ[u² s], and ∂θ/∂ logit e = e (1 − e)(g − φ).
@@ -11,7 +11,7 @@ from ..runtime.numba_setup import njit
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def fill_row(own, z, guess, theta, slopes):
-    """P(k | true class ``z``) in ``theta[k]`` and its derivatives by (δ, ln ψ, logit e) in ``slopes[k, :]``."""
+    """Fill ``theta[k]`` with P(k | true class ``z``), and ``slopes[k, :]`` with derivatives by (δ, ln ψ, logit e)."""
     n_classes = guess.size
     sharpness = np.exp(-2.0 * own[1])
     slip = 1.0 / (1.0 + np.exp(-own[2]))
@@ -54,7 +54,7 @@ def rows_of_raters(own, guess, theta):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def slope_and_information(counts, own, guess, mean, sd, slope, information):
-    """Σ counts ln θ + ln prior of a rater; fills its ``slope`` (3,) and expected ``information`` (3, 3)."""
+    """Compute Σ counts ln θ + ln prior of a rater; fills its ``slope`` (3,) and expected ``information`` (3, 3)."""
     n_classes = guess.size
     row = np.empty(n_classes)
     slopes = np.empty((n_classes, 3))
@@ -83,7 +83,7 @@ def slope_and_information(counts, own, guess, mean, sd, slope, information):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def solve_three(matrix, right, found):
-    """``found`` = matrix⁻¹ right for a positive definite matrix of three rows, by Cholesky."""
+    """Solve ``matrix · found = right`` for a positive definite matrix of three rows, by Cholesky."""
     l11 = np.sqrt(matrix[0, 0])
     l21 = matrix[1, 0] / l11
     l31 = matrix[2, 0] / l11
@@ -133,7 +133,7 @@ def climb_raters(counts, guess, mean, sd, most_steps, tolerance, own):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _score_table(own, guess):
-    """∂ ln θ[k | z] / ∂ (δ, ln ψ, logit e) of every rater, shape (n_raters, k, z, 3)."""
+    """Compute ∂ ln θ[k | z] / ∂ (δ, ln ψ, logit e) of every rater, shape (n_raters, k, z, 3)."""
     n_classes = guess.size
     table = np.empty((own.shape[0], n_classes, n_classes, 3))
     row = np.empty(n_classes)
@@ -185,7 +185,7 @@ def observed_information(counts, own, guess, mean, sd, information):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _scores_of_case(first, last, rater, answer, of_case, table, off, place):
-    """Complete scores of a case less their mean, ``off[score, z]``, and where they stand; returns how many."""
+    """Fill complete scores of a case less their mean, ``off[score, z]``, with their places, and return their number."""
     n_classes = of_case.size
     n = 0
     for e in range(first, last):
@@ -207,7 +207,7 @@ def _scores_of_case(first, last, rater, answer, of_case, table, off, place):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def take_off_the_unknown_truth(case_ptr, rater, answer, posterior, own, guess, information):
-    """Subtract from ``information`` what is lost because the true classes are not known (Louis 1982).
+    """Subtract from ``information`` what is lost because the true classes are unknown (Louis 1982).
 
     Σ_i Cov_z of the complete scores of case i: by (δ, ln ψ, logit e) of the raters, then of class z by the logs of the
     prevalence, (3 n_raters + n_classes) in all.

@@ -1,4 +1,4 @@
-"""Pairs of annotations on the same case: which annotations meet, which should under a model, and the graph of raters.
+"""Kernels for pairs of annotations on a case: observed ones, expected ones under a model, and the graph of raters.
 
 Observed: mean over cases with n_i >= 2 of pairs (k, l) / (n_i (n_i - 1)), as Fleiss' kappa counts. Expected under a
 model: sum_k pi_k (s s' - sum_a theta_a theta_a') / (n_i (n_i - 1)), s = sum over annotations a of theta[rater_a, k].
@@ -11,7 +11,7 @@ from ..runtime.numba_setup import njit
 
 @njit(cache=True, nogil=True)
 def bipartite(case_ptr, rater, n_raters):
-    """For each rater, whether their component in the graph of pairs has no odd cycle (union by parity)."""
+    """Return for each rater whether their component in the graph of pairs has no odd cycle (union by parity)."""
     parent = np.arange(n_raters)
     parity = np.zeros(n_raters, np.int64)  # against the parent
     even = np.ones(n_raters, np.bool_)  # of roots
@@ -46,7 +46,7 @@ def bipartite(case_ptr, rater, n_raters):
 
 @njit(cache=True, nogil=True)
 def add_expected(raters, confusion, prevalence, s, own, meant, expected):
-    """Add what the model expects of one case that these raters annotate; ``s`` and ``own`` are scratch."""
+    """Add the model's expectation for one case that these raters annotate; ``s`` and ``own`` are scratch."""
     n_classes, n = prevalence.size, raters.size
     pairs = n * (n - 1.0)
     for true in range(n_classes):
@@ -67,7 +67,7 @@ def add_expected(raters, confusion, prevalence, s, own, meant, expected):
 
 @njit(cache=True, nogil=True)
 def expected_pair_tables(case_ptr, rater, answer, confusion, prevalence):
-    """Observed and expected tables of pairs and margins, and the cases that count for each.
+    """Compute observed and expected tables of pairs and margins, and the number of cases of each.
 
     ``confusion`` has axes rater, true, annotated. Tables are means over cases of two annotations or more, margins over
     cases of one or more.
@@ -107,7 +107,7 @@ def expected_pair_tables(case_ptr, rater, answer, confusion, prevalence):
 
 @njit(cache=True, nogil=True)
 def mean_product(case_ptr, rater, value):
-    """Mean over cases with two annotations or more of the mean of value[j] value[h] over their pairs."""
+    """Compute the mean over cases with two annotations or more of the mean of value[j] value[h] over their pairs."""
     total = 0.0
     n_paired = 0
     for case in range(case_ptr.size - 1):

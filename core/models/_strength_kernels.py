@@ -1,4 +1,4 @@
-"""One step of the fixed point for the strength s of a Dirichlet prior s m from counts, by group of units.
+"""Kernels for one fixed-point step of the strength s of a Dirichlet prior s m from counts, by group of units.
 
     s ← (s Σ m (ψ(s m + n) − ψ(s m)) + shape − 1) / (Σ (ψ(s + N) − ψ(s)) + rate)
 
@@ -16,14 +16,14 @@ _FROM = 8.0
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _series(x):
-    """What ln x − 1/(2x) is above ψ(x), for x of at least 8."""
+    """Compute how much ln x − 1/(2x) exceeds ψ(x), for x of at least 8."""
     v = 1.0 / (x * x)
     return v * (1 / 12 - v * (1 / 120 - v * (1 / 252 - v * (1 / 240 - v * (1 / 132)))))
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def digamma_rise(x, n):
-    """ψ(x + n) − ψ(x) for x > 0 and n >= 0."""
+    """Compute ψ(x + n) − ψ(x) for x > 0 and n >= 0."""
     rise, y = 0.0, x + n
     while x < _FROM:
         rise += n / (x * y)

@@ -1,4 +1,4 @@
-"""The M-step of the t-a-p model, exact.
+"""Kernels for the exact M-step of the t-a-p model.
 
 A rater gives the truth with probability a, else draws from p: theta[k, l] = (1 - a) p_l + a 1(k = l). With D_l the
 expected right annotations l, O_l the expected wrong ones and n all of them, sum_l D_l ln(a + u_l) + O_l ln u_l,
@@ -14,7 +14,7 @@ from ..runtime.numba_setup import njit
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def sum_at(a, n, right, wrong, u):
-    """The sum a + sum_l u_l - 1 and its slope at a; fills ``u`` with the roots."""
+    """Compute the sum a + sum_l u_l - 1 and its slope at a; fills ``u`` with the roots."""
     value = a - 1.0
     slope = 1.0
     for k in range(u.size):

@@ -41,7 +41,7 @@ _SHARED, _INDEPENDENT = 0.4, 0.7
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Member(Result):
-    """A model in the average.
+    """Model in the average, with its weight.
 
     Attributes
     ----------
@@ -64,7 +64,7 @@ class Member(Result):
 
     @property
     def name(self) -> str:
-        """Of its method."""
+        """Name of its method."""
         return self.standing.candidate.name
 
 
@@ -173,7 +173,7 @@ def average_models(
 
 
 def members_of(choice: Choice, dataset: Dataset, vote_share: float = VOTE_SHARE) -> tuple[Member, ...]:
-    """The models that are averaged with their weights, the heaviest first.
+    """Return the models that are averaged with their weights, the heaviest first.
 
     Parameters
     ----------
@@ -212,7 +212,7 @@ def members_of(choice: Choice, dataset: Dataset, vote_share: float = VOTE_SHARE)
 
 
 def _most_beta(able: list, posteriors: list[BetaPosterior]) -> float:
-    """Largest β of models with a case difficulty: that of the best model without one, and 0.2."""
+    """Return the largest β of models with a case difficulty: that of the best model without one, and 0.2."""
     plain = [m for m, (standing, _) in enumerate(able) if not has_case_effect(standing)]
     if not plain:
         return 1.0
@@ -220,14 +220,14 @@ def _most_beta(able: list, posteriors: list[BetaPosterior]) -> float:
 
 
 def _any_differ(dataset: Dataset) -> bool:
-    """Whether two annotations of a case differ."""
+    """Return True if two annotations of a case differ."""
     same = np.diff(dataset.answer) != 0
     inside = np.diff(dataset.case_of_annotation) == 0
     return bool((same & inside).any())
 
 
 def stack(probability: np.ndarray, near: np.ndarray, n: int, prior_weight: float = PRIOR_WEIGHT) -> np.ndarray:
-    """Weights that predict held-out annotations best, by expectation-maximisation; shape (n_models,), sum 1.
+    """Find the weights that predict held-out annotations best, by EM; shape (n_models,), sum 1.
 
     They maximise ``n mean log Σ_m w_m p_m + (prior_weight / n_near) Σ_{m near} log w_m``, which is concave.
 
@@ -259,7 +259,7 @@ def stack(probability: np.ndarray, near: np.ndarray, n: int, prior_weight: float
 def member_posteriors(
     member: Member, dataset: Dataset, token: CancelToken | None = None, *, doubt: float | None = None
 ) -> Iterator[tuple[float, np.ndarray]]:
-    """Class probabilities of a member at each β that its posterior holds likely, with weights that sum to 1.
+    """Compute class probabilities of a member at each likely β of its posterior, with weights that sum to 1.
 
     Parameters
     ----------
@@ -277,7 +277,7 @@ def member_posteriors(
 
 
 def believed_beta(beta: float, *, case_effect: bool = False) -> float:
-    """The β of class probabilities, from one of held-out annotations.
+    """Convert a β of held-out annotations to the β of class probabilities.
 
     A held-out annotation shares the mistakes of the others, so its β is too high where mistakes are shared: 0.72 of it
     is taken up to 0.4. The factor rises to 1 at 0.7, from where raters may well be independent: in simulations the
@@ -299,7 +299,7 @@ def believed_beta(beta: float, *, case_effect: bool = False) -> float:
 def at_beta(
     standing: Standing, dataset: Dataset, beta: float, doubt: float, token: CancelToken | None = None
 ) -> np.ndarray:
-    """Class probabilities of a scored model at some β and doubt, shape (n_cases, n_classes).
+    """Compute class probabilities of a scored model at some β and doubt, shape (n_cases, n_classes).
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def at_beta(
 def _as_one(
     dataset: Dataset, vote: RaterModelFit, members: tuple[Member, ...], probability: np.ndarray, share: float
 ) -> RaterModelFit:
-    """Averaged class probabilities and confusion matrices as one fit."""
+    """Combine averaged class probabilities and confusion matrices in one fit."""
     answered = np.diff(dataset.case_ptr) > 0
     confusion = vote.confusion
     if members:

@@ -17,14 +17,14 @@ from .rater_methods import DAWID_SKENE_1979, posterior_method
 
 @dataclass(frozen=True, slots=True)
 class BayesianDawidSkene(ConfusionModel):
-    """The posterior of prevalence and confusion matrices.
+    """Posterior of prevalence and confusion matrices.
 
     Parameters
     ----------
     prevalence_prior : float
         Dirichlet parameter of every class.
     diagonal : float, optional
-        Dirichlet parameter of a right annotation, 2.5 K where it is not given.
+        Dirichlet parameter of a right annotation, 2.5 K if omitted.
     off_diagonal : float
         Dirichlet parameter of each wrong annotation.
 
@@ -44,17 +44,17 @@ class BayesianDawidSkene(ConfusionModel):
             if value is not None:
                 check_number(value, "A Dirichlet parameter")
             if value is not None and value <= 0:
-                raise InputError(f"A Dirichlet parameter is {value}.", "Give a positive number.")
+                raise InputError(f"Dirichlet parameters must be above 0; got {value}.", "Use a positive number.")
 
     def density(self, dataset: Dataset) -> DawidSkeneDensity:
-        """The posterior as the sampler sees it.
+        """Build the posterior for the sampler.
 
         Raises
         ------
         NotApplicableError
             The annotations are not single classes of at least two, are anonymous, or there is none.
         LimitError
-            The tables would not fit.
+            The tables would not fit into memory.
         """
         check_answers("Bayesian Dawid-Skene", dataset)
         n = dataset.n_classes
@@ -98,7 +98,7 @@ METHOD = posterior_method(
     BayesianDawidSkene.name,
     "Dawid-Skene, Bayesian",
     BayesianDawidSkene,
-    plainly="Dawid-Skene with everything else that the confusion matrices could be.",
+    plainly="Dawid-Skene with the full uncertainty of the confusion matrices.",
     exactly="Posterior of prevalence and confusion matrices under Dirichlet priors, true classes summed out, by NUTS "
     "(Dawid & Skene 1979; Stan user's guide, 7.4).",
     sources=(DAWID_SKENE_1979,),

@@ -1,4 +1,4 @@
-"""What is known of β: its posterior from held-out annotations, with cases as the clusters.
+"""Posterior of β from held-out annotations, with cases as the clusters.
 
     p(β | held out) ∝ exp(score(β) n / d) LogNormal(β; ln 0.5, 0.5)
 
@@ -57,13 +57,13 @@ class BetaPosterior:
 
     @property
     def points(self) -> list[tuple[float, float]]:
-        """β and weight of the points that matter; the weights sum to 1."""
+        """Values of β with relevant weight, and their weights, which sum to 1."""
         kept = self.weight >= _NEGLIGIBLE
         return list(zip(self.betas[kept].tolist(), (self.weight[kept] / self.weight[kept].sum()).tolist(), strict=True))
 
     @property
     def sentence(self) -> str:
-        """β with its range, or that it is not known."""
+        """Sentence on β with its interval, or on why it is unknown."""
         if self.why_not:
             return f"Cannot determine β: {self.why_not}."
         low, high = self.interval
@@ -71,7 +71,7 @@ class BetaPosterior:
 
 
 def beta_posterior(held: HeldOut, *, differ: bool = True) -> BetaPosterior:
-    """Posterior of β of one model.
+    """Compute the posterior of β of one model.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def beta_posterior(held: HeldOut, *, differ: bool = True) -> BetaPosterior:
 
 
 def design_effect(held: HeldOut) -> float:
-    """Variance of the score clustered by case over that of as many independent annotations, at least 1.
+    """Compute the variance of the score clustered by case over that of independent annotations, at least 1.
 
     Parameters
     ----------

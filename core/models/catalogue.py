@@ -1,4 +1,4 @@
-"""One way to fit any rater model: for pages and commands."""
+"""Common interface to fit any rater model, for pages and commands."""
 
 import time
 from collections.abc import Callable
@@ -19,7 +19,7 @@ Progress = Callable[..., None]
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to fit, and how; equal requests on equal data give equal fits. Build one with `request`.
+    """Request for a fit; equal requests on equal data give equal fits. Build one with `request`.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Request:
 
     @property
     def method(self) -> Method:
-        """What the model says of itself."""
+        """Method of the model."""
         return method_named("rater model", self.model)
 
     @property
@@ -46,22 +46,22 @@ class Request:
         return self.method.title
 
     def option(self, name: str) -> Any:
-        """What was chosen, or the default."""
+        """Return the chosen value of an option, or its default."""
         return dict(self.options).get(name, self.method.option(name).default)
 
     def by(self, way: str) -> "Request":
-        """The same model fitted in another way."""
+        """Return the same model fitted in another way."""
         return request(self.model, way, **dict(self.options))
 
 
 def request(model: str, way: str | None = None, **options: Any) -> Request:
-    """A request whose parts are checked.
+    """Build a request, and check its parts.
 
     Parameters
     ----------
     model : str
     way : str, optional
-        The quickest of the model where it is not given.
+        The quickest of the model if omitted.
     **options
         Of the model; what equals its default is left out.
 
@@ -79,7 +79,7 @@ def request(model: str, way: str | None = None, **options: Any) -> Request:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fitted:
-    """A fit with the data it is of.
+    """Fit with its data.
 
     Attributes
     ----------
@@ -104,7 +104,7 @@ class Fitted:
 
 
 def command_of(request: Request) -> str:
-    """The request on the command line, with FILE in the place of the file."""
+    """Return the command line of the request, with FILE in place of the file."""
     method, parts = request.method, []
     if method.variant is not None and method.name != method.command:
         parts.append(f"--{method.variant.option} {quote(method.variant.value)}")
@@ -123,14 +123,14 @@ def command_of(request: Request) -> str:
 
 
 def em_model(request: Request) -> EmModel:
-    """The model of a request by expectation-maximisation."""
+    """Build the model of a request by expectation-maximisation."""
     return request.method.make(
         **{name: value for name, value in request.options if not request.method.option(name).of_run}
     )
 
 
 def em_model_of(fit: RaterModelFit) -> EmModel | None:
-    """The model that a fit by expectation-maximisation is of, but for β and doubt; None of any other fit."""
+    """Return the EM model of a fit, without β and doubt; None for any other fit."""
     method = methods("rater model").get(fit.model)
     if fit.method != "em" or method is None:
         return None
@@ -149,7 +149,7 @@ def fit_request(
     dataset : Dataset
     token : CancelToken, optional
     progress : callable, optional
-        Told the share done, 0 to 1, and by samplers also what is being done.
+        Called with the share done, 0 to 1, and by samplers also what is being done.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Posterior predictive checks: do datasets that a fitted model makes up look like the data? [Han et al., 1.1, 6.1]."""
+"""Posterior predictive checks: datasets simulated from a fit, compared with the data [Han et al., 1.1, 6.1]."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class PredictiveCheck(Result):
     title : str
         What is counted, in words.
     labels : tuple of str
-        Of each statistic: the rater or the number of votes, with the class where there are more than two.
+        Of each statistic: the rater or the number of votes, with the class if there are more than two.
     class_code : ndarray of int64
         Class whose annotations a statistic counts. With two classes only the second, the positive one, is counted.
     place : ndarray of int64
@@ -51,7 +51,7 @@ class PredictiveCheck(Result):
     threshold : float
         0.025 / S.
     fails : bool or None
-        Whether the headline is below the threshold; None where it is, but fewer than 40 S replicates were possible.
+        Whether the headline is below the threshold; None if it is, but fewer than 40 S replicates were possible.
     n_replicates : int
     """
 
@@ -86,7 +86,7 @@ def predictive_checks(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[PredictiveCheck, PredictiveCheck]:
-    """Annotations per rater, and the histogram of votes per case, against replicates of the same design.
+    """Compare annotations per rater, and the histogram of votes per case, with replicates of the same design.
 
     With two classes the annotations of the second, ``dataset.classes[1]``, are counted; with more, those of every
     class. Raters without annotations and cases without annotations are left out.
@@ -124,7 +124,10 @@ def predictive_checks(
         raise NotApplicableError("Predictive checks need one class per annotation, out of two classes or more.")
     draws = np.ascontiguousarray(np.atleast_2d(draws), np.float64)
     if not len(draws) or not dataset.n_annotations:
-        raise InputError("There is nothing to replicate.", "Give at least one draw and one annotation.")
+        raise InputError(
+            "Cannot simulate replicates: there are no draws or no annotations.",
+            "Use at least one draw and one annotation.",
+        )
     layout = _Layout(dataset)
     observed = layout.statistics(np.ascontiguousarray(dataset.answer, np.int32))
     n_made = replicates_for(layout.most_statistics, n_replicates, dataset.n_annotations)
@@ -145,7 +148,7 @@ def _compared(
     token: CancelToken | None,
     progress: Callable[[float], None] | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Of each statistic P(replicated > observed), ties counted half, and low, median and high, shape (3, n)."""
+    """Compute for each statistic P(replicated > observed), ties counted half, and low, median and high, (3, n)."""
     seeds = np.random.SeedSequence(seed).generate_state(n_made)
     picks = (np.arange(n_made) * len(draws)) // n_made if n_made <= len(draws) else np.arange(n_made) % len(draws)
 
@@ -170,7 +173,7 @@ def _compared(
 
 
 def replicates_for(n_statistics: int, at_least: int, n_annotations: int) -> int:
-    """How many replicates: at least 40 per statistic of a kind, while they stay within `MOST_ANSWERS` annotations.
+    """Choose the number of replicates: at least 40 per statistic of a kind, within `MOST_ANSWERS` annotations.
 
     A statistic fails below 0.025 / S. With 40 S replicates that means that no replicate goes beyond the data, which
     under the true model happens to one of S statistics in 5% of datasets at most, as the threshold promises.
@@ -189,7 +192,7 @@ def replicates_for(n_statistics: int, at_least: int, n_annotations: int) -> int:
 
 
 class _Layout:
-    """Where each statistic of a dataset stands in one flat array: raters by class, then votes by class."""
+    """Places of the statistics of a dataset in one flat array: raters by class, then votes by class."""
 
     def __init__(self, dataset: Dataset):
         self.dataset = dataset
@@ -208,7 +211,7 @@ class _Layout:
         self.most_statistics = max(len(self.rater_entries), len(self.vote_entries))
 
     def statistics(self, answer: np.ndarray) -> np.ndarray:
-        """All statistics of one set of annotations, int64."""
+        """Compute all statistics of one set of annotations, int64."""
         dataset = self.dataset
         of_rater = np.empty((len(self.counted), dataset.n_raters), np.int64)
         of_votes = np.empty((len(self.counted), self.n_votes), np.int64)
@@ -263,7 +266,7 @@ def _check(
 
 
 def outcome(p: np.ndarray, n_replicates: int) -> tuple[float, float, bool | None]:
-    """Headline min(p, 1 - p) over statistics, the threshold 0.025 / S, and whether it fails (None: not resolved).
+    """Return headline min(p, 1 - p) over statistics, the threshold 0.025 / S, and whether it fails, None if unresolved.
 
     This is how table 2 of Han et al. is made: it neither doubles nor halves the smaller tail.
     """

@@ -18,7 +18,7 @@ def seconds_to_score(dataset: Dataset) -> float:
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     """
     n_folds = N_FOLDS * (N_SETS if dataset.n_annotations < FEWEST_FOR_ONE_SET else 1)
     step = _OF_CELL * _cells(dataset) + _OF_ANNOTATION * dataset.n_annotations * dataset.n_classes
@@ -31,7 +31,7 @@ def seconds_to_choose(dataset: Dataset) -> float:
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     """
     if _too_much(dataset):
         return 0.0
@@ -45,7 +45,7 @@ def check_cost(dataset: Dataset) -> None:
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Which model best predicts annotations it has not seen, each at its own β.
+"""Choice of the model that opens: the one that best predicts held-out annotations, each at its own β.
 
 `core.models.average` averages the models by these scores. A model that flips cases on which the raters agree cannot be
 chosen or averaged (`core.models.unanimous`). The smoothed vote opens if no model can, or if most raters give one class
@@ -42,7 +42,7 @@ _TOLD_FROM_EASY = 2 / 3
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Standing(Result):
-    """One model in the table.
+    """Held-out result of one model in the table.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Standing(Result):
     independent: float | None = None
 
     def request(self, repeats: Repeats = "independent", *, use_gold: bool = False) -> Request:
-        """How to fit it again.
+        """Return the request to fit it again.
 
         Raises
         ------
@@ -101,12 +101,12 @@ class Standing(Result):
 
     @property
     def by_vote(self) -> bool:
-        """Whether it counts votes and knows no raters."""
+        """True if it counts votes and has no raters."""
         return "vote" in self.candidate.ways
 
     @property
     def shown_at(self) -> dict[str, Any]:
-        """The options of the model that class probabilities are made with, but for those at their defaults."""
+        """Options of the model for class probabilities, without those at their defaults."""
         if self.by_vote:
             return {}
         tempered_too = self.held is not None and self.held.temper_prevalence
@@ -114,13 +114,13 @@ class Standing(Result):
 
     @property
     def within_one_se(self) -> bool:
-        """Whether the chosen model is ahead by no more than one standard error."""
+        """True if the chosen model is ahead by no more than one standard error."""
         return self.diff is not None and self.diff_se is not None and self.diff >= -self.diff_se
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Choice(Result):
-    """The models beside each other, best first, and the one that opens.
+    """Comparison of the models, best first, with the one that opens.
 
     Attributes
     ----------
@@ -168,12 +168,12 @@ class Choice(Result):
 
     @property
     def best(self) -> Standing:
-        """The standing of the model that opens."""
+        """Standing of the model that opens."""
         return next(each for each in self.standings if each.candidate.name == self.chosen)
 
     @property
     def flips(self) -> str:
-        """How many unanimous cases get another class by what opens, as a sentence; empty where there are none."""
+        """Sentence on how many unanimous cases get another class by the opening model; empty if none."""
         flipped = self.best.flipped
         if not self.n_unanimous or flipped is None:
             return ""
@@ -181,7 +181,7 @@ class Choice(Result):
         return f"{title} gives {flipped:,} of {cases} another class."
 
     def request(self, *, use_gold: bool = False) -> Request:
-        """How to fit the model that opens, at its β; see `Standing.request`."""
+        """Return the request to fit the opening model at its β; see `Standing.request`."""
         return self.best.request(use_gold=use_gold)
 
 
@@ -197,7 +197,7 @@ def choose(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Choice:
-    """Held-out scores of all candidates, and the one that opens.
+    """Compute held-out scores of all candidates, and choose the one that opens.
 
     Each is scored at its best β on the same folds; the best is chosen, of scores within 1e-6 (one standard error, where
     fewer than 5,000 annotations are held out) that with fewest parameters. If none can be, the smoothed vote is, and
@@ -255,7 +255,7 @@ def _part(progress: Callable[[float], None] | None, done: int, n: int) -> Callab
 
 
 def _votes(data: HeldOutData, dataset: Dataset, reference: Standing, token) -> list[Standing]:
-    """The smoothed vote, which opens if no model can, and the majority vote."""
+    """Return the smoothed vote, which opens if no model can, and the majority vote."""
     assert reference.fit is not None
     fit = SmoothedVote().smoothed(reference.fit, dataset)
     held = held_out_votes(data, fit.settings["strength"], token)
@@ -271,7 +271,7 @@ def _votes(data: HeldOutData, dataset: Dataset, reference: Standing, token) -> l
 
 
 def _judged(dataset: Dataset, standings: list[Standing]) -> list[Standing]:
-    """Standings of which none can open where most raters give one class."""
+    """Exclude rater models from opening if most raters give one class."""
     if not one_class_raters(dataset).most:
         return standings
     why = "Most raters give one class: which cases they annotate is the information, and it does not use that."
@@ -279,7 +279,7 @@ def _judged(dataset: Dataset, standings: list[Standing]) -> list[Standing]:
 
 
 def _counted(choice: Choice, dataset: Dataset) -> Choice:
-    """The choice with the number of unanimous cases, and how many of them each fit gives another class."""
+    """Add to the choice the number of unanimous cases, and how many of them each fit gives another class."""
     unanimous = unanimous_cases(dataset)
     standings = tuple(
         each if each.fit is None else replace(each, flipped=unanimous.n_flipped(each.fit)) for each in choice.standings
@@ -288,7 +288,7 @@ def _counted(choice: Choice, dataset: Dataset) -> Choice:
 
 
 def candidates_of(dataset: Dataset, difficulty: bool) -> list[Method]:
-    """Models that may open, those by expectation-maximisation first."""
+    """Return models that may open, those by expectation-maximisation first."""
     found = [one for one in methods("rater model").values() if one.opens is not None and one.opens(dataset)]
     quick = [one for one in found if "em" in one.ways]
     return [*quick, *(one for one in found if one not in quick)] if difficulty else quick
@@ -332,7 +332,7 @@ def standing_of(data: HeldOutData, dataset, candidate: Method, repeats, cases, t
 
 
 def _scored(plain: Standing, data: HeldOutData, repeats: Repeats, cases: bool, token, progress) -> HeldOut:
-    """The held-out score of a model, for every β."""
+    """Compute the held-out score of a model, for every β."""
     candidate = plain.candidate
     if tag := _effects(candidate):
         return held_out_difficulty(data, tag, token=token, progress=progress)
@@ -343,12 +343,12 @@ def _scored(plain: Standing, data: HeldOutData, repeats: Repeats, cases: bool, t
 
 
 def _effects(candidate: Method) -> str:
-    """Which of the difficulty models of two classes it is; empty of all others."""
+    """Return the effects of a difficulty model of two classes; empty for other models."""
     return "" if "em" in candidate.ways or candidate.variant is None else candidate.variant.value
 
 
 def has_case_effect(standing: Standing) -> bool:
-    """Whether a model has a difficulty of cases, which is part of the dependence of their annotations.
+    """Return True if a model has a difficulty of cases, which is part of the dependence of their annotations.
 
     Parameters
     ----------
@@ -362,7 +362,7 @@ def has_case_effect(standing: Standing) -> bool:
 
 
 def _shown(data: HeldOutData, dataset: Dataset, standing: Standing, independent: float | None, token) -> Standing:
-    """A scored model with class probabilities at their β and doubt.
+    """Return a scored model with class probabilities at their β and doubt.
 
     n annotations of a case are worth no more than its number of families; what independent raters would have, where it
     is known, is no dependence.
@@ -380,7 +380,7 @@ def _shown(data: HeldOutData, dataset: Dataset, standing: Standing, independent:
 
 
 def _beside_independent(choice: Choice, data: HeldOutData, dataset: Dataset, repeats, token, progress) -> Choice:
-    """The model that opens with what independent raters would have; the others without."""
+    """Add to the opening model the β of independent raters; leave the others without."""
     standings = []
     for each in choice.standings:
         if each.candidate.name == choice.chosen:
@@ -394,7 +394,7 @@ def _beside_independent(choice: Choice, data: HeldOutData, dataset: Dataset, rep
 
 
 def _with_independent(each: Standing, data: HeldOutData, dataset: Dataset, repeats, seed: int, token) -> Standing:
-    """A model with the β of independent raters, where its own is below 1 and no raters are of one family."""
+    """Return a model with the β of independent raters, if its own is below 1 and no raters form a family."""
     candidate, fit = each.candidate, each.fit
     settled = each.independent is not None or (each.beta == 1 and not each.doubt) or data.independent < 1
     if settled or fit is None or each.by_vote or _effects(candidate):
@@ -411,14 +411,14 @@ def _with_independent(each: Standing, data: HeldOutData, dataset: Dataset, repea
 
 
 def _fooled(data: HeldOutData) -> str:
-    """Why a model with case difficulty cannot open where most of what a case has was said by families of raters."""
+    """Explain why a model with case difficulty cannot open if families of raters gave most annotations."""
     if data.independent >= _TOLD_FROM_EASY:
         return ""
     return "Cases on which raters copied each other look like easy ones to it."
 
 
 def _run_away(dataset: Dataset, fit: RaterModelFit) -> str:
-    """Why a fit whose prevalence ends at one class cannot open, where the annotations do not agree with that."""
+    """Explain why a fit whose prevalence ends at one class cannot open if the annotations do not agree with that."""
     top = int(fit.prevalence.argmax())
     share = float((dataset.answer == top).mean())
     if fit.prevalence[top] < _RUN_AWAY or share >= _MIXED or len(fit.classes) < 2:
@@ -427,7 +427,7 @@ def _run_away(dataset: Dataset, fit: RaterModelFit) -> str:
 
 
 def _lost(dataset: Dataset, standing: Standing) -> str:
-    """Why a model that gives no case a class that raters do name cannot open beside one that loses none."""
+    """Explain why a model that loses a class that raters name cannot open if another model loses none."""
     if standing.fit is None or standing.excluded:
         return ""
     share = np.bincount(dataset.answer, minlength=dataset.n_classes) / max(dataset.n_annotations, 1)
@@ -438,7 +438,7 @@ def _lost(dataset: Dataset, standing: Standing) -> str:
 
 
 def _losing_no_class(dataset: Dataset, standings: list[Standing]) -> list[Standing]:
-    """Standings of which those that lose a class are excluded, unless all that can open do.
+    """Exclude standings that lose a class, unless all that can open do.
 
     Confusion matrices of raters who are often wrong predict a colleague as well with a class less; a case of that class
     then has it with a probability of 0.
@@ -481,7 +481,7 @@ def _ranked(dataset: Dataset, standings: list[Standing], data: HeldOutData, seed
 
 
 def _why_votes(dataset: Dataset, choice: Choice) -> str:
-    """Why no rater model opens."""
+    """Explain why no rater model opens."""
     found = one_class_raters(dataset)
     if found.most:
         return (
@@ -495,7 +495,7 @@ def _why_votes(dataset: Dataset, choice: Choice) -> str:
 
 
 def _simplest_of_the_best(able: list[tuple[Standing, HeldOut]], few: bool) -> tuple[Standing, HeldOut]:
-    """The best score; of those that cannot be told from it the one with the fewest parameters.
+    """Return the simplest of the best scores: the one with the fewest parameters among those not clearly different.
 
     Parameters
     ----------
@@ -518,14 +518,14 @@ def _simplest_of_the_best(able: list[tuple[Standing, HeldOut]], few: bool) -> tu
 
 
 def _dependence(dataset: Dataset, standings: list[Standing]) -> float | None:
-    """`Choice.dependence`, of the models by expectation-maximisation alone."""
+    """Compute `Choice.dependence` from the models by expectation-maximisation only."""
     quick = _losing_no_class(dataset, [each for each in standings if "em" in each.candidate.ways])
     able = [each.held for each in quick if each.held is not None and not each.excluded]
     return max(able, key=lambda held: held.score).fullest_beta if able else None
 
 
 def _no_better(best: HeldOut, shares: HeldOut) -> str:
-    """That the model that opens may know no more of held-out annotations than how common each class is."""
+    """Note that the opening model may not predict held-out annotations better than class frequencies."""
     ahead, error = best.difference(shares)
     if ahead > 2 * error:
         return ""
@@ -536,7 +536,7 @@ def _no_better(best: HeldOut, shares: HeldOut) -> str:
 
 
 def _together(found: tuple[tuple[str, ...], ...], n_raters: int) -> str:
-    """That some raters are not independent of each other; nothing where none are."""
+    """Note that some raters are not independent of each other; empty if none."""
     if not found:
         return ""
     who = f" {sum(map(len, found)):,} of {n_raters:,} raters"

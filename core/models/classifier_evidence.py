@@ -1,4 +1,4 @@
-"""A classifier as one more piece of evidence of the true class, with the weight that held-out annotations give it.
+"""Classifier as additional evidence of the true class, with a weight from held-out annotations.
 
 ``P(z_i) ∝ π_z^{1 − w} p_f(z | x_i)^w Π_j θ_{j,z,y}^β``: the classifier's probabilities take the place of the
 prevalence, which they contain, to the power w. At w = 0 this is the fit as it is; at w = 1, with β = 1, Bayes' rule
@@ -39,7 +39,7 @@ _TINY = float(np.log(_LEAST))
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class EvidenceWeight(Result):
-    """What held-out annotations say of a classifier's weight; nats per hidden annotation.
+    """Held-out scores by the weight of a classifier; nats per hidden annotation.
 
     Attributes
     ----------
@@ -79,34 +79,36 @@ class EvidenceWeight(Result):
 
     @property
     def best(self) -> int:
-        """Where the weight with the best score stands in `WEIGHTS`; of equal scores (1e-12) the least."""
+        """Place of the weight with the best score in `WEIGHTS`; the smallest of equal scores (1e-12)."""
         return int(np.flatnonzero(self.scores >= self.scores.max() - 1e-12)[0])
 
     def gain(self, place: int) -> tuple[float, float]:
-        """Score at a weight less that without the classifier, with its standard error clustered by case."""
+        """Return the score at a weight less that without the classifier, with its standard error clustered by case."""
         apart = self.by_case[:, place] - self.by_case[:, 0]
         return float(apart.sum() / self.n_of_case.sum()), clustered_error(apart, self.n_of_case)
 
     @property
     def weight(self) -> float:
-        """The best weight; 0 unless it is ahead of 0 by more than one standard error."""
+        """Best weight; 0 unless it is ahead of 0 by more than one standard error."""
         gain, error = self.gain(self.best)
         return float(WEIGHTS[self.best]) if gain > error else 0.0
 
     def words(self) -> str:
-        """What counts and why, in a sentence; the classifier's name as it is, to be escaped where it is shown."""
+        """Describe in a sentence whether the classifier counts, and why; its name must be escaped before display."""
         gain, error = self.gain(self.best)
         if not self.weight:
             told = (
-                f"ahead of none by {number(gain, 3)} ± {number(error, 3)} nats an annotation" if self.best else "behind"
+                f"ahead of weight 0 by {number(gain, 3)} ± {number(error, 3)} nats per annotation"
+                if self.best
+                else "behind"
             )
-            return f"{self.classifier} is not counted: held-out annotations do not surely gain by it ({told})."
+            return f"{self.classifier} is not used: it does not clearly improve held-out predictions ({told})."
         left = self.n_cases - self.n_predicted
         without = f" {plural(left, 'case')} without a prediction stay as they are." if left else ""
         return (
-            f"{self.classifier} counts as evidence with weight {number(self.weight, 1)}: held-out annotations are "
-            f"foretold better by {number(gain, 3)} ± {number(error, 3)} nats each.{without} Errors that it shares with "
-            "the raters, for example because it was trained on what they said, cannot be seen."
+            f"{self.classifier} counts as evidence with weight {number(self.weight, 1)}: held-out predictions improve "
+            f"by {number(gain, 3)} ± {number(error, 3)} nats each.{without} Errors that it shares with "
+            "the raters, for example because it was trained on their annotations, cannot be detected."
         )
 
 
@@ -122,12 +124,12 @@ def evidence_weight(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> EvidenceWeight:
-    """The held-out score of a model by the weight of a classifier.
+    """Compute the held-out score of a model by the weight of a classifier.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     model : EmModel
     classifier : str
         Name of the classifier; no rater's.
@@ -141,7 +143,7 @@ def evidence_weight(
         Of the folds; those of `core.models.choose` at the same seed.
     token : CancelToken, optional
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Raises
     ------
@@ -188,7 +190,7 @@ def _add_scores(data: HeldOutData, refit, log_theta, point, log_prior, given: np
 
 
 def _prior(log_prior: np.ndarray, given: np.ndarray, weight: float) -> np.ndarray:
-    """``(1 − w) ln π + w ln p_f`` of some cases, shape (n_cases, n_classes); ``ln π`` without a prediction."""
+    """Compute ``(1 − w) ln π + w ln p_f`` of some cases, (n_cases, n_classes); ``ln π`` without a prediction."""
     plain = np.maximum(log_prior, _TINY)
     if not weight:
         return np.broadcast_to(plain, given.shape)
@@ -202,7 +204,7 @@ def _normalised(logs: np.ndarray) -> np.ndarray:
 
 
 def _checked(dataset: Dataset, classifier: str, probability: np.ndarray) -> np.ndarray:
-    """The probabilities, none below `FLOOR`, so that no class is ruled out by a list that ends."""
+    """Check the probabilities, and raise them to `FLOOR`, so that a short list excludes no class."""
     if classifier in dataset.raters:
         raise InputError(
             f"{classifier!r} is a rater of these data and would count twice.",
@@ -213,13 +215,13 @@ def _checked(dataset: Dataset, classifier: str, probability: np.ndarray) -> np.n
         raise InputError(
             f"The probabilities of {classifier} have the shape {given.shape}, the data "
             f"{(dataset.n_cases, dataset.n_classes)}.",
-            "Give a row for each case and a column for each class.",
+            "Use one row per case and one column per class.",
         )
     told = np.isfinite(given.sum(axis=1))
     if not told.any():
-        raise InputError(f"{classifier} predicts no case of these data.", "Look at the case ids.")
+        raise InputError(f"{classifier} predicts no case of these data.", "Check the case IDs.")
     if (given[told] < 0).any() or (abs(given[told].sum(axis=1) - 1) > _SUM).any():
-        raise InputError(f"The scores of {classifier} are no probabilities.", "Give shares that sum to one.")
+        raise InputError(f"The scores of {classifier} are not probabilities.", "Use shares that sum to one.")
     given = np.maximum(given, FLOOR)
     return np.where(np.expand_dims(told, 1), given / given.sum(axis=1, keepdims=True), np.nan)
 
@@ -231,7 +233,7 @@ def with_classifier(
     probability: np.ndarray,
     token: CancelToken | None = None,
 ) -> RaterModelFit:
-    """The same fit with a classifier as evidence in its class probabilities; at weight 0 the fit itself.
+    """Add a classifier as evidence to a fit's class probabilities; at weight 0 the fit is returned.
 
     Parameters
     ----------
@@ -241,7 +243,7 @@ def with_classifier(
     found : EvidenceWeight
         Of the same classifier and model.
     probability : ndarray, shape (n_cases, n_classes)
-        As of `evidence_weight`.
+        See `evidence_weight`.
     token : CancelToken, optional
 
     Returns
@@ -253,7 +255,7 @@ def with_classifier(
     Raises
     ------
     InputError
-        The fit is of other data, or by no expectation-maximisation, or has a classifier already.
+        The fit belongs to other data, or by no expectation-maximisation, or has a classifier already.
     """
     if fit.method != "em" or fit.cases != dataset.cases or fit.classes != dataset.classes:
         raise InputError(
@@ -283,7 +285,7 @@ def with_classifier(
 
 
 def _believed(fit: RaterModelFit, data: Design, given: np.ndarray, weight: float, token) -> np.ndarray:
-    """Class probabilities with the classifier; gold cases that are held fixed, and those without predictions, stay."""
+    """Compute class probabilities with the classifier; fixed gold cases, and those without predictions, stay."""
     tempered_too = bool(fit.settings.get(OPTION, False))
     doubt = float(fit.settings.get("doubt", 0.0))
     plain = tempered_posterior(data, point_of(fit), fit.beta, 0.0, tempered_too, token)
@@ -301,7 +303,7 @@ def _not_judged(classifier: str) -> str:
 
 
 def evidence_settings(fit: RaterModelFit) -> dict[str, str]:
-    """The classifier in a fit and its weight, as exports name them; empty without one."""
+    """Return the classifier in a fit and its weight, as exports name them; empty without one."""
     if CLASSIFIER not in fit.settings:
         return {}
     weight = typed(round(fit.settings[WEIGHT], 6))
@@ -309,13 +311,13 @@ def evidence_settings(fit: RaterModelFit) -> dict[str, str]:
 
 
 def check_not_evidence(fit: RaterModelFit, classifiers: tuple[str, ...] | None = None) -> None:
-    """Refuse a truth that a classifier is part of, where that classifier is to be judged.
+    """Refuse a truth with a classifier as evidence if that classifier is to be judged.
 
     Parameters
     ----------
     fit : RaterModelFit
     classifiers : tuple of str, optional
-        Who is judged; anybody where not given.
+        Who is judged; anybody if omitted.
 
     Raises
     ------

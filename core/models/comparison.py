@@ -1,4 +1,4 @@
-"""Fits beside each other, beside the majority vote, and beside the classes that are known."""
+"""Comparison of fits with each other, with the majority vote, and with known classes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,12 +21,12 @@ FEWEST_FOR_CURVE = 100  # gold cases
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ModelAgreement:
-    """How near fits of one dataset are to each other; axes of the matrices are fits, in the order they were given.
+    """Similarity of fits of one dataset; axes of the matrices are fits, in the given order.
 
     Attributes
     ----------
     same_top : ndarray, shape (n_fits, n_fits)
-        Share of cases with the same most probable class; tied classes share the case.
+        Share of cases with the same most likely class; tied classes share the case.
     distance : ndarray, shape (n_fits, n_fits)
         Mean over cases of the total-variation distance of the class probabilities, 0 to 1.
     n_cases : int
@@ -40,7 +40,7 @@ class ModelAgreement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Calibration:
-    """How often what is said with a probability is so, in bins of equal width; empty bins are left out.
+    """Calibration of probabilities in bins of equal width; empty bins are left out.
 
     Attributes
     ----------
@@ -65,13 +65,13 @@ class GoldScore:
     n_cases : int
         Known, with an annotation.
     accuracy, low, high : float
-        Share of them whose most probable class is the known one (tied classes share it), with Wilson's interval.
+        Share of them whose most likely class is the known one (tied classes share it), with Wilson's interval.
     log_loss : float
         Mean of −ln of the probability of the gold class, which is taken as `FLOOR` at least.
     n_floored : int
         Cases where it is below `FLOOR`.
     calibration : Calibration
-        Of the most probable class, or of the class asked for.
+        Of the most likely class, or of the class asked for.
     """
 
     n_cases: int
@@ -84,7 +84,7 @@ class GoldScore:
 
 
 def compare_fits(dataset: Dataset, fits: Sequence[RaterModelFit]) -> ModelAgreement:
-    """Every two of several fits of ``dataset``, on cases with an annotation.
+    """Compare every two of several fits of ``dataset``, on cases with an annotation.
 
     Raises
     ------
@@ -95,7 +95,7 @@ def compare_fits(dataset: Dataset, fits: Sequence[RaterModelFit]) -> ModelAgreem
     """
     for fit in fits:
         if fit.cases != dataset.cases or fit.classes != dataset.classes:
-            raise InputError(f"The fit of {fit.model} is of other cases or classes.", "Fit this dataset.")
+            raise InputError(f"The fit of {fit.model} belongs to other cases or classes.", "Fit this dataset.")
     rated = np.diff(dataset.case_ptr) > 0
     if not rated.any():
         raise NotApplicableError("No case has an annotation, so there is nothing to compare.")
@@ -113,20 +113,20 @@ def compare_fits(dataset: Dataset, fits: Sequence[RaterModelFit]) -> ModelAgreem
 def against_gold(
     dataset: Dataset, fit: RaterModelFit, *, of_class: int | None = None, n_bins: int = 10, level: float = 0.95
 ) -> GoldScore:
-    """Accuracy, log loss and calibration of a fit on gold cases.
+    """Compute accuracy, log loss and calibration of a fit on gold cases.
 
     Parameters
     ----------
     dataset : Dataset
         With gold.
     fit : RaterModelFit
-        Of these data, gold not held fixed.
+        Fit of these data, gold not held fixed.
     of_class : int, optional
-        Calibrate the probability of this class; not given, that of each case's most probable class.
+        Calibrate the probability of this class; not given, that of each case's most likely class.
     n_bins : int
         Between probability 0 and 1.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def against_gold(
 
 
 def most_moved(fit: RaterModelFit, vote: RaterModelFit) -> np.ndarray:
-    """Codes of the classes by how far a fit moves their share from that by vote; the commonest first where it ties.
+    """Sort codes of classes by the difference of a fit's share from that by vote; ties by frequency.
 
     Parameters
     ----------
@@ -173,7 +173,7 @@ def most_moved(fit: RaterModelFit, vote: RaterModelFit) -> np.ndarray:
 
 
 def top_shares(probability: np.ndarray) -> np.ndarray:
-    """Each case shared by its most probable classes, shape (n_cases, n_classes)."""
+    """Return each case's shares of its most likely classes, shape (n_cases, n_classes)."""
     top = np.isclose(probability, probability.max(axis=1, keepdims=True), rtol=1e-9, atol=1e-12)
     return top / top.sum(axis=1, keepdims=True)
 
@@ -204,16 +204,16 @@ _TIED = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class ModelsAgree:
-    """How far models name the same classes.
+    """Agreement of models on classes.
 
     Attributes
     ----------
     n_models, n_cases : int
         Models, and cases that were looked at.
     n_same : int
-        Cases in which every model has one most probable class, and all the same.
+        Cases in which every model has one most likely class, and all the same.
     n_tied : int
-        Cases in which some model has several most probable classes.
+        Cases in which some model has several most likely classes.
     name : str
         The class on whose prevalence they differ most.
     low, high : float
@@ -230,7 +230,7 @@ class ModelsAgree:
 
     @property
     def words(self) -> str:
-        """The sentence."""
+        """Sentence on the agreement of models."""
         low, high = percent(self.low), percent(self.high)
         tied = f" ({self.n_tied:,} tied)" if self.n_tied else ""
         return (
@@ -240,7 +240,7 @@ class ModelsAgree:
 
 
 def models_agree(fits: Sequence[RaterModelFit], cases: np.ndarray) -> ModelsAgree:
-    """How far fits of the same data agree.
+    """Compute how far fits of the same data agree.
 
     Parameters
     ----------
@@ -269,14 +269,14 @@ def models_agree(fits: Sequence[RaterModelFit], cases: np.ndarray) -> ModelsAgre
 
 @dataclass(frozen=True, slots=True)
 class VoteChanges:
-    """A fit beside the vote.
+    """Comparison of a fit with the vote.
 
     Attributes
     ----------
     n_changed : int
-        Cases with a majority whose most probable class is another one.
+        Cases with a majority whose most likely class is another one.
     n_decided : int
-        Tied cases whose most probable class has a probability of `core.thresholds.TIE_DECIDED` or more.
+        Tied cases whose most likely class has a probability of `core.thresholds.TIE_DECIDED` or more.
     n_tied, n_cases : int
         Tied cases, and cases with an annotation.
     classifier : str
@@ -291,7 +291,7 @@ class VoteChanges:
 
     @property
     def words(self) -> str:
-        """The same as a sentence without its full stop."""
+        """Sentence on the changes, without its full stop."""
         cases = plural(self.n_cases, "case")
         weighing = f"Weighing raters, with {self.classifier} as evidence," if self.classifier else "Weighing raters"
         if self.n_decided and not self.n_changed:
@@ -301,7 +301,7 @@ class VoteChanges:
 
 
 def vote_changes(fit: RaterModelFit, vote: RaterModelFit, answered: np.ndarray) -> VoteChanges:
-    """What a fit changes of the vote on the same cases and classes.
+    """Compute the changes of a fit from the vote on the same cases and classes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the two Bayesian confusion-matrix models have in common: data, likelihood of a case, simulation, starts."""
+"""Common parts of the Bayesian confusion-matrix models: data, likelihood of a case, simulation, starts."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ _PATTERN_CELLS = 4_000_000
 
 
 def contrasts(n_classes: int) -> np.ndarray:
-    """Orthonormal basis of the vectors that sum to 0, shape (n_classes, n_classes - 1): Helmert's."""
+    """Build an orthonormal basis of the vectors that sum to 0, shape (n_classes, n_classes - 1): Helmert's."""
     basis = np.zeros((n_classes, n_classes - 1))
     for m in range(n_classes - 1):
         basis[: m + 1, m] = 1.0
@@ -23,18 +23,18 @@ def contrasts(n_classes: int) -> np.ndarray:
 
 
 def log_softmax(x: np.ndarray) -> np.ndarray:
-    """Logs of softmax along the last axis."""
+    """Compute logs of softmax along the last axis."""
     x = x - x.max(axis=-1, keepdims=True)
     return x - np.log(np.exp(x).sum(axis=-1, keepdims=True))
 
 
 class ConfusionDensity:
-    """A posterior over prevalence and one confusion matrix per rater, true classes summed out.
+    """Posterior of prevalence and one confusion matrix per rater, with true classes summed out.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     """
 
     name = ""
@@ -50,42 +50,42 @@ class ConfusionDensity:
 
     @property
     def settings(self) -> dict:
-        """What was chosen for the model, as a fit tells it."""
+        """Settings of the model, as reported by a fit."""
         raise NotImplementedError
 
     def job(self) -> tuple[dict, dict[str, np.ndarray]]:
-        """Settings and arrays for `from_job`."""
+        """Return settings and arrays for `from_job`."""
         raise NotImplementedError
 
     @classmethod
     def from_job(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "ConfusionDensity":
-        """The same density from what `job` gave."""
+        """Build the same density from the result of `job`."""
         raise NotImplementedError
 
     def logs(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Log prevalence, (n_draws, n_classes), and log confusion, (n_draws, n_raters, n_classes, n_classes)."""
+        """Return log prevalence, (n_draws, n_classes), and log confusion, (n_draws, n_raters, n_classes, n_classes)."""
         raise NotImplementedError
 
     def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """Log posterior density up to a constant, with its gradient."""
+        """Compute the log posterior density up to a constant, with its gradient."""
         raise NotImplementedError
 
     def vote_start(self, log_prevalence: np.ndarray, log_confusion: np.ndarray) -> np.ndarray:
-        """Coordinates of given parameters, shape (ndim,)."""
+        """Return the coordinates of given parameters, shape (ndim,)."""
         raise NotImplementedError
 
     def further_parameters(self, draws: np.ndarray, level: float) -> dict[str, np.ndarray]:
-        """Parameters beyond prevalence and confusion, by name, for a fit."""
+        """Return parameters beyond prevalence and confusion, by name, for a fit."""
         return {}
 
     def starts(self, n_chains: int, seed: int) -> np.ndarray:
-        """The posterior mode nearest to the vote, plus noise of sd 0.3 on every coordinate."""
+        """Return the posterior mode nearest to the vote, plus noise of sd 0.3 on every coordinate."""
         mode = self.mode()
         rng = np.random.default_rng([seed & 0xFFFFFFFF, 1])
         return mode + rng.normal(scale=START_SPREAD, size=(n_chains, mode.size))
 
     def mode(self) -> np.ndarray:
-        """Where the posterior is highest near the vote, shape (ndim,)."""
+        """Find the maximum of the posterior near the vote, shape (ndim,)."""
         if self._mode is None:
             self._mode = self._climb(self._from_vote())
         return self._mode
@@ -108,7 +108,7 @@ class ConfusionDensity:
         )
 
     def quantities(self, draws: np.ndarray) -> dict[str, np.ndarray]:
-        """Prevalence, accuracy of each rater, and confusion matrices."""
+        """Return prevalence, accuracy of each rater, and confusion matrices."""
         log_prevalence, log_confusion = self.logs(draws)
         prevalence, confusion = np.exp(log_prevalence), np.exp(log_confusion)
         return {
@@ -118,7 +118,7 @@ class ConfusionDensity:
         }
 
     def posteriors(self, draws: np.ndarray):
-        """For blocks of patterns in order: P(true class), (n_draws, n, n_classes), and ln P(pattern), (n_draws, n)."""
+        """Yield P(true class), (n_draws, n, n_classes), and ln P(pattern), (n_draws, n), for blocks of patterns."""
         own = self.patterns
         log_prevalence, log_theta = self._kernel_logs(draws)
         size = max(1, _PATTERN_CELLS // max(1, log_prevalence.size))
@@ -128,7 +128,7 @@ class ConfusionDensity:
         )
 
     def expected_answers(self, theta: np.ndarray) -> np.ndarray:
-        """Annotations of each rater by true class, as one point expects them, shape (n_raters, n_classes)."""
+        """Compute expected annotations of each rater by true class at one point, shape (n_raters, n_classes)."""
         posterior = np.concatenate([part[0] for part, _ in self.posteriors(theta[None])])
         expected = np.zeros((self.n_raters, self.n_classes))
         pattern = self.patterns.pattern_of_case[self.dataset.case_of_annotation]
@@ -136,7 +136,7 @@ class ConfusionDensity:
         return expected
 
     def likelihood_at(self, log_prevalence: np.ndarray, log_confusion: np.ndarray) -> float:
-        """Log likelihood of all the data at one value of prevalence and confusion matrices."""
+        """Compute the log likelihood of all the data at one value of prevalence and confusion matrices."""
         own = self.patterns
         log_theta = np.ascontiguousarray(log_confusion.transpose(0, 2, 1).reshape(1, -1, self.n_classes))
         n_patterns = own.count.size
@@ -146,11 +146,11 @@ class ConfusionDensity:
         return float(own.count @ of_pattern[0])
 
     def log_likelihood(self, draws: np.ndarray) -> np.ndarray:
-        """Log probability of one case of each pattern given the draws, shape (n_draws, n_patterns)."""
+        """Compute the log probability of one case of each pattern given the draws, shape (n_draws, n_patterns)."""
         return np.concatenate([part for _, part in self.posteriors(draws)], axis=1)
 
     def simulate(self, theta: np.ndarray, seed: int) -> np.ndarray:
-        """Annotations of a replicated dataset of the same design, with new truths, int32, shape (n_annotations,)."""
+        """Simulate annotations of a dataset of the same design, with new truths, int32, shape (n_annotations,)."""
         own = self.dataset
         rng = np.random.default_rng(seed)
         log_prevalence, log_confusion = (part[0] for part in self.logs(np.asarray(theta)[None]))

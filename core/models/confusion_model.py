@@ -1,4 +1,4 @@
-"""What Bayesian confusion-matrix models ask of the data, and how they are fitted."""
+"""Bayesian confusion-matrix models: requirements on the data, and fitting."""
 
 from typing import ClassVar, Literal
 
@@ -17,7 +17,7 @@ from .sizes import check_size
 
 
 class ConfusionModel:
-    """A model that has a `ConfusionDensity`.
+    """Base class of models with a `ConfusionDensity`.
 
     Attributes
     ----------
@@ -32,11 +32,11 @@ class ConfusionModel:
     target_accept: ClassVar[float] = TARGET_ACCEPT
 
     def density(self, dataset: Dataset) -> ConfusionDensity:
-        """The posterior as the sampler sees it."""
+        """Build the posterior for the sampler."""
         raise NotImplementedError
 
     def summarise(self, density: ConfusionDensity, draws: np.ndarray, method: str, level: float) -> RaterModelFit:
-        """What draws amount to; see `core.models.nuts.density.Summarise`.
+        """Summarise draws; see `core.models.nuts.density.Summarise`.
 
         Parameters
         ----------
@@ -46,7 +46,7 @@ class ConfusionModel:
         method : str
             "map" or "nuts".
         level : float
-            Of intervals, 0 to 1.
+            Confidence level of intervals, 0 to 1.
         """
         return summarise(self.name, density, draws, method, level)
 
@@ -63,32 +63,32 @@ class ConfusionModel:
         token: CancelToken | None = None,
         progress: Progress | None = None,
     ) -> BayesianFit:
-        """By the mode at once ("map"), or by chains ("nuts"); see `core.models.nuts.fitting`.
+        """Fit by the mode ("map"), or by chains ("nuts"); see `core.models.nuts.fitting`.
 
         Parameters
         ----------
         dataset : Dataset
-            Of single classes, with raters who are identified.
+            Dataset of single classes, with raters who are identified.
         method : {"map", "nuts"}
             The mode alone, or chains.
         n_draws, n_tune, n_chains : int
             Draws and steps of tuning of each chain, and how many chains; of "nuts".
         seed : int
         level : float
-            Of intervals, 0 to 1.
+            Confidence level of intervals, 0 to 1.
         token : CancelToken, optional
         progress : callable, optional
-            Told the share done, 0 to 1, and what is being done in words.
+            Called with the share done, 0 to 1, and what is being done in words.
 
         Raises
         ------
         InputError
-            There is no such method.
+            The method is unknown.
         NotApplicableError
             The annotations are not single classes, fewer than two classes are declared, raters are anonymous, or there
             is no annotation.
         LimitError
-            The tables or the draws would not fit.
+            The tables or the draws would not fit into memory.
         core.runtime.processes.WorkerError
             The sampler's process ended without a result.
         Cancelled
@@ -120,7 +120,7 @@ def check_answers(title: str, dataset: Dataset) -> None:
     """Raise unless a confusion-matrix model can be fitted to the data."""
     check_size(title, dataset)
     if not dataset.raters_identified:
-        raise NotApplicableError("The annotations are anonymous, so the accuracy of a rater cannot be estimated.")
+        raise NotApplicableError("Cannot estimate the accuracy of raters: the annotations are anonymous.")
     if dataset.n_classes < 2:
         raise NotApplicableError(f"{title} needs at least two classes; {dataset.n_classes:,} is declared.")
     if not np.size(dataset.answer):

@@ -1,4 +1,4 @@
-"""What draws of prevalence and confusion matrices amount to: means, intervals, class probabilities, remarks."""
+"""Summary of draws of prevalence and confusion matrices: means, intervals, class probabilities, notes."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from .result import RaterModelFit, Spread, Uncertainty, expected_annotations, wo
 
 
 def summarise(model: str, density: ConfusionDensity, draws: np.ndarray, method: str, level: float) -> RaterModelFit:
-    """The fit that draws amount to; one draw gives no intervals.
+    """Summarise draws in a fit; one draw gives no intervals.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def summarise(model: str, density: ConfusionDensity, draws: np.ndarray, method: 
     method : str
         "map" or "nuts".
     level : float
-        Of intervals, 0 to 1.
+        Confidence level of intervals, 0 to 1.
     """
     dataset = density.dataset
     drawn = density.quantities(draws)
@@ -66,7 +66,7 @@ def summarise(model: str, density: ConfusionDensity, draws: np.ndarray, method: 
 
 
 def spread_over_draws(draws: np.ndarray, level: float) -> np.ndarray:
-    """Standard deviation and the ends of the equal-tailed interval over the first axis, stacked."""
+    """Compute the standard deviation and the ends of the equal-tailed interval over the first axis, stacked."""
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2], axis=0)
     return np.stack([draws.std(axis=0, ddof=1), low, high])
 

@@ -1,10 +1,10 @@
-"""Parameters that have not seen the annotations they judge.
+"""Cross-fitting: parameters from fits without the annotations that they judge.
 
 An annotation that helped to estimate the confusion matrices of all other raters speaks in its own favour when they say
 how likely it is right: where raters meet few cases of a class, mistakes that two of them share are learned as if they
 were the truth. So the annotations of each case are spread over folds, and a few steps of expectation-maximisation from
 the fit without those of a fold forget most of what they taught. The steps start at the fit, so that classes keep their
-places; starting anew, as held-out scores do, forgets all, but a fold with few annotations ends elsewhere.
+places; starting again, as held-out scores do, forgets all, but a fold with few annotations ends elsewhere.
 """
 
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class CrossFit:
 
 
 def cross_fit(dataset: Dataset, fit: RaterModelFit, *, token: CancelToken | None = None) -> CrossFit:
-    """Every annotation's fold, and the parameters of the fit without the annotations of that fold.
+    """Compute every annotation's fold, and the parameters of the fit without the annotations of that fold.
 
     All annotations of a rater on a case are in one fold. Pseudo-counts are those of all data. A fit that is not by
     expectation-maximisation has one fold and its own parameters; so has a fold that leaves nothing to estimate.
@@ -52,7 +52,7 @@ def cross_fit(dataset: Dataset, fit: RaterModelFit, *, token: CancelToken | None
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     fit : RaterModelFit
         Of ``dataset``.
     token : CancelToken, optional

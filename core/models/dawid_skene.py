@@ -46,7 +46,7 @@ class DawidSkene(EmModel):
     title = "Dawid-Skene"
 
     def problem_of(self, data: Design, token: CancelToken | None = None) -> Problem:
-        """A design with the prior; see `EmModel.problem_of`."""
+        """Build the design with the prior; see `EmModel.problem_of`."""
         smoothing = self.smoothing or default_smoothing(data.dataset)
         family = FullRows()
         if smoothing == "diagonal":
@@ -63,19 +63,19 @@ class DawidSkene(EmModel):
 
 @dataclass(frozen=True, slots=True)
 class FullRows:
-    """Every row of every confusion matrix is free."""
+    """Family in which every row of every confusion matrix is free."""
 
     name: str = "dawid-skene"
     one_by_one: ClassVar[bool] = True
 
     def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Shares of the expected annotations; uniform where there are none."""
+        """Compute shares of the expected annotations; uniform if there are none."""
         theta = np.empty(counts.shape)
         row_shares(np.ascontiguousarray(counts), theta)
         return theta, {}
 
     def chart(self, theta: np.ndarray, parameters: dict[str, np.ndarray], counts: np.ndarray) -> SimplexChart:
-        """Logits of the annotations within each row.
+        """Return logits of the annotations within each row.
 
         Parameters
         ----------
@@ -100,8 +100,8 @@ METHOD = em_method(
     "dawid-skene",
     "Dawid-Skene",
     DawidSkene,
-    plainly="Finds out which raters can be trusted by how well they fit with the others, and weighs their annotations "
-    "so.",
+    plainly="Estimates the accuracy of raters from their agreement with the others, and weights their annotations "
+    "accordingly.",
     exactly="Latent class model with a confusion matrix per rater, by EM in log space; assumes that raters err "
     "independently given the class (Dawid & Skene 1979).",
     sources=(DAWID_SKENE_1979,),
@@ -118,8 +118,8 @@ EMPIRICAL = em_method(
     "dawid-skene-empirical",
     "Dawid-Skene, empirical Bayes",
     partial(DawidSkene, "empirical"),
-    plainly="Dawid-Skene that shrinks a rater's row of a class towards what they do on other classes, and raters "
-    "towards the mean of all raters, as far as the differences between them suggest.",
+    plainly="Dawid-Skene for sparse data: each rater's confusion matrix is shrunk towards that rater's overall "
+    "accuracy and towards the average rater.",
     exactly="Rows of confusion matrices are Dirichlet around the pooled rows with one factor of each rater on the odds "
     "of being right, their concentrations by the marginal likelihood of the expected counts (Minka's fixed point), and "
     "their posterior means in the E-step.",

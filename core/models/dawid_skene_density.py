@@ -1,4 +1,4 @@
-"""Posterior of Dawid-Skene under Dirichlet priors, as the sampler sees it."""
+"""Posterior of Dawid-Skene under Dirichlet priors, for the sampler."""
 
 import numpy as np
 
@@ -35,26 +35,26 @@ class DawidSkeneDensity(ConfusionDensity):
         return dict(zip(("prevalence_prior", "diagonal", "off_diagonal"), map(float, parameters), strict=True))
 
     def job(self) -> tuple[dict, dict[str, np.ndarray]]:
-        """Sizes, and annotations and priors."""
+        """Return sizes, annotations and priors."""
         settings, arrays = packed(self.dataset)
         return settings, arrays | {"prevalence_prior": self.prevalence_prior, "row_prior": self.row_prior}
 
     @classmethod
     def from_job(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "DawidSkeneDensity":
-        """The same posterior, without the names of cases and raters."""
+        """Build the same posterior, without the names of cases and raters."""
         return cls(unpacked(settings, arrays), arrays["prevalence_prior"], arrays["row_prior"])
 
     def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """Log posterior density up to a constant, with its gradient."""
+        """Compute the log posterior density up to a constant, with its gradient."""
         return dirichlet_density(theta, self.basis, *self.patterns.design, self.prevalence_prior, self.row_prior)
 
     def logs(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Log prevalence and log confusion of draws."""
+        """Return log prevalence and log confusion of draws."""
         rows = draws.reshape(len(draws), -1, self.n_classes - 1)
         logs = log_softmax(rows @ self.basis.T)
         return logs[:, 0], logs[:, 1:].reshape(len(draws), self.n_raters, self.n_classes, self.n_classes)
 
     def vote_start(self, log_prevalence: np.ndarray, log_confusion: np.ndarray) -> np.ndarray:
-        """Coordinates of given parameters."""
+        """Return the coordinates of given parameters."""
         rows = np.concatenate((log_prevalence[None], log_confusion.reshape(-1, self.n_classes)))
         return (rows @ self.basis).ravel()

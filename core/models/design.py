@@ -1,4 +1,4 @@
-"""One dataset made ready for expectation-maximisation."""
+"""Design: one dataset prepared for expectation-maximisation."""
 
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -24,7 +24,7 @@ UNWEIGHTED = np.empty(0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Design:
-    """Annotations as the kernels take them.
+    """Annotations in the form that kernels take.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Design:
     start : ndarray, shape (n_cases, n_classes)
         Vote shares (ties split), and certainty where the class is known.
     known : ndarray of int32, shape (n_cases,) or (0,)
-        Class of a case that is held fixed, or -1; empty where none is.
+        Class of a case that is held fixed, or -1; empty if none is.
     chunks : list of (int, int)
     repeats : str
     n_repeats : int
@@ -63,14 +63,14 @@ class Design:
         weight: np.ndarray = UNWEIGHTED,
         token: CancelToken | None = None,
     ) -> tuple[float, np.ndarray, np.ndarray]:
-        """The step E: see `core.models.em.expect`.
+        """Run the E step: see `core.models.em.expect`.
 
         Parameters
         ----------
         log_theta : ndarray, shape (n_cells, n_classes)
         log_prevalence : ndarray, shape (n_classes,)
         posterior, weight, token
-            As of `core.models.em.expect`.
+            See `core.models.em.expect`.
         """
         keep = posterior is not None
         into = posterior if keep else np.empty((0, log_prevalence.size))
@@ -82,7 +82,7 @@ class Design:
         return reduce(add_results, map_chunks(one, self.chunks, token=token))
 
     def counted(self, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Expected cases by class and annotations by (cell, class), from class probabilities of the cases."""
+        """Count expected cases by class and annotations by (cell, class), from class probabilities of the cases."""
 
         def one(chunk: tuple[int, int]):
             pointer = self.dataset.case_ptr[chunk[0] : chunk[1] + 1]
@@ -91,24 +91,24 @@ class Design:
         return reduce(add_results, map_chunks(one, self.chunks))
 
     def room_for_posterior(self) -> np.ndarray:
-        """Where class probabilities go at the end of a climb, shape (n_cases, n_classes), or (0, n_classes)."""
+        """Return an array for class probabilities at the end of a climb, (n_cases, n_classes) or (0, n_classes)."""
         return np.empty((self.dataset.n_cases, self.dataset.n_classes))
 
     def as_one_rater(self) -> "Design":
-        """The same annotations as if one rater had given them all."""
+        """Return the same annotations as if one rater had given them all."""
         one = replace(self.dataset, raters=("all",), rater=np.zeros_like(self.dataset.rater))
         return replace(self, dataset=one, cell=cells(one), chunks=_chunks(one))
 
 
 def design(title: str, dataset: Dataset, use_gold: bool = False, repeats: Repeats = "independent") -> Design:
-    """The dataset made ready, or the reason why the model cannot be fitted.
+    """Prepare the dataset, or raise the reason why the model cannot be fitted.
 
     Parameters
     ----------
     title : str
         Of the model, for messages.
     dataset : Dataset
-        Of single classes, with raters who are identified.
+        Dataset of single classes, with raters who are identified.
     use_gold : bool
         Whether cases of a gold class are held fixed at it.
     repeats : {"independent", "first", "refuse"}
@@ -120,11 +120,11 @@ def design(title: str, dataset: Dataset, use_gold: bool = False, repeats: Repeat
         The annotations are not single classes or are anonymous; every case has at most one and none is known; a rater
         repeated themselves and ``repeats`` is "refuse".
     LimitError
-        The tables would not fit.
+        The tables would not fit into memory.
     """
     check_size(title, dataset)
     if not dataset.raters_identified:
-        raise NotApplicableError("The annotations are anonymous, so the accuracy of a rater cannot be estimated.")
+        raise NotApplicableError("Cannot estimate the accuracy of raters: the annotations are anonymous.")
     first = first_answers(dataset.case_ptr, dataset.rater, dataset.n_raters)
     n_repeats = int((~first).sum())
     if n_repeats and repeats == "refuse":
@@ -144,7 +144,7 @@ def design(title: str, dataset: Dataset, use_gold: bool = False, repeats: Repeat
     answers = np.diff(dataset.case_ptr)
     if not ((answers >= 2).any() or (known[answers > 0] >= 0).any() if known.size else (answers >= 2).any()):
         raise NotApplicableError(
-            "Not estimable: no case has two annotations, so accuracy and truth cannot be told apart."
+            "Cannot determine rater accuracy: no case has two annotations. Add annotations to some cases."
         )
     chunks = _chunks(dataset)
     start = _votes(dataset, chunks)
@@ -154,7 +154,7 @@ def design(title: str, dataset: Dataset, use_gold: bool = False, repeats: Repeat
 
 
 def _votes(dataset: Dataset, chunks: list[tuple[int, int]]) -> np.ndarray:
-    """Share of each class among a case's annotations, shape (n_cases, n_classes)."""
+    """Compute the share of each class among a case's annotations, shape (n_cases, n_classes)."""
     share = np.empty((dataset.n_cases, dataset.n_classes))
 
     def one(chunk: tuple[int, int]) -> None:
@@ -167,7 +167,7 @@ def _votes(dataset: Dataset, chunks: list[tuple[int, int]]) -> np.ndarray:
 
 
 def _chunks(dataset: Dataset) -> list[tuple[int, int]]:
-    """Chunks of cases, as many as a power of two, by what a step E takes and by nothing of the machine.
+    """Divide cases into chunks, a power of two, by the cost of an E step and independent of the machine.
 
     Each counts into a table of its own, which must not cost more than the chunk; two where both cores have work at all.
     """

@@ -1,4 +1,4 @@
-"""Expectation-maximisation for every model in which the truth of a case is one hidden class.
+"""Expectation-maximisation for models in which the truth of a case is one hidden class.
 
 The step E is the same for all of them; the step M is the model's own, from expected counts with the pseudo-counts of
 its prior added. What is maximised is the log-likelihood plus the log prior, and it never falls.
@@ -19,38 +19,38 @@ _SHARED_CELLS, _PARTS = 50_000, 4  # from so many numbers on, raters are shared 
 
 
 class Chart(Protocol):
-    """Coordinates without bounds of a model's rater parameters around a fit; those on a bound stay as they are."""
+    """Unbounded coordinates of a model's rater parameters around a fit; those on a bound stay fixed."""
 
     start: np.ndarray
 
     def theta(self, coordinates: np.ndarray) -> np.ndarray:
-        """P(annotated | true) at ``coordinates``, shape (n_raters, n_classes, n_classes): annotated, true."""
+        """Return P(annotated | true) at ``coordinates``, shape (n_raters, n_classes, n_classes): annotated, true."""
         ...
 
     def score(self, coordinates: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Derivative of Σ counts · ln θ, counts of the shape of θ."""
+        """Compute the derivative of Σ counts · ln θ, counts of the shape of θ."""
         ...
 
 
 class Family(Protocol):
-    """How a model's raters annotate; arrays have axes rater, annotated class, true class."""
+    """Family of rater parameters; arrays have axes rater, annotated class, true class."""
 
     @property
     def name(self) -> str:
-        """That of its method, or of its numbers of raters."""
+        """Name of its method, or of its numbers of raters."""
         ...
 
     @property
     def one_by_one(self) -> bool:
-        """Whether each rater is maximised without the others; all parameters then have an axis of raters first."""
+        """True if each rater is maximised without the others; all parameters then have an axis of raters first."""
         ...
 
     def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """The θ that maximises Σ counts · ln θ within the model, and its parameters by name."""
+        """Return the θ that maximises Σ counts · ln θ within the model, and its parameters by name."""
         ...
 
     def chart(self, theta: np.ndarray, parameters: dict[str, np.ndarray], counts: np.ndarray) -> Chart:
-        """Coordinates around a fit.
+        """Return coordinates around a fit.
 
         Parameters
         ----------
@@ -79,26 +79,26 @@ class Prior:
     answers: np.ndarray
 
     def log_density(self, point: "Point") -> float:
-        """Log prior up to a constant; 0 · ln 0 = 0."""
+        """Compute the log prior up to a constant; 0 · ln 0 = 0."""
         shape = -1, point.log_prevalence.size, point.log_prevalence.size
         found = log_prior(*(np.ascontiguousarray(part).reshape(shape) for part in (self.answers, point.log_theta)))
         some = self.cases > 0
         return found + float((self.cases[some] * point.log_prevalence[some]).sum())
 
     def drawn(self, rng: np.random.Generator, n_raters: int) -> "Prior":
-        """Random pseudo-counts around these: what weights from Exp(1) make of single pseudo-annotations."""
+        """Draw random pseudo-counts around these, with weights from Exp(1) for single pseudo-annotations."""
         every = np.broadcast_to(self.answers, (n_raters, *self.answers.shape[-2:]))
         return Prior(rng.standard_gamma(self.cases), rng.standard_gamma(every))
 
 
 def no_prior(n_classes: int) -> Prior:
-    """Maximum likelihood."""
+    """Return the empty prior of maximum likelihood."""
     return Prior(np.zeros(n_classes), np.zeros((n_classes, n_classes)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """Where a climb stands: ln π, shape (n_classes,), and ln θ, shape (n_raters * n_classes annotated, n_classes)."""
+    """State of a climb: ln π, (n_classes,), and ln θ, (n_raters * n_classes annotated, n_classes)."""
 
     log_prevalence: np.ndarray
     log_theta: np.ndarray
@@ -107,7 +107,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Summit:
-    """Where a climb ended.
+    """End of a climb.
 
     Attributes
     ----------
@@ -140,7 +140,7 @@ def expect(
     weight: np.ndarray = UNWEIGHTED,
     token: CancelToken | None = None,
 ) -> tuple[float, np.ndarray, np.ndarray]:
-    """Log-likelihood, expected cases by class, and expected annotations by (cell, class); fills ``posterior``.
+    """Compute log-likelihood, expected cases by class, and annotations by (cell, class); fills ``posterior``.
 
     Parameters
     ----------
@@ -156,7 +156,7 @@ def expect(
 
 
 def maximise(family: Family, prior: Prior, cases_of: np.ndarray, counts: np.ndarray) -> Point:
-    """The step M.
+    """Run the M step.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def climb(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Summit:
-    """EM until the stopping rule is satisfied.
+    """Run EM until the stopping rule is satisfied.
 
     Parameters
     ----------

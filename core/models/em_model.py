@@ -1,4 +1,4 @@
-"""What all models fitted by expectation-maximisation share: options, the fit from the votes, and restarts."""
+"""Common parts of models fitted by expectation-maximisation: options, the fit from the votes, and restarts."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -32,12 +32,12 @@ from .tempering import (
 _USUAL = StoppingRule()
 _NOT_CONVERGED = "Not converged: the numbers may still move. Allow more iterations."
 _MET, _THIN, _FEWEST_CLASSES = 0.5, 2.0, 3
-_SAID_BY = dict.fromkeys(("pooled", "empirical"), "what they say is mostly said by all raters together.")
+_SAID_BY = dict.fromkeys(("pooled", "empirical"), "their values come mostly from all raters together.")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """One dataset, one model of its raters, and the prior of the parameters."""
+    """Dataset, model of its raters, and prior of the parameters."""
 
     data: Design
     family: Family
@@ -50,11 +50,11 @@ class Problem:
 
     @property
     def shown_at(self) -> tuple[float, float, bool]:
-        """What class probabilities are made with: β, doubt, and whether β tempers the prevalence."""
+        """Settings of class probabilities: β, doubt, and whether β tempers the prevalence."""
         return self.beta, self.doubt, self.temper_prevalence
 
     def posterior(self, top: Summit) -> np.ndarray:
-        """Class probabilities at the end of a climb, shape (n_cases, n_classes), annotations counted ``beta`` times."""
+        """Compute class probabilities at the end of a climb, (n_cases, n_classes), with weight ``beta``."""
         if (self.beta == 1 and not self.doubt) or not len(top.posterior):
             return top.posterior
         return tempered_posterior(self.data, top.point, *self.shown_at)
@@ -66,7 +66,7 @@ class Problem:
         token: CancelToken | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> RaterModelFit:
-        """The fit that a climb from class probabilities ends at.
+        """Fit by a climb from class probabilities.
 
         Parameters
         ----------
@@ -75,13 +75,13 @@ class Problem:
         stopping : StoppingRule
         token : CancelToken, optional
         progress : callable, optional
-            Told the share done, 0 to 1.
+            Called with the share done, 0 to 1.
         """
         top = climb(self.data, self.family, self.prior, start, stopping, token=token, progress=progress)
         return self.fit_at(top, {"max_iterations": stopping.max_iterations})
 
     def fit_at(self, top: Summit, settings: dict) -> RaterModelFit:
-        """Where a climb ended, as a fit."""
+        """Convert the end of a climb to a fit."""
         dataset = self.data.dataset
         n_classes = dataset.n_classes
         confusion = np.exp(top.point.log_theta).reshape(-1, n_classes, n_classes).transpose(0, 2, 1)
@@ -132,7 +132,7 @@ class EmModel(ABC):
     Parameters
     ----------
     smoothing : str, optional
-        Pseudo-counts, by model; "pooled" where not given.
+        Pseudo-counts, by model; "pooled" if omitted.
     stopping : StoppingRule
     use_gold : bool
         Hold gold cases fixed at their class. They count for prevalence too, as if drawn like all others.
@@ -159,11 +159,11 @@ class EmModel(ABC):
 
     @property
     def shown_at(self) -> tuple[float, float, bool]:
-        """As of `Problem`."""
+        """Settings of class probabilities, see `Problem`."""
         return self.beta, self.doubt, self.temper_prevalence
 
     def settings(self, smoothing: str) -> dict:
-        """What a fit says of how it was made."""
+        """Return the settings that a fit reports."""
         names = ("use_gold", "repeats", "beta", "doubt", *([OPTION] if self.temper_prevalence else []))
         return {"smoothing": smoothing} | {name: getattr(self, name) for name in names}
 
@@ -174,13 +174,13 @@ class EmModel(ABC):
         if self.smoothing is not None:
             check_choice(self.smoothing, "The smoothing", self.smoothings)
         if not isinstance(self.stopping, StoppingRule):
-            raise InputError(f"The rule for stopping is {shown(self.stopping)}.", "Give a StoppingRule.")
+            raise InputError(f"The rule for stopping is {shown(self.stopping)}.", "Use a StoppingRule.")
         check_flag(self.use_gold, "use_gold")
         check_choice(self.repeats, "The rule for repeats", get_args(Repeats))
 
     @abstractmethod
     def problem_of(self, data: Design, token: CancelToken | None = None) -> Problem:
-        """A design with the model's prior."""
+        """Build the problem of a design with the model's prior."""
 
     @property
     @abstractmethod
@@ -188,7 +188,7 @@ class EmModel(ABC):
         """Name in messages."""
 
     def problem(self, dataset: Dataset, token: CancelToken | None = None) -> Problem:
-        """The dataset made ready.
+        """Prepare the dataset.
 
         Raises
         ------
@@ -196,7 +196,7 @@ class EmModel(ABC):
             The annotations are not single classes or are anonymous; every case has at most one and none is known; gold
             is to be used and there is none; repeats are to be refused and there are some.
         LimitError
-            The tables would not fit.
+            The tables would not fit into memory.
         """
         return self.problem_of(design(self.title, dataset, self.use_gold, self.repeats), token)
 
@@ -207,15 +207,15 @@ class EmModel(ABC):
         token: CancelToken | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> RaterModelFit:
-        """The fit from the soft vote shares (ties split, never to the lowest class).
+        """Fit from the soft vote shares (ties split, never to the lowest class).
 
         Parameters
         ----------
         dataset : Dataset
-            Of single classes, with raters who are identified.
+            Dataset of single classes, with raters who are identified.
         token : CancelToken, optional
         progress : callable, optional
-            Told the share done, 0 to 1.
+            Called with the share done, 0 to 1.
 
         Raises
         ------
@@ -223,7 +223,7 @@ class EmModel(ABC):
             The annotations are not single classes or are anonymous; every case has at most one and none is known; gold
             is to be used and there is none; repeats are to be refused and there are some.
         LimitError
-            The tables would not fit.
+            The tables would not fit into memory.
         """
         problem = self.problem(dataset, token)
         fit = problem.fit_from(problem.data.start, self.stopping, token, progress)
@@ -239,7 +239,7 @@ class EmModel(ABC):
         token: CancelToken | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> Restarts:
-        """Random starts, each aligned to the classes of the majority-vote start, run to the end and compared.
+        """Run random starts to the end, align each to the classes of the majority-vote start, and compare them.
 
         Parameters
         ----------
@@ -262,12 +262,12 @@ class EmModel(ABC):
 
 
 def unshrunk(smoothing: str) -> tuple[str, ...]:
-    """The note of a fit by maximum likelihood."""
+    """Return the note of a fit by maximum likelihood."""
     return (NO_SHRINKAGE,) if smoothing == "none" else ()
 
 
 def _thin_rows(evidence: np.ndarray, smoothing: str) -> tuple[str, ...]:
-    """That the rows of confusion matrices rest on hardly any case, where half of those with one do.
+    """Note that half of the used rows of confusion matrices have hardly any annotations.
 
     Parameters
     ----------
@@ -281,5 +281,5 @@ def _thin_rows(evidence: np.ndarray, smoothing: str) -> tuple[str, ...]:
         return ()
     return (
         f"Half of the {met.size:,} rows of the confusion matrices rest on fewer than {number(_THIN, 0)} annotations "
-        "each: " + _SAID_BY.get(smoothing, "they say next to nothing of these raters."),
+        "each: " + _SAID_BY.get(smoothing, "they contain almost no information on these raters."),
     )

@@ -1,4 +1,4 @@
-"""Where on the scale a case stands, for ordered classes: mean, median and interval of its class probabilities."""
+"""Expected class of ordered classes: mean, median and interval of a case's class probabilities."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -13,15 +13,16 @@ _LONGEST_NAME = 18
 
 
 def expected_class(probability: np.ndarray, level: float = 0.95) -> CaseEffect:
-    """Mean, standard deviation and interval of the true class of each case, classes counted from 1.
+    """Compute mean, standard deviation and interval of the true class of each case, classes counted from 1.
 
     Parameters
     ----------
     probability : ndarray, shape (n_cases, n_classes)
         P(class) of the cases, classes in their order.
     level : float
-        Of the interval: from the first class at which P(this or a lower one) reaches half of the rest, to the first at
-        which it reaches 1 less that half. It holds whole classes, so at least ``level`` of the probability.
+        Confidence level of the interval: from the first class at which P(this or a lower one) reaches half of the rest,
+        to the first at which it reaches 1 less that half. It holds whole classes, so at least ``level`` of the
+        probability.
     """
     places = np.arange(1, probability.shape[1] + 1)
     mean = probability @ places
@@ -34,12 +35,12 @@ def expected_class(probability: np.ndarray, level: float = 0.95) -> CaseEffect:
 
 
 def median_class(probability: np.ndarray) -> np.ndarray:
-    """Code of the lowest class at which P(this or a lower one) reaches one half, shape (n_cases,)."""
+    """Return the lowest class at which P(this or a lower one) reaches one half, shape (n_cases,)."""
     return (np.cumsum(probability, axis=1) < 0.5 - 1e-12).sum(axis=1)
 
 
 def within_one(probability: np.ndarray) -> np.ndarray:
-    """P(the true class is at most one away from the median class) of each case, shape (n_cases,).
+    """Compute P(the true class is at most one away from the median class) of each case, shape (n_cases,).
 
     Parameters
     ----------
@@ -53,7 +54,7 @@ def within_one(probability: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ClassScale:
-    """Where cases stand among ordered classes, counted from 1; arrays over cases, named as columns of files.
+    """Place of cases among ordered classes, counted from 1; arrays over cases, named as columns of files.
 
     Attributes
     ----------
@@ -71,19 +72,19 @@ class ClassScale:
     within_one: np.ndarray
 
     def columns(self) -> dict[str, np.ndarray]:
-        """The arrays by the names of their columns."""
+        """Return the arrays by the names of their columns."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def class_scale(probability: np.ndarray) -> ClassScale:
-    """Return where cases stand, by their class probabilities of shape (n_cases, n_classes), classes in their order."""
+    """Return the places of cases by their class probabilities of shape (n_cases, n_classes), classes in order."""
     found = expected_class(probability)
     ends = found.mean, found.spread.low, found.spread.high
     return ClassScale(*ends, median_class(probability) + 1, within_one(probability))
 
 
 def absolute_error(probability: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """|median class − known class| of each case, in classes.
+    """Compute |median class − known class| of each case, in classes.
 
     Of all single answers the median has the least absolute error by the probabilities themselves, as the mean has the
     least squared error: Gneiting (2011), doi:10.1198/jasa.2011.r10138.
@@ -98,7 +99,7 @@ def absolute_error(probability: np.ndarray, truth: np.ndarray) -> np.ndarray:
 
 
 def class_values(classes: Sequence[str]) -> np.ndarray | None:
-    """The numbers that classes are named by, float64, shape (n_classes,); None where they are no evenly spaced numbers.
+    """Return the numbers in class names, float64, (n_classes,); None if they are not evenly spaced numbers.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def class_values(classes: Sequence[str]) -> np.ndarray | None:
 
 
 def without_shared_words(classes: Sequence[str]) -> tuple[str, ...]:
-    """The names without the words with which all of them begin: "grade 0", "grade 1" are "0", "1".
+    """Remove the words with which all names begin: "grade 0", "grade 1" are "0", "1".
 
     Parameters
     ----------
@@ -128,7 +129,7 @@ def without_shared_words(classes: Sequence[str]) -> tuple[str, ...]:
 
 
 def in_class_names(classes: Sequence[str], places: np.ndarray) -> np.ndarray:
-    """Places on the scale, the lowest class being 1, in the numbers that classes are named by; else as they are.
+    """Convert places on the scale, the lowest class being 1, to the numbers of class names, if any.
 
     Parameters
     ----------
@@ -141,7 +142,7 @@ def in_class_names(classes: Sequence[str], places: np.ndarray) -> np.ndarray:
 
 
 def place_said(classes: Sequence[str], place: float) -> str:
-    """A place on the scale in words: "1.3" where classes are numbers, else "mild", or "between mild and moderate".
+    """Format a place on the scale: "1.3" if classes are numbers, else "mild", or "between mild and moderate".
 
     Parameters
     ----------
@@ -160,7 +161,7 @@ def place_said(classes: Sequence[str], place: float) -> str:
 
 
 def expected_said(classes: Sequence[str], mean: float, low: float, high: float) -> str:
-    """The expected class with its interval: "1.3 (1 to 2)" of numbers, else "mild to moderate" or "grade 1 to 2".
+    """Format the expected class with its interval: "1.3 (1 to 2)", else "mild to moderate" or "grade 1 to 2".
 
     Parameters
     ----------

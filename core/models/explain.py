@@ -1,4 +1,4 @@
-"""Why a case has its most probable class: what each annotation adds, and one sentence."""
+"""Explanation of a case's most likely class: the contribution of each annotation, and one sentence."""
 
 from dataclasses import dataclass
 
@@ -14,13 +14,13 @@ _NUMBERS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eigh
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reason:
-    """What moved one case.
+    """Reasons for the class of one case.
 
     Attributes
     ----------
     top, against : int
-        Most probable class, and the one it is weighed against: the class most raters named where that is another one,
-        else the next in probability; -1 where there is none.
+        Most likely class, and the one it is weighed against: the class most raters named where that is another one,
+        else the next in probability; -1 if there is none.
     prevalence : float
         Log-odds of ``top`` against ``against`` before any annotation, within ±`BOUND`.
     answers : tuple of (str, str, float)
@@ -37,7 +37,7 @@ class Reason:
 
 
 def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
-    """Why case number ``case`` of ``dataset`` has its most probable class under ``fit``.
+    """Explain why case number ``case`` of ``dataset`` has its most likely class under ``fit``.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
     elif CLASSIFIER in fit.settings and prior + fit.beta * adds.sum() < 0:
         sentence = (
             f"{fit.settings[CLASSIFIER]}, which counts as evidence, makes it {dataset.classes[top]}; by its "
-            f"annotations alone {dataset.classes[against]} is more probable."
+            f"annotations only, {dataset.classes[against]} is more probable."
         )
     else:
         n, name, other = rater.size, dataset.classes[top], dataset.classes[against]
@@ -84,14 +84,14 @@ def explain(dataset: Dataset, fit: RaterModelFit, case: int) -> Reason:
         else:
             most = against if outvoted else top
             commoner = adds.sum() <= 0 < prior
-            why = f"{name} is more probable because it is the commoner class" if commoner else None
+            why = f"{name} is more probable because it is the more common class" if commoner else None
             why = why or _because(fit, rater[answer == top], rater[answer == against], top, against, name, other)
             sentence = f"{votes[most]} of {n} say {dataset.classes[most]}; {why}."
     return Reason(top, against, prior, answers, sentence)
 
 
 def _because(fit: RaterModelFit, yes: np.ndarray, no: np.ndarray, top: int, against: int, name: str, other: str) -> str:
-    """How the annotations decide: those who say ``top`` are right more often on it, or nobody does, or all together."""
+    """Explain how the annotations decide: raters of ``top`` are more accurate on it, or all annotations together."""
     if not yes.size:
         return f"nobody says {name}, but their annotations are likelier where the truth is {name}"
     number = _NUMBERS[yes.size] if yes.size < len(_NUMBERS) else f"{yes.size:,}"
@@ -102,7 +102,7 @@ def _because(fit: RaterModelFit, yes: np.ndarray, no: np.ndarray, top: int, agai
 
 
 def _right_on(fit: RaterModelFit, raters: np.ndarray, of_class: int) -> np.ndarray:
-    """P(the truth is this class | the rater says so)."""
+    """Compute P(the truth is this class | the rater names it)."""
     joint = fit.prevalence[None] * fit.confusion[raters, :, of_class]
     total = joint.sum(axis=1)
     return np.divide(joint[:, of_class], total, out=np.zeros(len(raters)), where=total > 0)

@@ -1,4 +1,4 @@
-"""Families of raters: those who say the same more often than what each shares with all others explains.
+"""Families of raters, who agree more often than expected from what each shares with all others.
 
 Where raters are independent given a case's class, the chance-corrected agreement of two is a product of one number for
 each, ``agree_jl − chance_jl ≈ u_j u_l`` (exact with two classes: Parisi et al. 2014, doi:10.1073/pnas.1219097111). What
@@ -25,16 +25,16 @@ _EDGE = 0.02
 
 
 def families(dataset: Dataset) -> np.ndarray:
-    """The family of each rater: the least position among its raters, and a rater's own where there is none.
+    """Find the family of each rater: the smallest position among its raters, or the rater's own if there is none.
 
     Two raters are of one family if they agree on `LEAST_EXCESS` more of their common cases than the product says, and
-    more surely so than `LEVEL` over all pairs (Bonferroni); families are closed under that. Only the `MOST_RATERS` with
-    most annotations and pairs with `LEAST_CASES` common cases can be told.
+    more clearly so than `LEVEL` over all pairs (Bonferroni); families are closed under that. Only the `MOST_RATERS`
+    with most annotations and pairs with `LEAST_CASES` common cases can be told.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes. Of several annotations of a rater on a case the first counts.
+        Dataset of single classes. Of several annotations of a rater on a case the first counts.
 
     Returns
     -------
@@ -57,12 +57,12 @@ def _closed(n_raters: int, chosen: np.ndarray, together: np.ndarray) -> np.ndarr
 
 
 def pair_excess(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """By how much raters say the same beyond the product, of the pairs that can be told.
+    """Compute how much raters agree beyond the product, for pairs with enough data.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def pair_excess(dataset: Dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def members(family: np.ndarray) -> list[np.ndarray]:
-    """Positions of the raters of each family of two or more, the largest family first.
+    """Return positions of the raters of each family of two or more, the largest family first.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def members(family: np.ndarray) -> list[np.ndarray]:
 
 
 def independent_share(dataset: Dataset, family: np.ndarray) -> float:
-    """Families over raters, each summed over the cases; 1 where every rater stands alone.
+    """Divide families by raters, each summed over the cases; 1 if no raters form a family.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def independent_share(dataset: Dataset, family: np.ndarray) -> float:
 
 
 def _agreement(dataset: Dataset, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Common cases of every pair, the share on which they agree, and that expected of their classes on these cases."""
+    """Count common cases of every pair, the share of agreement, and that expected of their classes."""
     from scipy.sparse import csr_array
 
     place = np.full(dataset.n_raters, -1)
@@ -137,7 +137,7 @@ def _agreement(dataset: Dataset, chosen: np.ndarray) -> tuple[np.ndarray, np.nda
 def _beyond_product(
     common: np.ndarray, agree: np.ndarray, chance: np.ndarray, told: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How far pairs agree beyond the product u_j u_l, fitted by least squares to the pairs that do not.
+    """Compute how far pairs agree beyond the product u_j u_l, fitted by least squares to the pairs that do not.
 
     Pairs above the product by more than two standard errors are left out until these no longer change; a rater's u is
     drawn to the usual one as by a few common cases, since with one pair it would be anything.

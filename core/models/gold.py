@@ -1,4 +1,4 @@
-"""Cases whose class is known: held fixed in a fit where that is asked for, and kept apart for judging it otherwise."""
+"""Cases whose class is known: fixed in a fit if requested, otherwise kept apart to judge it."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from .result import RaterModelFit
 
 
 def known_classes(dataset: Dataset, use_gold: bool) -> np.ndarray:
-    """Class of each case, -1 where unknown, int32, shape (n_cases,); empty where gold is not to be used.
+    """Return the known class of each case, -1 if unknown, int32, (n_cases,); empty if gold is not used.
 
     Raises
     ------
@@ -23,7 +23,7 @@ def known_classes(dataset: Dataset, use_gold: bool) -> np.ndarray:
 
 
 def gold_cases(dataset: Dataset) -> np.ndarray:
-    """Cases with a gold class or score and at least one annotation, ascending; empty where there is none."""
+    """Return cases with a gold class or score and at least one annotation, ascending; empty if there is none."""
     if dataset.gold is not None:
         known = dataset.gold >= 0
     elif dataset.gold_scores is not None:
@@ -34,7 +34,7 @@ def gold_cases(dataset: Dataset) -> np.ndarray:
 
 
 def judging_gold(dataset: Dataset, fit: RaterModelFit) -> tuple[np.ndarray, np.ndarray]:
-    """Cases whose gold class may judge a fit, ascending, and these classes.
+    """Return cases whose gold class may judge a fit, ascending, and these classes.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Class probabilities judged by gold classes: accuracy, log loss, Brier, ECE, what was called certain, and β."""
+"""Measures of class probabilities by gold: accuracy, log loss, Brier, ECE, share called certain, and β."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ N_RESAMPLES = 400
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GoldMeasure(Result):
-    """A mean over cases with its 95% interval: Wilson's of shares, else the bootstrap over cases."""
+    """Mean over cases with its 95% interval: Wilson's for shares, else the bootstrap over cases."""
 
     value: float
     low: float
@@ -42,7 +42,7 @@ class GoldMeasures(Result):
     n : int
         Cases with a gold class and an annotation.
     accuracy : GoldMeasure
-        Share whose most probable class is the known one; tied classes share the case.
+        Share whose most likely class is the known one; tied classes share the case.
     log_loss : GoldMeasure
         Mean −ln of the probability of the gold class, floored at 1e-12.
     brier : GoldMeasure
@@ -52,7 +52,7 @@ class GoldMeasures(Result):
     n_certain : int
         Cases whose top probability is 0.99 or more.
     certain_right : GoldMeasure or None
-        Share of them that is right; None where there is none.
+        Share of them that is right; None if there is none.
     absolute_error : GoldMeasure or None
         Mean of |median class − known class|, in classes; None where classes have no order.
     """
@@ -80,7 +80,7 @@ class GoldMeasures(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GoldBeta(Result):
-    """The β with the least log loss on gold classes.
+    """The β with the smallest log loss on gold classes.
 
     Attributes
     ----------
@@ -97,14 +97,14 @@ class GoldBeta(Result):
 
 
 def gold_measures(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0) -> GoldMeasures:
-    """What gold classes say of a fit's class probabilities.
+    """Compute measures of a fit's class probabilities by gold classes.
 
     Parameters
     ----------
     dataset : Dataset
         With gold.
     fit : RaterModelFit
-        Of these data, without the use of gold.
+        Fit of these data, without the use of gold.
     seed : int
         Of the bootstrap over cases.
 
@@ -146,7 +146,7 @@ def _ece(gap: np.ndarray, place: np.ndarray) -> float:
 
 
 def _resampled(means: np.ndarray, gap: np.ndarray, place: np.ndarray, seed: int) -> list[tuple[float, float]]:
-    """Ends of the 95% bootstrap intervals of means, shape (n_means, n_cases), and of the ECE."""
+    """Compute ends of the 95% bootstrap intervals of means, shape (n_means, n_cases), and of the ECE."""
     rng = np.random.default_rng([41, seed])
     n = gap.size
     drawn = np.empty((len(means) + 1, N_RESAMPLES))
@@ -158,14 +158,14 @@ def _resampled(means: np.ndarray, gap: np.ndarray, place: np.ndarray, seed: int)
 
 
 def beta_by_gold(dataset: Dataset, fit: RaterModelFit, *, seed: int = 0, token: CancelToken | None = None) -> GoldBeta:
-    """The β of `BETAS` that gold classes prefer for a fit that takes one (`tempered`), cross-validated by case.
+    """Find the β of `BETAS` with the best log loss by gold, for a fit that takes one, cross-validated by case.
 
     Parameters
     ----------
     dataset : Dataset
         With gold.
     fit : RaterModelFit
-        Of these data, without the use of gold.
+        Fit of these data, without the use of gold.
     seed : int
         Of the folds.
     token : CancelToken, optional

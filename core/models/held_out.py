@@ -1,4 +1,4 @@
-"""How well a rater model predicts an annotation that it has not seen: the score that needs no truth.
+"""Held-out score: how well a rater model predicts an annotation that it has not seen, without the truth.
 
 Each fold hides at most one rater's annotation of a case; the model is fitted to the rest, and asked for the probability
 of what was hidden given the case's other annotations. The mean of the logs compares every model with every other. It is
@@ -44,7 +44,7 @@ Progress = Callable[[float], None]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Folds:
-    """Which annotations are hidden when.
+    """Folds of hidden annotations.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Folds:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Refit:
-    """What one fold leaves to be fitted: the set and the number of the fold, and the data without what it hides."""
+    """Data of one fold to fit: the set and the number of the fold, and the data without what it hides."""
 
     folds: Folds
     number: int
@@ -69,7 +69,7 @@ class Refit:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeldOutData:
-    """One dataset with its folds, for all models that are to be compared.
+    """Dataset with its folds, for all models that are compared.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class HeldOutData:
     n_of_case : ndarray of int64, shape (n_cases,)
         Scored annotations of each case, at most 5.
     fold_of_case : ndarray of int8, shape (n_cases,)
-        For held-out cases: -1 where a case has no annotation.
+        For held-out cases: -1 if a case has no annotation.
     family : ndarray of int64, shape (n_raters,)
         Who is hidden together: see `core.models.families.families`.
     independent : float
@@ -98,7 +98,7 @@ class HeldOutData:
 
 @dataclass(frozen=True, eq=False, repr=False)  # without slots: what it says of many cases is worked out once
 class HeldOut(Result):
-    """The held-out score of one model; nats per hidden annotation.
+    """Held-out score of one model; nats per hidden annotation.
 
     Attributes
     ----------
@@ -129,7 +129,7 @@ class HeldOut(Result):
 
     @property
     def n(self) -> int:
-        """Hidden annotations in a set of folds."""
+        """Number of hidden annotations in a set of folds."""
         return int(self.n_of_case.sum())
 
     @cached_property
@@ -139,7 +139,7 @@ class HeldOut(Result):
 
     @cached_property
     def place(self) -> int:
-        """Where the best β stands; of equal scores (1e-12) the largest."""
+        """Place of the best β; the largest of equal scores (1e-12)."""
         scores = self.scores
         return int(np.flatnonzero(scores >= scores.max() - 1e-12)[-1])
 
@@ -150,7 +150,7 @@ class HeldOut(Result):
 
     @cached_property
     def fullest_beta(self) -> float:
-        """The largest β whose score is below the best by one standard error of their difference at most.
+        """Largest β whose score is within one standard error of the best.
 
         Annotations count as fully as what was held out allows (the rule of Breiman et al., Classification and
         Regression Trees, 1984, 3.4.3).
@@ -159,7 +159,7 @@ class HeldOut(Result):
 
     @property
     def middle_beta(self) -> float:
-        """Half-way from the best β to `fullest_beta`: where few annotations are held out the best one is mostly noise.
+        """Midpoint of the best β and `fullest_beta`, because the best one is noisy with few held-out annotations.
 
         On 30 cases by three independent raters the best β is anything from 0.1 to 1.
         """
@@ -167,18 +167,18 @@ class HeldOut(Result):
 
     @cached_property
     def least_beta(self) -> float:
-        """The smallest β whose score is below the best by two standard errors of their difference at most."""
+        """Smallest β whose score is within two standard errors of the best."""
         return float(self.betas[self._near(2.0)[0]])
 
     def _near(self, errors: float) -> np.ndarray:
-        """Places of the β whose score is below the best by so many standard errors of their difference at most."""
+        """Return places of the β whose score is within so many standard errors of the best."""
         behind = self.by_case - self.by_case[:, [self.place]]
         near = [d.sum() / self.n >= -errors * clustered_error(d, self.n_of_case) - 1e-12 for d in behind.T]
         return np.flatnonzero(near)
 
     @property
     def score(self) -> float:
-        """The score at the best β."""
+        """Score at the best β."""
         return float(self.scores[self.place])
 
     @cached_property
@@ -187,13 +187,13 @@ class HeldOut(Result):
         return clustered_error(self.by_case[:, self.place], self.n_of_case)
 
     def difference(self, other: "HeldOut") -> tuple[float, float]:
-        """The score minus another one's on the same folds, each at its best β, with its paired standard error."""
+        """Return the score minus another one's on the same folds, each at its best β, with paired standard error."""
         apart = self.by_case[:, self.place] - other.by_case[:, other.place]
         return float(apart.sum() / self.n), clustered_error(apart, self.n_of_case)
 
 
 class Scores:
-    """Log probabilities of what the folds hide, summed by case and kept by annotation.
+    """Log probabilities of hidden annotations, summed by case and kept by annotation.
 
     Parameters
     ----------
@@ -207,17 +207,17 @@ class Scores:
         self._by_annotation: list[np.ndarray] = []
 
     def empty(self) -> np.ndarray:
-        """What a fold fills, zeros of shape (n_cases, n_betas): it hides at most one annotation of a case."""
+        """Return zeros of shape (n_cases, n_betas) for a fold, which hides at most one annotation of a case."""
         return np.zeros_like(self._sums)
 
     def add(self, refit: Refit, found: np.ndarray) -> None:
-        """Take what one fold has filled."""
+        """Add the results of one fold."""
         self._sums += found
         case = self._data.whole.dataset.case_of_annotation
         self._by_annotation.append(found[case[hidden(refit)]].astype(np.float32))
 
     def held_out(self, betas: np.ndarray, part: slice = slice(None), **more) -> HeldOut:
-        """The score, of some of the columns.
+        """Return the score of some of the columns.
 
         Parameters
         ----------
@@ -235,24 +235,24 @@ class Scores:
 
 
 def hidden(refit: Refit) -> np.ndarray:
-    """Which annotations a fold hides and scores, bool, shape (n_annotations,)."""
+    """Return which annotations a fold hides and scores, bool, shape (n_annotations,)."""
     return (refit.folds.fold == refit.number) & refit.folds.scored
 
 
 def hidden_annotations(data: HeldOutData) -> np.ndarray:
-    """Positions of what is hidden, by set and fold of ``data``, int64, shape (n_hidden,)."""
+    """Return positions of hidden annotations, by set and fold of ``data``, int64, shape (n_hidden,)."""
     return np.concatenate([np.flatnonzero(hidden(refit)) for refit in data.refits])
 
 
 def clustered_error(by_case: np.ndarray, n_of_case: np.ndarray) -> float:
-    """SE of Σ by_case / Σ n: √(Σ_i (Σ_{n in i} (d_n − d̄))²) / N, from sums and numbers by case, shape (n_cases,)."""
+    """Compute the SE of Σ by_case / Σ n clustered by case, from sums and numbers by case, shape (n_cases,)."""
     n = n_of_case.sum()
     away = by_case - n_of_case * (by_case.sum() / n)
     return float(np.sqrt((away**2).sum()) / n)
 
 
 def draw(dataset: Dataset, seed: int, number: int, family: np.ndarray) -> Folds:
-    """Set ``number`` of folds; that of a case depends on the seed and its id alone.
+    """Draw set ``number`` of folds; that of a case depends only on the seed and its ID.
 
     Parameters
     ----------
@@ -274,12 +274,12 @@ def draw(dataset: Dataset, seed: int, number: int, family: np.ndarray) -> Folds:
 def prepare(
     dataset: Dataset, *, repeats: Repeats = "independent", seed: int = 0, token: CancelToken | None = None
 ) -> HeldOutData:
-    """The folds of a dataset: one set, or four where fewer than 5,000 annotations are hidden.
+    """Prepare the folds of a dataset: one set, or four if fewer than 5,000 annotations are hidden.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     repeats : {"independent", "first", "refuse"}
         What further annotations of a rater on a case count for: see `core.models.design.design`.
     seed : int
@@ -320,7 +320,7 @@ def prepare(
 
 
 def without_held_out(whole: Design, keep: np.ndarray) -> Design:
-    """What a fold leaves to be fitted, ``keep`` of shape (n_annotations,).
+    """Return the data that a fold leaves to fit, ``keep`` of shape (n_annotations,).
 
     Raises
     ------
@@ -343,7 +343,7 @@ def held_out(
     token: CancelToken | None = None,
     progress: Progress | None = None,
 ) -> HeldOut:
-    """The held-out score of a model fitted by expectation-maximisation, for every β of `BETAS`.
+    """Compute the held-out score of a model fitted by expectation-maximisation, for every β of `BETAS`.
 
     Parameters
     ----------
@@ -371,7 +371,7 @@ def both_temperings(
     token: CancelToken | None = None,
     progress: Progress | None = None,
 ) -> tuple[HeldOut, HeldOut]:
-    """The scores with the prevalence at full weight, and with it to the power of β: see `held_out`.
+    """Compute the scores with the prevalence at full weight, and with it to the power of β: see `held_out`.
 
     Every fold starts from its own votes. A start at the fit of all data is quicker and leaks: with 60 classes and four
     annotations a case its climbs end on other tops, 0.04 to 0.15 nats better than what the fold itself leads to.
@@ -397,7 +397,7 @@ def both_temperings(
     n_jobs = len(data.refits) + (N_FOLDS if cases else 0)
 
     def scored(refit: Refit) -> np.ndarray:
-        """Of each case, at most one annotation of which a fold hides and scores."""
+        """Return True for cases with an annotation that a fold hides and scores; at most one per case."""
         point = refitted(model, refit.data, token)
         folds, found = refit.folds, scores.empty()
         arguments = (whole.dataset.case_ptr, whole.cell, folds.fold, folds.scored, refit.number)
@@ -427,7 +427,7 @@ def both_temperings(
 def _of_folds(
     work: Callable[[Refit], np.ndarray], refits: tuple[Refit, ...], token: CancelToken | None
 ) -> Iterator[np.ndarray]:
-    """Results by fold: side by side where each is much for one thread and not so much that its steps are shared."""
+    """Run folds in parallel if each is large for one thread and its steps are not divided."""
     data = refits[0].data
     if len(data.chunks) == 1 and data.dataset.n_annotations * data.dataset.n_classes >= _SIDE_BY_SIDE:
         return map_chunks(work, list(refits), token=token)
@@ -435,7 +435,7 @@ def _of_folds(
 
 
 def better_tempering(plain: HeldOut, both: HeldOut) -> HeldOut:
-    """Of π Π θ^β and (π Π θ)^β the first, unless the second is ahead by more than one standard error.
+    """Return π Π θ^β of the two temperings, unless (π Π θ)^β is ahead by more than one standard error.
 
     They are compared at the β at which the first is best: at β = 1 they are the same.
 
@@ -449,7 +449,7 @@ def better_tempering(plain: HeldOut, both: HeldOut) -> HeldOut:
 
 
 def refitted(model: EmModel, data: Design, token: CancelToken | None) -> Point:
-    """The parameters of a model fitted to what a fold leaves, from its votes.
+    """Fit the parameters of a model to the data that a fold leaves, from its votes.
 
     Parameters
     ----------
@@ -488,7 +488,7 @@ def held_out_difficulty(
     token: CancelToken | None = None,
     progress: Progress | None = None,
 ) -> HeldOut:
-    """The held-out score of a difficulty model of two classes at its mode, for every β of `BETAS`.
+    """Compute the held-out score of a difficulty model of two classes at its mode, for every β of `BETAS`.
 
     ``p(y | rest) = Σ_z ∫ p(y | z, e) P_β(z, e | rest) de`` over the case effects e. Each fold's search starts at the
     mode of all data, on its nodes.
@@ -500,14 +500,14 @@ def held_out_difficulty(
         Of the difficulty model: "Full", or the letters of the effects that it leaves out.
     token : CancelToken, optional
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Raises
     ------
     NotApplicableError
         There are more than two classes, or as `DifficultyModel.density`.
     LimitError
-        The grid would not fit.
+        The grid would not fit into memory.
     Cancelled
     """
     from .difficulty._tempered_kernels import log_table, score_hidden_answers
@@ -541,7 +541,7 @@ def held_out_difficulty(
 
 
 def without_hidden(dataset: Dataset, keep: np.ndarray) -> Dataset:
-    """The dataset with the annotations that are not hidden, ``keep`` of shape (n_annotations,)."""
+    """Return the dataset with the annotations that are not hidden, ``keep`` of shape (n_annotations,)."""
     return replace(
         dataset,
         case_ptr=keep_annotations(dataset.case_ptr, keep),
@@ -552,7 +552,7 @@ def without_hidden(dataset: Dataset, keep: np.ndarray) -> Dataset:
 
 
 def held_out_votes(data: HeldOutData, strength: float | None = None, token: CancelToken | None = None) -> HeldOut:
-    """The score of the other annotations' shares, with a prior.
+    """Compute the score of the other annotations' shares, with a prior.
 
     Parameters
     ----------
@@ -580,7 +580,7 @@ def held_out_votes(data: HeldOutData, strength: float | None = None, token: Canc
 
 
 def held_out_shares(data: HeldOutData) -> HeldOut:
-    """The score of the classes' shares among all annotations that are left, whatever the case."""
+    """Compute the score of the classes' shares among all remaining annotations, regardless of the case."""
     dataset, sums = data.whole.dataset, np.zeros(data.whole.dataset.n_cases)
     for refit in data.refits:
         kept = np.bincount(refit.data.dataset.answer, minlength=dataset.n_classes)

@@ -1,4 +1,4 @@
-"""Hierarchical Dawid-Skene: raters of one kind, each a little different, and what to expect of the next one.
+"""Hierarchical Dawid-Skene: similar raters with individual differences, and a prediction for the next rater.
 
 Row k of rater j is softmax(μ_k + τ_k ⊙ ε_jk) over all K logits, ε ~ N(0, 1), μ_kl ~ N(2 · 1(k = l), 1.5),
 τ ~ half-normal(1), π ~ Dirichlet(2). After Paun et al. (2018), "Comparing Bayesian models of annotation",
@@ -17,7 +17,7 @@ from .rater_methods import posterior_method
 
 @dataclass(frozen=True, slots=True)
 class HierarchicalDawidSkene(ConfusionModel):
-    """The posterior of prevalence, confusion matrices, and of the raters they come from.
+    """Posterior of prevalence, confusion matrices, and the population of raters.
 
     Parameters
     ----------
@@ -40,14 +40,14 @@ class HierarchicalDawidSkene(ConfusionModel):
     target_accept: ClassVar[float] = 0.9
 
     def density(self, dataset: Dataset) -> HierarchicalDensity:
-        """The posterior as the sampler sees it.
+        """Build the posterior for the sampler.
 
         Raises
         ------
         NotApplicableError
             The annotations are not single classes of at least two, are anonymous, or there is none.
         LimitError
-            The tables would not fit.
+            The tables would not fit into memory.
         """
         check_answers("Hierarchical Dawid-Skene", dataset)
         return HierarchicalDensity(dataset, self.cooperative)
@@ -57,7 +57,8 @@ METHOD = posterior_method(
     HierarchicalDawidSkene.name,
     "Hierarchical Dawid-Skene",
     HierarchicalDawidSkene,
-    plainly="Raters are of one kind and each a little different: a rater with few annotations leans on the others.",
+    plainly="Assumes raters are similar but not identical, so that raters with few annotations borrow strength from "
+    "the others.",
     exactly="Rows of confusion matrices are logistic-normal around a common centre, non-centred, by NUTS (Paun et al. "
     "2018).",
     sources=("Paun et al., Transactions of the ACL 6 (2018), 571-585",),

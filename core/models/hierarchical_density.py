@@ -1,4 +1,4 @@
-"""Posterior of hierarchical Dawid-Skene, as the sampler sees it."""
+"""Posterior of hierarchical Dawid-Skene, for the sampler."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ STEPS_PER_ROUND = 60
 
 
 class _Integrated:
-    """The density times the Gaussian volume of eps about its mode, the curvature held as it is at one point.
+    """Density times the Gaussian volume of eps around its mode, with the curvature fixed at one point.
 
     A row of logits mu + tau * eps with n expected annotations has curvature I + T H T by eps, T = diag(tau) and
     H = n (diag(p) - p p'). The volume is the inverse root of its determinant; by ln tau_l the log of it falls by
@@ -65,32 +65,32 @@ class HierarchicalDensity(ConfusionDensity):
 
     @property
     def settings(self) -> dict:
-        """Whether the raters' centre favours right annotations."""
+        """Setting that the raters' centre favours right annotations."""
         return {"cooperative": self.cooperative}
 
     def job(self) -> tuple[dict, dict[str, np.ndarray]]:
-        """Sizes and annotations."""
+        """Return sizes and annotations."""
         sizes, arrays = packed(self.dataset)
         return sizes | self.settings, arrays
 
     @classmethod
     def from_job(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "HierarchicalDensity":
-        """The same posterior, without the names of cases and raters."""
+        """Build the same posterior, without the names of cases and raters."""
         return cls(unpacked(settings, arrays), settings["cooperative"])
 
     def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """Log posterior density up to a constant, with its gradient."""
+        """Compute the log posterior density up to a constant, with its gradient."""
         return hierarchical_density(
             theta, self.basis, *self.patterns.design, self.prevalence_prior, self.centre, ROW_SCALE, self.cooperative
         )
 
     def logs(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Log prevalence and log confusion of draws."""
+        """Return log prevalence and log confusion of draws."""
         free, mu, tau, eps = self.parts(draws)
         return log_softmax(free @ self.basis.T), log_softmax(mu[:, None] + tau[:, None] * eps)
 
     def parts(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Coordinates of the prevalence, mu and tau, (n_draws, n_classes, n_classes), and eps with raters second."""
+        """Return coordinates of prevalence, mu and tau, (n_draws, n_classes, n_classes), and eps with raters second."""
         n = self.n_classes
         free, mu, log_tau, eps = np.split(draws, [n - 1, n - 1 + n * n, n - 1 + 2 * n * n], axis=1)
         shape = (len(draws), n, n)
@@ -101,7 +101,7 @@ class HierarchicalDensity(ConfusionDensity):
         return free, mu, np.exp(log_tau).reshape(shape), eps.reshape(len(draws), self.n_raters, n, n)
 
     def vote_start(self, log_prevalence: np.ndarray, log_confusion: np.ndarray) -> np.ndarray:
-        """Coordinates near given parameters: mu in the middle of the raters, tau of their spread."""
+        """Return coordinates near given parameters: mu in the middle of the raters, tau of their spread."""
         centred = log_confusion - log_confusion.mean(axis=2, keepdims=True)
         mu = centred.mean(axis=0)
         tau = np.full(mu.shape, 0.5)
@@ -112,7 +112,7 @@ class HierarchicalDensity(ConfusionDensity):
         return np.concatenate((log_prevalence @ self.basis, mu.ravel(), np.log(tau).ravel(), eps.ravel()))
 
     def _climb(self, start: np.ndarray) -> np.ndarray:
-        """The mode with the raters' deviations integrated out, by Laplace's method.
+        """Find the mode with the raters' deviations integrated out, by Laplace's method.
 
         Of tau and eps together the mode has too large a tau: eps then costs nothing, and nobody leans on the others.
         """
@@ -121,17 +121,17 @@ class HierarchicalDensity(ConfusionDensity):
         return start
 
     def quantities(self, draws: np.ndarray) -> dict[str, np.ndarray]:
-        """Also mu and tau, the centre and the spread of the raters' logits by true and annotated class."""
+        """Return also mu and tau, the centre and the spread of the raters' logits by true and annotated class."""
         _, mu, tau, _ = self.parts(draws)
         return super().quantities(draws) | {"mu": mu, "tau": tau}
 
     def new_rater(self, draws: np.ndarray, seed: int = 0) -> np.ndarray:
-        """Confusion matrices of a rater not seen, one for each draw, shape (n_draws, n_classes, n_classes)."""
+        """Draw confusion matrices of a new rater, one for each draw, shape (n_draws, n_classes, n_classes)."""
         _, mu, tau, _ = self.parts(draws)
         return np.exp(log_softmax(mu + tau * np.random.default_rng(seed).normal(size=mu.shape)))
 
     def further_parameters(self, draws: np.ndarray, level: float) -> dict[str, np.ndarray]:
-        """``mu``, ``tau``, and the confusion matrix of a rater not seen with its interval.
+        """Return ``mu``, ``tau``, and the confusion matrix of a new rater with its interval.
 
         From the mode alone the interval is that of raters around it: what is not known of the mode is left out.
         """

@@ -1,4 +1,4 @@
-"""What the design of the data cannot tell, however many cases there are.
+"""Limits of identifiability by the design of the data, for any number of cases.
 
 With two annotations per case only pairs of raters are seen: their margins c_j = a_j t + ā_j p_j and, beyond them,
 a_j a_h (diag t − t tᵀ). For two classes that matrix is one number. For three or more it gives t and the product a_j a_h
@@ -15,12 +15,12 @@ _EDGE = 1e-6
 
 
 def most_per_case(dataset: Dataset) -> int:
-    """The most annotations that a case has."""
+    """Return the largest number of annotations of a case."""
     return len(dataset.cases_by_size) - 1
 
 
 def two_per_case(dataset: Dataset) -> tuple[str, ...]:
-    """The note of Dawid-Skene where no case has three annotations."""
+    """Return the note of Dawid-Skene if no case has three annotations."""
     if dataset.n_classes < 2 or most_per_case(dataset) > 2:
         return ()
     return (
@@ -30,7 +30,7 @@ def two_per_case(dataset: Dataset) -> tuple[str, ...]:
 
 
 def tap_identifiability(dataset: Dataset, common: bool) -> tuple[str, ...]:
-    """The notes of t-a-p where no case has three annotations."""
+    """Return the notes of t-a-p if no case has three annotations."""
     if dataset.n_classes < 2 or most_per_case(dataset) > 2:
         return ()
     if dataset.n_classes == 2:
@@ -52,12 +52,12 @@ def tap_identifiability(dataset: Dataset, common: bool) -> tuple[str, ...]:
 
 
 def unidentified_raters(dataset: Dataset) -> np.ndarray:
-    """Raters in a component of the graph of pairs without an odd cycle, ascending; repeats of a rater make a cycle."""
+    """Return raters in a component of the graph of pairs without an odd cycle, ascending; repeats make a cycle."""
     return np.flatnonzero(bipartite(dataset.case_ptr, dataset.rater, dataset.n_raters))
 
 
 def left_free(accuracy: np.ndarray) -> tuple[str, ...]:
-    """The notes on parameters that say nothing because an accuracy stands at 0 or 1."""
+    """Return the notes on parameters that are free because an accuracy is 0 or 1."""
     notes = []
     never, always = int((accuracy <= _EDGE).sum()), int((accuracy >= 1 - _EDGE).sum())
     if never == accuracy.size:

@@ -1,4 +1,4 @@
-"""A fit laid beside what was counted: true class by annotation, the annotations of pairs, and kappa against accuracy.
+"""Comparison of a fit with counts: true class by annotation, annotations of pairs, and kappa against accuracy.
 
 Under t-a-p with one accuracy and one p for all, two annotations on a case are k and l with probability c_k c_l +
 a² (t_k 1(k = l) − t_k t_l), c = a t + ā p, hence Fleiss' kappa a² (1 − t·t)/(1 − c·c): a² where p = t. Eubanks, Kappa
@@ -57,12 +57,12 @@ class PairTable:
 
 @dataclass(frozen=True, slots=True)
 class KappaCheck:
-    """Fleiss' kappa as observed and as a t-a-p fit has it.
+    """Fleiss' kappa as observed and under a t-a-p fit.
 
     Attributes
     ----------
     observed, low, high : float or None
-        Fleiss' kappa with its 95% interval; None where it is undefined.
+        Fleiss' kappa with its 95% interval; None if it is undefined.
     expected : float or None
         Under the fit; a² (1 − t·t)/(1 − c·c) where accuracy and p are common. None where only one class is expected.
     a_squared : float
@@ -77,7 +77,7 @@ class KappaCheck:
 
 
 def joint_table(dataset: Dataset, fit: RaterModelFit) -> JointTable:
-    """True class by annotated class, of a fit of this dataset with each annotation counted."""
+    """Compute true class by annotated class for a fit of this dataset, with each annotation counted."""
     n_classes = dataset.n_classes
     n = np.bincount(dataset.rater, minlength=dataset.n_raters)
     share = n / max(1, n.sum())
@@ -90,7 +90,7 @@ def joint_table(dataset: Dataset, fit: RaterModelFit) -> JointTable:
 
 
 def pair_table(dataset: Dataset, fit: RaterModelFit) -> PairTable:
-    """Which annotations meet on a case, and which should; for any model with confusion matrices.
+    """Compute observed and expected pairs of annotations; for any model with confusion matrices.
 
     Raises
     ------
@@ -102,7 +102,7 @@ def pair_table(dataset: Dataset, fit: RaterModelFit) -> PairTable:
 
 
 def kappa_check(dataset: Dataset, fit: RaterModelFit) -> KappaCheck:
-    """Fleiss' kappa against the accuracies of a t-a-p fit.
+    """Compare Fleiss' kappa with the accuracies of a t-a-p fit.
 
     Raises
     ------
@@ -134,5 +134,5 @@ def _tables(dataset: Dataset, fit: RaterModelFit):
         np.ascontiguousarray(fit.prevalence, np.float64),
     )
     if found[4] == 0:
-        raise NotApplicableError("No case has two annotations, so there is no pair of annotations.")
+        raise NotApplicableError("No case has two annotations, so pairs cannot be compared.")
     return found

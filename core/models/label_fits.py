@@ -1,4 +1,4 @@
-"""The truth of every label of a case, with a trust in each rater that the labels share.
+"""Truth of every label of a case, with a reliability of each rater that the labels share.
 
 A label is fitted as two classes, the annotation names it or not, by any model fitted by expectation-maximisation. The
 shrinkage of a rater is what the labels share: instead of the pool's rates on this label, a rater's pseudo-annotations
@@ -37,7 +37,7 @@ def with_label_dependence(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Model:
-    """The model with one β and one doubt for all labels: those of the summed held-out scores of every label alone.
+    """Set one β and one doubt for all labels, from the summed held-out scores of single labels.
 
     A rater who shares mistakes with others on one label does so on the next, and most labels are too rare to tell by
     themselves. Without a label that can be held out the model is given back as it is.
@@ -45,7 +45,7 @@ def with_label_dependence(
     Parameters
     ----------
     dataset : Dataset
-        Of sets, by raters who are identified.
+        Dataset of sets, by raters who are identified.
     model : EmModel
         Of the raters on one label.
     seed : int
@@ -82,7 +82,7 @@ def with_label_dependence(
 
 
 def _summed(scores: tuple[HeldOut, ...]) -> HeldOut:
-    """One score of all labels, whose annotations of a case stand or fall together."""
+    """Sum the scores of all labels, whose annotations of a case are one cluster."""
     return replace(
         scores[0],
         by_case=sum((one.by_case for one in scores[1:]), scores[0].by_case),
@@ -106,10 +106,10 @@ class LabelFits(Result):
         Whether labels share the trust in a rater.
     log_factor : ndarray, shape (n_raters, 2)
         By how much the log odds of a rater being right differ from the pool's on any label, on cases without it and
-        with it; 0 where nothing is shared.
+        with it; 0 if nothing is shared.
     none : str or None
         The label that says that none of the others applies (`core.annotations.none_of_these`), whose truth follows from
-        theirs; None where there is none.
+        theirs; None if there is none.
     """
 
     labels: tuple[str, ...]
@@ -153,12 +153,12 @@ class LabelFits(Result):
 
     @property
     def converged(self) -> bool:
-        """Whether the fits of all labels have."""
+        """True if the fits of all labels have converged."""
         return all(fit.converged for fit in self.fits)
 
     @property
     def probability(self) -> np.ndarray:
-        """Probability that each label applies, shape (n_cases, n_labels); of ``none`` that no other does."""
+        """Probability that each label applies, shape (n_cases, n_labels); for ``none`` that no other does."""
         likely = np.stack([fit.class_probability[:, 1] for fit in self.fits], axis=1)
         if self.none is not None:
             likely[:, ~self._others] = (1 - likely[:, self._others]).prod(axis=1, keepdims=True)
@@ -166,7 +166,7 @@ class LabelFits(Result):
 
     @property
     def applies(self) -> np.ndarray:
-        """Which labels the likeliest set of each case has, bool, shape (n_cases, n_labels)."""
+        """Labels of the most likely set of each case, bool, shape (n_cases, n_labels)."""
         found = self.probability > 0.5
         if self.none is not None:  # each of the others is likelier absent, though perhaps not all of them together
             found[:, ~self._others] = ~found[:, self._others].any(axis=1, keepdims=True)
@@ -179,16 +179,16 @@ class LabelFits(Result):
 
     @property
     def set_probability(self) -> np.ndarray:
-        """Probability of the likeliest set, labels of a case taken as independent given its annotations, (n_cases,)."""
+        """Probability of the most likely set, labels independent given the annotations, shape (n_cases,)."""
         likely = self.probability[:, self._others]
         return np.maximum(likely, 1 - likely).prod(axis=1)
 
     def accuracy(self) -> np.ndarray:
-        """Mean over labels of how often each rater is right on whether it applies, shape (n_raters,)."""
+        """Average over labels how often each rater is right on whether it applies, shape (n_raters,)."""
         return np.mean([fit.accuracy() for fit in self.fits], axis=0)
 
     def sets(self) -> list[str]:
-        """The likeliest labels of each case in one text; ``none``, or "", where no other is likelier than not."""
+        """Return the most likely labels of each case in one text; ``none``, or "", if no other is likely."""
         sign = label_sign(self.labels)
         return [sign.join(self.labels[k] for k in np.flatnonzero(own)) for own in self.applies]
 
@@ -201,24 +201,24 @@ def fit_labels(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> LabelFits:
-    """The truth of every label. Without the shared trust it is the fit of each label alone, to the bit.
+    """Fit the truth of every label. Without shared reliability it equals the fit of each label, bit for bit.
 
     Parameters
     ----------
     dataset : Dataset
-        Of sets, by raters who are identified.
+        Dataset of sets, by raters who are identified.
     model : EmModel, optional
-        Of the raters on one label; Dawid-Skene where not given.
+        Of the raters on one label; Dawid-Skene if omitted.
     shared : bool
         Whether labels share the trust in a rater; it takes the place of the pool in the shrinkage "pooled".
     token : CancelToken, optional
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Raises
     ------
     NotApplicableError
-        The annotations are no sets, or not of identified raters.
+        The annotations are not sets, or not of identified raters.
     InputError
         A shared trust is asked for of a model without the shrinkage "pooled".
     """
@@ -247,7 +247,7 @@ def fit_labels(
 def _with_shared_trust(
     problems: list[Problem], model: EmModel, token: CancelToken | None
 ) -> tuple[list[Problem], np.ndarray]:
-    """The problems with pseudo-annotations of each rater, and the log factors of raters that these come from.
+    """Build the problems with pseudo-annotations of each rater, and the log factors of raters behind them.
 
     Factors and expected annotations are estimated in turn, until no rater's odds move by more than 1%.
     """
@@ -283,7 +283,7 @@ def _with_shared_trust(
 
 
 def _pseudo(rate: np.ndarray, size: np.ndarray) -> np.ndarray:
-    """Pseudo-annotations from rates of being right, shape (n_raters, 2 annotated, 2 true), ``size`` for each truth."""
+    """Return pseudo-annotations from rates of being right, (n_raters, 2 annotated, 2 true), ``size`` per truth."""
     answers = np.empty((len(rate), 2, 2))
     for true in (0, 1):
         answers[:, true, true] = size[true] * rate[:, true]
@@ -294,7 +294,7 @@ def _pseudo(rate: np.ndarray, size: np.ndarray) -> np.ndarray:
 def log_factors(
     counts: np.ndarray, of_pool: np.ndarray, factor: np.ndarray, variance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Log factors on the pool's odds of being right, f_jz ~ N(0, σ_z²), at their mode, and σ².
+    """Estimate log factors on the pool's odds of being right, f_jz ~ N(0, σ_z²), at their mode, and σ².
 
     Newton's method for f and expectation-maximisation for σ², under σ² ~ inverse gamma(1, 1), with the curvature as the
     variance of f: `core.models.smoothing.rater_rows` over labels in place of classes.

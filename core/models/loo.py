@@ -1,4 +1,4 @@
-"""How well a model predicts what it has not seen: leave-one-out by Pareto smoothed importance sampling.
+"""Leave-one-out predictions of a model by Pareto smoothed importance sampling.
 
 One case is left out, with all its annotations, and its effects are integrated out: the prediction of a new case's
 annotations. Vehtari, Gelman & Gabry (2017), doi:10.1007/s11222-016-9696-4; k as in Vehtari et al. (2024), JMLR 25(72).
@@ -20,7 +20,7 @@ BLOCK = 256
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PsisLoo(Result):
-    """Leave-one-case-out of one model; values of single cases stand once per annotation pattern.
+    """Leave-one-case-out of one model; values of cases are stored once per annotation pattern.
 
     Attributes
     ----------
@@ -59,7 +59,7 @@ class PsisLoo(Result):
     case_pattern: np.ndarray | None = None
 
     def by_case(self) -> np.ndarray:
-        """Contribution of each case of the dataset, shape (n_cases,); 0 for a case without annotations.
+        """Return the contribution of each case of the dataset, shape (n_cases,); 0 for a case without annotations.
 
         Raises
         ------
@@ -75,7 +75,7 @@ class PsisLoo(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LooRow(Result):
-    """One model among others.
+    """Row of one model in a comparison.
 
     Attributes
     ----------
@@ -112,7 +112,7 @@ class PaperScore(Result):
 
 
 def psis_loo(log_likelihood: np.ndarray, case_count: np.ndarray, case_pattern: np.ndarray | None = None) -> PsisLoo:
-    """Leave one case out.
+    """Compute leave-one-case-out.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def psis_loo(log_likelihood: np.ndarray, case_count: np.ndarray, case_pattern: n
 
 
 def compare_loo(models: dict[str, PsisLoo]) -> tuple[LooRow, ...]:
-    """Models from best to worst, each with its difference to the best, paired over cases.
+    """Sort models from best to worst, each with its difference to the best, paired over cases.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def compare_loo(models: dict[str, PsisLoo]) -> tuple[LooRow, ...]:
 
 
 def as_in_paper(blocks: Iterable[tuple[np.ndarray, np.ndarray]]) -> PaperScore:
-    """Leave one annotation out, the score that table 2 of Han et al. prints.
+    """Compute leave-one-annotation-out, the score in table 2 of Han et al.
 
     Per draw and annotation it takes log(π p_1 + (1 - π) p_0), p_z the probability of that annotation if the truth is z,
     given rater and case effects of the draw. The prevalence stands where the case's other annotations would tell more
@@ -207,13 +207,13 @@ def as_in_paper(blocks: Iterable[tuple[np.ndarray, np.ndarray]]) -> PaperScore:
         pointwise.append(values)
         counts.append(count)
     if not pointwise:
-        raise InputError("There are no annotations to score.")
+        raise InputError("Cannot score: the data have no annotations.")
     elpd, se = _sum_and_error(np.concatenate(pointwise), np.concatenate(counts))
     return PaperScore(elpd, se, int(sum(count.sum() for count in counts)), n_high, k_limit(n_draws))
 
 
 def k_limit(n_draws: int) -> float:
-    """Largest k at which ``n_draws`` draws suffice (Vehtari et al. 2024, section 3.2.4); 0.7 from 2,155 draws on."""
+    """Return the largest k at which ``n_draws`` draws suffice (Vehtari et al. 2024, 3.2.4); 0.7 from 2,155 draws on."""
     return min(float(1 - 1 / np.log10(n_draws)), 0.7)
 
 
@@ -233,7 +233,7 @@ def _checked(log_likelihood: np.ndarray, count: np.ndarray) -> tuple[np.ndarray,
 
 
 def import_arviz() -> Any:
-    """ArviZ, without the notice that it prints on its import."""
+    """Import ArviZ, without the notice that it prints on its import."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="(?s).*ArviZ is undergoing a major refactor.*")
         import arviz
@@ -241,7 +241,7 @@ def import_arviz() -> Any:
 
 
 def _smoothed(log_likelihood: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Leave-one-out log density, k, and log density with the case in hand, each of shape (n_patterns,)."""
+    """Compute leave-one-out log density, k, and log density with the case, each of shape (n_patterns,)."""
     psislw = import_arviz().psislw
     n_draws, n_patterns = log_likelihood.shape
     left_out = np.empty(n_patterns)
@@ -265,13 +265,13 @@ def _smoothed(log_likelihood: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 def _log_mean(values: np.ndarray) -> np.ndarray:
-    """Log of the mean over the last axis of exp(values)."""
+    """Compute the log of the mean over the last axis of exp(values)."""
     highest = values.max(axis=-1)
     return highest + np.log(np.exp(values - highest[..., None]).mean(axis=-1))
 
 
 def _sum_and_error(values: np.ndarray, count: np.ndarray) -> tuple[float, float | None]:
-    """Sum of values that stand ``count`` times each, with its standard error over them."""
+    """Sum values that occur ``count`` times each, with the standard error over them."""
     n = int(count.sum())
     total = float(count @ values)
     if n < 2:

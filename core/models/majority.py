@@ -1,4 +1,4 @@
-"""Majority vote: the class most raters named, ties shared."""
+"""Majority vote: the class that most raters named, with ties shared."""
 
 from dataclasses import dataclass
 
@@ -17,17 +17,17 @@ _UNWEIGHTED = np.empty(0)
 
 @dataclass(frozen=True, slots=True)
 class MajorityVote:
-    """The rule most people use; every rater counts the same."""
+    """Majority vote, in which every rater counts the same."""
 
     def fit(self, dataset: Dataset) -> RaterModelFit:
-        """Vote shares as class probabilities, and raters against the winning class (tied winners share the case).
+        """Return vote shares as class probabilities, and raters against the winning class (tied winners share a case).
 
         Raises
         ------
         NotApplicableError
             The annotations are not single classes, or there is none.
         LimitError
-            The tables would not fit.
+            The tables would not fit into memory.
         """
         check_size("Majority vote", dataset)
         if dataset.n_annotations == 0:
@@ -55,12 +55,12 @@ class MajorityVote:
 
 
 def cells(dataset: Dataset) -> np.ndarray:
-    """Rater and class of each annotation as one number, rater * n_classes + class, int32, shape (n_annotations,)."""
+    """Encode rater and class of each annotation as one number, rater * n_classes + class, int32."""
     return dataset.rater * np.int32(dataset.n_classes) + dataset.answer
 
 
 def normalised(by_cell: np.ndarray, dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Confusion matrices and their evidence from counts by (rater and annotation, true class)."""
+    """Compute confusion matrices and their evidence from counts by (rater and annotation, true class)."""
     counts = by_cell.reshape(dataset.n_raters, dataset.n_classes, dataset.n_classes).transpose(0, 2, 1)
     evidence = counts.sum(axis=2)
     confusion = np.full(counts.shape, 1.0 / dataset.n_classes)

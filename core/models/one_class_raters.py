@@ -1,4 +1,4 @@
-"""Raters who give one class: those who do so whatever the case shows, and data in which most raters do.
+"""Raters who give one class regardless of the case, and data in which most raters do.
 
 A rule that says "yes" or nothing is informative by the cases that it annotates. A rater who says "yes" to every case is
 not. The other raters show which is which: they name the class more often on the cases of a rule than elsewhere.
@@ -40,12 +40,12 @@ class OneClassRaters:
 
     @property
     def n(self) -> int:
-        """Raters who give one class."""
+        """Number of raters who give one class."""
         return int((self.favourite >= 0).sum())
 
     @property
     def most(self) -> bool:
-        """Whether most raters give one class, and not all the same: the cases that they annotate are the information.
+        """True if most raters give one class, and not all the same, so that the annotated cases are the information.
 
         A class that one of them gives, or a tenth, does not count, nor do raters who give theirs whatever the case
         shows, unless these are most raters.
@@ -65,7 +65,7 @@ def one_class_raters(dataset: Dataset) -> OneClassRaters:
     Parameters
     ----------
     dataset : Dataset
-        Of single classes. Nobody is found where raters are anonymous.
+        Dataset of single classes. Nobody is found where raters are anonymous.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def one_class_raters(dataset: Dataset) -> OneClassRaters:
 
 
 def _whatever(dataset: Dataset, favourite: np.ndarray) -> np.ndarray:
-    """Raters whose class the others do not mostly name on the same cases, nor more often there than elsewhere."""
+    """Return raters whose class the others do not mostly name on the same cases, nor more often than elsewhere."""
     found = np.zeros(dataset.n_raters, bool)
     if not (favourite >= 0).any():
         return found
@@ -118,7 +118,7 @@ def _whatever(dataset: Dataset, favourite: np.ndarray) -> np.ndarray:
 def _two_most_named(
     case: np.ndarray, answer: np.ndarray, count: np.ndarray, n_cases: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The largest and the second largest count of each case, and the class of the largest; -1 if two are as large."""
+    """Return the two largest counts of each case, and the class of the largest; -1 if they are equal."""
     order = np.lexsort((-count, case))
     first, second, leader = np.zeros(n_cases, np.int64), np.zeros(n_cases, np.int64), np.full(n_cases, -1)
     begins = np.flatnonzero(np.diff(case, prepend=-1))

@@ -1,4 +1,4 @@
-"""Raters whose mistakes are spread evenly: one rate of being right for each, or one for each true class.
+"""Raters with evenly spread mistakes: one rate of being right for each, or one for each true class.
 
 ``θ[j, k, k] = a_j`` and ``θ[j, k, l] = (1 − a_j)/(K − 1)``; class-conditional with ``a_jk`` for ``a_j``. With one class
 every annotation is right.
@@ -21,7 +21,7 @@ from .smoothing import default_smoothing, pooled_prior
 
 @dataclass(frozen=True, slots=True)
 class OneCoin(EmModel):
-    """One accuracy for each rater, whatever the true class.
+    """One accuracy for each rater, regardless of the true class.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class OneCoin(EmModel):
     title = "One-coin"
 
     def problem_of(self, data: Design, token: CancelToken | None = None) -> Problem:
-        """A design with the prior; see `EmModel.problem_of`."""
+        """Build the design with the prior; see `EmModel.problem_of`."""
         return _problem(self, data, EvenMistakes(False), token)
 
 
@@ -63,7 +63,7 @@ class ClassConditional(EmModel):
     title = "Class-conditional"
 
     def problem_of(self, data: Design, token: CancelToken | None = None) -> Problem:
-        """A design with the prior; see `EmModel.problem_of`."""
+        """Build the design with the prior; see `EmModel.problem_of`."""
         return _problem(self, data, EvenMistakes(True), token)
 
 
@@ -78,18 +78,18 @@ def _problem(model: EmModel, data: Design, family: "EvenMistakes", token: Cancel
 
 @dataclass(frozen=True, slots=True)
 class EvenMistakes:
-    """Rates of being right, by rater or by rater and true class, and mistakes that are spread evenly."""
+    """Rates of being right, by rater or by rater and true class, with evenly spread mistakes."""
 
     by_class: bool
     one_by_one: ClassVar[bool] = True
 
     @property
     def name(self) -> str:
-        """Of the model."""
+        """Name of the model."""
         return "class-conditional" if self.by_class else "one-coin"
 
     def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """Share of right annotations; 1/K where there are none."""
+        """Compute the share of right annotations; 1/K if there are none."""
         right, wrong = self._split(counts)
         rate = np.full(right.shape, 1.0 / counts.shape[1])
         np.divide(right, right + wrong, out=rate, where=right + wrong > 0)
@@ -108,7 +108,7 @@ class EvenMistakes:
         return np.where(np.eye(n_classes, dtype=bool), by_class[:, None, :], even)
 
     def chart(self, theta: np.ndarray, parameters: dict[str, np.ndarray], counts: np.ndarray) -> RateChart:
-        """Logits of the rates.
+        """Return logits of the rates.
 
         Parameters
         ----------
@@ -128,22 +128,23 @@ METHODS = (
         "one-coin",
         "One coin",
         OneCoin,
-        plainly="Gives every rater one accuracy, whatever the true class, and weighs their annotations by it.",
-        exactly="Latent class model with one accuracy a rater and errors spread evenly over the other classes, by EM "
-        "(Dawid & Skene 1979 with one parameter a rater).",
+        plainly="Estimates one accuracy for every rater, regardless of the true class, and weights their annotations "
+        "by it.",
+        exactly="Latent class model with one accuracy per rater and errors spread evenly over the other classes, by EM "
+        "(Dawid & Skene 1979 with one parameter per rater).",
         sources=(DAWID_SKENE_1979, EM_SOURCE),
         options=em_options("none", "pooled"),
         place=10,
         opens=lambda dataset: True,
         n_parameters=lambda dataset: dataset.n_classes - 1 + dataset.n_raters,
         sentence="The accuracy of raters and the probability of each class on each case were estimated by a latent "
-        "class model with one accuracy a rater, by expectation-maximisation from the shares of votes.",
+        "class model with one accuracy per rater, by expectation-maximisation from the shares of votes.",
     ),
     em_method(
         "class-conditional",
         "Class-conditional",
         ClassConditional,
-        plainly="Gives every rater one accuracy for each true class.",
+        plainly="Estimates one accuracy per rater for each true class.",
         exactly="Latent class model with an accuracy for each rater and true class and errors spread evenly, by EM; "
         "for two classes it is Dawid-Skene.",
         sources=(DAWID_SKENE_1979, EM_SOURCE),

@@ -56,7 +56,7 @@ AT_THE_MODE = (
 
 @dataclass(frozen=True, slots=True)
 class Ordinal(EmModel):
-    """A severity, a spread and a slip for each rater, by EM at the posterior mode.
+    """Severity, spread and slip of each rater, by EM at the posterior mode.
 
     Parameters
     ----------
@@ -92,29 +92,29 @@ class Ordinal(EmModel):
         token: CancelToken | None = None,
         progress: Progress | None = None,
     ) -> BayesianFit:
-        """The posterior by NUTS in a child process, with predictive checks and leave-one-case-out.
+        """Sample the posterior by NUTS in a child process, with predictive checks and leave-one-case-out.
 
         The priors are those of the mode; the prevalence has a Dirichlet(2), whose mode is the one case of each class.
 
         Parameters
         ----------
         dataset : Dataset
-            As for `EmModel.fit`, with the order of its classes declared.
+            See `EmModel.fit`, with the order of its classes declared.
         n_draws, n_tune, n_chains : int
             Draws and steps of tuning of each chain, and how many chains.
         seed : int
         level : float
-            Of intervals, 0 to 1.
+            Confidence level of intervals, 0 to 1.
         token : CancelToken, optional
         progress : callable, optional
-            Told the share done, 0 to 1, and what is being done in words.
+            Called with the share done, 0 to 1, and what is being done in words.
 
         Raises
         ------
         InputError
             β, doubt or gold held fixed is asked for, which chains do not have.
         NotApplicableError, LimitError
-            As `EmModel.fit`; or the draws would not fit.
+            As `EmModel.fit`; or the draws would not fit into memory.
         core.runtime.processes.WorkerError
             The sampler's process ended without a result.
         Cancelled
@@ -141,7 +141,7 @@ class Ordinal(EmModel):
         )
 
     def problem_of(self, data: Design, token: CancelToken | None = None) -> Problem:
-        """A design with the prior; see `EmModel.problem_of`.
+        """Build the design with the prior; see `EmModel.problem_of`.
 
         Raises
         ------
@@ -177,7 +177,7 @@ class _OrdinalProblem(Problem):
         return replace(fit, parameters=parameters, notes=notes)
 
     def _ends(self, top: Summit, own: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
-        """Ends of the intervals of (δ, ln ψ, logit e), each of shape (n_raters, 3); None where raters are too many.
+        """Compute ends of the intervals of (δ, ln ψ, logit e), (n_raters, 3); None if there are too many raters.
 
         From a short chain where the posterior is quickly computed, else normal by the joint information.
         """
@@ -201,7 +201,7 @@ class _OrdinalProblem(Problem):
         return np.minimum(low, own), np.maximum(high, own)
 
     def _covariance(self, top: Summit, own: np.ndarray) -> np.ndarray:
-        """Inverse of the observed information on all raters and the prevalence, true classes unknown (Louis 1982).
+        """Invert the observed information on all raters and the prevalence, true classes unknown (Louis 1982).
 
         Raters one after the other, (δ, ln ψ, logit e) of each; then the log ratios of the prevalence.
 
@@ -231,7 +231,7 @@ class _OrdinalProblem(Problem):
         return inverse.T @ inverse
 
     def _errors_alone(self, top: Summit, own: np.ndarray) -> np.ndarray:
-        """Standard errors of (δ, ln ψ, logit e), shape (n_raters, 3), the other raters taken as known."""
+        """Compute standard errors of (δ, ln ψ, logit e), (n_raters, 3), the other raters taken as known."""
         dataset = self.data.dataset
         information = np.tile(np.diag(SD**-2), (dataset.n_raters, 1, 1))
         guess = top.point.parameters["guesses"]
@@ -244,12 +244,12 @@ class RaterPrior(Prior):
     """Pseudo-cases, and the normal prior of every rater's (δ, ln ψ, logit e)."""
 
     def log_density(self, point: Point) -> float:
-        """Log prior up to a constant."""
+        """Compute the log prior up to a constant."""
         own = coordinates_of(point.parameters)
         return Prior.log_density(self, point) - float((((own - MEAN) / SD) ** 2).sum()) / 2
 
     def drawn(self, rng: np.random.Generator, n_raters: int) -> "RaterPrior":
-        """Random pseudo-cases around these; the prior of raters as it is.
+        """Draw random pseudo-cases around these; the prior of raters is unchanged.
 
         Parameters
         ----------
@@ -275,19 +275,19 @@ class OrdinalRows:
     one_by_one: ClassVar[bool] = False
 
     def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """The mode of each rater's three numbers; those of the prior without annotations."""
+        """Find the mode of each rater's three numbers; those of the prior without annotations."""
         own = np.tile(MEAN, (len(counts), 1))
         climb_raters(np.ascontiguousarray(counts, np.float64), self.guess, MEAN, SD, _STEPS, _TOLERANCE, own)
         return self.theta(own), dict(zip(NAMES, natural(own), strict=True)) | {"guesses": self.guess}
 
     def theta(self, own: np.ndarray) -> np.ndarray:
-        """P(annotated | true), shape (n_raters, n_classes, n_classes), from coordinates, shape (n_raters, 3)."""
+        """Compute P(annotated | true), (n_raters, n_classes, n_classes), from coordinates, (n_raters, 3)."""
         found = np.empty((len(own), self.guess.size, self.guess.size))
         rows_of_raters(np.ascontiguousarray(own), self.guess, found)
         return found
 
     def chart(self, theta: np.ndarray, parameters: dict[str, np.ndarray], counts: np.ndarray) -> "OrdinalChart":
-        """The coordinates of all raters.
+        """Return the coordinates of all raters.
 
         Parameters
         ----------
@@ -309,11 +309,11 @@ class OrdinalChart:
         self.start = own.ravel()
 
     def theta(self, coordinates: np.ndarray) -> np.ndarray:
-        """P(annotated | true): rater, annotated, true."""
+        """Return P(annotated | true): rater, annotated, true."""
         return self._family.theta(coordinates.reshape(-1, 3))
 
     def score(self, coordinates: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Derivative of Σ counts · ln θ and the log prior."""
+        """Compute the derivative of Σ counts · ln θ and the log prior."""
         own = coordinates.reshape(-1, 3)
         slope, spare = np.empty(own.shape), np.empty((3, 3))
         for j in range(len(own)):
@@ -323,13 +323,13 @@ class OrdinalChart:
 
 
 def coordinates_of(parameters: dict[str, np.ndarray]) -> np.ndarray:
-    """(δ, ln ψ, logit e) of every rater, shape (n_raters, 3)."""
+    """Return (δ, ln ψ, logit e) of every rater, shape (n_raters, 3)."""
     severity, spread, slip = (parameters[name] for name in NAMES)
     return np.ascontiguousarray(np.stack([severity, np.log(spread), logit(slip)], axis=1))
 
 
 def severity_sentence(fit: RaterModelFit, most: int = 2) -> str:
-    """Which raters read higher or lower than the panel, at a false discovery rate of 0.05; empty for another model.
+    """Describe which raters read higher or lower than the panel, at a false discovery rate of 0.05; empty if other.
 
     Of a hundred raters who read as the panel does, five intervals of 95% miss it all the same: p by the half of the
     interval that faces it, as of a normal distribution, and `core.multiplicity.benjamini_hochberg`.
@@ -348,7 +348,7 @@ def severity_sentence(fit: RaterModelFit, most: int = 2) -> str:
     beyond = np.divide(np.abs(at), half, out=np.zeros(some.size), where=half > 0)
     apart = benjamini_hochberg(2 * ndtr(-beyond), _FALSE_DISCOVERIES)
     if not apart.size:
-        return f"No rater of {some.size:,} surely reads higher or lower than the panel."
+        return f"No rater of {some.size:,} clearly reads higher or lower than the panel."
     named = apart[np.argsort(-np.abs(at[apart]), kind="stable")][:most]
     words = "; ".join(f"{fit.raters[j]} {reads(fit, int(j))}" for j in some[named])
     who = "1 reads" if apart.size == 1 else f"{apart.size:,} read"
@@ -357,7 +357,7 @@ def severity_sentence(fit: RaterModelFit, most: int = 2) -> str:
 
 
 def reads(fit: RaterModelFit, rater: int) -> str:
-    """A rater's severity in words: "reads 0.31 classes higher than the panel (0.12 to 0.50)".
+    """Describe a rater's severity: "reads 0.31 classes higher than the panel (0.12 to 0.50)".
 
     Parameters
     ----------
@@ -368,7 +368,7 @@ def reads(fit: RaterModelFit, rater: int) -> str:
     at, low, high = (float(fit.parameters[name][rater]) for name in ("severity", "severity_low", "severity_high"))
     way, end = ("higher", fit.classes[-1]) if at >= 0 else ("lower", fit.classes[0])
     if abs(at) >= len(fit.classes) - 1:
-        return f"names “{end}” or its neighbours whatever the case"
+        return f"names “{end}” or its neighbours regardless of the case"
     ends = (low, high) if at >= 0 else (-high, -low)
     said = (f"−{number(-value)}" if value < 0 else number(value) for value in ends)
     return f"reads {number(abs(at))} classes {way} than the panel ({' to '.join(said)})"
@@ -379,7 +379,7 @@ def _opens(dataset: Dataset) -> bool:
 
 
 def _fit(model, dataset, way, run, token, progress):
-    """At the mode by expectation-maximisation, or by chains."""
+    """Fit at the mode by expectation-maximisation, or by chains."""
     if way == "em":
         return by_em(model, dataset, way, run, token, progress)
     return model.sample(dataset, token=token, progress=progress, **run)

@@ -1,4 +1,4 @@
-"""Posterior of the ordinal rater, as the sampler sees it."""
+"""Posterior of the ordinal rater model, for the sampler."""
 
 import numpy as np
 
@@ -17,12 +17,12 @@ _N_BURN, _N_WALKED, _EVERY = 1000, 1000, 5
 
 
 def natural(own: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Severity, spread and slip from (δ, ln ψ, logit e) along the last axis."""
+    """Return severity, spread and slip from (δ, ln ψ, logit e) along the last axis."""
     return own[..., 0].copy(), np.exp(own[..., 1]), expit(own[..., 2])
 
 
 def guesses_of(dataset: Dataset) -> np.ndarray:
-    """What a slip names, shape (n_classes,): the shares of all annotations, one more of each class."""
+    """Return the distribution of slips, (n_classes,): shares of all annotations, with one more of each class."""
     named = np.bincount(dataset.answer, minlength=dataset.n_classes) + 1.0
     return named / named.sum()
 
@@ -33,9 +33,9 @@ class OrdinalDensity(ConfusionDensity):
     Parameters
     ----------
     dataset : Dataset
-        Of single classes, in their order.
+        Dataset of single classes, in their order.
     guess : ndarray, shape (n_classes,), optional
-        What a slip names; the shares of the annotations where it is not given.
+        What a slip names; the shares of the annotations if omitted.
     """
 
     name = f"{__name__}:OrdinalDensity"
@@ -52,21 +52,21 @@ class OrdinalDensity(ConfusionDensity):
         return {"prevalence_prior": PREVALENCE_PRIOR}
 
     def job(self) -> tuple[dict, dict[str, np.ndarray]]:
-        """Sizes, annotations and what a slip names."""
+        """Return sizes, annotations and the distribution of slips."""
         settings, arrays = packed(self.dataset)
         return settings, arrays | {"guess": self.guess}
 
     @classmethod
     def from_job(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "OrdinalDensity":
-        """The same posterior, without the names of cases and raters."""
+        """Build the same posterior, without the names of cases and raters."""
         return cls(unpacked(settings, arrays), arrays["guess"])
 
     def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """Log posterior density up to a constant, with its gradient."""
+        """Compute the log posterior density up to a constant, with its gradient."""
         return ordinal_posterior(theta, self.basis, *self.patterns.design, self.prevalence_prior, MEAN, SD, self.guess)
 
     def walk(self, start: np.ndarray, covariance: np.ndarray, seed: int) -> tuple[np.ndarray, float]:
-        """A short chain in this process, for posteriors that are quickly computed.
+        """Run a short chain in this process, for posteriors that are fast to compute.
 
         Parameters
         ----------
@@ -86,11 +86,11 @@ class OrdinalDensity(ConfusionDensity):
         )  # fmt: skip
 
     def own(self, draws: np.ndarray) -> np.ndarray:
-        """(δ, ln ψ, logit e) of every rater, shape (n_draws, n_raters, 3)."""
+        """Return (δ, ln ψ, logit e) of every rater, shape (n_draws, n_raters, 3)."""
         return MEAN + SD * draws[:, self.n_classes - 1 :].reshape(len(draws), self.n_raters, 3)
 
     def logs(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Log prevalence and log confusion of draws."""
+        """Return log prevalence and log confusion of draws."""
         n = self.n_classes
         rows = np.empty((len(draws) * self.n_raters, n, n))
         rows_of_raters(np.ascontiguousarray(self.own(draws).reshape(-1, 3)), self.guess, rows)
@@ -98,15 +98,15 @@ class OrdinalDensity(ConfusionDensity):
         return log_softmax(draws[:, : n - 1] @ self.basis.T), np.log(by_truth)
 
     def vote_start(self, log_prevalence: np.ndarray, log_confusion: np.ndarray) -> np.ndarray:
-        """The prevalence given, and raters as the prior expects them."""
+        """Return the given prevalence, with raters at the prior mean."""
         return np.concatenate([log_prevalence @ self.basis, np.zeros(3 * self.n_raters)])
 
     def quantities(self, draws: np.ndarray) -> dict[str, np.ndarray]:
-        """Also severity, spread and slip of every rater."""
+        """Return also severity, spread and slip of every rater."""
         return super().quantities(draws) | dict(zip(NAMES, natural(self.own(draws)), strict=True))
 
     def further_parameters(self, draws: np.ndarray, level: float) -> dict[str, np.ndarray]:
-        """Severity, spread and slip with the ends of their intervals, each of shape (n_raters,), and what a slip names.
+        """Return severity, spread and slip with their intervals, each of shape (n_raters,), and the slip distribution.
 
         From the mode alone without intervals.
         """

@@ -1,4 +1,4 @@
-"""Cases with the same annotations are one pattern with a count: their likelihood is computed once."""
+"""Patterns: cases with the same annotations, with a count, so that their likelihood is computed once."""
 
 from dataclasses import dataclass
 
@@ -32,12 +32,12 @@ class Patterns:
 
     @property
     def design(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What kernels walk: ``ptr``, ``cell``, ``count``."""
+        """Arrays for kernels: ``ptr``, ``cell``, ``count``."""
         return self.ptr, self.cell, self.count
 
 
 def collapse(case_ptr: np.ndarray, rater: np.ndarray, answer: np.ndarray, n_classes: int = 2) -> Patterns:
-    """Patterns of annotations in CSR by case, shorter ones first; a cell is rater * n_classes + annotation.
+    """Collapse annotations in CSR by case to patterns, shorter ones first; a cell is rater * n_classes + annotation.
 
     Parameters
     ----------

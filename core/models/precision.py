@@ -1,4 +1,4 @@
-"""How precisely a fit by expectation-maximisation knows its parameters.
+"""Precision of the parameters of a fit by expectation-maximisation.
 
 All parameters of a fit are on one line without bounds (`Coordinates`). Standard errors come from the observed
 information, minus the second derivative of what was maximised: the score comes from the step E (Fisher's identity) and
@@ -58,7 +58,7 @@ class Coordinates:
         self.row_mass = self._certain_rows(fit) + problem.prior.answers.sum(axis=-2)
 
     def tables(self, coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Prevalence, shape (n_classes,), and confusion matrices, shape (n_raters, n_classes, n_classes)."""
+        """Return prevalence, shape (n_classes,), and confusion matrices, shape (n_raters, n_classes, n_classes)."""
         prevalence = self._prevalence.at(coordinates[: self._split])[0]
         return prevalence, self._chart.theta(coordinates[self._split :]).transpose(0, 2, 1)
 
@@ -72,14 +72,14 @@ class Coordinates:
         return coordinates[self._split :]
 
     def point(self, coordinates: np.ndarray) -> Point:
-        """The parameters there as the step E takes them."""
+        """Return the parameters in the form of the E step."""
         prevalence, confusion = self.tables(coordinates)
         with np.errstate(divide="ignore"):
             log_theta = np.log(confusion.transpose(0, 2, 1)).reshape(-1, prevalence.size)
             return Point(np.log(prevalence), np.ascontiguousarray(log_theta))
 
     def score(self, coordinates: np.ndarray) -> np.ndarray:
-        """Derivative of the log-likelihood and log prior, by Fisher's identity from one step E."""
+        """Compute the derivative of the log-likelihood and log prior, by Fisher's identity from one E step."""
         _, cases_of, counts = expect(self._problem.data, self.point(coordinates))
         prior, n_classes = self._problem.prior, cases_of.size
         prevalence = self._prevalence.at(coordinates[: self._split])
@@ -92,7 +92,7 @@ class Coordinates:
         )
 
     def derivatives(self, place: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Of the score, the prevalence and the confusion matrices by one coordinate: central differences."""
+        """Differentiate the score, the prevalence and the confusion matrices by one coordinate: central differences."""
         ends = []
         for sign in (1, -1):
             at = self.start.copy()
@@ -115,7 +115,7 @@ _NOTHING = 1e-3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Errors:
-    """Standard errors, NaN where nothing is known, and parameter draws.
+    """Standard errors, NaN if unknown, and parameter draws.
 
     Attributes
     ----------
@@ -136,7 +136,7 @@ def information_errors(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[Errors, np.ndarray]:
-    """Errors by the delta method, and normal draws of the coordinates, shape (n_draws, n_parameters).
+    """Compute errors by the delta method, and normal draws of the coordinates, shape (n_draws, n_parameters).
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def information_errors(
         Of the normal draws.
     token : CancelToken, optional
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def information_errors(
         curvature[place], by_prevalence[place], by_confusion[place] = of_score, of_prevalence, of_confusion.ravel()
     information, directions = np.linalg.eigh(-(curvature + curvature.T) / 2)
     if n and information[0] < -max(10 * _NOTHING, 1e-6 * information[-1]):
-        raise NotApplicableError("The fit is no maximum, so the curvature there says nothing of its precision.")
+        raise NotApplicableError("The fit is not a maximum, so its curvature does not give its precision.")
     known = information > _NOTHING
     diagonal = np.einsum("pjkk->pjk", by_confusion.reshape(n, *confusion.shape))
     by_accuracy = diagonal @ prevalence + by_prevalence @ np.einsum("jkk->kj", confusion)
@@ -191,7 +191,7 @@ def bootstrap_errors(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[Errors, list[np.ndarray]]:
-    """Standard deviations over replicates, and where ``keep`` the class probabilities of every case under each.
+    """Compute standard deviations over replicates and, if ``keep``, the class probabilities of every case under each.
 
     Cases with an annotation are drawn with replacement, and pseudo-annotations of a prior weighted at random: otherwise
     a fit that leans on its prior would look the more precise for it. With weights from Exp(1) on cases too this is
@@ -209,12 +209,12 @@ def bootstrap_errors(
     keep : bool
     token : CancelToken, optional
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Returns
     -------
     tuple of (Errors, list of ndarray of float32, each of shape (n_cases, n_classes))
-        The list is empty where nothing is kept.
+        The list is empty if nothing is kept.
     """
     start = point_of(fit)
 
@@ -239,7 +239,7 @@ def bootstrap_errors(
 def _refit(
     problem: Problem, fit: RaterModelFit, start: Point, rng: np.random.Generator, keep: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray | None]:
-    """Prevalence, accuracy and confusion of one replicate, aligned to the fit, and where ``keep`` P(class) of cases."""
+    """Fit one replicate: prevalence, accuracy and confusion, aligned to the fit and, if ``keep``, P(class) of cases."""
     data, n_classes = problem.data, len(fit.classes)
     rated = np.diff(data.dataset.case_ptr) > 0
     weight = np.zeros(rated.size)
@@ -279,7 +279,7 @@ def precision_of(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Uncertainty:
-    """Standard errors and intervals of a fit of ``dataset`` by ``model``.
+    """Compute standard errors and intervals of a fit of ``dataset`` by ``model``.
 
     Intervals are normal on the logit scale. A probability on its bound (less than half an annotation expected) has
     Wilson's interval on the evidence of its row, where an annotation whose case is of that class with probability q
@@ -294,7 +294,7 @@ def precision_of(
     method : {"observed information", "case bootstrap"}, optional
         Not given: the information up to `MOST_PARAMETERS` parameters where the fit is a maximum, else the bootstrap.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     n_replicates, seed : int
         Of the bootstrap; draws of the parameters for class probabilities under the information.
     token, progress
@@ -332,7 +332,7 @@ def _errors(
     token: CancelToken | None,
     progress: Callable[[float], None] | None,
 ) -> tuple[str, Errors, list[np.ndarray], tuple[str, ...]]:
-    """The method that was used, its errors and class probabilities of cases, and why it is another than was tried."""
+    """Return the method, its errors and class probabilities, and why it differs from the first one tried."""
     keep = fit.class_probability.size * n_replicates <= MOST_KEPT
     notes: tuple[str, ...] = ()
     if method == "observed information" or (method is None and at.start.size <= MOST_PARAMETERS):
@@ -348,15 +348,15 @@ def _errors(
 
 def _check(method: str | None, level: float, n_replicates: int) -> None:
     if not 0 < level < 1:
-        raise InputError(f"The level is {level}.", "Give a number between 0 and 1, for example 0.95.")
+        raise InputError(f"The level must be between 0 and 1; got {level}.", "Use a number such as 0.95.")
     if method not in (None, "observed information", "case bootstrap"):
-        raise InputError(f"There is no method {method!r}.", "Use the observed information or the case bootstrap.")
+        raise InputError(f"Unknown method {method!r}.", "Use the observed information or the case bootstrap.")
     if n_replicates < 20:
-        raise InputError(f"{n_replicates:,} replicates were asked for.", "Ask for 20 or more.")
+        raise InputError(f"The number of replicates must be at least 20; got {n_replicates:,}.", "Use 20 or more.")
 
 
 def _notes(problem: Problem, fit: RaterModelFit) -> tuple[str, ...]:
-    notes = () if fit.converged else ("The fit has not converged, so its precision is not known either.",)
+    notes = () if fit.converged else ("The fit has not converged, so its precision is unknown.",)
     if problem.prior.answers.any():
         return (*notes, _SMOOTHED)
     return notes
@@ -385,7 +385,7 @@ def _spreads(
 
 
 def _intervals(p: np.ndarray, sd: np.ndarray, moved: np.ndarray, n: np.ndarray, z: float) -> Spread:
-    """Normal on the logit scale where a parameter moves ``p``, else Wilson's on ``n`` annotations, NaN where n is 0."""
+    """Compute intervals: normal on the logit scale if a parameter moves ``p``, else Wilson's on ``n``, or NaN."""
     inside = moved & (p > 0) & (p < 1)
     unknown = inside & np.isnan(sd)
     safe = np.where(inside, p, 0.5)

@@ -1,4 +1,4 @@
-"""How rater models say themselves: options that they share, and how each way of fitting is run.
+"""Registration of rater models as methods: options that they share, and how each way of fitting is run.
 
 ``fit`` of a rater model's `Method` is called with the model that ``make`` gave, the dataset, the way, the options of
 the run, a cancel token and a progress callable, and returns a `RaterModelFit` or, by "map" and "nuts", a `BayesianFit`.
@@ -51,7 +51,7 @@ EM_SOURCE = "Dempster, Laird & Rubin, Journal of the Royal Statistical Society B
 
 
 def em_options(*smoothings: str, tempers_prevalence: bool = True) -> tuple[Option, ...]:
-    """What models by expectation-maximisation leave open.
+    """Return the options of models by expectation-maximisation.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def em_options(*smoothings: str, tempers_prevalence: bool = True) -> tuple[Optio
 
 _MOST = 1_000_000
 DRAWS = (
-    Option("n_draws", int, 1000, "Draws a chain", "draws of each chain (nuts)", 1, _MOST, {}, "--draws", True),
+    Option("n_draws", int, 1000, "Draws per chain", "draws of each chain (nuts)", 1, _MOST, {}, "--draws", True),
     Option("n_tune", int, 1000, "Warm-up draws", "warm-up draws of each chain (nuts)", 1, _MOST, {}, "--tune", True),
     Option("n_chains", int, 4, "Chains", "number of chains (nuts)", 1, 64, {}, "--chains", True),
     Option("seed", int, 0, "Seed", "seed of all random numbers", 0, 2**31 - 1, {}, "--seed", True),
@@ -118,7 +118,7 @@ def by_em(
         Not used: there is one way, and its settings are the model's own.
     token : CancelToken, optional
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
 
     Returns
     -------
@@ -142,7 +142,7 @@ def by_posterior(
         Settings of `DRAWS`.
     token : CancelToken, optional
     progress : callable, optional
-        Told the share done, 0 to 1, and what is being done in words.
+        Called with the share done, 0 to 1, and what is being done in words.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def by_posterior(
 
 
 def em_method(name: str, title: str, make: Callable[..., Any], **said: Any) -> Method:
-    """A rater model by expectation-maximisation.
+    """Describe a rater model by expectation-maximisation.
 
     Parameters
     ----------
@@ -177,7 +177,7 @@ def em_method(name: str, title: str, make: Callable[..., Any], **said: Any) -> M
 
 
 def posterior_method(name: str, title: str, make: Callable[..., Any], **said: Any) -> Method:
-    """A Bayesian rater model: its mode at once, its posterior by NUTS.
+    """Describe a Bayesian rater model: its mode, and its posterior by NUTS.
 
     Parameters
     ----------

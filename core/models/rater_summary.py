@@ -1,4 +1,4 @@
-"""Raters under a fit: accuracy, bias, and whether annotations depend on the truth at all, and in which direction.
+"""Raters under a fit: accuracy, bias, and whether and how annotations depend on the truth.
 
 Raykar & Yu (2012), Eliminating spammers and ranking annotators for crowdsourced labeling tasks, JMLR 13.
 """
@@ -18,7 +18,7 @@ _ROUNDING = 1e-9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RaterSummary:
-    """One row for each rater.
+    """Summary of each rater, one row each.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class RaterSummary:
     dependence : ndarray, shape (n_raters,)
         How much the annotations depend on the truth: 0 for a spammer, 1 for a perfect rater or one who is always wrong
         in the same way. ``√(Σ_{c<c'} Σ_k (θ_ck − θ_c'k)² / (K (K − 1)))``, the root of Raykar & Yu's score, over the K
-        classes that the rater met; for two classes |sens + spec − 1|. Few annotations make it too large. NaN where the
+        classes that the rater met; for two classes |sens + spec − 1|. Few annotations make it too large. NaN if the
         rater met fewer than two classes.
     adversarial : ndarray of bool, shape (n_raters,)
         The whole interval of the accuracy lies below ``chance``; for two classes that is sens + spec < 1.
@@ -57,7 +57,7 @@ class RaterSummary:
 
 @cache_by_identity
 def rater_summary(dataset: Dataset, fit: RaterModelFit) -> RaterSummary:
-    """The raters of a fit of ``dataset``; arrays are read-only."""
+    """Summarise the raters of a fit of ``dataset``; arrays are read-only."""
     n_raters, n_classes = dataset.n_raters, dataset.n_classes
     n = np.bincount(dataset.rater, minlength=n_raters)
     silent = n == 0
@@ -91,12 +91,12 @@ def rater_summary(dataset: Dataset, fit: RaterModelFit) -> RaterSummary:
 
 
 def leaning(bias: np.ndarray) -> np.ndarray:
-    """The class that stands too often among a rater's annotations, by the most; -1 where none does or nothing is known.
+    """Return the class that a rater gives too often, by the most; -1 if there is none or it is unknown.
 
     Parameters
     ----------
     bias : ndarray, shape (n_raters, n_classes)
-        As of `RaterSummary`.
+        See `RaterSummary`.
 
     Returns
     -------
@@ -107,7 +107,7 @@ def leaning(bias: np.ndarray) -> np.ndarray:
 
 
 def _dependence(confusion: np.ndarray, met: np.ndarray) -> np.ndarray:
-    """Root of the mean over pairs of met classes of half the squared distance of their rows."""
+    """Compute the root of the mean over pairs of met classes of half the squared distance of their rows."""
     rows = np.where(met[:, :, None], confusion, 0)
     n = met.sum(axis=1)
     # Σ_{c<c'} |θ_c − θ_c'|² = K Σ_c |θ_c|² − |Σ_c θ_c|², without a loop over pairs.

@@ -1,4 +1,4 @@
-"""What β held-out annotations would have if raters were independent: annotations drawn from the fit itself.
+"""Held-out β of independent raters: annotations drawn from the fit itself.
 
 Confusion matrices that rest on few annotations are uncertain, and what they predict is predicted better at a β below 1
 though no rater shares a mistake: at 0.5 with 50 classes and 100 annotations a rater. That part of β is no dependence. A
@@ -26,7 +26,7 @@ Redraw = Callable[[Dataset, int], np.ndarray]
 def drawn(
     dataset: Dataset, prevalence: np.ndarray, chances: Callable[[slice, np.ndarray], np.ndarray], seed: int
 ) -> np.ndarray:
-    """Annotations of a replicated dataset of the same design, with new true classes, int32, shape (n_annotations,).
+    """Draw annotations of a dataset of the same design, with new true classes, int32, shape (n_annotations,).
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ def drawn(
 
 
 def by_confusion(prevalence: np.ndarray, confusion: np.ndarray) -> Redraw:
-    """Redraws of raters with confusion matrices, shape (n_raters, n_classes, n_classes).
+    """Return redraws of raters with confusion matrices, shape (n_raters, n_classes, n_classes).
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def by_confusion(prevalence: np.ndarray, confusion: np.ndarray) -> Redraw:
 
 
 def independent_beta(data: HeldOutData, redraw: Redraw, score: Callable[[HeldOutData], HeldOut], seed: int) -> float:
-    """The held-out β (`HeldOut.middle_beta`) of independent raters in the same design; the mean of two where few.
+    """Estimate the held-out β (`HeldOut.middle_beta`) of independent raters in this design; mean of two if few.
 
     Where there is one set of folds, two of the five hold thousands of annotations, and all five would cost as much as
     the scores of the model itself.
@@ -96,14 +96,14 @@ def independent_beta(data: HeldOutData, redraw: Redraw, score: Callable[[HeldOut
 
 
 def _answered(data: HeldOutData, answer: np.ndarray) -> HeldOutData:
-    """The same folds of other annotations by the same raters of the same cases."""
+    """Build the same folds of other annotations by the same raters of the same cases."""
     whole = design("A held-out score", replace(data.whole.dataset, answer=answer), False, "independent")
     refits = tuple(replace(each, data=without_held_out(whole, each.folds.fold != each.number)) for each in data.refits)
     return replace(data, whole=whole, refits=refits)
 
 
 def _of_folds(data: HeldOutData, n: int) -> HeldOutData:
-    """The first ``n`` folds, of one set, and what they hide."""
+    """Return the first ``n`` folds, of one set, and what they hide."""
     kept = data.refits[:n]
     n_of_case = np.zeros_like(data.n_of_case)
     for each in kept:

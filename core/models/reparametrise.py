@@ -1,4 +1,4 @@
-"""Coordinates without bounds for probabilities, so that second derivatives and intervals mean something.
+"""Unbounded coordinates for probabilities, as needed for second derivatives and intervals.
 
 A probability whose expected count is below half an annotation stands on its bound: its coordinate is left out, and its
 interval comes from elsewhere.
@@ -36,7 +36,7 @@ class SimplexRows:
         self.start = self._logit[moving]
 
     def at(self, coordinates: np.ndarray) -> np.ndarray:
-        """The rows there."""
+        """Return the rows at the coordinates."""
         logit = self._logit.copy()
         logit[self._moving] = coordinates
         share = np.where(self._free, np.exp(logit - logit.max(axis=1, keepdims=True)), 0)
@@ -45,7 +45,7 @@ class SimplexRows:
         return np.where(self._free, share, self._rows)
 
     def score(self, rows: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Derivative of Σ weight · ln p at ``rows``, by coordinates."""
+        """Compute the derivative of Σ weight · ln p at ``rows``, by coordinates."""
         total = np.where(self._free, weight, 0).sum(axis=1, keepdims=True)
         expected = np.divide(total * rows, self._mass, out=np.zeros(rows.shape), where=self._free)
         return (weight - expected)[self._moving]
@@ -59,11 +59,11 @@ class SimplexChart:
         self.start = self._rows.start
 
     def theta(self, coordinates: np.ndarray) -> np.ndarray:
-        """P(annotated | true): rater, annotated, true."""
+        """Return P(annotated | true): rater, annotated, true."""
         return self._rows.at(coordinates).reshape(self._shape).transpose(0, 2, 1)
 
     def score(self, coordinates: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Derivative of Σ counts · ln θ."""
+        """Compute the derivative of Σ counts · ln θ."""
         weight = counts.transpose(0, 2, 1).reshape(-1, self._shape[2])
         return self._rows.score(self._rows.at(coordinates), weight)
 
@@ -93,20 +93,20 @@ class RateChart:
         return rate
 
     def theta(self, coordinates: np.ndarray) -> np.ndarray:
-        """P(annotated | true): rater, annotated, true."""
+        """Return P(annotated | true): rater, annotated, true."""
         return self._theta_of(self._at(coordinates))
 
     def score(self, coordinates: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Derivative of Σ counts · ln θ."""
+        """Compute the derivative of Σ counts · ln θ."""
         right, wrong = self._split(counts)
         return (right - (right + wrong) * self._at(coordinates))[self._free]
 
 
 def logit(p: np.ndarray) -> np.ndarray:
-    """Ln p/(1 − p)."""
+    """Compute ln p/(1 − p)."""
     return np.log(p) - np.log1p(-p)
 
 
 def expit(x: np.ndarray) -> np.ndarray:
-    """The inverse of `logit`."""
+    """Invert `logit`."""
     return np.exp(-np.logaddexp(0, -x))

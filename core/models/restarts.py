@@ -1,4 +1,4 @@
-"""Random starts: a likelihood of hidden classes has several modes, and the votes need not lead to the best."""
+"""Random starts, because a likelihood of hidden classes has several modes, and votes may not lead to the best."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from .result import RaterModelFit
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Restarts(Result):
-    """What random starts found, aligned to the majority-vote start.
+    """Results of random starts, aligned to the majority-vote start.
 
     Attributes
     ----------
@@ -22,9 +22,9 @@ class Restarts(Result):
     objectives : tuple of float
         Final objective of each random start.
     differs : bool
-        True where a random start beats the vote start: the likelihood has more than one mode.
+        True if a random start beats the vote start: the likelihood has more than one mode.
     n_changed : int
-        Cases whose most probable class is another one in the best fit.
+        Cases whose most likely class is another one in the best fit.
     """
 
     best: RaterModelFit
@@ -42,7 +42,7 @@ def random_restarts(
     token: CancelToken | None,
     progress: Callable[[float], None] | None,
 ) -> Restarts:
-    """The best of ``n_restarts`` climbs from starts between the votes and noise; gold classes stay known.
+    """Run ``n_restarts`` climbs from starts between the votes and noise, and keep the best; gold stays known.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def random_restarts(
 
 
 def alignment(reference: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Order of ``other``'s classes that agrees best with ``reference``, both of shape (n_cases, n_classes)."""
+    """Find the order of ``other``'s classes that agrees best with ``reference``, both (n_cases, n_classes)."""
     from scipy.optimize import linear_sum_assignment
 
     return linear_sum_assignment(reference.T @ other, maximize=True)[1]

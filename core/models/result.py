@@ -1,4 +1,4 @@
-"""What every rater model gives back."""
+"""Common result of all rater models."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from ..runtime.identity_cache import cache_by_identity
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Spread(Result):
-    """How uncertain an array of estimates is; arrays of the shape of the estimates, NaN where it cannot be estimated.
+    """Uncertainty of an array of estimates, in the shape of the estimates, NaN if it cannot be estimated.
 
     Attributes
     ----------
@@ -31,14 +31,14 @@ class Spread(Result):
 
 @dataclass(frozen=True, slots=True, weakref_slot=True, eq=False, repr=False)
 class Uncertainty(Result):
-    """What is known of the precision of a fit.
+    """Precision of a fit.
 
     Attributes
     ----------
     method : str
         "observed information", "case bootstrap" or "posterior".
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     prevalence : Spread, shape (n_classes,)
     accuracy : Spread, shape (n_raters,)
         Of `RaterModelFit.accuracy`.
@@ -101,7 +101,7 @@ class RaterModelFit(Result):
     log_likelihood : float or None
         None for a rule that has no likelihood.
     objective : tuple of float
-        What was maximised, by iteration; empty where nothing was.
+        What was maximised, by iteration; empty if nothing was.
     converged : bool
     settings : dict
         Smoothing, start, seed and the like.
@@ -180,40 +180,40 @@ class RaterModelFit(Result):
 
     @property
     def beta(self) -> float:
-        """How much of an independent annotation each counts for in ``class_probability``; 1 where nothing was said."""
+        """Weight of an annotation in ``class_probability``, as a share of an independent one; 1 by default."""
         return float(self.settings.get("beta", 1.0))
 
     @cache_by_identity
     def top_class(self) -> np.ndarray:
-        """Most probable class of each case, int64, shape (n_cases,), read-only; -1 where two are equally probable."""
+        """Return the most likely class of each case, int64, (n_cases,), read-only; -1 if two are equally probable."""
         return frozen(top_classes(self.class_probability))
 
     def accuracy(self) -> np.ndarray:
-        """P(rater's annotation is right) under the model's prevalence, shape (n_raters,)."""
+        """Compute P(rater's annotation is right) under the model's prevalence, shape (n_raters,)."""
         return right_in_all(self.prevalence, self.confusion)
 
 
 def expected_annotations(dataset: Dataset, class_probability: np.ndarray) -> np.ndarray:
-    """Annotations of each rater on cases of each true class, shape (n_raters, n_classes), by P(class) of the cases."""
+    """Count annotations of each rater on cases of each true class, (n_raters, n_classes), by P(class) of the cases."""
     evidence = np.zeros((dataset.n_raters, dataset.n_classes))
     np.add.at(evidence, dataset.rater, class_probability[dataset.case_of_annotation])
     return evidence
 
 
 def right_in_all(prevalence: np.ndarray, confusion: np.ndarray) -> np.ndarray:
-    """P(annotation is right) of each rater, shape (n_raters,), matrices of shape (n_raters, n_classes, n_classes)."""
+    """Compute P(annotation is right) of each rater, (n_raters,), from matrices (n_raters, n_classes, n_classes)."""
     return np.einsum("jkk,k->j", confusion, prevalence)
 
 
 def worse_than_chance(prevalence: np.ndarray, confusion: np.ndarray) -> tuple[str, ...]:
-    """The remark that the median rater is right more seldom than by guessing, 1 in n_classes, if so."""
+    """Return the note that the median rater is less accurate than guessing, 1 in n_classes, if so."""
     if len(prevalence) > 1 and float(np.median(right_in_all(prevalence, confusion))) < 1 / len(prevalence):
         return ("The typical rater is worse than chance in this fit: the classes may have changed places.",)
     return ()
 
 
 def top_classes(probability: np.ndarray) -> np.ndarray:
-    """Most probable class of each row of shape (n_cases, n_classes), int64; -1 where two are equally probable."""
+    """Return the most likely class of each row, (n_cases, n_classes), int64; -1 if two are equally probable."""
     if probability.shape[1] == 1:
         return np.zeros(len(probability), np.int64)
     best_two = np.partition(probability, -2, axis=1)[:, -2:]
@@ -222,5 +222,5 @@ def top_classes(probability: np.ndarray) -> np.ndarray:
 
 
 def _interval(spread: Spread) -> dict[str, np.ndarray]:
-    """Columns of a spread, one row for each of its estimates."""
+    """Return columns of a spread, one row for each of its estimates."""
     return {"se": spread.sd.ravel(), "ci_low": spread.low.ravel(), "ci_high": spread.high.ravel()}

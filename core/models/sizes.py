@@ -1,4 +1,4 @@
-"""Refusing a model that is too large for its data, before memory runs out."""
+"""Refusal of models that are too large for the data, before memory is exhausted."""
 
 from ..annotations.dataset import Dataset
 from ..errors import LimitError, NotApplicableError

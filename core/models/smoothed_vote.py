@@ -1,4 +1,4 @@
-"""Smoothed vote: shares of the votes with a prior that is learned from all cases.
+"""Smoothed vote: shares of the votes with a prior learned from all cases.
 
 ``P(z_i = k | n_i) = (n_ik + s / K) / (n_i + s)``, with n_ik the raters who name class k on case i and s from
 `core.models.vote_prior`. Raters who copy each other count as one. All others count the same, so no class can be lost or
@@ -22,24 +22,24 @@ class SmoothedVote:
     """Vote with a learned prior; every annotation counts the same."""
 
     def fit(self, dataset: Dataset) -> RaterModelFit:
-        """Shares of the votes with the prior as class probabilities; raters against the winning class.
+        """Return shares of the votes with the prior as class probabilities; raters against the winning class.
 
         Parameters
         ----------
         dataset : Dataset
-            Of single classes.
+            Dataset of single classes.
 
         Raises
         ------
         NotApplicableError
             The annotations are not single classes, or there is none.
         LimitError
-            The tables would not fit.
+            The tables would not fit into memory.
         """
         return self.smoothed(MajorityVote().fit(dataset), dataset)
 
     def smoothed(self, vote: RaterModelFit, dataset: Dataset) -> RaterModelFit:
-        """A majority vote of a dataset with the prior.
+        """Smooth a majority vote of a dataset with the prior.
 
         Parameters
         ----------

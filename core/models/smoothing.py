@@ -1,4 +1,4 @@
-"""Pseudo-counts: what is known of a rater before their annotations are counted."""
+"""Pseudo-counts: prior information on raters before their annotations are counted."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -30,12 +30,12 @@ _ROUNDS, _STEPS_A_ROUND, _STRENGTH_STEPS, _ABILITY_STEPS, _SETTLED = 12, 10, 4, 
 
 
 def default_smoothing(dataset: Dataset) -> Smoothing:
-    """The pool, whatever the data: without it a confusion that a rater never made rules a class out."""
+    """Return the pool for all data: without it, a confusion that a rater never made excludes a class."""
     return "pooled"
 
 
 def diagonal_prior(n_classes: int) -> Prior:
-    """The mode under Dirichlet(3) on the prevalence and rows with 2.5 K on the diagonal and 1 + 1/K off it.
+    """Return the mode under Dirichlet(3) on the prevalence and rows with 2.5 K on the diagonal and 1 + 1/K off it.
 
     The 1/K keep every probability above 0, so that one annotation cannot rule a class out.
     """
@@ -46,7 +46,7 @@ def diagonal_prior(n_classes: int) -> Prior:
 def pooled_prior(
     data: Design, family: Family, token: CancelToken | None, *, per_row: bool, popular: bool = False
 ) -> Prior:
-    """10 pseudo-annotations spread like the annotations of all raters taken as one, who is fitted first.
+    """Return 10 pseudo-annotations spread like those of all raters taken as one, who is fitted first.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def pooled_prior(
 
 
 def pooled_summit(data: Design, family: Family, token: CancelToken | None) -> Summit:
-    """All raters taken as one, by maximum likelihood.
+    """Fit all raters taken as one, by maximum likelihood.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def pooled_summit(data: Design, family: Family, token: CancelToken | None) -> Su
 
 
 def empirical_prior(data: Design, family: Family, token: CancelToken | None) -> Prior:
-    """Rows of raters drawn from Dirichlet(s_z m_jz): pseudo-counts s_z m_jz, estimated together with the truth.
+    """Estimate pseudo-counts s_z m_jz of rows from Dirichlet(s_z m_jz), together with the truth.
 
     m_jz is the row of all raters together with the odds of being right multiplied by one factor of rater j
     (`rater_rows`): what a rater's annotations on one class say of them is believed of other classes too. The row of all
@@ -139,7 +139,7 @@ class Ability:
 
 
 def rater_rows(counts: np.ndarray, pool: np.ndarray, start: Ability) -> tuple[np.ndarray, Ability]:
-    """Rows of every rater as one number of theirs says, and that number.
+    """Compute rows of every rater from one number each, and that number.
 
     The odds of being right on each class are those of the pool times exp(r_j), r_j ~ N(0, σ²), σ² ~ inverse
     gamma(1, 1); mistakes fall as those of the pool. r_j at its mode by Newton's method, σ² by expectation-maximisation
@@ -180,7 +180,7 @@ def rater_rows(counts: np.ndarray, pool: np.ndarray, start: Ability) -> tuple[np
 
 
 def pool_rows(counts: np.ndarray, popularity: np.ndarray) -> np.ndarray:
-    """Rows of all raters together, shrunk to a rate of being right on the diagonal and mistakes by popularity.
+    """Compute rows of all raters together, shrunk to a rate of being right and mistakes by popularity.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def pool_rows(counts: np.ndarray, popularity: np.ndarray) -> np.ndarray:
 def strength(
     counts: np.ndarray, mean: np.ndarray, start: np.ndarray | None = None, most_steps: int = 100
 ) -> np.ndarray:
-    """How many annotations a common mean is worth to each of several units, by empirical Bayes.
+    """Estimate the weight of a common mean, in annotations, for several units, by empirical Bayes.
 
     Counts of a unit are Dirichlet-multinomial with parameters s · mean; s by the fixed point of Minka (2000),
     *Estimating a Dirichlet distribution*, under Gamma(2, 0.1).
@@ -250,7 +250,7 @@ def strength(
 
 
 def _beyond(first: np.ndarray, second: np.ndarray, third: np.ndarray) -> np.ndarray:
-    """Where a sequence of three ends if its steps go on shrinking by one factor (Aitken), by four times at most.
+    """Extrapolate a sequence of three whose steps shrink by one factor (Aitken), by four times at most.
 
     Where the steps do not shrink, its last one.
     """

@@ -1,7 +1,7 @@
-"""Class probabilities to train on: never only the best class.
+"""Soft labels: class probabilities for training, never only the best class.
 
 Han, Adıgüzel & Carpenter, Crowdsourcing with Difficulty, section 5: training on log-odds does best, then weighting each
-class by its probability, then drawing a class; the most probable class alone does worst.
+class by its probability, then drawing a class; the most likely class alone does worst.
 """
 
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ LOG_ODDS_BOUND = 20.0
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SoftLabels(Result):
-    """Arrays of shape (n_cases, n_classes).
+    """Soft labels; arrays of shape (n_cases, n_classes).
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class SoftLabels(Result):
 
 
 def soft_labels(dataset: Dataset, fit: RaterModelFit, bound: float = LOG_ODDS_BOUND) -> SoftLabels:
-    """The class probabilities of a fit of ``dataset`` in three forms.
+    """Build the class probabilities of a fit of ``dataset`` in three forms.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def soft_labels(dataset: Dataset, fit: RaterModelFit, bound: float = LOG_ODDS_BO
 
 
 def by_class(cases: tuple[str, ...], classes: tuple[str, ...], values: np.ndarray) -> "pd.DataFrame":
-    """A row for each case with a column for each class.
+    """Return one row per case with a column for each class.
 
     Parameters
     ----------

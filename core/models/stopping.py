@@ -1,4 +1,4 @@
-"""When expectation-maximisation stops."""
+"""Stopping rule of expectation-maximisation."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from ..options import check_number, check_whole
 
 @dataclass(frozen=True, slots=True)
 class StoppingRule:
-    """When to stop: the objective grows by less than ``tolerance`` of its size, or after ``max_iterations``.
+    """Rule to stop when the objective grows by less than ``tolerance`` of its size, or after ``max_iterations``.
 
     Parameters
     ----------
@@ -30,5 +30,5 @@ class StoppingRule:
         check_number(self.tolerance, "The tolerance")
 
     def satisfied(self, before: float, now: float) -> bool:
-        """Whether the last step was small enough."""
+        """Return True if the last step was small enough."""
         return now - before <= self.tolerance * (1.0 + abs(now))

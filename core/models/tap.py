@@ -45,7 +45,7 @@ class TAP(EmModel):
     ``parameters`` of the fit: "t" of shape (n_classes,), "a" of shape (n_raters,) and "p" of shape (n_raters,
     n_classes); (1,) and (1, n_classes) where they are common. An agreeing annotation never lowers the probability of
     its class, for θ[j, k, k] ≥ θ[j, l, k] at every a: so a case on which all name class k keeps at least the odds
-    t_k/t_l, and its most probable class changes only where t_l/t_k is greater than Π_j (1 + a_j/(ā_j p_jk)).
+    t_k/t_l, and its most likely class changes only where t_l/t_k is greater than Π_j (1 + a_j/(ā_j p_jk)).
     """
 
     raters: Literal["own", "common"] = "own"
@@ -57,7 +57,7 @@ class TAP(EmModel):
         check_choice(self.raters, "Whose parameters they are", ("own", "common"))
 
     def problem_of(self, data: Design, token: CancelToken | None = None) -> Problem:
-        """A design with the prior; see `EmModel.problem_of`."""
+        """Build the design with the prior; see `EmModel.problem_of`."""
         common = self.raters == "common"
         smoothing = self.smoothing or ("none" if common else default_smoothing(data.dataset))
         if smoothing == "pooled":
@@ -80,7 +80,7 @@ class _TapProblem(Problem):
 
 @dataclass(frozen=True, slots=True)
 class Guessers:
-    """Raters who know or guess."""
+    """Family of raters who know or guess."""
 
     common: bool
     name: str = "tap"
@@ -88,11 +88,11 @@ class Guessers:
 
     @property
     def one_by_one(self) -> bool:
-        """Unless the guesses are of all raters."""
+        """True unless the guesses are common to all raters."""
         return not self.common
 
     def maximise(self, counts: np.ndarray) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-        """The exact step; a rater without annotations has accuracy 0 and guesses evenly."""
+        """Compute the exact step; a rater without annotations has accuracy 0 and guesses evenly."""
         n_raters, n_classes, _ = counts.shape
         if n_classes == 1:
             n = 1 if self.common else n_raters
@@ -111,7 +111,7 @@ class Guessers:
         return right, wrong
 
     def chart(self, theta: np.ndarray, parameters: dict[str, np.ndarray], counts: np.ndarray) -> "TapChart":
-        """Logits of accuracies and of guesses.
+        """Return logits of accuracies and of guesses.
 
         Parameters
         ----------
@@ -153,11 +153,11 @@ class TapChart:
         return self._at(coordinates)
 
     def theta(self, coordinates: np.ndarray) -> np.ndarray:
-        """P(annotated | true): rater, annotated, true."""
+        """Return P(annotated | true): rater, annotated, true."""
         return _theta(*self._at(coordinates), self._n_raters)
 
     def score(self, coordinates: np.ndarray, counts: np.ndarray) -> np.ndarray:
-        """Derivative of Σ counts · ln θ."""
+        """Compute the derivative of Σ counts · ln θ."""
         a, p = self._at(coordinates)
         right, wrong = self._split(counts)
         hit = a[:, None] + (1 - a)[:, None] * p

@@ -1,10 +1,10 @@
-"""Annotations of one case are not independent: what β makes of a fit.
+"""Tempering of a fit by β, because annotations of one case are not independent.
 
 Raters share what misleads them, so n annotations of a case hold less than n independent ones. After a fit whose
 parameters are left alone, ``P_β(z | y_i) ∝ π_z Π_n θ[rater n, z, y_n]^β`` counts each as β of an independent one. β in
 the expectation-maximisation would blur what tells raters apart. A power likelihood: Grünwald & van Ommen (2017),
 doi:10.1214/17-BA1085. π stays at full weight, unless held-out annotations are predicted better by more than one
-standard error with ``(π_z Π_n θ)^β``, a temperature. That keeps the most probable class of the fit, where the other
+standard error with ``(π_z Π_n θ)^β``, a temperature. That keeps the most likely class of the fit, where the other
 moves it towards common classes (a point of accuracy and 0.03 nats on one public crowd); where a class is rare it takes
 its prevalence away from the cases that mislead raters: up to 3.4 points of accuracy and 0.09 nats on simulated crowds.
 """
@@ -33,13 +33,13 @@ _SPEAKS_OF = 3.0
 def check_beta(beta: float) -> None:
     """Raise `InputError` unless 0 < ``beta`` <= 1."""
     if not 0 < beta <= 1:
-        raise InputError(f"β is {beta}.", "Give a number above 0 and at most 1, for example 0.5.")
+        raise InputError(f"β must be above 0 and at most 1; got {beta}.", "Use a number such as 0.5.")
 
 
 def check_doubt(doubt: float) -> None:
     """Raise `InputError` unless 0 <= ``doubt`` < 1."""
     if not 0 <= doubt < 1:
-        raise InputError(f"The doubt is {doubt}.", "Give a number from 0 to below 1, for example 0.02.")
+        raise InputError(f"The doubt must be 0 to below 1; got {doubt}.", "Use a number such as 0.02.")
 
 
 def tempered_posterior(
@@ -50,7 +50,7 @@ def tempered_posterior(
     temper_prevalence: bool = False,
     token: CancelToken | None = None,
 ) -> np.ndarray:
-    """Class probabilities (1 − doubt) P_β + doubt π, shape (n_cases, n_classes); a gold class stays certain.
+    """Compute class probabilities (1 − doubt) P_β + doubt π, (n_cases, n_classes); a gold class stays certain.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def tempered(
     doubt: float = 0.0,
     temper_prevalence: bool | None = None,
 ) -> RaterModelFit:
-    """The same fit with its annotations counted as ``beta`` of an independent one each.
+    """Return the same fit with its annotations counted as ``beta`` of an independent one each.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def tempered(
     doubt : float
         Share of cases whose annotations as a whole may say nothing of the truth: their class has prevalence π.
     temper_prevalence : bool, optional
-        π to the power of β too; as the fit has it where it is not given. Of a fit by expectation-maximisation alone.
+        π to the power of β too; as the fit has it if omitted. Of a fit by expectation-maximisation alone.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def tempered(
 
 
 def point_of(fit: RaterModelFit) -> Point:
-    """A fit's parameters as the step E takes them."""
+    """Return a fit's parameters in the form of the E step."""
     n_classes = len(fit.classes)
     with np.errstate(divide="ignore"):
         log_theta = np.log(fit.confusion.transpose(0, 2, 1)).reshape(-1, n_classes)
@@ -138,7 +138,7 @@ def point_of(fit: RaterModelFit) -> Point:
 
 
 def dependence_note(dataset: Dataset, beta: float) -> tuple[str, ...]:
-    """What β means for these data, in words; nothing where β is 1 or no case has two annotations."""
+    """Describe the meaning of β for these data; empty if β is 1 or no case has two annotations."""
     several = dataset.cases_by_size[2:]
     n = int(several.sum())
     if beta >= 1 or not n:
@@ -148,7 +148,7 @@ def dependence_note(dataset: Dataset, beta: float) -> tuple[str, ...]:
     worth = beta * typical
     return (
         f"To this model {typical:,} annotations of a case are worth {_independent(worth)} (β {significant(beta, 2)}): "
-        "raters make the same mistakes, or too little is known of each.",
+        "raters make the same mistakes, or have too few annotations each.",
     )
 
 
@@ -160,12 +160,12 @@ def _independent(worth: float) -> str:
 
 
 def prevalence_note(beta: float, temper_prevalence: bool) -> tuple[str, ...]:
-    """That β counts for the prevalence too; nothing where it does not, or β is 1."""
+    """Note that β applies to the prevalence, too; empty if it does not, or if β is 1."""
     return (PREVALENCE_NOTE,) if temper_prevalence and beta < 1 else ()
 
 
 def doubt_note(doubt: float, rest: str = "the prevalence of classes") -> tuple[str, ...]:
-    """What the doubt means, in words; nothing where it is 0.
+    """Describe the meaning of the doubt; empty if it is 0.
 
     Parameters
     ----------
@@ -182,7 +182,7 @@ def doubt_note(doubt: float, rest: str = "the prevalence of classes") -> tuple[s
 
 
 def truth_beta(beta: float, *, case_effect: bool = False, excess: float = 0.0) -> float:
-    """The β of class probabilities, from that of held-out annotations (`core.models.held_out.HeldOut.middle_beta`).
+    """Convert the β of held-out annotations (`core.models.held_out.HeldOut.middle_beta`) for class probabilities.
 
     A held-out colleague shares the others' mistakes, so that β is too high for the truth, by an amount which no
     annotation shows. It is an upper end; 0.72 of it is taken. From 0.8 on this gives way to 1, linearly, because raters
@@ -207,7 +207,7 @@ def truth_beta(beta: float, *, case_effect: bool = False, excess: float = 0.0) -
 
 
 def truth_doubt(beta: float, *, excess: float = 0.0) -> float:
-    """How often the annotations of a case as a whole are taken to mislead: 0.1 (1 − β), 0 from β = 0.9 on.
+    """Return the probability that all annotations of a case mislead: 0.1 (1 − β), 0 from β = 0.9 on.
 
     Where raters share mistakes, all of them may be wrong together, and how often that is no annotation tells: held-out
     annotations are predicted best without any doubt. The more dependent annotations look, the likelier it is; raters
@@ -221,7 +221,7 @@ def truth_doubt(beta: float, *, excess: float = 0.0) -> float:
     beta : float
         Above 0 to 1.
     excess : float
-        As for `truth_beta`; from 0.8 on it takes the place of ``beta`` where it is larger.
+        See `truth_beta`; from 0.8 on it takes the place of ``beta`` where it is larger.
     """
     sign = max(beta, excess) if excess >= _NO_SIGN else beta
     return round(SHARED_DOUBT * (1 - sign), 6) if sign < _INDEPENDENT else 0.0

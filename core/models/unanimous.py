@@ -1,4 +1,4 @@
-"""Guards of rater models: what they make of cases on which the raters agree.
+"""Guards of rater models on cases on which the raters agree.
 
 A model of raters can predict annotations well and yet call a class by another one's name, or lose it. Cases on which
 all raters agree show that, without gold: few of them can have another class than the one that everybody named.
@@ -48,7 +48,7 @@ class Unanimous:
         return len(self.case)
 
     def n_flipped(self, fit: RaterModelFit) -> int:
-        """Unanimous cases to which a fit gives another class as the most probable one.
+        """Count unanimous cases to which a fit gives another most likely class.
 
         Parameters
         ----------
@@ -60,7 +60,7 @@ class Unanimous:
         return int((probability.max(axis=1, initial=0.0) > own + 1e-9).sum())
 
     def why_not(self, fit: RaterModelFit) -> str:
-        """Why a fit is not to be used; empty if nothing speaks against it.
+        """Explain why a fit is not to be used; empty if there is no reason.
 
         Parameters
         ----------
@@ -89,7 +89,7 @@ def unanimous_cases(dataset: Dataset) -> Unanimous:
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
 
     Returns
     -------

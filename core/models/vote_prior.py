@@ -1,4 +1,4 @@
-"""Prior of the counts of a case, learned from all cases: how alike the annotations of one case are.
+"""Prior of the counts of a case, learned from how similar the annotations of one case are.
 
 The counts of a case are Dirichlet-multinomial with the same prior s / K for each of the K classes. Their strength s
 maximises the likelihood of all cases that two raters or more annotated, times that of one added pair of annotations
@@ -37,7 +37,7 @@ class VotePrior:
     learned: bool
 
     def sentence(self, n_classes: int) -> str:
-        """What the prior is worth, and where it comes from.
+        """Describe the weight of the prior, and its source.
 
         Parameters
         ----------
@@ -61,7 +61,7 @@ def learn_vote_prior(dataset: Dataset, family: np.ndarray | None = None) -> Vote
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     family : ndarray of int64, shape (n_raters,), optional
         Who counts as one rater, see `core.models.families.families`. If omitted, each rater counts as one.
 
@@ -85,7 +85,7 @@ def learn_vote_prior(dataset: Dataset, family: np.ndarray | None = None) -> Vote
 
 
 def annotation_weights(dataset: Dataset, family: np.ndarray | None = None, cases: range | None = None) -> np.ndarray:
-    """Share of its rater's one vote on the case that each annotation has, shape (n_annotations,).
+    """Compute the share of its rater's one vote on the case that each annotation has, shape (n_annotations,).
 
     The annotations of one family on one case share one vote, and so do repeats of a rater. Anonymous annotations have
     one vote each.
@@ -111,7 +111,7 @@ def annotation_weights(dataset: Dataset, family: np.ndarray | None = None, cases
 def _strength(
     size: np.ndarray, n_of_size: np.ndarray, count: np.ndarray, n_of_count: np.ndarray, n_classes: int
 ) -> float:
-    """Strength of the largest penalised likelihood, from how many cases have each size and classes each count."""
+    """Find the strength with the largest penalised likelihood, from numbers of cases by size and by count."""
     from scipy.optimize import minimize_scalar
     from scipy.special import gammaln
 

@@ -1,4 +1,4 @@
-"""Likelihood of the accuracy of each rater, given what the others say of each case.
+"""Kernels for the likelihood of the accuracy of each rater, given the others' annotations of each case.
 
 ln L_j(a) = sum over annotations n of rater j of ln(a right_n + (1 - a) wrong_n), on points equally far apart on the
 logit scale between bounds beyond which the likelihood is below exp(-30) of its largest value.
@@ -10,21 +10,22 @@ from ..runtime.numba_setup import njit
 
 _DROP = 30.0
 _END = 12.0
-_SMALL, _SMALLEST = 1e-100, 1e-300  # products of which logs are taken, and what counts as nothing
+# Products are moved to logs below the first bound; likelihoods below the second count as 0.
+_SMALL, _SMALLEST = 1e-100, 1e-300
 
 
 @njit(cache=True, nogil=True)
 def log_likelihood(right, wrong, judged, order, start, stop, accuracy, out):
-    """Fill ``out`` with ln L at each ``accuracy``, which ascend.
+    """Fill ``out`` with ln L at each ``accuracy``, in ascending order.
 
-    Factors of all accuracies are multiplied up side by side, and logs of the products taken before one could vanish: a
-    factor is linear in the accuracy, so the least one stands at an end.
+    Factors of all accuracies are multiplied in parallel, and logs of the products are taken before one could vanish: a
+    factor is linear in the accuracy, so the smallest one is at an end.
     """
     n_points = accuracy.size
     lowest, highest = accuracy[0], accuracy[n_points - 1]
     mistaken, product = 1.0 - accuracy, np.ones(n_points)
     out[:n_points] = 0.0
-    least = 1.0  # no product is smaller
+    least = 1.0  # No product is smaller.
     for place in range(start, stop):
         n = order[place]
         if not judged[n]:
@@ -51,7 +52,7 @@ def _take_logs(product, below, out):
 
 @njit(cache=True, nogil=True)
 def likelihood_grids(right, wrong, judged, order, rater_ptr, first, last, n_points):
-    """For each rater from ``first`` to ``last``: logits and ln L (largest 0), each of shape (raters, n_points)."""
+    """Compute, for raters from ``first`` to ``last``, logits and ln L (largest 0), each of shape (raters, n_points)."""
     logit = np.empty((last - first, n_points))
     value = np.empty((last - first, n_points))
     point = np.empty(n_points)

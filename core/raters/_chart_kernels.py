@@ -1,7 +1,7 @@
-"""Charts of a rater's annotations in order of time, each against the rater's own annotations before it.
+"""Kernels for charts of a rater's annotations in order of time, each against the rater's earlier annotations.
 
 The reference before annotation t is a_t = (w a + sum_{s<t} r_s) / (w + t), with a the accuracy over all annotations,
-r_s the probability that annotation s is right, and w = `WARM_UP`. With f_t(a) = a right_t + (1 - a) wrong_t:
+r_s the probability that annotation s is correct, and w = `WARM_UP`. With f_t(a) = a right_t + (1 - a) wrong_t:
 
 CUSUM (Page 1954, DOI 10.1093/biomet/41.1-2.100), self-starting (Hawkins 1987, Self-starting CUSUM charts for location
 and scale, The Statistician 36): S_t = max(0, S_{t-1} + ln f_t(b_t) / f_t(a_t)), S_0 = 0, odds(b_t) = fall odds(a_t).
@@ -18,7 +18,7 @@ WARM_UP = 10.0
 
 @njit(cache=True, nogil=True)
 def chart_of(right, wrong, soft, order, accuracy, fall, weight, out):
-    """Fill ``out`` with the chart of the annotations in an ``order``, CUSUM where ``weight`` is 0; its maximum."""
+    """Fill ``out`` with the chart of the annotations in an ``order``, CUSUM if ``weight`` is 0; return its maximum."""
     value = 0.0
     top = 0.0
     decay = 1.0
@@ -65,7 +65,7 @@ def shuffled_highest(seed, right, wrong, soft, accuracy, fall, weight, reached, 
 
 @njit(cache=True, nogil=True)
 def change_points(right, wrong, accuracy, log_prior):
-    """Log evidence of a change after t annotations, t = 1..n-1, each part with an accuracy of its own from the prior.
+    """Compute the log evidence of a change after t annotations, t = 1..n-1, with accuracies of both parts by the prior.
 
     ln sum_g p_g prod_{s<=t} f_s(g) + ln sum_g p_g prod_{s>t} f_s(g), with f_s(g) = a_g right_s + (1 - a_g) wrong_s.
     """

@@ -1,9 +1,9 @@
-"""Posteriors of accuracies under a pool whose shape is learned, and how often a class would be named by others.
+"""Kernels for posteriors of accuracies under a pool with a learned shape, and for Poisson-binomial tails.
 
 Accuracies are independent draws of a pool that follows a Dirichlet process, whose base measure is a Beta distribution
-[Ferguson 1973, DOI 10.1214/aos/1176342360]. Given where the others lie, the prior of rater j is
+[Ferguson 1973, DOI 10.1214/aos/1176342360]. Given the posteriors of the others, the prior of rater j is
 g_j = (w B + S sum_{i != j} p_i) / (w + n - 1), with p_i the posterior of rater i on cells of the scale, p_j ~ L_j g_j,
-and S a smoothing, without which the pool falls apart into points and intervals are too short [EM with a smoothing step:
+and S a smoothing, without which the pool degenerates to points and intervals are too short [EM with a smoothing step:
 Silverman, Jones, Wilson & Nychka 1990, Journal of the Royal Statistical Society B 52, 271-324].
 
 The number of times that a rater names a class is a Poisson-binomial variable: a sum of unequal coin tosses.
@@ -17,7 +17,7 @@ from ._accuracy_kernels import log_likelihood
 
 @njit(cache=True, nogil=True)
 def likelihoods_at(right, wrong, judged, order, rater_ptr, first, last, accuracy):
-    """Log likelihood of each rater from ``first`` to ``last`` at each ``accuracy``; shape (raters, accuracies)."""
+    """Compute the log likelihood of raters from ``first`` to ``last`` at each ``accuracy``: (raters, accuracies)."""
     out = np.empty((last - first, accuracy.size))
     for j in range(first, last):
         log_likelihood(right, wrong, judged, order, rater_ptr[j], rater_ptr[j + 1], accuracy, out[j - first])
@@ -39,9 +39,9 @@ def _smoothed(value, kernel, out):
 
 @njit(cache=True, nogil=True)
 def learn_pool(likelihood, base, kernel, most, least, total):
-    """Fill ``total`` with the smoothed sum of the posteriors of all raters; returns how many rounds were made.
+    """Fill ``total`` with the smoothed sum of the posteriors of all raters, and return the number of rounds.
 
-    ``likelihood``, shape (n_raters, n_cells), is at most 1; ``base`` sums to the weight w. ``total`` holds a start.
+    ``likelihood``, shape (n_raters, n_cells), is at most 1; ``base`` sums to the weight w. ``total`` contains a start.
     Rounds end when no cell of the mean posterior moved by more than ``least``.
     """
     n_raters, n_cells = likelihood.shape
@@ -69,7 +69,7 @@ def learn_pool(likelihood, base, kernel, most, least, total):
 
 @njit(cache=True, nogil=True)
 def posteriors(likelihood, base, kernel, total, out):
-    """Fill ``out`` with the posterior of each rater, whose own place is left out of the pool."""
+    """Fill ``out`` with the posterior of each rater, leaving the rater out of the pool."""
     n_raters, n_cells = likelihood.shape
     own = np.empty(n_cells)
     for j in range(n_raters):
@@ -90,7 +90,7 @@ def posteriors(likelihood, base, kernel, total, out):
 
 @njit(cache=True, nogil=True)
 def at_most(chances, most):
-    """P(X <= most) of the Poisson-binomial X, by adding one toss after another; in natural scale with a log factor."""
+    """Compute P(X <= most) of the Poisson-binomial X, adding one trial at a time, scaled by a log factor."""
     state = np.zeros(most + 1)
     state[0] = 1.0
     scale = 0.0

@@ -1,4 +1,4 @@
-"""The truth of a case as all raters but one see it.
+"""Kernels for the truth of a case from the annotations of all raters but one.
 
 P(z = k | annotations of all but rater j) is proportional to pi_k times the product over annotations a of the case that
 are not rater j's of theta[rater_a, k, answer_a] (Dawid & Skene 1979, eq. 2.5, with the annotations of one rater taken
@@ -9,12 +9,12 @@ import numpy as np
 
 from ..runtime.numba_setup import njit
 
-_ROUNDING = 1e-6  # of a probability: nearer to each other, those of a fit that has converged are the same
+_ROUNDING = 1e-6  # Probabilities of a converged fit that differ by less are considered equal.
 
 
 @njit(cache=True, nogil=True)
 def _left_out(case_ptr, rater, cell, log_theta, log_prevalence, known, case, a, total, p):
-    """Fill ``p`` with the class probabilities of a case without the rater of annotation ``a``; others' annotations."""
+    """Fill ``p`` with the class probabilities of a case without annotation ``a``'s rater; return the others' number."""
     n_classes = log_prevalence.size
     others = 0
     for k in range(n_classes):
@@ -68,11 +68,11 @@ def without_own(
     sure,
     judged,
 ):
-    """Judge the annotations of fold ``number`` of a run of cases by the annotations of the others on them.
+    """Judge the annotations of fold ``number`` on consecutive cases by the annotations of the others.
 
     ``log_theta[rater * K + annotation, k]`` must be finite. Fills, by annotation, ``right`` (P that the annotation is
-    the true class), ``top`` and ``sure`` (most probable class and its probability; of classes that rounding alone tells
-    apart the first), and ``judged`` (whether there are others, or the class is known). Returns expected annotations by
+    the true class), ``top`` and ``sure`` (most likely class and its probability; the first of classes that differ only
+    by rounding), and ``judged`` (True if there are others, or the class is known). Returns expected annotations by
     (true, annotated class).
     """
     n_classes = log_prevalence.size
@@ -116,7 +116,8 @@ def chance_of_mistake(
 ):
     """Fill ``wrong`` with P(this annotation | the rater is mistaken): sum over k of p_k spread[k, it], 0 at k = it.
 
-    Of the annotations of fold ``number``. ``spread[k]`` says how mistakes on class k fall over the other classes.
+    This is done for the annotations of fold ``number``. ``spread[k]`` is the distribution of mistakes on class k over
+    the other classes.
     """
     n_classes = log_prevalence.size
     total, p = np.empty(n_classes), np.empty(n_classes)
@@ -134,7 +135,7 @@ def chance_of_mistake(
 
 @njit(cache=True, nogil=True)
 def classes_by_others(case_ptr, rater, cell, log_theta, log_prevalence, known, rows, cases):
-    """P(z | the others) of some annotations, with their cases; shape (n_rows, n_classes)."""
+    """Compute P(z | the others) of some annotations, with their cases; shape (n_rows, n_classes)."""
     n_classes = log_prevalence.size
     found = np.empty((rows.size, n_classes))
     total = np.empty(n_classes)

@@ -1,4 +1,4 @@
-"""Further annotations: on case i somebody who has not annotated it is asked, and gives l ~ theta[rater, z_i, :]."""
+"""Kernel for further annotations: a rater who has not annotated case i is asked, and gives l ~ theta[rater, z_i, :]."""
 
 import numpy as np
 
@@ -7,7 +7,7 @@ from ..runtime.numba_setup import njit
 
 @njit(cache=True, nogil=True)
 def _pick(share):
-    """Place drawn by weights that need not sum to 1."""
+    """Draw a place by weights that need not sum to 1."""
     total = 0.0
     for k in range(share.size):
         total += share[k]
@@ -21,12 +21,12 @@ def _pick(share):
 
 @njit(cache=True, nogil=True)
 def ask(seed, wanted, truth, theta, share, case_ptr, rater, head, link, new_rater, new_answer, n_new):
-    """Ask somebody for one more annotation on each case of ``wanted``, in order.
+    """Ask a rater for one more annotation on each case of ``wanted``, in order.
 
-    Raters are drawn by ``share`` among those who have not annotated the case; where there is none the case is skipped.
-    Further annotations of a case hang on ``head[case]``, linked by ``link``; ``n_new`` of them are there already.
-    Returns how many there are then, and fills ``new_rater``, ``new_answer``, ``head`` and ``link``; link holds the
-    case's previous further annotation.
+    Raters are drawn by ``share`` among those who have not annotated the case; if there is none, the case is skipped.
+    Further annotations of a case are a list from ``head[case]``, linked by ``link``; ``n_new`` of them exist already.
+    Returns their new number, and fills ``new_rater``, ``new_answer``, ``head`` and ``link``; link holds the case's
+    previous further annotation.
     """
     np.random.seed(seed)
     n_classes = theta.shape[1]
@@ -46,7 +46,7 @@ def ask(seed, wanted, truth, theta, share, case_ptr, rater, head, link, new_rate
         if free.sum() <= 0.0:
             continue
         j = _pick(free)
-        while free[j] == 0.0:  # rounding at the very end of the weights
+        while free[j] == 0.0:  # Rounding can exceed the sum of the weights.
             j -= 1
         new_rater[n_new] = j
         new_answer[n_new] = _pick(theta[j, truth[case], :n_classes])

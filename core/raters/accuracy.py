@@ -1,4 +1,4 @@
-"""Accuracy of every rater with its interval, alone and shrunk towards the mean of all raters.
+"""Accuracy of every rater with its interval, from their own annotations, and shrunk towards the mean of all raters.
 
 The likelihood of a rater's accuracy is that of their annotations given the annotations of the others (`Panel`). Alone
 it is read under an even prior. Shrunk, accuracies come from a Beta distribution of the pool, whose mean m and size s
@@ -27,7 +27,7 @@ _STEPS = (4, 4, 1)  # of the pool's grid: coarse while the pool is being looked 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Accuracies(Result):
-    """Accuracy of every rater; arrays of shape (n_raters,), NaN where nobody else annotated any of their cases.
+    """Accuracy of every rater; arrays of shape (n_raters,), NaN if nobody else annotated any of their cases.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Accuracies(Result):
     COLUMNS = ("n_judged", "alone", "alone_low", "alone_high", "shrunk", "low", "high", "below_others")
 
     def chance_below(self, accuracy: np.ndarray, shrunk: bool = True) -> np.ndarray:
-        """P(a rater's accuracy is below a bound of their own, shape (n_raters,)), under the pool or alone."""
+        """Compute P(a rater's accuracy is below a bound of their own, (n_raters,)), under the pool or an even prior."""
         mass = self.density if shrunk else self.density_alone
         found = np.array([_below(x, p, at) for x, p, at in zip(self.edges, mass, accuracy, strict=True)])
         return np.where(self.n_judged > 0, found, np.nan)
@@ -80,7 +80,7 @@ def accuracies_of(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Accuracies:
-    """Accuracy of every rater of a panel.
+    """Estimate the accuracy of every rater of a panel.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def accuracies_of(
 
 
 def shrink(points: np.ndarray, values: np.ndarray, n_judged: np.ndarray, level: float) -> Accuracies:
-    """Posteriors of accuracies, alone and under the pool, from likelihoods on grids.
+    """Compute posteriors of accuracies, under an even prior and under the pool, from likelihoods on grids.
 
     Parameters
     ----------
@@ -169,7 +169,7 @@ class _Pool:
     prior: np.ndarray
 
     def masses(self, likelihood: np.ndarray, edges: np.ndarray) -> np.ndarray:
-        """Posterior probability of each rater's cells: for every rater the pool of the others is the prior."""
+        """Compute posterior probabilities of each rater's cells; the prior of a rater is the pool of the others."""
         reached = self.others @ self.prior
         at = logit(np.clip(edges, 1e-9, 1 - 1e-9))
         mass = np.array([np.diff(np.interp(x, _EDGES, row)) for x, row in zip(at, reached, strict=True)])
@@ -178,20 +178,20 @@ class _Pool:
 
 
 def even_mass(points: np.ndarray, values: np.ndarray) -> np.ndarray:
-    """Probability of each point under an even prior; rows sum to 1. Points are equally far apart on the logit scale."""
+    """Compute the probability of each point, equally spaced on the logit scale, under an even prior; rows sum to 1."""
     mass = np.exp(values) * points * (1 - points)
     return mass / mass.sum(axis=1, keepdims=True)
 
 
 def _own_edges(points: np.ndarray) -> np.ndarray:
-    """Edges of equal cells on the logit scale, over the part where the rater's likelihood is not negligible."""
+    """Return edges of equal cells on the logit scale, over the part in which the likelihood is not negligible."""
     low, high = (np.clip(logit(points[:, end]), _EDGES[0], _EDGES[-1]) for end in (0, -1))
     high = np.maximum(high, low + 1e-6)
     return expit(low[:, None] + (high - low)[:, None] * np.linspace(0, 1, _CELLS + 1))
 
 
 def _likelihood(points: np.ndarray, values: np.ndarray, edges: np.ndarray) -> np.ndarray:
-    """L in the middle of each cell, by linear interpolation of ln L between logits."""
+    """Compute L in the middle of each cell, by linear interpolation of ln L between logits."""
     at = logit(points)
     middle = logit(edges)
     middle = (middle[:, 1:] + middle[:, :-1]) / 2
@@ -222,7 +222,7 @@ def _pool(points: np.ndarray, values: np.ndarray) -> _Pool:
 
 
 def _averages(points: np.ndarray, values: np.ndarray, logits: np.ndarray) -> np.ndarray:
-    """Mean of L over each cell of the pool's grid, shape (n_raters, n_edges − 1), also where L lies within one cell."""
+    """Compute the mean of L over each cell of the pool's grid, (n_raters, n_edges − 1), also if L is in one cell."""
     edges = expit(logits)
     found = np.empty((len(points), edges.size - 1))
     for rater, (x, y) in enumerate(zip(points, np.exp(values), strict=True)):
@@ -235,20 +235,20 @@ def _averages(points: np.ndarray, values: np.ndarray, logits: np.ndarray) -> np.
 
 
 def _distribution(mean: np.ndarray, size: np.ndarray, logits: np.ndarray) -> np.ndarray:
-    """Beta(m s, (1 − m) s) distribution functions at some logits, shape (n_hyper, n_edges)."""
+    """Compute Beta(m s, (1 − m) s) distribution functions at some logits, shape (n_hyper, n_edges)."""
     from scipy.special import betainc
 
     return betainc((mean * size)[:, None], ((1 - mean) * size)[:, None], expit(logits)[None])
 
 
 def _narrow(at: np.ndarray, weight: np.ndarray) -> tuple[float, float]:
-    """Ends of the points that matter, one step further out."""
+    """Find the ends of the points with relevant weight, one step further out."""
     some = np.flatnonzero(weight > 1e-5 * weight.max())
     return float(at[max(some[0] - 1, 0)]), float(at[min(some[-1] + 1, at.size - 1)])
 
 
 def _as_badly(points: np.ndarray, alone: np.ndarray, pool: _Pool) -> np.ndarray:
-    """Beta-binomial tail at the rater's effective numbers of annotations, over the pool of the others."""
+    """Compute the Beta-binomial tail at the rater's effective numbers of annotations, over the pool of the others."""
     mean = (alone * points).sum(axis=1)
     variance = np.maximum((alone * points**2).sum(axis=1) - mean**2, 1e-12)
     # Beta(x + 1, n − x + 1) has this mean and variance: n and x as if the truth were known.
@@ -261,7 +261,7 @@ def _as_badly(points: np.ndarray, alone: np.ndarray, pool: _Pool) -> np.ndarray:
 
 
 def binomial_mixture_tail(x: np.ndarray, n: np.ndarray, accuracy: np.ndarray, mass: np.ndarray) -> np.ndarray:
-    """P(X ≤ x) of n trials whose chance of success is one of several accuracies.
+    """Compute P(X ≤ x) of n trials with a chance of success that is one of several accuracies.
 
     Parameters
     ----------
@@ -282,12 +282,12 @@ def binomial_mixture_tail(x: np.ndarray, n: np.ndarray, accuracy: np.ndarray, ma
 
 
 def _below(edges: np.ndarray, mass: np.ndarray, bound: float) -> float:
-    """P(accuracy < bound), even within a cell."""
+    """Compute P(accuracy < bound), with an even distribution within a cell."""
     return float(np.interp(bound, edges, np.concatenate([[0.0], np.cumsum(mass)]))) if np.isfinite(bound) else np.nan
 
 
 def quantile(edges: np.ndarray, mass: np.ndarray, q: float) -> np.ndarray:
-    """Quantile of each row of cells.
+    """Compute the quantile of each row of cells.
 
     Parameters
     ----------
@@ -307,6 +307,6 @@ def quantile(edges: np.ndarray, mass: np.ndarray, q: float) -> np.ndarray:
 
 
 def cell_edges(points: np.ndarray) -> np.ndarray:
-    """Edges of cells around ascending points, with 0 and 1 as the ends; shape (n_rows, n_points + 1)."""
+    """Return edges of cells around ascending points, with 0 and 1 as the ends; shape (n_rows, n_points + 1)."""
     ends = np.zeros((len(points), 1))
     return np.concatenate([ends, (points[:, 1:] + points[:, :-1]) / 2, ends + 1], axis=1)

@@ -1,21 +1,22 @@
-"""Raters whose accuracy is below what is acceptable: how surely, how many of them, and what they cost.
+"""Raters whose accuracy is below the acceptable one: with which probability, how many, and what they cost.
 
-Acceptable is one number t, at first the mean accuracy over annotations less 0.10, and never below half-way from what
-annotations given blindly reach with the shares q of all annotations, ``Σ_k π_k q_k``, to that mean.
+Acceptable is one number t, at first the mean accuracy over annotations less 0.10, and never below the midpoint between
+the accuracy of blind annotations with the shares q of all annotations, ``Σ_k π_k q_k``, and that mean.
 
 Accuracies are those of `core.raters.truth_draws` where rater models are averaged, else those of
 `core.raters.learned_pool`, by the annotations of the others; where gold judges, by the number that is right on gold.
 Expected right annotations would not do: without the rater's own say they are pulled towards chance, and with it raters
 vouch for themselves.
 
-With ``ℓ_j = P(a_j ≥ t)``, those with the least ℓ are flagged, as many as keep their mean ℓ at most q: the Bayesian
+With ``ℓ_j = P(a_j ≥ t)``, those with the smallest ℓ are flagged, as many as keep their mean ℓ at most q: the Bayesian
 false discovery rate [Müller, Parmigiani, Robert & Rousseau (2004), DOI 10.1198/016214504000001646]. Nobody is flagged
-with ℓ above ½: beside 15 sure ones the mean alone allows one more of any ℓ up to 0.8.
+with ℓ above ½: with 15 clear cases, the mean would allow one more with any ℓ up to 0.8.
 
-ℓ by the model is as sure as the model is of the truth, and mistakes that raters share are in neither. Where gold is
-known but too scarce to judge, it checks the model (`GoldCheck`), and what it says of the raters is said beside them.
+The model's ℓ assumes its own posterior of the truth, which does not include mistakes that raters share. If there is too
+little gold to judge raters, it is used to check the model (`GoldCheck`), and its results are shown with those of the
+model.
 
-Nobody is judged by a model whose classes are not those that raters name (`core.raters.own_classes`).
+Nobody is judged by a model whose latent classes are not those that raters name (`core.raters.own_classes`).
 """
 
 from collections.abc import Sequence
@@ -48,26 +49,26 @@ Judge = Literal["gold", "model"]
 MARGIN = 0.10
 GOLD_EACH = 20
 _EVEN = 0.5
-_ABOVE_CHANCE = 0.99  # level of the interval of alpha that must lie above 0
+_ABOVE_CHANCE = 0.99  # Level of the interval of α that must be above 0.
 
 
 @dataclass(frozen=True, slots=True)
 class GoldCheck:
-    """What gold says of accuracies that the model judges, on annotations of gold cases.
+    """Check of the model's accuracies against gold, on annotations of gold cases.
 
     Attributes
     ----------
     n, n_cases : int
-        Annotations, and their cases.
+        Number of annotations, and of their cases.
     right, low, high : float
-        Share of them that is right, with an interval over cases.
+        Share of these that is correct, with an interval over cases.
     model : float
-        What the model says of the same raters: the mean of their accuracies over these annotations.
+        Mean of the same raters' accuracies by the model over these annotations.
     n_missed : int
-        Raters below what is acceptable by `GOLD_EACH` gold annotations or more of their own, at the same false
-        discovery rate, whom the model does not flag.
+        Number of raters below the acceptable accuracy by `GOLD_EACH` of their own gold annotations or more, at the same
+        false discovery rate, whom the model does not flag.
     n_cleared : int
-        Flagged raters of as many gold annotations whose interval by gold lies above what is acceptable.
+        Number of flagged raters with as many gold annotations whose interval by gold is above the acceptable accuracy.
     """
 
     n: int
@@ -81,12 +82,12 @@ class GoldCheck:
 
     @property
     def agrees(self) -> bool:
-        """Whether the model's accuracy lies within the interval."""
+        """True if the model's accuracy is within the interval."""
         return self.low <= self.model <= self.high
 
 
 class Judged:
-    """What raters are judged by, against what is acceptable; arrays of shape (n_raters,), NaN if unknown."""
+    """Measure of each rater against the acceptable value; arrays of shape (n_raters,), NaN if unknown."""
 
     __slots__ = ()
     chance: np.ndarray
@@ -94,81 +95,80 @@ class Judged:
 
     @property
     def costs(self) -> np.ndarray:
-        """How many of a rater's annotations are wrong or lost, as expected."""
+        """Expected number of each rater's annotations that are wrong or lost."""
         raise NotImplementedError
 
     @property
     def n_judged(self) -> int:
-        """Raters of whom anything can be said."""
+        """Number of raters who can be judged."""
         return int(np.isfinite(self.chance).sum())
 
     @property
     def n_below(self) -> float:
-        """Expected number of raters below what is acceptable."""
+        """Expected number of raters below the acceptable value."""
         return float(np.nansum(1 - self.chance))
 
     @property
     def n_flagged(self) -> int:
-        """How many of them are flagged."""
+        """Number of flagged raters."""
         return int(self.flagged.sum())
 
     @property
     def cost(self) -> float:
-        """The costs of those flagged."""
+        """Sum of the costs of flagged raters."""
         return float(self.costs[self.flagged].sum())
 
     def order(self) -> np.ndarray:
-        """Raters by what they cost, most first; those of whom nothing is known last."""
+        """Sort raters by their cost, highest first; unknown ones last."""
         return np.argsort(-np.nan_to_num(self.costs, nan=-1.0), kind="stable")
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class JudgedAccuracy(Judged, Result):
-    """Raters against what is acceptable; arrays of shape (n_raters,), NaN where nothing can be said.
+    """Raters against the acceptable accuracy; arrays of shape (n_raters,), NaN if unknown.
 
     Attributes
     ----------
     judged_by : {"gold", "model"}
-        What the accuracies rest on.
+        Source of the accuracies.
     by_gold : ndarray of bool
-        Raters that gold judges: none under "model", those with `GOLD_EACH` annotations on gold cases under "gold". The
-        others are judged by the model.
+        True for raters judged by gold: none under "model", those with `GOLD_EACH` annotations on gold cases under
+        "gold". The others are judged by the model.
     accuracy : Rates
-        Posterior mean and equal-tailed interval; ``n`` are the annotations that judge it. This is the one accuracy of
-        a rater: pages, reports, downloads and command line show no other.
+        Posterior mean and equal-tailed interval; ``n`` is the number of annotations it is estimated from. Pages,
+        reports, downloads and command line show only this accuracy.
     gold : Rates
-        Share right on gold cases as it is, with Wilson's interval; ``n`` are annotations on gold cases.
+        Observed share of correct annotations on gold cases, with Wilson's interval; ``n`` is their number.
     model : Rates
-        Accuracy by the model alone; equal to ``accuracy`` under "model".
+        Accuracy by the model only; equal to ``accuracy`` under "model".
     mean : float or None
-        Mean accuracy over annotations; None where nobody can be judged.
+        Mean accuracy over annotations; None if nobody can be judged.
     blind : float
-        What annotations given blindly would reach.
+        Accuracy of annotations given blindly.
     acceptable : float or None
     default : bool
-        Whether ``acceptable`` is the one that is worked out from the data.
+        True if ``acceptable`` is computed from the data.
     chance : ndarray
         ℓ, P(the accuracy is acceptable or better).
     flagged : ndarray of bool
     n_annotations : ndarray of int64
         All annotations of a rater.
     q : float
-        The false discovery rate that ``flagged`` keeps.
+        False discovery rate of ``flagged``.
     level : float
-        Of the intervals.
-    why : str
-        Why nobody can be judged; empty where somebody can.
+        Confidence level of the intervals. why : str
+        Reason why nobody can be judged; empty if somebody can.
     why_no_order : str
-        Why nothing may be said of who is more accurate than whom; empty where it may.
+        Reason why raters cannot be ordered by accuracy; empty if they can.
     check : GoldCheck or None
-        Under "model", where at least `GOLD_EACH` gold cases have annotations.
+        Check under "model", if at least `GOLD_EACH` gold cases have annotations; else None.
     aside : tuple of int
-        Raters who give one class only, or are careless, without whom the others agree beyond chance; empty if all
+        Raters who give only one class, or are careless, without whom the others agree beyond chance; empty if all
         raters together do.
     own_classes : bool
-        Whether the classes of the model are those that raters name, so that the model may judge.
+        True if the classes of the model are those that raters name, so that the model may judge.
     remedy : str
-        What would help if they are not, as a sentence; empty if they are.
+        Remedy if they are not, as a sentence; empty if they are.
     """
 
     judged_by: Judge
@@ -209,22 +209,22 @@ class JudgedAccuracy(Judged, Result):
 
     @property
     def rates(self) -> Rates:
-        """What raters are judged by: ``accuracy``."""
+        """Rates that raters are judged by: ``accuracy``."""
         return self.accuracy
 
     @property
     def expected_wrong(self) -> np.ndarray:
-        """How many of a rater's annotations are expected to be wrong, n (1 − accuracy)."""
+        """Expected number of each rater's wrong annotations, n (1 − accuracy)."""
         return self.n_annotations * (1 - self.accuracy.value)
 
     costs = expected_wrong
 
     def judge_of(self, rater: int) -> Judge:
-        """Whether gold or the model judges a rater."""
+        """Return "gold" or "model", whichever judges a rater."""
         return "gold" if self.by_gold[rater] else "model"
 
     def said(self, rater: int) -> str:
-        """A rater's accuracy with its interval, as text."""
+        """Format a rater's accuracy with its interval."""
         rates = self.accuracy
         if not np.isfinite(rates.value[rater]):
             return "–"
@@ -243,32 +243,32 @@ def judge_accuracy(
     draws: AccuracyDraws | None = None,
     token: CancelToken | None = None,
 ) -> JudgedAccuracy:
-    """Raters of a panel against what is acceptable.
+    """Compare the raters of a panel with the acceptable accuracy.
 
     Parameters
     ----------
     panel : Panel
-        Of any rater model. Its annotations are not tempered: tempered ones make raters look better than they are.
+        Panel of any rater model. Its annotations are not tempered, because tempering overestimates accuracies.
     acceptable : float, optional
-        Accuracy below which something is to be done; worked out from the data where not given.
+        Lowest accuracy that is acceptable; computed from the data if omitted.
     q : float
-        Share of those flagged who are acceptable, as expected, at most.
+        Largest expected share of flagged raters who are acceptable.
     judged_by : {"gold", "model"}, optional
-        `default_judge` where not given.
+        Judge; `default_judge` if omitted.
     careless : sequence of int
-        Raters whose annotations do not depend on the case; left out, as those who give one class only, where it is
-        asked if raters agree beyond chance.
+        Raters whose annotations do not depend on the case. Agreement beyond chance is tested without them, and without
+        those who give only one class.
     averaged, draws : RaterModelFit and AccuracyDraws, optional
         Average of rater models and accuracies by it, in place of those by the panel.
     level, token
-        Of the intervals; see `core.runtime.chunks.map_chunks`.
+        Confidence level of the intervals, and cancel token.
 
     Raises
     ------
     InputError
-        A number is not between 0 and 1, or the judge is not known.
+        A number is not between 0 and 1, or the judge is unknown.
     NotApplicableError
-        Gold is to judge, and no annotation is on a gold case.
+        Gold is the judge, and no annotation is on a gold case.
     """
     check_asked(acceptable, q, judged_by, level)
     dataset = panel.dataset
@@ -295,7 +295,7 @@ def judge_accuracy(
 def _check_by_gold(
     dataset: Dataset, gold: Rates, model: Rates, acceptable: float, flagged: np.ndarray, q: float
 ) -> GoldCheck | None:
-    """What gold says of the accuracies of the model; None on fewer than `GOLD_EACH` gold cases with annotations."""
+    """Check the accuracies of the model by gold; None on fewer than `GOLD_EACH` gold cases with annotations."""
     if dataset.gold is None:
         return None
     case = dataset.case_of_annotation
@@ -324,10 +324,12 @@ def _check_by_gold(
 
 
 def _judged(dataset: Dataset, judged_by: Judge | None, gold: Rates) -> tuple[Judge, np.ndarray]:
-    """Who judges, and the raters that gold judges, bool, shape (n_raters,)."""
+    """Return who judges, and True for raters that gold judges, bool, shape (n_raters,)."""
     judge = default_judge(dataset) if judged_by is None else judged_by
     if judge == "gold" and not gold.n.any():
-        raise NotApplicableError("Raters cannot be judged by gold: no annotation is on a gold case.")
+        raise NotApplicableError(
+            "Cannot judge raters by gold: no annotation is on a gold case. Add gold, or choose the model."
+        )
     return judge, (gold.n >= GOLD_EACH) & (judge == "gold")
 
 
@@ -396,19 +398,19 @@ class _DrawnPool:
 
 
 def _flagged(chance: np.ndarray, q: float) -> np.ndarray:
-    """Raters whose accuracy is surely below what is acceptable, by P(it is not)."""
+    """Flag raters whose accuracy is clearly below the acceptable one, by P(it is not)."""
     return bayesian_discoveries(chance, q) & (chance <= _EVEN)
 
 
 def bayesian_discoveries(chance: np.ndarray, q: float) -> np.ndarray:
-    """Largest set of the smallest chances whose mean is at most ``q``, as bool; NaN are never in it.
+    """Find the largest set of the smallest chances whose mean is at most ``q``, as bool; NaN are never in it.
 
     Parameters
     ----------
     chance : ndarray, shape (n,)
-        P(a discovery would be false) of each.
+        P(the discovery would be false).
     q : float
-        Above 0, below 1.
+        False discovery rate, above 0, below 1.
     """
     known = np.flatnonzero(np.isfinite(chance))
     order = known[np.argsort(chance[known], kind="stable")]
@@ -419,7 +421,7 @@ def bayesian_discoveries(chance: np.ndarray, q: float) -> np.ndarray:
 
 
 def gold_rates(dataset: Dataset, level: float = 0.95) -> Rates:
-    """Share of every rater's annotations on gold cases that are right, with Wilson's interval."""
+    """Compute every rater's share of correct annotations on gold cases, with Wilson's interval."""
     known = np.full(dataset.n_annotations, -1) if dataset.gold is None else dataset.gold[dataset.case_of_annotation]
     judged = known >= 0
     n = np.bincount(dataset.rater, judged, dataset.n_raters).astype(np.int64)
@@ -427,7 +429,7 @@ def gold_rates(dataset: Dataset, level: float = 0.95) -> Rates:
 
 
 def default_judge(dataset: Dataset) -> Judge:
-    """Gold where the median rater has `GOLD_EACH` annotations on gold cases, else the model."""
+    """Choose gold if the median rater has `GOLD_EACH` annotations on gold cases, else the model."""
     some = np.bincount(dataset.rater, minlength=dataset.n_raters) > 0
     n = gold_rates(dataset).n[some]
     return "gold" if n.size and np.median(n) >= GOLD_EACH else "model"
@@ -435,42 +437,42 @@ def default_judge(dataset: Dataset) -> Judge:
 
 @cache_by_identity
 def why_not(dataset: Dataset) -> str:
-    """Why the annotations alone cannot tell who is wrong how often; empty where they can."""
+    """Explain why annotations cannot show who is wrong how often; empty if they can."""
     return _why(dataset, ())[0]
 
 
 def _why(dataset: Dataset, careless: Sequence[int]) -> tuple[str, tuple[int, ...]]:
-    """The same, and the raters without whom alone the others agree beyond chance."""
+    """Explain why annotations cannot show who is wrong, and find raters without whom the others agree."""
     if dataset.n_classes < 2:
         return "there is one class, so no annotation can be wrong", ()
     if raters_per_case(dataset).max(initial=0) < 2:
         return "no case has annotations of two raters", ()
     first = dataset.case_ptr[:-1][np.diff(dataset.case_ptr) > 0]
     if (np.diff(dataset.answer)[~np.isin(np.arange(1, dataset.n_annotations), first)] == 0).all():
-        return "no two annotations on a case differ, and no data can tell how often all raters are wrong", ()
+        return "no two annotations on a case differ, so mistakes that all raters share cannot be detected", ()
     if one_class_raters(dataset).most:
         return (
-            "most raters give one class only, so the information is whether they annotate a case, and a model takes "
-            "that for chance",
+            "most raters give only one class, so the only information is which cases they annotate, and a model treats "
+            "that as random",
             (),
         )
     if why := why_no_order(dataset):
         return why, ()
     aside = tuple(sorted({*one_class(dataset).found().tolist(), *careless}))
     if not agree_beyond_chance(dataset, aside):
-        return "the raters do not surely agree more than by chance", ()
+        return "the raters do not clearly agree more than by chance", ()
     return "", aside if aside and not agree_beyond_chance(dataset) else ()
 
 
 def agree_beyond_chance(dataset: Dataset, aside: Sequence[int] = (), metric: str = "nominal") -> bool:
-    """Whether Krippendorff's α lies above 0 with all of its interval, at a level of `_ABOVE_CHANCE`.
+    """Return True if the whole interval of Krippendorff's α is above 0, at a level of `_ABOVE_CHANCE`.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes, or of scores.
+        Dataset of single classes, or of scores.
     aside : sequence of int
-        Raters who are left out.
+        Positions of raters who are left out.
     metric : str
         See `core.agreement.krippendorff.krippendorff_alpha`.
     """
@@ -484,18 +486,18 @@ def agree_beyond_chance(dataset: Dataset, aside: Sequence[int] = (), metric: str
 
 
 def why_no_order(dataset: Dataset) -> str:
-    """Why annotations alone cannot tell which rater is more accurate: of two who differ, each is as likely wrong."""
+    """Explain why annotations cannot show which rater is more accurate: if two differ, each is as likely wrong."""
     n = raters_per_case(dataset)[dataset.case_of_annotation]
     n = n[n >= 2]
     if not n.size or (n >= 3).mean() < 0.5:
-        return "most cases have two raters or fewer, and of two who differ the annotations do not tell who is wrong"
+        return "most cases have two raters or fewer, and if two differ, it is unknown who is wrong"
     return ""
 
 
 def check_asked(
     acceptable: float | None, q: float, judged_by: str | None, level: float, measure: str = "accuracy"
 ) -> None:
-    """Check what was asked of raters.
+    """Check the options of the judgement of raters.
 
     Parameters
     ----------
@@ -503,29 +505,29 @@ def check_asked(
         Numbers between 0 and 1.
     judged_by : str, optional
     measure : str
-        What ``acceptable`` is of.
+        Name of the measure that ``acceptable`` refers to.
 
     Raises
     ------
     InputError
-        A number is not between 0 and 1, or the judge is not known.
+        A number is not between 0 and 1, or the judge is unknown.
     """
     for name, value in ((f"acceptable {measure}", acceptable), ("false discovery rate", q), ("level", level)):
         if value is not None and not 0 < value < 1:
-            raise InputError(f"The {name} is {value}.", "Give a number between 0 and 1.")
+            raise InputError(f"The {name} must be between 0 and 1; got {value}.", "Use a number such as 0.05 or 0.95.")
     if judged_by not in (None, "gold", "model"):
-        raise InputError(f"Raters cannot be judged by {judged_by!r}.", "Choose gold or model.")
+        raise InputError(f"Cannot judge raters by {judged_by!r}.", "Choose gold or model.")
 
 
 def _default(mean: float | None, blind: float) -> float | None:
-    """Where blind annotations reach the mean, half-way between them says nothing, and the margin alone counts."""
+    """Compute the default; if blind annotations reach the mean, only the margin counts."""
     if mean is None:
         return None
     return max(mean - MARGIN, (mean + blind) / 2) if blind < mean else mean - MARGIN
 
 
 def _blind(panel: Panel, with_gold: bool) -> float:
-    """Accuracy of the shares of all annotations given blindly, by the shares of gold classes where gold judges."""
+    """Compute the accuracy of blind annotations with the shares of all annotations, by gold shares if gold judges."""
     dataset = panel.dataset
     share = np.bincount(dataset.answer, minlength=dataset.n_classes) / max(dataset.n_annotations, 1)
     true = panel.fit.prevalence

@@ -1,4 +1,4 @@
-"""Accuracy of a rater in stretches of time."""
+"""Accuracy of a rater in windows of time."""
 
 from dataclasses import dataclass
 
@@ -14,7 +14,7 @@ POINTS = np.linspace(0.005, 0.995, 100)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Windows:
-    """Accuracy in stretches of a rater's judged annotations; arrays of shape (n_windows,).
+    """Accuracy in windows of a rater's judged annotations; arrays of shape (n_windows,).
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class Windows:
 
 
 def windows_of(panel: Panel, rows: np.ndarray, n_windows: int, level: float) -> Windows:
-    """Accuracy in about equally many annotations each, at least `FEWEST` in a window.
+    """Compute the accuracy in windows of about equally many annotations, at least `FEWEST` each.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ def windows_of(panel: Panel, rows: np.ndarray, n_windows: int, level: float) -> 
     rows : ndarray of int64, shape (n_answers,)
         Judged annotations of one rater, in order of time.
     n_windows : int
-        At most; fewer where there are too few annotations, but at least one.
+        Largest number of windows; fewer if there are too few annotations, but at least one.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     """
     n_windows = max(1, min(n_windows, rows.size // FEWEST))
     parts = np.array_split(rows, n_windows)
@@ -55,7 +55,7 @@ def windows_of(panel: Panel, rows: np.ndarray, n_windows: int, level: float) -> 
         inside = np.arange(part.size)
         log_likelihood(panel.right[part], panel.wrong[part], judged, inside, 0, part.size, POINTS, values[window])
         values[window] -= values[window].max()
-    # The points are equally far apart as they stand, not on the logit scale.
+    # The points are equally spaced on the scale of accuracy, not of logits.
     mass = even_mass(points, values - np.log(points * (1 - points)))
     low, high = (quantile(cell_edges(points), mass, q) for q in ((1 - level) / 2, (1 + level) / 2))
     time = panel.time
@@ -70,7 +70,7 @@ def windows_of(panel: Panel, rows: np.ndarray, n_windows: int, level: float) -> 
 
 
 def mean_accuracy(right: np.ndarray, wrong: np.ndarray) -> float:
-    """Posterior mean of the accuracy behind some annotations, under an even prior."""
+    """Compute the posterior mean of the accuracy of some annotations, under an even prior."""
     values = np.empty(POINTS.size)
     log_likelihood(
         np.ascontiguousarray(right),

@@ -1,9 +1,9 @@
-"""Signs of annotations given without looking, other than accuracy.
+"""Signs of annotations given without looking at the case, other than accuracy.
 
 All are counted on *clear* annotations: those on cases where the other raters together are nearly certain of a class.
-Few mistakes are made there by raters who look. What a careless rater gives does not depend on the case, so classes that
-they favour turn up on cases of many other classes; a rater who merely confuses two classes, or draws a line elsewhere,
-names the wrong one on cases of one class. With two classes the two cannot be told apart, and nobody is called careless.
+Attentive raters make few mistakes there. Annotations of a careless rater do not depend on the case, so classes that
+they favour occur on cases of many other classes; a rater who only confuses two classes, or uses another boundary, names
+the wrong one on cases of one class. With two classes these cannot be distinguished, and nobody is flagged as careless.
 """
 
 from dataclasses import dataclass
@@ -15,43 +15,43 @@ from ..thresholds import CLEAR_CASE
 from .leave_one_rater_out import Panel
 
 FAR = 0.05
-_FEW = 10  # clear annotations of others on a class, below which nothing is far off
-_WEIGHT = 2.0  # pseudo-answers behind each row of a rater's table
+_FEW = 10  # With fewer clear annotations of others on a class, no annotation counts as far off.
+_WEIGHT = 2.0  # Number of pseudo-annotations in each row of a rater's table.
 SPAM_PRIOR = 0.01
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Carelessness(Result):
-    """One entry for each rater; arrays of shape (n_raters,).
+    """Signs of carelessness of each rater; arrays of shape (n_raters,).
 
-    An annotation is *far off* where the others are certain of another class, and less than `FAR` of the others'
-    annotations on clear cases of that class are this one.
+    An annotation is *far off* if the others are certain of another class, and less than `FAR` of the others'
+    annotations on clear cases of that class are equal to it.
 
     Attributes
     ----------
     n_clear : ndarray of int64
-        Annotations on cases that the others are certain of.
+        Number of annotations on cases that the others are certain of.
     n_far : ndarray of int64
-        Those far off.
+        Number of these that are far off.
     favourite : ndarray of int32
-        Class that stands out most among the far-off annotations; -1 where there is none.
+        Class that stands out most among the far-off annotations; -1 if there is none.
     n_favourite : ndarray of int64
-        Far-off annotations that name it.
+        Number of far-off annotations that name it.
     n_over : ndarray of int64
-        On how many classes of the others.
+        Number of classes of the others on which it is given.
     n_regardless : ndarray of int64
-        ``n_favourite`` less those on the one class that it is most often given for: what confusing two classes does not
-        explain.
+        ``n_favourite`` less those on the one class that it is most often given for, which a confusion of two classes
+        explains.
     expected : ndarray
-        How many of the rater's ``n_far`` would name the favourite if they fell over classes as those of the others.
+        Number of the rater's ``n_far`` that would name the favourite if they were distributed as those of the others.
     p_favourite : ndarray
-        P(as many as ``n_regardless`` or more | far-off annotations fall over classes as those of the others), times the
-        number of classes; 1 where there is nothing to judge.
+        P(as many as ``n_regardless`` or more | far-off annotations are distributed as those of the others), times the
+        number of classes; 1 if there is no data.
     spam : ndarray
         P(the annotations do not depend on the case), from `SPAM_PRIOR` and ``log_factor``; NaN without clear
         annotations on two classes.
     log_factor : ndarray
-        Log Bayes factor of that against annotations spread on each class as those of the others.
+        Log Bayes factor of that against annotations distributed on each class as those of the others.
     """
 
     n_clear: np.ndarray
@@ -73,12 +73,12 @@ class Carelessness(Result):
 
     @property
     def p_spam(self) -> np.ndarray:
-        """Largest probability that honest annotations give so large a Bayes factor (Markov); 1 where NaN."""
+        """Largest probability that honest annotations give so large a Bayes factor (Markov); 1 if NaN."""
         return np.minimum(1.0, np.exp(-np.maximum(np.nan_to_num(self.log_factor), 0)))
 
 
 def carelessness(panel: Panel, certain: float = CLEAR_CASE) -> Carelessness:
-    """Far-off annotations, favourites, and the probability that annotations do not depend on the case."""
+    """Count far-off annotations and favourites, and compute the probability that annotations ignore the case."""
     dataset = panel.dataset
     n_raters, n_classes = dataset.n_raters, dataset.n_classes
     clear = np.flatnonzero(panel.judged & (panel.sure >= certain))
@@ -110,7 +110,7 @@ class _Tables:
         return pool
 
     def in_row(self) -> tuple[np.ndarray, np.ndarray]:
-        """Which row (rater, class of the others) each entry is of, and the annotations of each row."""
+        """Return the row (rater, class of the others) of each entry, and the number of annotations in each row."""
         key = self.rater * self.n_classes + self.top
         _, place = np.unique(key, return_inverse=True)
         return place, np.bincount(place, self.count)
@@ -148,18 +148,18 @@ class _Tables:
         return found | {"expected": expected, "p_favourite": chance}
 
     def log_factor(self) -> np.ndarray:
-        """Dirichlet-multinomial evidence of one row for all classes against a row for each, by rater."""
+        """Compute the Dirichlet-multinomial evidence of one row for all classes against a row for each, by rater."""
         from scipy.special import gammaln
 
         pool = self.pool()
         place, size = self.in_row()
         usual = (pool.sum(axis=0) + 1) / (pool.sum() + self.n_classes)
         others = pool.sum(axis=1)[self.top] - size[place]
-        # Where the others gave no annotation on a class, half of this rater's are expected to be that class.
+        # If the others gave no annotation on a class, half of this rater's are expected to be that class.
         spread = 0.5 * (self.answer == self.top) + 0.5 * usual[self.answer]
         expected = (pool[self.top, self.answer] - self.count + 2 * spread) / (others + 2)
         each = gammaln(self.count + _WEIGHT * expected) - gammaln(_WEIGHT * expected)
-        honest = np.bincount(self.rater, each, self.n_raters).astype(float)  # of nothing, it counts in whole numbers
+        honest = np.bincount(self.rater, each, self.n_raters).astype(float)  # An empty bincount has integers.
         row_rater = self.rater[np.unique(place, return_index=True)[1]]
         honest += np.bincount(row_rater, gammaln(_WEIGHT) - gammaln(size + _WEIGHT), self.n_raters)
         key, of = np.unique(self.rater * self.n_classes + self.answer, return_inverse=True)
@@ -172,12 +172,12 @@ class _Tables:
 
 
 def beta_binomial_tail(x: np.ndarray, n: np.ndarray, one: np.ndarray, two: np.ndarray) -> np.ndarray:
-    """P(X ≥ x) of X ~ Beta-binomial(n, one, two), elementwise.
+    """Compute P(X ≥ x) of X ~ Beta-binomial(n, one, two), elementwise.
 
     Parameters
     ----------
     x, n : ndarray of int64, shape (n_raters,)
-        Successes, and trials.
+        Number of successes, and of trials.
     one, two : ndarray, shape (n_raters,)
         Shapes of the Beta distribution of the chance of success, > 0.
 

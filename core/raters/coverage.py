@@ -1,4 +1,4 @@
-"""Who overlaps with whom, what is missing, and whether the design can identify the models."""
+"""Coverage: overlap of raters, missing overlap, and whether the design can identify the models."""
 
 from dataclasses import dataclass
 
@@ -19,36 +19,37 @@ FEW = 10
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Coverage:
-    """The design of the data.
+    """Design of the data: overlap of raters and of classes.
 
     Attributes
     ----------
     raters, classes : tuple of str
     shared : ndarray of int64, shape (n_raters, n_raters)
-        Pairs of annotations on the same case; 0 on the diagonal.
+        Number of pairs of annotations on the same case; 0 on the diagonal.
     few : int
-        Below which an overlap counts as lacking.
+        Smallest overlap that does not count as lacking.
     lacking : ndarray of int64, shape (n_pairs, 2)
-        Pairs of raters with fewer, fewest first.
+        Pairs of raters with a smaller overlap, smallest first.
     component : ndarray of int64, shape (n_raters,)
-        Raters who are joined by cases, directly or through others, have the same number; the largest group has 0.
+        Number of each rater's group, 0 for the largest; raters connected by cases, directly or through others, are in
+        one group.
     n_components : int
     answers_per_case : ndarray of int64, shape (most + 1,)
-        Cases by their number of annotations.
+        Number of cases by their number of annotations.
     class_cases : ndarray, shape (n_classes,)
-        Expected cases of each class.
+        Expected number of cases of each class.
     class_shared : ndarray, shape (n_classes,)
-        Of these, expected cases with two raters or more.
+        Expected number of these with two raters or more.
     class_met : ndarray, shape (n_raters, n_classes)
-        Expected annotations of a rater on cases of a class.
+        Expected number of annotations of a rater on cases of a class.
     lacking_classes : ndarray of int64
         Classes with fewer than ``few`` expected cases that two raters share, fewest first.
     not_met : ndarray of int64, shape (n_raters,)
-        Classes on which a rater has less than one expected annotation.
+        Number of classes on which a rater has less than one expected annotation.
     odd_cycle : ndarray of bool, shape (n_raters,)
-        Whether the pairs around a rater form an odd cycle: what models need where no case has three annotations.
+        True if the pairs around a rater form an odd cycle, which models need if no case has three annotations.
     identified : dict
-        By the name of a model that has one, the note on what the design cannot tell; empty where it can.
+        Note on what the design does not identify, by the name of a model; empty if all is identified.
     notes : tuple of str
     """
 
@@ -71,28 +72,28 @@ class Coverage:
 
 
 def coverage(dataset: Dataset, fit: RaterModelFit, few: int = FEW) -> Coverage:
-    """Overlap of raters and of classes, connected groups, and identifiability.
+    """Compute the overlap of raters and of classes, connected groups, and identifiability.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes, with raters who are identified.
+        Dataset of single classes, with identified raters.
     fit : RaterModelFit
-        Of these data: which classes cases are of.
+        Fit of these data, for the classes of cases.
     few : int
-        1 or more.
+        Smallest sufficient overlap, 1 or more.
 
     Raises
     ------
     NotApplicableError
         The annotations are not single classes, or are anonymous.
     LimitError
-        The matrix of raters × raters would not fit.
+        The matrix of raters × raters would not fit into memory.
     """
     if few < 1:
         raise OptionError(f"few must be 1 or more, not {few}")
     if dataset.kind != "class" or not dataset.raters_identified:
-        raise NotApplicableError("Overlap is counted for single classes of raters who are identified.")
+        raise NotApplicableError("Cannot compute overlap: it needs single classes and identified raters.")
     shared = pair_matrix(dataset).n.copy()
     np.fill_diagonal(shared, 0)
     first, second = np.triu_indices(dataset.n_raters, 1)
@@ -129,7 +130,7 @@ def coverage(dataset: Dataset, fit: RaterModelFit, few: int = FEW) -> Coverage:
 
 
 def _identified(dataset: Dataset) -> dict[str, str]:
-    """By model what stands against its being identified, empty where nothing does."""
+    """Return by model why it is not identified, empty if it is."""
     return {
         DAWID_SKENE.name: " ".join(two_per_case(dataset)),
         TAP[0].name: " ".join(tap_identifiability(dataset, common=False)),
@@ -152,15 +153,14 @@ def _notes(dataset: Dataset, n_components: int, n_scarce: int, n_pairs: int, few
     notes = []
     if n_components > 1:
         notes.append(
-            f"Raters fall into {n_components:,} groups that share no case: what is said across groups rests on cases "
-            "being alike."
+            f"Raters form {n_components:,} groups that share no case. Comparisons across groups assume similar cases."
         )
     if n_scarce:
         notes.append(f"{n_scarce:,} of {plural(n_pairs, 'pair')} of raters share fewer than {few:,} cases.")
     most = most_per_case(dataset)
     if most < 3:
         notes.append(
-            f"No case has more than {plural(most, 'annotation')}; three on some cases let rater models tell truth from "
-            "error."
+            f"No case has more than {plural(most, 'annotation')}; with three on some cases, rater models can separate "
+            "truth from error."
         )
     return tuple(notes)

@@ -1,11 +1,10 @@
-"""Whether a rater got worse: windowed accuracy, a control chart with a limit, and when the change came.
+"""Drift of a rater's accuracy: windows, a control chart with a limit, and the time of the change.
 
-The truth is that of the panel without the rater (`Panel`), so an annotation on a case that the others are unsure of
-moves the chart little. The limit is set so that a stable rater's chart crosses it with the probability that the user
-states, anywhere along the rater's own annotations: the annotations are put into random order again and again, which
-keeps their number, the rater's accuracy and how sure the panel was. For a stable rater every order is as likely as the
-one seen, so this holds for any number of annotations and any accuracy; constants of the literature are for long runs
-and a known accuracy.
+The truth is that of the panel without the rater (`Panel`), so an annotation on a case that the others are uncertain of
+moves the chart little. The limit is set so that a stable rater's chart crosses it at any time with a probability that
+the user chooses: the annotations are repeatedly put into random order, which keeps their number, the rater's accuracy
+and the panel's certainty. For a stable rater every order is as likely as the one seen, so this is valid for any number
+of annotations and any accuracy; constants of the literature are for long runs and a known accuracy.
 """
 
 from collections.abc import Callable
@@ -24,7 +23,7 @@ from .accuracy_windows import FEWEST, POINTS, Windows, mean_accuracy, windows_of
 from .leave_one_rater_out import Panel
 
 Chart = Literal["cusum", "ewma"]
-FALL = 0.5  # a drop of this share of the odds of being right is what the CUSUM is tuned to
+FALL = 0.5  # The CUSUM is tuned to a drop of the odds of a correct annotation by this factor.
 EWMA_WEIGHT = 0.1
 N_ORDERS = 2000
 _ENOUGH = 10
@@ -32,28 +31,28 @@ _ENOUGH = 10
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Drift(Result):
-    """One rater over time; arrays of shape (n_judged,) in order of time.
+    """Chart of one rater over time; arrays of shape (n_judged,) in order of time.
 
     Attributes
     ----------
     rater : str
     kind : {"cusum", "ewma"}
     annotation : ndarray of int64
-        Positions in the dataset.
+        Positions of the annotations in the dataset.
     time : ndarray of int64
     chart : ndarray
-        Rises where annotations get worse.
+        Values of the chart, which rise if annotations get worse.
     limit : float
     false_alarm : float
         P(the chart of a stable rater crosses the limit anywhere).
     alarm : int or None
-        First place at which the chart stands above the limit.
+        First place at which the chart is above the limit; None if there is none.
     p : float
         P(a stable rater's chart reaches as high).
     accuracy : float
-        Of all annotations together, at which the chart expects no change.
+        Accuracy over all annotations, at which the chart expects no change.
     change : int or None
-        Annotations before the change, the median of its posterior; None without an alarm.
+        Number of annotations before the change, the median of its posterior; None without an alarm.
     change_low, change_high : int or None
         Ends of its interval.
     before, after : float or None
@@ -61,7 +60,7 @@ class Drift(Result):
     windows : Windows
     level : float
     n_undated : int
-        Annotations left out because their time is unknown.
+        Number of annotations left out because their time is unknown.
     """
 
     rater: str
@@ -87,7 +86,7 @@ class Drift(Result):
     COLUMNS = ("annotation", "time", "chart")
 
     def time_of(self, place: int | None) -> int | None:
-        """Time of the first annotation after a change."""
+        """Return the time of the first annotation after a change."""
         return None if place is None else int(self.time[min(place, len(self.time) - 1)])
 
 
@@ -102,7 +101,7 @@ def drift_of(
     n_orders: int = N_ORDERS,
     seed: int = 0,
 ) -> Drift:
-    """One rater over time.
+    """Chart one rater over time.
 
     Parameters
     ----------
@@ -110,20 +109,20 @@ def drift_of(
     rater : int
         Position of the rater.
     kind : {"cusum", "ewma"}
-        CUSUM for a fall of the odds of being right to `FALL`; EWMA with weight `EWMA_WEIGHT`.
+        CUSUM for a fall of the odds of a correct annotation to `FALL`; EWMA with weight `EWMA_WEIGHT`.
     false_alarm : float
         P(a stable rater's chart crosses the limit), over all their annotations together; 0.0005 to 0.5.
     n_windows : int
-        Stretches of time at most in which the accuracy is given.
+        Largest number of windows in which the accuracy is computed.
     level : float
         Of the intervals, 0 to 1.
     n_orders, seed : int
-        Random orders that the limit is found from.
+        Number of random orders that determine the limit, and seed.
 
     Raises
     ------
     NotApplicableError
-        There are no times, or fewer than `FEWEST` judged annotations have one.
+        The data have no times, or fewer than `FEWEST` judged annotations have one.
     InputError
         A parameter is out of range.
     """
@@ -154,27 +153,29 @@ def drift_of(
 
 def _check(kind: Chart, false_alarm: float, n_windows: int, n_orders: int, level: float) -> None:
     if kind not in ("cusum", "ewma"):
-        raise InputError(f"There is no chart {kind!r}.", "Use cusum or ewma.")
+        raise InputError(f"Unknown chart {kind!r}.", "Use cusum or ewma.")
     if not 0.0005 <= false_alarm <= 0.5:
-        raise InputError(f"The false-alarm rate is {false_alarm}.", "Give a number from 0.0005 to 0.5.")
+        raise InputError(
+            f"The false-alarm rate must be 0.0005 to 0.5; got {false_alarm}.", "Use a number such as 0.05."
+        )
     if n_windows < 1 or n_orders * false_alarm < 1 or not 0 < level < 1:
-        raise InputError("Windows, orders or level are out of range.", "Ask for one window or more, and more orders.")
+        raise InputError("Windows, orders or level are out of range.", "Use one window or more, and more orders.")
 
 
 def _dated(panel: Panel, rater: int) -> tuple[np.ndarray, int]:
-    """Judged annotations in order of time, and how many have none; raises where they are too few."""
+    """Return judged annotations in order of time, and how many are undated; raise an error if there are too few."""
     rows, n_undated = _rows(panel, rater)
     if panel.dataset.time is None:
-        raise NotApplicableError("These annotations have no times, so nothing can be followed over time.")
+        raise NotApplicableError("Cannot compute drift: these annotations have no times.")
     if rows.size < FEWEST:
         raise NotApplicableError(
-            f"{panel.dataset.raters[rater]} has {rows.size} dated annotations that others judge; {FEWEST} are needed."
+            f"{panel.dataset.raters[rater]} has {rows.size} dated annotations on cases of others. Drift needs {FEWEST}."
         )
     return rows, n_undated
 
 
 def _charted(answers: tuple, kind: Chart, seed: int, n_orders: int) -> tuple[np.ndarray, np.ndarray]:
-    """The chart of the annotations in their order, and its highest point in each of ``n_orders`` random ones."""
+    """Compute the chart of the annotations in their order, and its maximum in each of ``n_orders`` random ones."""
     right, wrong, confused, accuracy = answers
     settings = (FALL, EWMA_WEIGHT if kind == "ewma" else 0.0)
     chart = np.empty(right.size)
@@ -187,7 +188,7 @@ def _charted(answers: tuple, kind: Chart, seed: int, n_orders: int) -> tuple[np.
 def _change(
     right: np.ndarray, wrong: np.ndarray, alarm: int | None, level: float
 ) -> tuple[int | None, int | None, int | None, float | None, float | None]:
-    """Where a rater changed, with its interval, and the accuracy before and after; None of these without an alarm."""
+    """Find when a rater changed, with its interval, and the accuracy before and after; None without an alarm."""
     if alarm is None:
         return None, None, None, None, None
     change, low, high = change_point(right, wrong, level)
@@ -202,17 +203,17 @@ def drift_chances(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> np.ndarray:
-    """P(a stable rater's CUSUM reaches as high as the rater's does), shape (n_raters,); NaN where it cannot be charted.
+    """Compute P(a stable rater's CUSUM is as high as the rater's), shape (n_raters,); NaN without a chart.
 
     Random orders are drawn until `_ENOUGH` of them reach as high, at most `N_ORDERS` (Besag & Clifford 1991, DOI
-    10.1093/biomet/78.2.301). Below that, the tail of the chart's maximum is taken as exponential beyond its tenth
-    highest per cent, as Siegmund's approximation has it.
+    10.1093/biomet/78.2.301). Below that, the tail of the chart's maximum is approximated as exponential beyond its
+    highest 10%, as in Siegmund's approximation.
 
     Parameters
     ----------
     panel : Panel
     seed : int
-        Each rater's orders depend on it and on the rater's position alone.
+        Seed; the orders of a rater depend only on it and on the rater's position.
     token : CancelToken, optional
     progress : callable, optional
         Told the share done, 0 to 1.
@@ -242,15 +243,15 @@ def drift_chances(
 
 
 def change_point(right: np.ndarray, wrong: np.ndarray, level: float = 0.95) -> tuple[int, int, int]:
-    """Annotations before the change: median and equal-tailed interval of its posterior.
+    """Compute the posterior median and equal-tailed interval of the number of annotations before the change.
 
-    One change at an unknown place, every place as likely before seeing the annotations, and accuracies before and after
-    from an even prior.
+    The model has one change at an unknown place, with an even prior over places and over the accuracies before and
+    after.
 
     Parameters
     ----------
     right, wrong : ndarray, shape (n_answers,)
-        P(annotation | right) and P(annotation | mistaken), in order of time.
+        P(annotation | correct) and P(annotation | mistaken), in order of time.
     level : float
         Of the interval, 0 to 1.
     """
@@ -264,7 +265,7 @@ def change_point(right: np.ndarray, wrong: np.ndarray, level: float = 0.95) -> t
 
 
 def _rows(panel: Panel, rater: int) -> tuple[np.ndarray, int]:
-    """Judged annotations of known time, in order of time, and how many have none."""
+    """Return judged annotations of known time, in order of time, and the number of undated ones."""
     rows = panel.of(rater)
     rows = rows[panel.judged[rows]]
     if panel.dataset.time is None:
@@ -274,7 +275,7 @@ def _rows(panel: Panel, rater: int) -> tuple[np.ndarray, int]:
 
 
 def _answers(panel: Panel, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
-    """What the charts take: right, wrong, P(right) of each annotation at the accuracy of all, and that accuracy."""
+    """Return the input of charts: right, wrong and P(correct) of each annotation, and the overall accuracy."""
     right, wrong = np.ascontiguousarray(panel.right[rows]), np.ascontiguousarray(panel.wrong[rows])
     accuracy = mean_accuracy(right, wrong)
     return right, wrong, accuracy * right / (accuracy * right + (1 - accuracy) * wrong), accuracy
@@ -293,4 +294,5 @@ def _tail(highest: np.ndarray, n: int, reached: float) -> float:
 
 
 def _seed(seed: int, rater: int) -> int:
-    return int(case_seeds(seed, [str(rater)], "drift")[0])  # by position: what a rater is called changes nothing
+    # The seed depends on the position, so that names of raters have no effect.
+    return int(case_seeds(seed, [str(rater)], "drift")[0])

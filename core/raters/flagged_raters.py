@@ -1,4 +1,4 @@
-"""Raters to act on: everything that speaks against a rater, of one kind each, with its evidence in words.
+"""Raters to act on: all evidence against a rater, by kind, in words.
 
 Accuracy below what is acceptable, and one class only, are found at a false discovery rate; drift, speed, repetition and
 annotations that do not depend on the case by the family-wise tests of `core.raters.monitoring`.
@@ -24,7 +24,7 @@ from .one_class import FALSE_DISCOVERIES, OneClass, one_class
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FlaggedRaters(Result):
-    """Raters with what speaks against them.
+    """Raters with the evidence against them.
 
     Attributes
     ----------
@@ -56,28 +56,28 @@ class FlaggedRaters(Result):
 
     @property
     def judged(self) -> JudgedAccuracy | Following:
-        """What raters are judged by: how they follow the cases of ordered classes, else accuracy."""
+        """Measure that raters are judged by: how they follow the cases of ordered classes, else accuracy."""
         return self.acceptable if self.following is None else self.following
 
     @property
     def others(self) -> str:
-        """Who judges those whom gold does not: a model of classes, or the other raters as they are."""
+        """Judge of those whom gold does not judge: a model of classes, or the other raters."""
         return "model" if self.following is None else "others"
 
     def kinds_of(self, rater: int) -> tuple[str, ...]:
-        """What a rater is flagged for, each once: some of the values of `core.raters.flags.KINDS`."""
+        """Return the kinds of a rater's flags, each once: some of the values of `core.raters.flags.KINDS`."""
         return tuple(dict.fromkeys(KINDS[flag.rule] for flag in self.flags if flag.rater == rater))
 
     def flagged(self) -> tuple[int, ...]:
-        """Raters with any flag that counts against them, by what they cost, most first."""
+        """Return raters with any flag that counts against them, by their cost, highest first."""
         return tuple(dict.fromkeys(flag.rater for flag in self.against()))
 
     def against(self) -> tuple[Flag, ...]:
-        """Flags that count against a rater."""
+        """Return the flags that count against a rater."""
         return tuple(flag for flag in self.flags if not flag.neutral)
 
     def words(self) -> str:
-        """How many are below what is acceptable, how many are flagged, and what these cost, in a sentence or two."""
+        """Describe how many raters are below the acceptable value, how many are flagged, and their cost."""
         if self.following is not None:
             return self.following.words()
         found = self.acceptable
@@ -112,7 +112,7 @@ _JUDGES = {"gold": "gold judges", "model": "the model judges"}
 
 
 def _checked(check: GoldCheck | None) -> str:
-    """What gold, too scarce to judge, says of what the model judged."""
+    """Describe what gold shows about accuracies that the model judged, if there is too little gold to judge."""
     if check is None:
         return ""
     said = (
@@ -141,7 +141,7 @@ def flag_raters(
     judged_by: Judge | None = None,
     token: CancelToken | None = None,
 ) -> FlaggedRaters:
-    """All flags of the raters of a table.
+    """Raise all flags of the raters of a table.
 
     Parameters
     ----------
@@ -190,7 +190,7 @@ def flag_raters(
 
 
 def _flags(table: RaterTable, act: FlaggedRaters, q: float) -> list[Flag]:
-    """Those of the table that may be raised, and those of accuracy, of how cases are followed, and of one class."""
+    """Return the flags of the table that may be raised, and those of accuracy, of following, and of one class."""
     found, single = act.acceptable, act.one_class
     # Where annotations do not tell who is wrong, of two who mix up classes either is called so, by chance.
     unsaid = {"adversarial"} if found.why else set()

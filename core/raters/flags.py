@@ -1,8 +1,8 @@
 """Rules that flag a rater, each with its evidence in words, and how often they flag an honest one.
 
-The chance that honest raters raise any flag at all is at most ``false_alarms``: it is divided evenly over the rules
+The chance that honest raters raise any flag at all is at most ``false_alarms``: it is divided equally among the rules
 that can be judged, and within a rule over raters by Holm (1979), Scandinavian Journal of Statistics 6(2), 65-70. That
-is the family-wise rate, not the false discovery rate: a flag is a word about a person. Low accuracy, hardly following
+is the family-wise rate, not the false discovery rate, because a flag concerns a person. Low accuracy, hardly following
 the cases, and naming one class only are found at a false discovery rate: see `core.raters.flagged_raters`.
 """
 
@@ -18,22 +18,22 @@ from .carelessness import FAR, Carelessness
 from .response_times import ResponseTimes
 
 FALSE_ALARMS = 0.05
-LEAST_SHARE = 0.05  # of the clear annotations, below which favouring a class is a habit and not carelessness
+LEAST_SHARE = 0.05  # If a smaller share of the clear annotations favours a class, it is a habit and not carelessness.
 RULES = {
-    "low": "Accuracy below what is acceptable",
+    "low": "Accuracy below the acceptable one",
     "follow": "Hardly follows the cases",
-    "one_class": "Names hardly any class but one",
+    "one_class": "Names almost only one class",
     "below_others": "Accuracy far below that of the other raters",
-    "adversarial": "Right less often than annotations that ignore the case",
+    "adversarial": "Less accurate than annotations that ignore the case",
     "spam": "Annotations do not depend on the case",
-    "careless": "Favours a class whatever the case shows",
+    "careless": "Favours a class regardless of the case",
     "streaks": "Repeats the previous annotation",
     "fast": "Much faster than the other raters",
     "drift": "Got worse over time",
     "shift": "Reads the scale higher or lower than the others",
     "spread": "Scatters more than the others",
 }
-# Where there is room for a word or two: in the cells of a table.
+# Short names for the cells of a table.
 SHORT = {
     "low": "low accuracy",
     "follow": "hardly follows",
@@ -61,15 +61,15 @@ KINDS = {
     "shift": "shift",
     "spread": "spread",
 }
-# What is said of a rater and does not count against them: both can be allowed for.
+# These flags do not count against a rater, because both can be corrected for.
 NEUTRAL = frozenset({"shift", "spread"})
-# Rules that need the true class of a case by the others, and not only which cases are alike.
+# These rules need the true class of a case by the others, and not only which cases are similar.
 OF_TRUE_CLASS = frozenset({"low", "below_others", "adversarial", "careless", "drift"})
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Flag(Result):
-    """One flag.
+    """Flag of one rater by one rule.
 
     Attributes
     ----------
@@ -78,10 +78,10 @@ class Flag(Result):
     rule : str
         One of `RULES`.
     p : float
-        Chance of evidence as strong from an honest rater, before the number of raters and rules is allowed for; of
-        "low" and "follow", the probability that accuracy or correlation is acceptable.
+        Probability of evidence as strong from an honest rater, before correction for the number of raters and rules;
+        for "low" and "follow", the probability that accuracy or correlation is acceptable.
     words : str
-        The evidence. Holds the name of a class where there is one, not escaped, and no rater's name.
+        Evidence in words. It contains the name of a class if there is one, not escaped, and no name of a rater.
     """
 
     rater: int
@@ -91,18 +91,18 @@ class Flag(Result):
 
     @property
     def title(self) -> str:
-        """The rule in words."""
+        """Rule in words."""
         return RULES[self.rule]
 
     @property
     def neutral(self) -> bool:
-        """Whether it does not count against the rater."""
+        """True if it does not count against the rater."""
         return self.rule in NEUTRAL
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Evidence:
-    """What one rule has found: ``p``, shape (n_raters,), NaN where not judged, the words, and who may be flagged."""
+    """Evidence by one rule: ``p``, shape (n_raters,), NaN if not judged, the words, and who may be flagged."""
 
     p: np.ndarray
     words: Callable[[int], str]
@@ -110,12 +110,12 @@ class Evidence:
 
 
 def flag_columns(flags: Sequence[Flag], raters: Sequence[str]) -> Columns:
-    """Flags as a table, one row each."""
+    """Return flags as a table, one row each."""
     return {"rater": [raters[flag.rater] for flag in flags], **rows(flags, ("rule", "p", "words"))}
 
 
 def raise_flags(evidence: dict[str, Evidence], false_alarms: float) -> tuple[Flag, ...]:
-    """Flags by rater, then by rule; rules that judge nobody take no share of the false alarms."""
+    """Raise flags, sorted by rater, then by rule; rules that judge nobody have no share of the false alarms."""
     judging = {rule: found for rule, found in evidence.items() if np.isfinite(found.p).any()}
     flags = []
     for rule, found in judging.items():
@@ -128,15 +128,15 @@ def raise_flags(evidence: dict[str, Evidence], false_alarms: float) -> tuple[Fla
 
 
 def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence:
-    """Of favourites."""
+    """Return the evidence of favourites."""
 
     def words(rater: int) -> str:
         n_over = int(found.n_over[rater])
         over = "another class" if n_over == 1 else f"one of {n_over} other classes"
         return (
             f"Named {classes[found.favourite[rater]]} {plural(int(found.n_favourite[rater]), 'time')} on cases that "
-            f"the others take for {over} and seldom (under {percent(FAR)}) annotate so; "
-            f"{number(found.expected[rater], 1)} would be expected of {found.n_far[rater]} such annotations."
+            f"the others assign to {over} and rarely (under {percent(FAR)}) annotate so; expected "
+            f"{number(found.expected[rater], 1)} of {found.n_far[rater]} such annotations."
         )
 
     enough = found.n_regardless >= LEAST_SHARE * np.maximum(found.n_clear, 1)
@@ -144,7 +144,7 @@ def careless_evidence(found: Carelessness, classes: tuple[str, ...]) -> Evidence
 
 
 def spam_evidence(found: Carelessness) -> Evidence:
-    """Of annotations that do not depend on the case."""
+    """Return the evidence of annotations that do not depend on the case."""
 
     def words(rater: int) -> str:
         return (
@@ -156,21 +156,20 @@ def spam_evidence(found: Carelessness) -> Evidence:
 
 
 def streak_evidence(found: ResponseTimes) -> Evidence:
-    """Of repeating the previous annotation."""
+    """Return the evidence of repeating the previous annotation."""
 
     def words(rater: int) -> str:
         share = found.n_kept[rater] / max(found.n_turns[rater], 1)
         return (
-            f"Gave the previous annotation again {found.n_kept[rater]:,} times ({percent(share)}) when the next case "
-            "was "
-            "of another class; annotations in another order would repeat less often."
+            f"Repeated the previous annotation {found.n_kept[rater]:,} times ({percent(share)}) although the next case "
+            "had another class; in random order, annotations repeat less often."
         )
 
     return Evidence(_judged(found.p_kept, found.n_turns > 0), words)
 
 
 def speed_evidence(found: ResponseTimes) -> Evidence:
-    """Of speed."""
+    """Return the evidence of speed."""
     usual = np.nanmedian(found.seconds) if np.isfinite(found.seconds).any() else np.nan
 
     def words(rater: int) -> str:
@@ -181,21 +180,21 @@ def speed_evidence(found: ResponseTimes) -> Evidence:
 
 
 def accuracy_evidence(p: np.ndarray, accuracy: np.ndarray, low: np.ndarray, high: np.ndarray, pool: float) -> Evidence:
-    """Of accuracy below the pool.
+    """Return the evidence of accuracy below the pool.
 
     Parameters
     ----------
     p : ndarray, shape (n_raters,)
         Probability of such an accuracy, or a lower one, in the pool.
     accuracy, low, high : ndarray, shape (n_raters,)
-        With its interval.
+        Accuracy with its interval.
     pool : float
         Mean accuracy of all raters.
     """
 
     def words(rater: int) -> str:
         return (
-            f"Right in {number(accuracy[rater])} of annotations ({number(low[rater])} to {number(high[rater])}); the "
+            f"Correct in {number(accuracy[rater])} of annotations ({number(low[rater])} to {number(high[rater])}); the "
             f"mean of all raters is {number(pool)}."
         )
 
@@ -203,12 +202,12 @@ def accuracy_evidence(p: np.ndarray, accuracy: np.ndarray, low: np.ndarray, high
 
 
 def adversarial_evidence(p: np.ndarray, chance: np.ndarray) -> Evidence:
-    """Of accuracy below chance."""
+    """Return the evidence of accuracy below chance."""
 
     def words(rater: int) -> str:
         return (
-            "Judged by the other raters, right less often than the same shares of classes given blindly, which would "
-            f"be right on {number(chance[rater])} of annotations: the classes may be mixed up."
+            "Judged by the other raters, less accurate than the same shares of classes given blindly, which would be "
+            f"correct on {number(chance[rater])} of annotations. The classes may be swapped."
         )
 
     return Evidence(p, words)

@@ -1,18 +1,18 @@
-"""Raters of ordered classes and scores: how closely each follows the cases, and apart from it shift and spread.
+"""Raters of ordered classes and scores: how closely each follows the cases, and separately shift and spread.
 
-Whoever reads the whole scale one class higher names another class on most cases, and yet tells the cases apart as well
-as anybody; accuracy would call them wrong. So these raters are judged by the correlation ρ of what they give with the
-case's own score. By the others its estimate r is that with the mean of the others less their severities
-(`core.raters.score_raters`), of which a rater without scatter attains only ``a < 1``, as the mean of a few is not the
-case; Fisher's z of r is normal about z(a ρ) with variance 1 / (n − 3). On gold a is 1. The prior of ρ is the pool of
-all raters (`core.raters.learned_pool`, on (1 + ρ) / 2).
+A rater who reads the whole scale one class higher names another class on most cases, but distinguishes the cases as
+well as anybody; their accuracy would be low. So these raters are judged by the correlation ρ of their annotations with
+the case's own score. Its estimate r is the correlation with the mean of the others less their severities
+(`core.raters.score_raters`), of which a rater without scatter attains only ``a < 1``, because the mean of a few differs
+from the case's score; Fisher's z of r is normal about z(a ρ) with variance 1 / (n − 3). On gold a is 1. The prior of ρ
+is the pool of all raters (`core.raters.learned_pool`, on (1 + ρ) / 2).
 
-Acceptable is at first half-way from following nothing, ρ = 0, to the mean of all annotations. Flagged are those with
-the least P(ρ ≥ acceptable), as many as keep a Bayesian false discovery rate, as for accuracies. A shift, and a spread
-above that of the median rater, are told by family-wise tests, and count against nobody: both can be allowed for.
+The default acceptable value is the midpoint between ρ = 0 and the mean of all annotations. Raters with the smallest P(ρ
+≥ acceptable) are flagged at a Bayesian false discovery rate, as for accuracies. A shift, and a spread above that of the
+median rater, are found by family-wise tests, and do not count against raters, because both can be corrected for.
 
-What an annotation tells of a case is ``ρ² / (1 − ρ²)``, the variance of what it shows of cases over that of the rest.
-So n annotations of a rater are worth as many as that ratio to the mean rater's says, and what is lost is the rest.
+The information of an annotation on a case is ``ρ² / (1 − ρ²)``, the variance due to cases over that of the rest. So the
+worth of n annotations of a rater is n times the ratio of this to that of the mean rater, and the rest is lost.
 """
 
 from collections.abc import Callable, Sequence
@@ -35,34 +35,34 @@ from .rates import Rates
 from .score_raters import ScoreRaters, score_raters, values_of
 
 _EVEN = 0.5
-_LEAST = 4  # cases, for Fisher's interval
-_EDGE = 0.999  # of a correlation: few cases that agree in all show no more
+_LEAST = 4  # Smallest number of cases for Fisher's interval.
+_EDGE = 0.999  # Largest correlation: a few cases that agree completely do not show more.
 _MOST_NAMED = 2
 READING = tuple(f"{name}{end}" for name in ("severity", "spread") for end in ("", "_low", "_high"))
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Following(Judged, Result):
-    """How closely raters follow the cases; arrays of shape (n_raters,), NaN where nothing can be said.
+    """How closely raters follow the cases; arrays of shape (n_raters,), NaN if unknown.
 
     Attributes
     ----------
     raters : tuple of str
     unit : str
-        What shift and spread are counted in: "class", or empty for scores.
+        Unit of shift and spread: "class", or empty for scores.
     scores : ScoreRaters or None
-        Severity and spread; None if they cannot be worked out.
+        Severity and spread; None if they cannot be estimated.
     rates : Rates
         Posterior mean and interval of ρ; ``n`` are cases with others, or with gold.
     judged_by : {"gold", "model"}
-        Whether gold judges those of ``by_gold``; the others judge the rest, without any model of classes.
+        Judge of the raters of ``by_gold``; the other raters judge the rest, without a model of classes.
     by_gold : ndarray of bool
-        Raters whom gold judges.
+        True for raters whom gold judges.
     mean : float or None
         Mean ρ over annotations; None if nobody can be judged.
     acceptable : float or None
     default : bool
-        Whether ``acceptable`` is worked out from the data.
+        True if ``acceptable`` is computed from the data.
     chance : ndarray
         P(ρ is acceptable or better).
     flagged : ndarray of bool
@@ -70,9 +70,8 @@ class Following(Judged, Result):
     q : float
         False discovery rate of ``flagged``.
     level : float
-        Of the intervals.
-    why : str
-        Why nobody can be judged; empty if somebody can.
+        Confidence level of the intervals. why : str
+        Reason why nobody can be judged; empty if somebody can.
     aside : tuple of int
         See `core.raters.accuracy_threshold.JudgedAccuracy`.
     """
@@ -107,12 +106,12 @@ class Following(Judged, Result):
         return {name: values[:most] for name, values in found.items()}
 
     def reading(self, name: str) -> np.ndarray:
-        """Severity, spread or an end of either of all raters; NaN if there is none."""
+        """Return severity, spread or an end of either for all raters; NaN if there is none."""
         return np.full(len(self.raters), np.nan) if self.scores is None else getattr(self.scores, name)
 
     @property
     def lost(self) -> np.ndarray:
-        """How many of a rater's annotations are lost: those fewer that the mean rater would need to tell as much."""
+        """Number of each rater's annotations that are lost, compared with the mean rater's information."""
         if self.mean is None:
             return np.full(len(self.raters), np.nan)
         rho = np.maximum(self.rates.value, 0.0)
@@ -123,16 +122,16 @@ class Following(Judged, Result):
 
     @property
     def digits(self) -> int:
-        """Digits after the point of shift and spread."""
+        """Number of decimals of shift and spread."""
         width = self.reading("severity_high") - self.reading("severity_low")
         return score_digits(float(np.nanmedian(width))) if not self.unit and np.isfinite(width).any() else 2
 
     def said(self, rater: int) -> str:
-        """A rater's ρ with its interval, as text."""
+        """Format a rater's ρ with its interval."""
         return _said(self.rates.value[rater], self.rates.low[rater], self.rates.high[rater])
 
     def flags(self) -> list[Flag]:
-        """Who follows too little, and apart from it who reads higher or lower and who scatters more."""
+        """Raise flags of who follows too little, and separately who reads higher or lower and who scatters more."""
         low = [Flag(int(j), "follow", float(self.chance[j]), self._low(int(j))) for j in np.flatnonzero(self.flagged)]
         scores = self.scores
         if scores is None or self.why:
@@ -148,7 +147,7 @@ class Following(Judged, Result):
         return low + shift + spread
 
     def words(self) -> str:
-        """How many follow too little and what these cost, then who reads higher or lower. Not escaped."""
+        """Describe how many follow too little and their cost, then who reads higher or lower. Not escaped."""
         if not self.n_judged:
             return self.who()
         said = [self.who(), *self._shifted()]
@@ -157,7 +156,7 @@ class Following(Judged, Result):
         return " ".join(said)
 
     def shift(self, rater: int) -> str:
-        """How a rater reads the scale: "reads 1.10 classes higher than the average rater (0.85 to 1.35)"."""
+        """Describe how a rater reads the scale: "reads 1.10 classes higher than the average rater (0.85 to 1.35)"."""
         at, low, high = (float(self.reading(f"severity{end}")[rater]) for end in ("", "_low", "_high"))
         if not np.isfinite(at):
             return "cannot be compared with the average rater"
@@ -168,7 +167,7 @@ class Following(Judged, Result):
         return f"reads {_zero(abs(at), self.digits)}{unit} {side} than the average rater ({within})"
 
     def who(self) -> str:
-        """How many follow the cases too little, and what these cost. Not escaped."""
+        """Describe how many follow the cases too little, and their cost. Not escaped."""
         if self.acceptable is None or not self.n_judged:
             return f"Cannot determine how raters follow the cases: {self.why}."
         n_judged, about = self.n_judged, round(self.n_below)
@@ -182,8 +181,8 @@ class Following(Judged, Result):
         flagged = f"{self.n_flagged:,} of them {'is' if self.n_flagged == 1 else 'are'} flagged"
         return (
             f"About {n_below:,} of {plural(n_judged, 'rater')} hardly {follow} the cases ({bar}); {flagged}. "
-            f"Those flagged gave {plural(n, 'annotation')}, which tell as much as "
-            f"{max(round(n - self.cost), 0):,} of the average rater."
+            f"Flagged raters gave {plural(n, 'annotation')}, which are worth {max(round(n - self.cost), 0):,} of the "
+            "average rater."
         )
 
     def _shifted(self) -> list[str]:
@@ -194,7 +193,7 @@ class Following(Judged, Result):
         first = np.argsort(-at, kind="stable")[: min(n, _MOST_NAMED)]
         named = "; ".join(f"{self.raters[j]} {self.shift(int(j))}" for j in first)
         who = "one rater reads" if n == 1 else f"{n:,} raters read"
-        said = f"Apart from that, {who} the scale higher or lower than the others, which does not count against them"
+        said = f"In addition, {who} the scale higher or lower than the others, which does not count against them"
         return [f"{said}: {named}."]
 
     def _low(self, rater: int) -> str:
@@ -208,11 +207,11 @@ class Following(Judged, Result):
 
     def _spread(self, scores: ScoreRaters, rater: int) -> str:
         own = _said(scores.spread[rater], scores.spread_low[rater], scores.spread_high[rater], self.digits)
-        return f"Scatters by {own} about the case; the median rater by {_zero(scores.median_spread, self.digits)}."
+        return f"Scatters by {own} around the case; the median rater by {_zero(scores.median_spread, self.digits)}."
 
 
 def without_words(raters: Sequence[str], aside: Sequence[int]) -> str:
-    """Who was left out of the question whether raters agree beyond chance, as a sentence. Not escaped."""
+    """Describe in a sentence who was left out when agreement beyond chance was tested. Not escaped."""
     named = [raters[rater] for rater in aside[:_MOST_NAMED]]
     if len(aside) > _MOST_NAMED:
         named.append(plural(len(aside) - _MOST_NAMED, "other"))
@@ -220,7 +219,7 @@ def without_words(raters: Sequence[str], aside: Sequence[int]) -> str:
 
 
 def can_follow(dataset: Dataset) -> bool:
-    """Whether raters are judged by how they follow the cases: by scores, and by three ordered classes or more."""
+    """Return True if raters can be judged by following: for scores, and for three ordered classes or more."""
     return dataset.raters_identified and (dataset.kind == "score" or (dataset.ordinal and dataset.n_classes > 2))
 
 
@@ -235,37 +234,36 @@ def following_of(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Following:
-    """How closely raters follow the cases.
+    """Estimate how closely raters follow the cases.
 
     Parameters
     ----------
     dataset : Dataset
     acceptable : float, optional
-        Correlation with the case below which something is to be done; from the data if omitted.
+        Lowest acceptable correlation with the case; computed from the data if omitted.
     q : float
-        Share of those flagged who are acceptable, as expected, at most.
+        Largest expected share of flagged raters who are acceptable.
     judged_by : {"gold", "model"}, optional
-        Whether gold judges those with `GOLD_EACH` annotations on gold cases; if omitted, it does where the median rater
-        has as many.
+        Judge of raters with `GOLD_EACH` annotations on gold cases; gold, if omitted and the median rater has as many.
     level : float
-        Of the intervals.
-    aside : sequence of int
-        Raters without whom it is asked whether the others agree beyond chance, as without those who scatter more than
-        the others.
+        Confidence level of the intervals. aside : sequence of int
+        Raters without whom agreement beyond chance is tested, in addition to those who scatter more than the others.
     token, progress
         See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------
     NotApplicableError
-        The annotations are neither scores nor three ordered classes or more, or anonymous; or gold is to judge, and no
-        annotation is on a gold case.
+        The annotations are neither scores nor three ordered classes or more, or are anonymous, or gold is the judge and
+        no annotation is on a gold case.
     InputError
-        A number is not between 0 and 1, or the judge is not known.
+        A number is not between 0 and 1, or the judge is unknown.
     """
     check_asked(acceptable, q, judged_by, level, "correlation")
     if not can_follow(dataset):
-        raise NotApplicableError("Following cases needs scores, or three ordered classes, and named raters.")
+        raise NotApplicableError(
+            "Cannot determine how raters follow cases: this needs scores, or three ordered classes, and named raters."
+        )
     scores, why = _scores(dataset, level, token, progress)
     without, why = ((), why) if scores is None else _agreeing(dataset, scores, aside)
     gold = _with_gold(dataset)
@@ -286,7 +284,7 @@ def following_of(
 
 
 def _pool(likelihood: np.ndarray, cases: np.ndarray, n: np.ndarray, why: str) -> tuple[LearnedPool, float | None, str]:
-    """The pool on (1 + ρ) / 2, its mean ρ over annotations, and why nobody is judged."""
+    """Build the pool on (1 + ρ) / 2, its mean ρ over annotations, and the reason why nobody is judged."""
     pool = LearnedPool(likelihood, cases)
     share = pool.mean_over(n)
     if share is None:
@@ -297,7 +295,7 @@ def _pool(likelihood: np.ndarray, cases: np.ndarray, n: np.ndarray, why: str) ->
 
 
 def _agreeing(dataset: Dataset, scores: ScoreRaters, aside: Sequence[int]) -> tuple[tuple[int, ...], str]:
-    """Raters without whom alone the others agree beyond chance, and why nobody is judged if they do not either."""
+    """Find raters without whom the others agree beyond chance, and the reason why nobody is judged otherwise."""
     aside = sorted({*aside, *np.flatnonzero(scores.erratic).tolist()})
     metric = "interval" if dataset.kind == "score" else "ordinal"
     if agree_beyond_chance(dataset, metric=metric):
@@ -309,7 +307,9 @@ def _agreeing(dataset: Dataset, scores: ScoreRaters, aside: Sequence[int]) -> tu
 
 def _judge(dataset: Dataset, on_gold: np.ndarray, judged_by: Judge | None) -> Judge:
     if judged_by == "gold" and not on_gold.any():
-        raise NotApplicableError("Raters cannot be judged by gold: no annotation is on a gold case.")
+        raise NotApplicableError(
+            "Cannot judge raters by gold: no annotation is on a gold case. Add gold, or choose the model."
+        )
     if judged_by is not None:
         return judged_by
     n = on_gold[dataset.annotations_of_raters > 0]
@@ -319,7 +319,7 @@ def _judge(dataset: Dataset, on_gold: np.ndarray, judged_by: Judge | None) -> Ju
 def _likelihoods(
     dataset: Dataset, scores: ScoreRaters | None, gold: tuple[np.ndarray, np.ndarray], judge: Judge
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Log likelihoods of ρ, the cases that they rest on, and whom gold judges."""
+    """Compute log likelihoods of ρ, the cases that they depend on, and whom gold judges."""
     likelihood, cases = np.zeros((dataset.n_raters, MIDDLE.size)), np.zeros(dataset.n_raters, np.int64)
     judged = np.zeros(dataset.n_raters, bool)
     if scores is not None:
@@ -344,12 +344,12 @@ def _scores(
 
 
 def _seen(correlation: np.ndarray, n: np.ndarray) -> np.ndarray:
-    """Cases that judge each rater: none without a correlation, or with fewer than `_LEAST`."""
+    """Count the cases that judge each rater: none without a correlation, or with fewer than `_LEAST`."""
     return np.where(np.isfinite(correlation) & (n >= _LEAST), n, 0)
 
 
 def _log_likelihood(correlation: np.ndarray, n: np.ndarray, attainable: np.ndarray) -> np.ndarray:
-    """Of each rater's ρ on the cells of (1 + ρ) / 2, shape (n_raters, n_cells); 0 without a correlation."""
+    """Compute the log likelihood of each rater's ρ on cells of (1 + ρ) / 2, (n_raters, n_cells); 0 without any."""
     with np.errstate(invalid="ignore"):
         z = np.arctanh(np.clip(correlation, -_EDGE, _EDGE))[:, None]
         middle = np.arctanh(np.clip(attainable[:, None] * (2 * MIDDLE - 1), -_EDGE, _EDGE))
@@ -357,7 +357,7 @@ def _log_likelihood(correlation: np.ndarray, n: np.ndarray, attainable: np.ndarr
 
 
 def _with_gold(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Correlation of each rater's annotations with gold, and how many there are."""
+    """Compute the correlation of each rater's annotations with gold, and their number."""
     if dataset.kind == "score":
         known = np.full(dataset.n_cases, np.nan) if dataset.gold_scores is None else dataset.gold_scores
     else:
@@ -383,5 +383,5 @@ def _said(value: float, low: float, high: float, digits: int = 2) -> str:
 
 
 def _zero(value: float | None, digits: int = 2) -> str:
-    """A number with its leading zero, and a minus sign."""
+    """Format a number with its leading zero, and a minus sign."""
     return number(value, digits).replace("-", "−")

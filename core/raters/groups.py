@@ -1,4 +1,4 @@
-"""Groups of raters: how far they agree within and across, and what they see differently.
+"""Groups of raters: their agreement within and across, and differences in what they see.
 
 For a group g and all other raters with a value of the same fact: ``IRR = α`` of the annotations of g;
 ``XRR = 1 − D_o / D_e`` with D_o the mean distance of an annotation of g and one of another on the same case, each pair
@@ -7,7 +7,7 @@ counting once, and D_e that of any two, on the cases that both rated; ``GAI = IR
 sums over cases. p permutes the facts of raters, not annotations, among raters who annotated about as much; intervals
 resample raters and cases, and an annotation is never compared with a copy of itself.
 
-Groups of fewer than 8 raters are not shown, nor groups beside which fewer than 8 others are; members are not listed.
+Groups of fewer than 8 raters are not shown, nor groups with fewer than 8 others; members are not listed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -35,13 +35,13 @@ _CELLS = 1 << 22
 
 @dataclass(frozen=True, slots=True)
 class RaterFacts:
-    """What is known of raters.
+    """Facts about raters.
 
     Attributes
     ----------
     names : tuple of str
     values : tuple of tuple of str
-        For each fact a value for each rater of the dataset, empty if it is not known.
+        For each fact a value for each rater of the dataset, empty if unknown.
     """
 
     names: tuple[str, ...] = ()
@@ -50,13 +50,13 @@ class RaterFacts:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GroupAgreement(Result):
-    """A group of raters.
+    """Agreement of one group of raters.
 
     Attributes
     ----------
     fact, group : str
     n_raters, n_annotations, n_cases : int
-        Cases that the group and others rated.
+        Numbers of raters, of annotations, and of cases that the group and others rated.
     within : IntervalEstimate
         IRR.
     across : IntervalEstimate
@@ -65,12 +65,13 @@ class GroupAgreement(Result):
         GAI.
     p_association : float
     difference : IntervalEstimate
-        Mean of the group less that of the others; of classes without an order the share of the class that differs most.
+        Mean of the group less that of the others; for classes without an order, the share of the class that differs
+        most.
     of_class : str
-        That class; empty otherwise.
+        Class that differs most; empty otherwise.
     p_difference : float
     named : bool
-        Whether the group differs, at the false discovery rate over all facts, groups and both tests.
+        True if the group differs, at the false discovery rate over all facts, groups and both tests.
     """
 
     fact: str
@@ -92,7 +93,7 @@ class GroupAgreement(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class GroupReview(Result):
-    """Groups of all facts.
+    """Agreement of the groups of all facts.
 
     Attributes
     ----------
@@ -116,28 +117,28 @@ class GroupReview(Result):
 
 
 def facts_of_file(name: str, content: bytes, raters: Sequence[str]) -> RaterFacts:
-    """Facts of raters in a table: columns that have one value for each rater, and at most `MOST_VALUES` values.
+    """Read facts of raters from a table: columns with one value for each rater, and at most `MOST_VALUES` values.
 
     Parameters
     ----------
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     content : bytes
-        Of a table of raters, or of annotations with columns on their raters.
+        Content of a table of raters, or of annotations with columns on their raters.
     raters : sequence of str
-        Of the dataset.
-
-    Raises
+        Raters of the dataset. Raises
     ------
     InputError
-        It is no table, or no column names the raters, or none is a fact of them.
+        The file is not a table, no column contains the raters, or no column is a fact about them.
     """
     (_, raw), *_ = open_tables(name, content)
     wanted = set(raters)
     coded = {column: encode(raw.table[column]) for column in raw.columns}
     known = {column: len(wanted & set(one.values)) for column, one in coded.items()}
     if not known or max(known.values()) < FEWEST_RATERS:
-        raise InputError(f"{name} has no column with the names of the raters.", "Provide a table with a row per rater.")
+        raise InputError(
+            f"{name} has no column with the names of the raters.", "Provide a table with one row per rater."
+        )
     column = max(known, key=lambda one: (known[one], -len(coded[one].values)))
     who = coded.pop(column)
     place = [who.values.index(rater) if rater in wanted & set(who.values) else -1 for rater in raters]
@@ -156,7 +157,7 @@ def facts_of_file(name: str, content: bytes, raters: Sequence[str]) -> RaterFact
 
 
 def _one_each(rater: np.ndarray, value: np.ndarray, n_raters: int) -> list[int] | None:
-    """The value of each rater, -1 if none is known; None if a rater has several."""
+    """Return the value of each rater, -1 if unknown; None if a rater has several."""
     known = (rater >= 0) & (value >= 0)
     least, most = np.full(n_raters, np.iinfo(np.int32).max), np.full(n_raters, -1)
     np.minimum.at(least, rater[known], value[known])
@@ -174,30 +175,30 @@ def review_groups(
     n_resamples: int = N_RESAMPLES,
     seed: int = 0,
 ) -> GroupReview:
-    """Agreement within and across groups of raters, with tests over all facts and groups.
+    """Compute agreement within and across groups of raters, with tests over all facts and groups.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes or scores, with raters who are identified. Ordered classes, and classes that are numbers, are
+        Dataset of single classes or scores, with identified raters. Ordered classes, and classes that are numbers, are
         compared by their distance.
     facts : RaterFacts
     q : float
         False discovery rate.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     n_permutations, n_resamples, seed : int
 
     Raises
     ------
     InputError
-        The facts are not of these raters.
+        The facts do not belong to these raters.
     NotApplicableError
         Annotations are of another kind or anonymous, or no group is large enough.
     """
     _check(dataset, q, level, n_permutations, n_resamples)
     if any(len(values) != dataset.n_raters for values in facts.values):
-        raise InputError("The facts are of other raters.", "Provide one value for each rater of the dataset.")
+        raise InputError("The facts belong to other raters.", "Provide one value for each rater of the dataset.")
     sums = _Sums(dataset)
     found, too_small = list[tuple[str, str, _Tested]](), list[tuple[str, int]]()
     spread: list[_Measures] = []
@@ -214,7 +215,8 @@ def review_groups(
             too_small.append((fact, small))
     if not found:
         raise NotApplicableError(
-            f"No group has {FEWEST_RATERS} raters beside {FEWEST_RATERS} others, and smaller ones are not shown."
+            f"Cannot compare groups: no group has {FEWEST_RATERS} raters and {FEWEST_RATERS} others, and smaller ones "
+            "are not shown."
         )
     p = np.array([[one.p_association, one.p_difference] for *_, one in found])
     rejected = set((benjamini_hochberg(p.ravel(), q) // 2).tolist())
@@ -232,7 +234,9 @@ def _check(dataset: Dataset, q: float, level: float, n_permutations: int, n_resa
     for number, what in ((n_permutations, "permutations"), (n_resamples, "resamples")):
         check_whole(number, f"The number of {what}", 20)
     if dataset.kind not in ("class", "score") or not dataset.raters_identified:
-        raise NotApplicableError("Groups of raters are compared by single classes or scores of raters with names.")
+        raise NotApplicableError(
+            "Cannot compare groups of raters: this needs single classes or scores, and raters with names."
+        )
 
 
 def sides_of(values: Sequence[str]) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
@@ -267,8 +271,8 @@ def features_of(dataset: Dataset) -> tuple[np.ndarray, tuple[str, ...]]:
 class _Sums:
     """Sums of annotations by case and rater, as features of which distances are squares.
 
-    Scores, ordered classes and classes that are numbers are one feature. Other classes are indicators, of which two
-    that differ are at a squared distance of 2.
+    Scores, ordered classes and classes that are numbers are one feature. Other classes are indicators; the squared
+    distance of two different classes is 2.
     """
 
     def __init__(self, dataset: Dataset):
@@ -285,7 +289,7 @@ class _Sums:
         self.annotations = dataset.annotations_of_raters
 
     def of(self, weight: np.ndarray) -> "_Side":
-        """Sums of the raters by weight, shape of ``weight`` (n_raters, n_samples)."""
+        """Return sums over raters by weight, for ``weight`` of shape (n_raters, n_samples)."""
         each = np.stack([one @ weight for one in self.feature])
         return _Side(self.n @ weight, each, self.square @ weight, self.n @ weight**2)
 
@@ -299,7 +303,7 @@ class _Side(NamedTuple):
     own: np.ndarray
 
     def total(self, cases: np.ndarray) -> "_Side":
-        """Over cases by weight, shape (n_cases, n_samples)."""
+        """Return sums over cases by weight, shape (n_cases, n_samples)."""
         return _Side(*((cases * each).sum(axis=-2) for each in self))
 
 
@@ -313,7 +317,7 @@ class _Measures(NamedTuple):
 
 
 def _measures(group: _Side, others: _Side, cases: np.ndarray) -> _Measures:
-    """What is said of a group, with cases by weight (n_cases, n_samples)."""
+    """Compute the measures of a group, with cases by weight (n_cases, n_samples)."""
     with np.errstate(invalid="ignore", divide="ignore"):
         several = cases * (group.n**2 > group.own + 1e-9)
         whole = group.total(several)
@@ -329,13 +333,13 @@ def _measures(group: _Side, others: _Side, cases: np.ndarray) -> _Measures:
 
 
 def _within(side: _Side) -> np.ndarray:
-    """Mean squared distance of two different annotations of a side."""
+    """Compute the mean squared distance of two different annotations of a side."""
     product = (side.feature**2).sum(axis=0)
     return 2 * (side.n * side.square - product) / (side.n**2 - side.own)
 
 
 def _cross(one: _Side, other: _Side) -> np.ndarray:
-    """Sum of squared distances of an annotation of each side."""
+    """Compute the sum of squared distances of an annotation of each side."""
     return one.n * other.square + other.n * one.square - 2 * (one.feature * other.feature).sum(axis=0)
 
 
@@ -348,7 +352,7 @@ class _Tested(NamedTuple):
 
 
 def _tested(sums: _Sums, member: np.ndarray, other: np.ndarray, n: int, rng: np.random.Generator) -> _Tested:
-    """A group with its p by permuting who is a member, within strata of how much raters annotated."""
+    """Compute a group's measures and p by permuting its members, within strata of how much raters annotated."""
     pool = np.flatnonzero(member | other)
     amount = sums.annotations[pool]
     edges = np.quantile(amount, np.linspace(0, 1, _STRATA + 1)[1:-1])
@@ -374,7 +378,7 @@ def _tested(sums: _Sums, member: np.ndarray, other: np.ndarray, n: int, rng: np.
 
 
 def _in_parts(sums: _Sums, weight: np.ndarray) -> Iterator[np.ndarray]:
-    """Samples, as many at once as fit into memory."""
+    """Yield samples, as many at once as fit into memory."""
     step = max(1, _CELLS // (sums.n.shape[0] * (len(sums.feature) + 3)))
     for low in range(0, weight.shape[1], step):
         yield weight[:, low : low + step]
@@ -394,7 +398,7 @@ def _p_upper(values: np.ndarray) -> float:
 
 
 def _resampled(sums: _Sums, member: np.ndarray, other: np.ndarray, n: int, rng: np.random.Generator) -> _Measures:
-    """The same of resampled raters of both sides and resampled cases."""
+    """Compute the measures of resampled raters of both sides on resampled cases."""
     n_cases = sums.n.shape[0]
     sides = []
     for side in (member, other):
@@ -411,7 +415,7 @@ def _resampled(sums: _Sums, member: np.ndarray, other: np.ndarray, n: int, rng: 
 def _group(
     sums: _Sums, fact: str, group: str, tested: _Tested, again: _Measures, level: float, named: bool
 ) -> GroupAgreement:
-    """The result of one group."""
+    """Build the result of one group."""
     found = tested.found
 
     def bounded(value: np.ndarray, values: np.ndarray) -> IntervalEstimate:

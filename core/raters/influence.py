@@ -1,8 +1,8 @@
-"""What changes if some raters are left out: agreement, most probable classes, and how well held-out annotations fit.
+"""Influence of some raters: agreement, most likely classes and held-out scores with and without them.
 
-Class probabilities are those of the present model with its parameters as they are, ``P(z_i | y) ∝ π_z Π_n θ_{j,z,y}^β``
-over the annotations that are counted; only cases that the raters have annotated can change. It takes one pass over
-them.
+Class probabilities are those of the given model with unchanged parameters, ``P(z_i | y) ∝ π_z Π_n θ_{j,z,y}^β``
+over the annotations that are counted. Only cases that the raters have annotated can change, so that one pass over these
+is enough.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,27 +28,27 @@ _CELLS_AT_ONCE = 2_000_000
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Influence(Result):
-    """The data with and without some raters; pairs are (with, without).
+    """Results with and without some raters; pairs are (with, without).
 
     Attributes
     ----------
     raters : tuple of str
     n_annotations : int
-        That are left out.
+        Number of annotations that are left out.
     n_cases : int
-        Cases that the raters have annotated.
+        Number of cases that the raters have annotated.
     n_without : int
-        Cases that nobody else has annotated.
+        Number of cases that nobody else has annotated.
     changed : ndarray of int64
-        Cases whose most probable class is another one.
+        Positions of the cases whose most likely class changes.
     undecided, decided : ndarray of int64
-        Cases with a most probable class before and two or more afterwards, and the other way round.
+        Positions of the cases with one most likely class before and two or more afterwards, and vice versa.
     percent, alpha : tuple of (Coefficient, Coefficient)
         Percent agreement and Krippendorff's alpha of classes.
     held_out : tuple of (float, float), or None
-        Mean log probability of the held-out annotations of all other raters; None where it was not asked for.
+        Mean log probability of the held-out annotations of all other raters; None if not computed.
     gold : tuple of (float, float), or None
-        Share of gold cases whose most probable class is right, ties as shares; cases that others have annotated.
+        Share of gold cases whose most likely class is correct, ties as shares, on cases that others have annotated.
     n_gold : int
     """
 
@@ -67,7 +67,7 @@ class Influence(Result):
 
     @property
     def n_changed(self) -> int:
-        """Cases whose most probable class is another one."""
+        """Number of cases whose most likely class changes."""
         return int(self.changed.size)
 
 
@@ -80,29 +80,28 @@ def influence(
     level: float = 0.95,
     held_out: HeldOut | None = None,
 ) -> Influence:
-    """What changes if all annotations of some raters are left out.
+    """Compute the changes if all annotations of some raters are left out.
 
     Parameters
     ----------
     dataset : Dataset
         Of single classes.
     fit : RaterModelFit
-        Of these data. Effects of cases, where the model has them, are as of a case of no effect; majority vote is
-        counted anew.
+        Fit of these data. If the model has effects of cases, they are set to 0; a majority vote is counted again.
     raters : sequence of str
-        One or more, but not all.
+        Names of one or more raters, but not all.
     beta : float
-        What one annotation counts beside others of its case, 0 to 1.
+        Weight of an annotation if its case has others, 0 to 1.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     held_out : callable, optional
-        Given the dataset and the names of the raters, gives the mean log probability of the held-out annotations of all
-        others, of models fitted with and without the annotations of these.
+        Function of the dataset and the names of the raters, which returns the mean log probability of the held-out
+        annotations of all others, for models fitted with and without these raters.
 
     Raises
     ------
     InputError
-        No rater is named, or nobody would be left; ``beta`` is out of range; the fit is of other data.
+        No rater is named, nobody would be left, ``beta`` is out of range, or the fit belongs to other data.
     NotFoundError
         A rater is not in the data.
     """
@@ -136,25 +135,29 @@ def influence(
 def _check(dataset: Dataset, fit: RaterModelFit, names: tuple[str, ...], beta: float) -> None:
     unknown = [name for name in names if name not in set(dataset.raters)]
     if unknown:
-        raise NotFoundError(f"There is no rater {unknown[0]!r} in these data.")
+        raise NotFoundError(f"Unknown rater {unknown[0]!r} in these data.")
     if not 0 < beta <= 1:
-        raise InputError(f"The weight β of an annotation is {beta}.", "Give a number above 0, at most 1.")
+        raise InputError(
+            f"The weight β of an annotation must be above 0 and at most 1; got {beta}.", "Use a number such as 1."
+        )
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
-        raise InputError("The fit is of other cases, raters or classes.", "Fit the model to these data.")
+        raise InputError("The fit belongs to other cases, raters or classes.", "Fit the model to these data.")
 
 
 def _annotations_of(dataset: Dataset, names: tuple[str, ...]) -> np.ndarray:
-    """Which annotations are of raters of these names, bool, shape (n_annotations,)."""
+    """Return True for annotations by raters with these names, bool, shape (n_annotations,)."""
     out = np.isin(dataset.rater, [dataset.raters.index(name) for name in names])
     if not names or out.all():
-        raise InputError(f"{len(names):,} of {dataset.n_raters:,} raters would be left out.", "Leave some, not all.")
+        raise InputError(
+            f"{len(names):,} of {dataset.n_raters:,} raters would be left out.", "Leave out some raters, but not all."
+        )
     return out
 
 
 def _tops(dataset: Dataset, fit: RaterModelFit, cases: np.ndarray, kept: np.ndarray, beta: float) -> np.ndarray:
-    """Most probable classes of cases by the annotations that are kept, bool, shape (n, n_classes).
+    """Find the most likely classes of cases by the kept annotations, bool, shape (n, n_classes).
 
-    More than one where they are tied; none where no annotation is kept.
+    A case has more than one if they are tied, and none if no annotation is kept.
     """
     place = np.full(dataset.n_cases, -1)
     place[cases] = np.arange(cases.size)
@@ -169,7 +172,7 @@ def _tops(dataset: Dataset, fit: RaterModelFit, cases: np.ndarray, kept: np.ndar
         for start in range(0, rows.size, step):
             part, to = rows[start : start + step], at[start : start + step]
             likelihood = np.maximum(fit.confusion[dataset.rater[part], :, dataset.answer[part]], _NEVER)
-            first = np.flatnonzero(np.diff(to, prepend=-1))  # annotations of a case stand together
+            first = np.flatnonzero(np.diff(to, prepend=-1))  # Annotations of a case are consecutive.
             score[to[first]] += beta * np.add.reduceat(np.log(likelihood), first)
     known = known_classes(dataset, bool(fit.settings.get("use_gold")))
     if known.size:
@@ -188,7 +191,7 @@ def _coefficient(of, counts, level: float) -> Coefficient:
 
 
 def _gold(dataset: Dataset, fit: RaterModelFit, cases: np.ndarray, before: np.ndarray, after: np.ndarray):
-    """Share of gold cases that are right with and without, and how many; cases with an annotation in both."""
+    """Compute the share of gold cases that are correct with and without, on cases with an annotation in both."""
     if dataset.gold is None or fit.settings.get("use_gold"):
         return None, 0
     usable = (dataset.gold >= 0) & (np.diff(dataset.case_ptr) > 0)

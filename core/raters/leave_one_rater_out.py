@@ -1,4 +1,4 @@
-"""The panel: the truth of a case as all others see it, so that no rater vouches for themselves."""
+"""Panel: the truth of a case by all other raters, so that no rater confirms themselves."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,15 +16,15 @@ from ..models.result import RaterModelFit
 from ..runtime.chunks import CancelToken, chunk_ranges, map_chunks
 from ._panel_kernels import chance_of_mistake, classes_by_others, without_own
 
-FLOOR = 1e-3  # no annotation is impossible: one slip of a rater must not outweigh all others
+FLOOR = 1e-3  # No annotation is impossible, so that one slip of a rater does not outweigh all others.
 CHUNK_CASES = 20_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Panel:
-    """Every annotation judged by the annotations of the other raters on its case; arrays of shape (n_annotations,).
+    """Judgement of every annotation by the other raters on its case; arrays of shape (n_annotations,).
 
-    Given the annotations of the others, an annotation of a rater who is right with probability a has probability
+    Given the annotations of the others, an annotation of a rater who is correct with probability a has probability
     ``a · right + (1 − a) · wrong``.
 
     Attributes
@@ -35,19 +35,18 @@ class Panel:
         P(the annotation is the true class), by the prevalence, the annotations of the others and their confusion
         matrices.
     wrong : ndarray
-        P(this annotation | the rater is mistaken): mistakes fall over classes as those of all raters.
+        P(this annotation | the rater is mistaken), with mistakes distributed over classes as those of all raters.
     top : ndarray of int32
-        Most probable class by the others.
+        Most likely class by the others.
     sure : ndarray
-        Its probability.
-    judged : ndarray of bool
-        False where nobody else annotated the case and its class is not known.
+        Probability of that class. judged : ndarray of bool
+        False if nobody else annotated the case and its class is unknown.
     pool : ndarray, shape (n_classes, n_classes)
-        Expected annotations of all raters: true class, annotated class.
+        Expected number of annotations of all raters by true class and annotated class.
     spread : ndarray, shape (n_classes, n_classes)
-        How mistakes fall: true class, annotated class; rows sum to 1, 0 on the diagonal.
+        Distribution of mistakes by true class and annotated class; rows sum to 1, 0 on the diagonal.
     folds : CrossFit
-        The parameters that judge each annotation.
+        Parameters that judge each annotation.
     rater_ptr, order : ndarray
         Annotations of rater j are ``order[rater_ptr[j]:rater_ptr[j + 1]]``, in order of time, those of unknown time
         last; without times in order of cases.
@@ -68,17 +67,17 @@ class Panel:
 
     @property
     def time(self) -> np.ndarray:
-        """Times of the annotations, as of the dataset; unknown throughout where it has none."""
+        """Times of the annotations, as in the dataset; all unknown if it has none."""
         if self.dataset.time is None:
             return np.full(self.dataset.n_annotations, MISSING_TIME)
         return self.dataset.time
 
     def of(self, rater: int) -> np.ndarray:
-        """Annotations of a rater, in order of time."""
+        """Return the annotations of a rater, in order of time."""
         return self.order[self.rater_ptr[rater] : self.rater_ptr[rater + 1]]
 
     def by_others(self, rows: np.ndarray) -> np.ndarray:
-        """Class probabilities of the cases of some annotations by the others, shape (n_rows, n_classes)."""
+        """Compute class probabilities of the cases of some annotations by the others, shape (n_rows, n_classes)."""
         dataset = self.dataset
         cases = np.ascontiguousarray(dataset.case_of_annotation[rows], np.int64)
         known = known_classes(dataset, bool(self.fit.settings.get("use_gold")))
@@ -91,7 +90,7 @@ class Panel:
         return found
 
     def expected_answers(self, rater: int) -> np.ndarray:
-        """Expected judged annotations of a rater by (class by the others, annotated class), (n_classes, n_classes)."""
+        """Count expected judged annotations of a rater by the class of the others and the annotated class."""
         rows = self.of(rater)
         rows = rows[self.judged[rows]]
         table = np.zeros((self.dataset.n_classes, self.dataset.n_classes))
@@ -106,18 +105,17 @@ def panel_of(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Panel:
-    """Judge every annotation by the others.
+    """Judge every annotation by the other raters.
 
     Probabilities of confusion matrices are mixed with `FLOOR` of an even distribution, so that no single annotation
-    rules a class out. All annotations of a rater on a case are taken out together, from the case and from the
-    parameters that judge them (`core.models.cross_fit`). Cases whose class the fit held fixed are judged by it.
+    excludes a class. All annotations of a rater on a case are left out together, from the case and from the parameters
+    that judge them (`core.models.cross_fit`). Cases whose class the fit held fixed are judged by it.
 
     Parameters
     ----------
     dataset : Dataset
     fit : RaterModelFit
-        Of these data.
-    token, progress
+        Fit of these data. token, progress
         See `core.runtime.chunks.map_chunks`.
 
     Raises
@@ -125,16 +123,17 @@ def panel_of(
     NotApplicableError
         The annotations are not single classes, or are anonymous.
     InputError
-        The fit is of other raters, cases or classes.
+        The fit belongs to other raters, cases or classes.
     """
     if dataset.kind != "class":
         raise NotApplicableError(
-            f"Raters are monitored on single classes; these are {dataset.kind}s. Take the first choices."
+            f"Cannot monitor raters: this needs single classes, and these annotations are {dataset.kind}s. Use the "
+            "first choices."
         )
     if not dataset.raters_identified:
-        raise NotApplicableError("The annotations are anonymous, so no rater can be monitored.")
+        raise NotApplicableError("Cannot monitor raters: the annotations are anonymous.")
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
-        raise InputError("The fit is of other cases, raters or classes.", "Fit the model to these data.")
+        raise InputError("The fit belongs to other cases, raters or classes.", "Fit the model to these data.")
     n, n_classes = dataset.n_annotations, dataset.n_classes
     known = known_classes(dataset, bool(fit.settings.get("use_gold")))
     folds = cross_fit(dataset, fit, token=token)
@@ -161,14 +160,14 @@ def panel_of(
 
 
 def logs_of(point: Point) -> tuple[np.ndarray, np.ndarray]:
-    """Finite logs of confusion matrices, shape (n_raters * n_classes annotated, n_classes), and of the prevalence."""
+    """Return finite logs of confusion matrices, (n_raters * n_classes annotated, n_classes), and of the prevalence."""
     even = FLOOR / point.log_prevalence.size
     theta, prevalence = np.exp(point.log_theta), np.exp(point.log_prevalence)
     return np.log((1 - FLOOR) * theta + even), np.log((1 - FLOOR) * prevalence + even)
 
 
 def spread_of(pool: np.ndarray) -> np.ndarray:
-    """How mistakes fall over the other classes; where few were made, as often as each is given wrongly at all."""
+    """Distribute mistakes over the other classes; if few were made, by how often each is given wrongly."""
     n_classes = len(pool)
     off = pool * (1 - np.eye(n_classes))
     wrong = off.sum(axis=0)
@@ -179,7 +178,7 @@ def spread_of(pool: np.ndarray) -> np.ndarray:
 
 
 def in_order(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """Annotations by rater, those of each in order of time where there is one."""
+    """Sort annotations by rater, and by time if known."""
     if dataset.time is None:
         return counting_sort(dataset.rater, dataset.n_raters)
     late = np.where(dataset.time == MISSING_TIME, np.iinfo(np.int64).max, dataset.time)

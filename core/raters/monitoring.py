@@ -1,4 +1,4 @@
-"""One row for each rater: how much they did, how fast, how well, and what stands out."""
+"""Monitoring: one row per rater with the number of annotations, speed, accuracy and flags."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -50,49 +50,49 @@ _BELOW_CHANCE = "adversarial"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class RaterTable(Result):
-    """Monitoring of raters; arrays of shape (n_raters,), NaN where undefined.
+    """Monitoring of raters; arrays of shape (n_raters,), NaN if undefined.
 
     Attributes
     ----------
     raters, classes : tuple of str
     n_annotations, n_cases : ndarray of int64
     agreement : Rates
-        Pairs of one annotation of the rater and one of another on the same case that agree; ``n`` are cases.
+        Share of pairs of the rater's annotation and another's on the same case that agree; ``n`` is the number of
+        cases.
     accuracies : Accuracies
-        What flags are raised by. The accuracy of a rater that is shown is that of `core.raters.accuracy_threshold`.
+        Accuracies by which flags are raised. The accuracy that is shown is that of `core.raters.accuracy_threshold`.
     bias : ndarray, shape (n_raters, n_classes)
         Share of a class among the rater's annotations, less its expected share among the true classes of their cases.
     spam : ndarray
         P(the annotations do not depend on the case).
     adversarial : ndarray
-        P(the accuracy is below ``chance``), shrunk; NaN where the judged annotations of a rater, or the classes that
-        the others give these cases, are all of one class, so that nothing can depend on the truth.
+        P(the accuracy is below ``chance``), shrunk; NaN if the judged annotations of a rater, or the classes that the
+        others give these cases, are all of one class, so that no dependence on the truth is possible.
     chance : ndarray
         Accuracy of the rater's shares of classes given blindly.
     blind : Rates
-        Blind reads by others that agree with the rater's annotation on the case; ``n`` are cases.
+        Share of blind reads by others that agree with the rater's annotation on the case; ``n`` is the number of cases.
     repeats : ndarray
         Share of the rater's annotations that repeat an earlier one of theirs on the same case.
     with_self : Rates
-        Pairs of the rater's annotations on one case that agree; ``n`` are cases.
+        Share of pairs of the rater's annotations on one case that agree; ``n`` is the number of cases.
     response_times : ResponseTimes
         Speed and streaks.
     signs : Carelessness
     entropy, entropy_of_cases : ndarray
-        Bits of the classes that the rater used, and of the classes that the others give the same cases.
+        Entropy, in bits, of the classes that the rater used, and of the classes that the others give the same cases.
     distance : Rates
-        Of ordered classes: how many classes off by the others (`core.raters.rates`); NaN of all others.
+        Mean distance from the others in ordered classes (`core.raters.rates`); NaN for other classes.
     p_drift : ndarray
-        P(a stable rater's chart reaches as high); NaN where there is nothing to chart.
+        P(a stable rater's chart reaches as high); NaN without a chart.
     flags : tuple of Flag
     false_alarms : float
-        P(honest raters raise any flag), at most.
+        Largest probability that honest raters raise any flag.
     level : float
-        Of the intervals.
-    model : str
+        Confidence level of the intervals. model : str
     notes : tuple of str
     panel : Panel
-        For `drift_of` and `report_card`.
+        Panel for `drift_of` and `report_card`.
     averaged : RaterModelFit or None
         Average of rater models that judges accuracy.
     draws : AccuracyDraws or None
@@ -150,7 +150,7 @@ class RaterTable(Result):
         return found | {name: getattr(self, name) for name in names}
 
     def flags_of(self, rater: int) -> tuple[Flag, ...]:
-        """Flags of one rater."""
+        """Return the flags of one rater."""
         return tuple(flag for flag in self.flags if flag.rater == rater)
 
 
@@ -167,37 +167,37 @@ def monitor(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> RaterTable:
-    """Everything that is known of each rater.
+    """Compute the monitoring of all raters.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes; of rankings pass the first choices (`Dataset.as_classes`).
+        Dataset of single classes; for rankings, pass the first choices (`Dataset.as_classes`).
     model : EmModel or RaterModelFit, optional
-        A model to fit, or a fit of these data. Not given: that of `default_request`, or majority vote where that
+        Model to fit, or a fit of these data. If omitted, the model of `default_request`, or majority vote if that
         cannot be fitted.
     blind_reads : BlindReads, optional
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     false_alarms : float
-        P(honest raters raise any flag at all), at most.
+        Largest probability that honest raters raise any flag.
     certain : float
         Probability from which the others count as certain of a case, ½ to 1.
     sitting : int
         Seconds without an annotation that end a sitting.
     seed : int
-        Of the random orders that drift is judged by.
+        Seed of the random orders for drift.
     token, progress
         See `core.runtime.chunks.map_chunks`.
 
     Raises
     ------
     NotApplicableError
-        The annotations are not single classes, are anonymous, or there is none.
+        The annotations are not single classes or are anonymous, or there are none.
     InputError
-        A parameter is out of range, or the fit is of other data.
+        A parameter is out of range, or the fit belongs to other data.
     LimitError
-        The tables would not fit.
+        The tables would not fit into memory.
     """
     _check(dataset, level, false_alarms, certain, sitting)
     agreement = beside(by_rater, dataset, PERCENT, level)
@@ -234,21 +234,22 @@ def with_draws(table: RaterTable, averaged: RaterModelFit, draws: AccuracyDraws)
 def _check(dataset: Dataset, level: float, false_alarms: float, certain: float, sitting: int) -> None:
     for name, value, low in (("level", level, 0), ("false-alarm rate", false_alarms, 0), ("certainty", certain, 0.5)):
         if not low < value < 1:
-            raise InputError(f"The {name} is {value}.", f"Give a number between {low} and 1.")
+            raise InputError(f"The {name} must be between {low} and 1; got {value}.", "Choose another number.")
     if sitting < 1:
-        raise InputError(f"A sitting ends after {sitting} seconds.", "Give one second or more.")
+        raise InputError(f"The pause that ends a sitting must be at least 1 second; got {sitting}.", "Use 1 or more.")
     if dataset.kind != "class":
         raise NotApplicableError(
-            f"Raters are monitored on single classes; these are {dataset.kind}s. Take first choices, or a threshold."
+            f"Cannot monitor raters: this needs single classes, and these annotations are {dataset.kind}s. Use first "
+            "choices, or a threshold."
         )
     if not dataset.raters_identified:
-        raise NotApplicableError("The annotations are anonymous, so no rater can be monitored.")
+        raise NotApplicableError("Cannot monitor raters: the annotations are anonymous.")
     if dataset.n_annotations == 0:
-        raise NotApplicableError("There is no annotation, so there is no rater to monitor.")
+        raise NotApplicableError("Cannot monitor raters: the data have no annotations.")
 
 
 def _part(progress: Callable[[float], None] | None, start: float, stop: float) -> Callable[[float], None] | None:
-    """Progress of a part of the whole, from ``start`` to ``stop``."""
+    """Return a function for the progress of a part of the whole, from ``start`` to ``stop``."""
     return progress and (lambda done: progress(start + (stop - start) * done))
 
 
@@ -305,7 +306,7 @@ def _table(
 
 
 def default_request(dataset: Dataset) -> Request:
-    """Dawid-Skene shrunk by empirical Bayes; one accuracy for each rater where its tables would be large."""
+    """Choose Dawid-Skene shrunk by empirical Bayes, or one accuracy per rater if its tables would be large."""
     if dataset.n_raters * dataset.n_classes**2 <= MOST_CELLS:
         return request(EMPIRICAL.name)
     return request(ONE_COIN[0].name)
@@ -335,13 +336,13 @@ def _evidence(
     def drifted(rater: int) -> str:
         drift = drift_of(panel, rater, false_alarm=float(np.clip(false_alarms, 0.0005, 0.5)), n_windows=1)
         if drift.change is None:
-            return "The chart of accuracy rose higher than a stable rater's would."
+            return "The chart of accuracy rose higher than that of a stable rater."
         p = float(p_drift[rater])
         seldom = "less than one time in 1,000" if p < 0.001 else f"with probability {significant(p, 1)}"
         day = np.datetime64(drift.time_of(drift.change), "s").astype("datetime64[D]")
         return (
-            f"Right in {number(drift.before)} of annotations before about {day}, in {number(drift.after)} since; a "
-            f"stable rater's chart would rise as high {seldom}."
+            f"Correct in {number(drift.before)} of annotations before about {day}, and in {number(drift.after)} since. "
+            f"A stable rater's chart rises as high {seldom}."
         )
 
     below = np.where(dependent, 1 - found.chance_below(chance, shrunk=False), np.nan)
@@ -359,14 +360,14 @@ def _evidence(
 
 
 def _can_depend(panel: Panel) -> np.ndarray:
-    """Whose judged annotations are of several classes, on cases of several classes."""
+    """Return True for raters whose judged annotations have several classes, on cases of several classes."""
     rater, n = panel.dataset.rater[panel.judged], panel.dataset.n_raters
     return _several(panel.dataset.answer[panel.judged], rater, n) & _several(panel.top[panel.judged], rater, n)
 
 
 def _several(code: np.ndarray, by: np.ndarray, n: int) -> np.ndarray:
-    """Which of ``n`` raters have two codes or more."""
-    code = code.astype(np.int64)  # numpy takes ten times as long where it has to convert each
+    """Return True for those of ``n`` raters that have two codes or more."""
+    code = code.astype(np.int64)  # NumPy takes ten times as long if it has to convert each.
     lowest, highest = np.full(n, np.iinfo(np.int64).max), np.full(n, -1)
     np.minimum.at(lowest, by, code)
     np.maximum.at(highest, by, code)

@@ -1,16 +1,16 @@
-"""Raters who name one class whatever the case shows.
+"""Raters who name one class regardless of the case.
 
-The number of times that a rater names class k is compared with what the others named on the same cases. Of case i, with
+The number of times that a rater names class k is compared with what the others named on the same cases. On case i, with
 ``c`` of ``n`` annotations of the others that are k, another rater names k with ``p_i = (c + s q) / (n + s)``: q is k's
-share of all annotations of the others, and ``s = (1 − α) / α`` with Krippendorff's α of "k or not", so that p follows
-the case as closely as raters agree on k. The count would be a Poisson-binomial variable. The tail of the class that the
-rater names most counts as often as there are classes, and over raters the false discovery rate is held [Benjamini &
-Hochberg (1995), DOI 10.1111/j.2517-6161.1995.tb02031.x]. What is significant need not be large: somebody is called so
-only who names the class on `ONE_CLASS_FLAGGED` of the annotations. Nor is everybody blind who is strict: whoever names
-other classes where the others do, beyond chance (``1 − p_i`` on these cases against as many drawn from all of the
-rater's, by a normal tail of `_FOLLOWS`), follows the cases.
+share of all annotations of the others, and ``s = (1 − α) / α`` with Krippendorff's α of "k or not", so that p depends
+on the case as closely as raters agree on k. The count is then a Poisson-binomial variable. The tail of the class that
+the rater names most is multiplied by the number of classes, and over raters the false discovery rate is controlled
+[Benjamini & Hochberg (1995), DOI 10.1111/j.2517-6161.1995.tb02031.x]. A significant difference can be small, so that a
+rater is flagged only if they name the class on `ONE_CLASS_FLAGGED` of the annotations. A strict rater is not blind
+either: one who names other classes on the same cases as the others, beyond chance (``1 − p_i`` on these cases against
+as many drawn from all of the rater's, by a normal tail of `_FOLLOWS`), follows the cases.
 
-No model takes part, so whether raters can be judged by a model may be asked without those who are found here.
+No model is used, so that raters found here can be left out when a model is checked.
 """
 
 from dataclasses import dataclass
@@ -28,24 +28,24 @@ from ._learned_pool_kernels import at_most
 FEWEST = 10
 FALSE_DISCOVERIES = 0.05
 _FOLLOWS = 1.645  # standard deviations
-_ALPHA = 0.02, 0.98  # range of α: neither is no agreement at all shown by data, nor is all of it
+_ALPHA = 0.02, 0.98  # Range of α, because data never show zero or complete agreement.
 _MOST_STEPS = 50_000_000
-_FFT_FLOOR = 1e-13  # what a Fourier transform of probabilities cannot tell from 0
+_FFT_FLOOR = 1e-13  # A Fourier transform of probabilities does not distinguish smaller values from 0.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OneClass:
-    """One entry for each rater; arrays of shape (n_raters,).
+    """Favourite class of each rater; arrays of shape (n_raters,).
 
     Attributes
     ----------
     favourite : ndarray of int32
         Class that the rater names most on cases with annotations of others; -1 if there is no such case.
     n, n_named : ndarray of int64
-        Annotations on such cases, and how many name the favourite.
+        Number of annotations on such cases, and of those that name the favourite.
     expected : ndarray
-        How many of them other raters would name so; NaN where the favourite stands on fewer than `ONE_CLASS_FLAGGED`
-        of them.
+        Expected number of these if other raters annotated; NaN if the favourite is on fewer than `ONE_CLASS_FLAGGED` of
+        them.
     p : ndarray
         P(as many or more), times the number of classes, at most 1; 1 if the favourite has fewer than
         `ONE_CLASS_FLAGGED` of the annotations, and if the others of them follow the cases; NaN below
@@ -59,7 +59,7 @@ class OneClass:
     p: np.ndarray
 
     def found(self, q: float = FALSE_DISCOVERIES) -> np.ndarray:
-        """Raters who name one class only at a false discovery rate, by position."""
+        """Return raters who name only one class at a false discovery rate, by position."""
         return benjamini_hochberg(self.p, q)
 
 
@@ -70,7 +70,7 @@ def one_class(dataset: Dataset) -> OneClass:
     Parameters
     ----------
     dataset : Dataset
-        Of single classes by identified raters.
+        Dataset of single classes by identified raters.
     """
     case = dataset.case_of_annotation.astype(np.int64)
     per_case, own = np.diff(dataset.case_ptr), _of_the_same_rater(dataset, case)
@@ -98,20 +98,20 @@ def one_class(dataset: Dataset) -> OneClass:
 
 
 def _of_the_same_rater(dataset: Dataset, case: np.ndarray) -> np.ndarray:
-    """Annotations that the rater of each gave on its case, shape (n_annotations,)."""
+    """Count annotations that the rater of each annotation gave on its case, shape (n_annotations,)."""
     _, place, count = np.unique(case * dataset.n_raters + dataset.rater, return_inverse=True, return_counts=True)
     return count[place]
 
 
 def _follows(chances: np.ndarray, named: np.ndarray) -> bool:
-    """Whether annotations stand on cases of larger chances than as many drawn without replacement would."""
+    """Return True if annotations are on cases of larger chances than as many drawn without replacement."""
     n, m = named.size, int(named.sum())
     spread = np.sqrt(m * (n - m) / max(n - 1, 1) * chances.var())
     return bool(chances[named].sum() - m * chances.mean() > _FOLLOWS * spread)
 
 
 def _strength(on_case: np.ndarray, per_case: np.ndarray) -> float:
-    """Annotations that the overall share of a class counts for beside those of a case, (1 − α) / α."""
+    """Compute the weight of a class's overall share, in annotations of a case, (1 − α) / α."""
     several = per_case > 1
     named, n = on_case[several], per_case[several]
     total, share = n.sum(), named.sum() / max(n.sum(), 1)
@@ -124,18 +124,19 @@ def _strength(on_case: np.ndarray, per_case: np.ndarray) -> float:
 
 
 def poisson_binomial_tail(chances: np.ndarray, least: int) -> float:
-    """P(X ≥ least) of the number X of successes among independent trials.
+    """Compute P(X ≥ least) of the number X of successes among independent trials.
 
     Parameters
     ----------
     chances : ndarray of float64, shape (n_trials,)
-        Of each trial, 0 to 1.
+        Probability of success of each trial, 0 to 1.
     least : int
 
     Returns
     -------
     float
-        Exact by convolution; for very many trials far from both ends by Fourier transforms, right to 1e-13.
+        Probability, exact by convolution; for very many trials far from both ends by Fourier transforms, accurate to
+        1e-13.
 
     Raises
     ------
@@ -145,7 +146,7 @@ def poisson_binomial_tail(chances: np.ndarray, least: int) -> float:
     chances = np.ascontiguousarray(chances, np.float64)
     n = chances.size
     if not ((chances >= 0) & (chances <= 1)).all():
-        raise InputError("A chance of the trials is not between 0 and 1.", "Give probabilities.")
+        raise InputError("Chances of trials must be 0 to 1.", "Give probabilities.")
     if least <= 0:
         return 1.0
     if least > n:
@@ -158,7 +159,7 @@ def poisson_binomial_tail(chances: np.ndarray, least: int) -> float:
 
 
 def _density(chances: np.ndarray) -> np.ndarray:
-    """Probabilities of 0 to n successes, multiplied up by halves."""
+    """Compute probabilities of 0 to n successes by repeated halving."""
     from scipy.signal import fftconvolve
 
     parts = [np.array([1 - p, p]) for p in chances]
@@ -170,7 +171,7 @@ def _density(chances: np.ndarray) -> np.ndarray:
 
 
 def _favourites(dataset: Dataset, used: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Class that each rater names most, of how many annotations that are used, and how often."""
+    """Return the class that each rater names most, the number of annotations used, and how many name it."""
     rater = dataset.rater[used].astype(np.int64)
     n = np.bincount(rater, minlength=dataset.n_raters)
     key, count = np.unique(rater * dataset.n_classes + dataset.answer[used], return_counts=True)

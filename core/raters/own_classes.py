@@ -1,16 +1,16 @@
-"""Whether the classes of a model are the classes that raters name: else its accuracies are of something else.
+"""Check that the classes of a model are the classes that raters name; otherwise its accuracies mean something else.
 
 A latent class k of the model is the user's class k if raters name k on it more often than any other class, and above
 chance. With ``θ_kl`` the share of l among the annotations on latent class k (the truth by the other raters of each
-case, `Panel.pool`), the first asks for ``θ_kk > θ_kl`` of every other l. Of two that are close the estimate decides:
-neighbours are often close in hard cases, and an interval would fail both. The second asks that the 95% interval of the
-ratio ``(1 − θ_kk) / (1 − q_k)`` lies below 1, q_k the share of k among all annotations: how often another class is
+case, `Panel.pool`), the first requires ``θ_kk > θ_kl`` for every other l. If two are close, the estimate decides:
+neighbours are often close in hard cases, and an interval would fail both. The second requires that the 95% interval of
+the ratio ``(1 − θ_kk) / (1 − q_k)`` is below 1, q_k the share of k among all annotations: how often another class is
 named on k, against how often anywhere. Its error is linearised, with cases as the clusters, at the probabilities of the
-fit. A ratio and not a difference, so that a class that nearly all cases have can pass: 1% of others on it are few where
-3% are usual.
+fit. A ratio is used instead of a difference, so that a class that nearly all cases have can pass: 1% of other classes
+on it are few if 3% are usual.
 
-Accuracies may be shown if the classes that fail hold at most `MOST_HELD` of the annotations. Rare classes fail often,
-and weigh little in any accuracy; where common ones fail, a rater who is right is called wrong.
+Accuracies may be shown if the classes that fail have at most `MOST_HELD` of the annotations. Rare classes fail often,
+and have little weight in any accuracy; if common ones fail, correct raters are judged wrong.
 """
 
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ from ..text import percent
 from .leave_one_rater_out import Panel
 
 MOST_HELD = 0.2
-_CASES = 20_000  # whose class probabilities are copied at once
+_CASES = 20_000  # Number of cases whose class probabilities are copied at once.
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OwnClasses:
-    """Latent classes of a model beside the classes that raters name; arrays of shape (n_classes,).
+    """Comparison of a model's latent classes with the classes that raters name; arrays of shape (n_classes,).
 
     Attributes
     ----------
@@ -40,13 +40,12 @@ class OwnClasses:
     named : ndarray
         Share of these that name the class itself; NaN without any.
     other : ndarray of int64
-        Class that is named most on it besides.
+        Other class that is named most on it.
     other_named : ndarray
-        Share of these that name it.
-    ratio_high : ndarray
+        Share of these that name that other class. ratio_high : ndarray
         Upper end of the interval of how often another class is named on it, relative to how often anywhere.
     own : ndarray of bool
-        Whether it is the class of its name; True without annotations on it.
+        True if the latent class is the class of its name, or has no annotations.
     """
 
     held: np.ndarray
@@ -58,11 +57,11 @@ class OwnClasses:
 
     @property
     def judge(self) -> bool:
-        """Whether accuracies by these classes may be shown."""
+        """True if accuracies by these classes may be shown."""
         return float(self.held[~self.own].sum()) <= MOST_HELD
 
     def why_not(self, classes: tuple[str, ...]) -> str:
-        """Why not, of the class that fails with most annotations; empty where they may. Not escaped."""
+        """Explain, not escaped, why accuracies may not be shown, by the largest class that fails; empty if they may."""
         if self.judge:
             return ""
         one = int(np.argmax(np.where(self.own, -1.0, self.held)))
@@ -111,7 +110,7 @@ def _compared(dataset: Dataset, pool: np.ndarray, probability: np.ndarray) -> Ow
 def _ratio_high(dataset: Dataset, probability: np.ndarray, named: np.ndarray, share: np.ndarray) -> np.ndarray:
     """Upper end of the interval of (1 − θ_kk) / (1 − q_k), shape (n_classes,); infinite if it is not defined.
 
-    0 of a class that all annotations name: another is named nowhere.
+    It is 0 for a class that all annotations name.
     """
     n = np.diff(dataset.case_ptr)
     mass, total = np.maximum(n @ probability, 1e-12), max(int(n.sum()), 1)
@@ -134,7 +133,7 @@ def _ratio_high(dataset: Dataset, probability: np.ndarray, named: np.ndarray, sh
 
 
 def _counted(dataset: Dataset, start: int, stop: int) -> np.ndarray:
-    """Annotations of each case that name each class, shape (n_cases, n_classes)."""
+    """Count annotations of each case that name each class, shape (n_cases, n_classes)."""
     counts = class_counts(dataset, range(start, stop))
     found = np.zeros((stop - start, dataset.n_classes))
     found[np.repeat(np.arange(stop - start), np.diff(counts.ptr)), counts.class_code] = counts.count

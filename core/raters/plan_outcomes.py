@@ -1,10 +1,10 @@
-"""What plans buy: further annotations by new raters like the present ones, on the present cases or on new ones.
+"""Outcomes of plans: further annotations by new raters like the present ones, on the present cases or on new ones.
 
 Each plan is carried out in worlds that the data could come from (`core.raters.plan_world`), the same for all plans, so
-that their gains are compared in pairs. Whoever is asked is a new rater: the confusion matrix of one of the present
-raters, drawn anew for each. So there is always somebody to ask, in crossed data, too, where everybody has annotated
-everything. What is right is judged by the world's truth: the most probable class from two steps of EM, for who carries
-a plan out does not know the parameters.
+that their gains are compared in pairs. Every rater asked is a new one, with the confusion matrix of one of the present
+raters, drawn again for each. So there is always a rater to ask, also in crossed data in which everybody has annotated
+everything. The most likely class is compared with the world's truth. It comes from two steps of EM, because the
+parameters are unknown when a plan is carried out.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,12 +25,12 @@ from .plan_world import CountsCache, ExtendedData, Measure, World, counts_of, dr
 
 KINDS = ("new_raters", "new_cases", "least_certain")
 QUANTITIES = ("certainty", "uncertain", "agreement", "right")
-MOST_CELLS = 20_000_000  # raters × classes × classes, and cases × classes, of one world
+MOST_CELLS = 20_000_000  # Largest raters × classes × classes, and cases × classes, of one world.
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Further annotations.
+    """Plan of further annotations.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Plan:
         annotations. "least_certain": ``each`` more annotations on the ``n`` cases of the least certainty.
     n : int
     each : int
-        Counts for nothing where raters are new.
+        Annotations per case; ignored for new raters.
     """
 
     kind: str
@@ -48,7 +48,7 @@ class Plan:
 
     @property
     def title(self) -> str:
-        """The plan in words."""
+        """Plan in words."""
         if self.kind == "new_raters":
             return f"{plural(self.n, 'new rater')} on every case"
         if self.kind == "new_cases":
@@ -58,18 +58,18 @@ class Plan:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class PlanOutcomes(Result):
-    """What each plan leads to; arrays have axes plan, quantity, the first plan is none at all.
+    """Outcome of each plan; arrays have axes plan, quantity, and the first plan is none.
 
     Attributes
     ----------
     plans : tuple of Plan or None
     n_annotations, n_cases : ndarray of int64, shape (n_plans,)
-        Further annotations, and cases by then.
+        Number of further annotations, and of cases afterwards.
     value, low, high : ndarray, shape (n_plans, 4)
         Median over worlds and interval of `QUANTITIES`: mean certainty of cases, share of cases below certainty 0.9,
-        width of the 95% interval of SPA, share of cases whose most probable class is right.
+        width of the 95% interval of SPA, share of cases whose most likely class is correct.
     gain, gain_low, gain_high : ndarray, shape (n_plans, 4)
-        The same of the difference from no plan, within worlds.
+        Median and interval of the difference from no plan, within worlds.
     level : float
     n_worlds, seed : int
     """
@@ -116,19 +116,18 @@ def plan_outcomes(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> PlanOutcomes:
-    """Carry plans out in simulated worlds, beside no plan at all.
+    """Carry plans out in simulated worlds, and compare them with no plan.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes by identified raters.
+        Dataset of single classes by identified raters.
     fit : RaterModelFit
-        Of these data.
-    plans : sequence of Plan
+        Fit of these data. plans : sequence of Plan
     reliability : float
         γ of the certainty, under Dirichlet counts.
     level : float
-        Of the intervals over worlds; 0 to 1.
+        Confidence level of the intervals over worlds, 0 to 1.
     n_worlds, seed : int
     token, progress
         See `core.runtime.chunks.map_chunks`.
@@ -136,9 +135,10 @@ def plan_outcomes(
     Raises
     ------
     NotApplicableError, InputError
-        The annotations are not single classes of identified raters; a parameter is out of range, the fit of other data.
+        The annotations are not single classes of identified raters, a parameter is out of range, or the fit belongs to
+        other data.
     LimitError
-        A plan takes more memory than fits.
+        A plan needs too much memory.
     """
     _check(dataset, fit, plans, level, n_worlds)
     data = design("Planning", dataset, bool(fit.settings.get("use_gold")))
@@ -163,7 +163,7 @@ def plan_outcomes(
 def _in_world(
     dataset: Dataset, world: World, plans: Sequence[Plan], patterns: CountsCache, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """`QUANTITIES` after no plan and after each, and the further annotations and the cases by then."""
+    """Compute `QUANTITIES` after no plan and after each, and the further annotations and the cases afterwards."""
     measure = Measure("agreement", -1, 0.95, patterns)
     found, size = np.empty((len(plans) + 1, len(QUANTITIES))), np.empty((len(plans) + 1, 2), np.int64)
     for place, plan in enumerate((None, *plans)):
@@ -176,7 +176,7 @@ def _in_world(
 def _carried_out(
     dataset: Dataset, world: World, plan: Plan | None, patterns: CountsCache, rng: np.random.Generator
 ) -> tuple[ExtendedData, World]:
-    """The data and the world with the new cases and raters of the plan."""
+    """Return the data and the world with the new cases and raters of the plan."""
     counts = counts_of(dataset)
     if plan is None:
         return ExtendedData(dataset, counts), world
@@ -205,7 +205,7 @@ def _carried_out(
 
 
 def _weight(dataset: Dataset) -> np.ndarray:
-    """How probable each of the present raters is as the one that a new rater is like: by their annotations."""
+    """Return the probability of each present rater as the model of a new rater, by their numbers of annotations."""
     n = np.bincount(dataset.rater, minlength=dataset.n_raters).astype(float)
     return n / n.sum()
 
@@ -242,17 +242,17 @@ def _measured(at: ExtendedData, world: World, patterns: CountsCache, measure: Me
 
 def _check(dataset: Dataset, fit: RaterModelFit, plans: Sequence[Plan], level: float, n_worlds: int) -> None:
     if dataset.kind != "class" or not dataset.raters_identified:
-        raise NotApplicableError("Plans are made for single classes of raters who are identified.")
+        raise NotApplicableError("Cannot make a plan: it needs single classes and identified raters.")
     if (fit.raters, fit.classes, fit.cases) != (dataset.raters, dataset.classes, dataset.cases):
-        raise InputError("The fit is of other cases, raters or classes.", "Fit the model to these data.")
+        raise InputError("The fit belongs to other cases, raters or classes.", "Fit the model to these data.")
     if n_worlds < 20 or not 0 < level < 1:
-        raise InputError("Worlds or the level are out of range.", "Ask for 20 worlds or more, a level within 0 to 1.")
+        raise InputError("Worlds or the level are out of range.", "Use 20 worlds or more, and a level between 0 and 1.")
     for plan in plans:
         if plan.kind not in KINDS:
-            raise InputError(f"There is no plan {plan.kind!r}.", f"Use one of {', '.join(KINDS)}.")
+            raise InputError(f"Unknown plan {plan.kind!r}.", f"Use one of {', '.join(KINDS)}.")
         if plan.n < 1 or plan.each < 1:
-            raise InputError(f"{plan.title} is no plan.", "Ask for one or more of each.")
+            raise InputError(f"{plan.title}: not a valid plan.", "Use one or more of each.")
         n_raters = dataset.n_raters + (plan.n if plan.kind == "new_raters" else plan.each)
         n_cases = dataset.n_cases + (plan.n if plan.kind == "new_cases" else 0)
         if max(n_raters * dataset.n_classes, n_cases) * dataset.n_classes > MOST_CELLS:
-            raise LimitError(f"{plan.title}: more than fits in memory.", "Plan for fewer.")
+            raise LimitError(f"{plan.title}: too much for the memory.", "Plan for fewer.")

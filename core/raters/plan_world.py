@@ -1,4 +1,4 @@
-"""Further annotations, simulated: which cases come next, where a plan leads in one world, and what is then known."""
+"""Simulation of further annotations: the next cases, the outcome of a plan in one world, and its estimates."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ POLICIES = ("random", "least_certain", "largest_gain", "new_cases")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CountsCache:
-    """Certainty and gain of cases by their counts alone, under Dirichlet counts; kept once they are known.
+    """Cache of certainty and gain of cases by their counts, under Dirichlet counts.
 
     Attributes
     ----------
@@ -43,7 +43,7 @@ class CountsCache:
     _gain: dict[bytes, float] = field(default_factory=dict)
 
     def certainty(self, counts: np.ndarray) -> np.ndarray:
-        """Probability of the most plausible class of each case, counts of shape (n_cases, n_classes)."""
+        """Return the probability of the most plausible class of each case, counts of shape (n_cases, n_classes)."""
         alpha = DirichletCounts().alpha
 
         def of(patterns: np.ndarray) -> list[float]:
@@ -57,7 +57,7 @@ class CountsCache:
         return self._look_up(counts, self._certainty, of)
 
     def gain(self, counts: np.ndarray) -> np.ndarray:
-        """How much more often choosing by one more opinion is right, by case."""
+        """Return how much more often a choice with one more opinion is correct, by case."""
 
         def of(patterns: np.ndarray) -> list[float]:
             cases = np.repeat(np.arange(len(patterns)), patterns.sum(axis=1))
@@ -69,7 +69,7 @@ class CountsCache:
         return self._look_up(counts, self._gain, of)
 
     def _look_up(self, counts: np.ndarray, known: dict[bytes, float], of) -> np.ndarray:
-        # Which class it is does not matter, so cases are alike when their sorted counts are.
+        # The order of classes does not matter, so cases with equal sorted counts are equal.
         patterns, place = np.unique(-np.sort(-counts, axis=1), axis=0, return_inverse=True)
         keys = [pattern.tobytes() for pattern in patterns]
         missing = [i for i, key in enumerate(keys) if key not in known]
@@ -81,19 +81,19 @@ class CountsCache:
 def next_cases(
     policy: str, counts: np.ndarray, open_cases: np.ndarray, n: int, patterns: CountsCache, rng: np.random.Generator
 ) -> np.ndarray:
-    """The ``n`` cases that come next (fewer where fewer are open), first come first; ties in random order.
+    """Choose the next ``n`` cases (fewer if fewer are open), in order; ties in random order.
 
     Parameters
     ----------
     policy : str
-        One of `POLICIES` but "new_cases".
+        One of `POLICIES` except "new_cases".
     counts : ndarray of int, shape (n_cases, n_classes)
     open_cases : ndarray of int
-        Cases that somebody can still be asked about.
+        Positions of the cases that a rater can still annotate.
     n : int
     patterns : CountsCache
     rng : numpy.random.Generator
-        Orders ties.
+        Generator that orders ties.
     """
     shuffled = rng.permutation(open_cases)
     if policy == "least_certain":
@@ -118,14 +118,14 @@ class World:
 
 @dataclass(slots=True, eq=False)
 class ExtendedData:
-    """The data with further annotations. Cases beyond those of the dataset are new.
+    """Data with further annotations. Cases beyond those of the dataset are new.
 
     Attributes
     ----------
     dataset : Dataset
     counts : ndarray of int64, shape (n_cases, n_classes)
     case, rater, answer : ndarray
-        Of further annotations, in the order in which they came.
+        Case, rater and class of further annotations, in order.
     """
 
     dataset: Dataset
@@ -135,7 +135,7 @@ class ExtendedData:
     answer: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
 
     def as_dataset(self) -> Dataset:
-        """Everything as one dataset, without times."""
+        """Return all annotations as one dataset, without times."""
         old = self.dataset
         new = [f"new case {i + 1}" for i in range(len(self.counts) - old.n_cases)]
         return Dataset.from_classes(
@@ -150,18 +150,18 @@ class ExtendedData:
 
 
 def drawn_world(data: Design, fit: RaterModelFit, seed: int) -> World:
-    """Parameters and truth that the data could come from, by the weighted likelihood bootstrap.
+    """Draw parameters and truth that the data could come from, by the weighted likelihood bootstrap.
 
-    Cases are weighted by Exp(1); all raters taken as one are fitted to them, and then each rater, with ten
-    pseudo-annotations of that pool for each class, which are weighted too. So the pool is drawn with the rest: with one
-    that was plugged in, forecasts would be surer than they may be. The truth is drawn given these parameters. Newton &
-    Raftery (1994), DOI 10.1111/j.2517-6161.1994.tb01956.x.
+    Cases are weighted by Exp(1); all raters together are fitted to them as one, and then each rater, with ten
+    pseudo-annotations of that pool for each class, which are weighted too. So the pool is drawn as well: with a fixed
+    pool, forecasts would be too confident. The truth is drawn given these parameters. Newton & Raftery (1994), DOI
+    10.1111/j.2517-6161.1994.tb01956.x.
 
     Parameters
     ----------
     data : Design
     fit : RaterModelFit
-        Of these data: where the climbs start.
+        Fit of these data, from which the fits start.
     seed : int
     """
     rng = np.random.default_rng(seed)
@@ -181,7 +181,7 @@ def drawn_world(data: Design, fit: RaterModelFit, seed: int) -> World:
 
 
 def counts_of(dataset: Dataset) -> np.ndarray:
-    """How often each class was named on each case, int64, shape (n_cases, n_classes)."""
+    """Count how often each class was named on each case, int64, shape (n_cases, n_classes)."""
     key = dataset.case_of_annotation.astype(np.int64) * dataset.n_classes + dataset.answer
     counts = np.bincount(key, minlength=dataset.n_cases * dataset.n_classes)
     return counts.reshape(dataset.n_cases, dataset.n_classes)
@@ -197,10 +197,10 @@ def carried_out(
     patterns: CountsCache,
     seed: int,
 ) -> Iterator[ExtendedData]:
-    """The data after each number of further annotations; the same object each time.
+    """Yield the data after each number of further annotations; the same object each time.
 
-    Cases are chosen anew at every step, and within a step each case comes once before any comes again; new cases are
-    whole ones. Where nobody can be asked any more, the rest of the steps find the data as they are.
+    Cases are chosen again at every step, and within a step each case is used once before any is used again; new cases
+    are complete. If no rater can be asked any more, the data stay the same in the remaining steps.
 
     Parameters
     ----------
@@ -211,9 +211,9 @@ def carried_out(
     extra : ndarray of int, shape (n_steps,)
         Numbers of further annotations, ascending.
     share : ndarray, shape (n_raters,)
-        How the further annotations fall over raters; sums to 1.
+        Distribution of the further annotations over raters; sums to 1.
     per_case : int
-        Annotations of a new case.
+        Number of annotations of a new case.
     patterns : CountsCache
     seed : int
     """
@@ -249,7 +249,7 @@ def carried_out(
 
 
 def _opened(extended: ExtendedData, n_cases: int, per_case: int) -> np.ndarray:
-    """So many new cases without an annotation yet, each as often as it is to be annotated."""
+    """Open new cases without annotations, each as often as it is to be annotated."""
     opened = len(extended.counts)
     none = np.zeros((n_cases, extended.dataset.n_classes), np.int64)
     extended.counts = np.concatenate([extended.counts, none])
@@ -257,13 +257,13 @@ def _opened(extended: ExtendedData, n_cases: int, per_case: int) -> np.ndarray:
 
 
 def _room(dataset: Dataset, share: np.ndarray) -> np.ndarray:
-    """How many raters could still be asked about each case."""
+    """Count how many raters could still annotate each case."""
     case, rater = rater_case_pairs(dataset)
     return int((share > 0).sum()) - np.bincount(case[share[rater] > 0], minlength=dataset.n_cases)
 
 
 def log_posterior(extended: ExtendedData, world: World) -> np.ndarray:
-    """Log of P(true class and annotations) of every case under the world's parameters, shape (n_cases, n_classes)."""
+    """Compute ln P(true class and annotations) of every case under the world's parameters, (n_cases, n_classes)."""
     data = extended.as_dataset()
     log_theta = np.log(np.maximum(world.theta, 1e-300)).transpose(0, 2, 1).reshape(-1, data.n_classes)
     found = np.tile(np.log(np.maximum(world.prevalence, 1e-300)), (data.n_cases, 1))
@@ -274,14 +274,14 @@ def log_posterior(extended: ExtendedData, world: World) -> np.ndarray:
 
 
 def fitted_posterior(extended: ExtendedData, world: World) -> np.ndarray:
-    """Class probabilities of every case from two steps of EM from the world's parameters, shape (n_cases, n_classes).
+    """Compute class probabilities from two steps of EM from the world's parameters, shape (n_cases, n_classes).
 
-    Who carries a plan out knows no parameters and fits them to all annotations. A drawn θ = θ̂ + ε has the error ε of
-    the draw besides. With E ε = 0 and class probabilities q(θ̂ + ε) ≈ q(θ̂) + εᵀ ∇q, the mean over draws of the
-    variance of q between cases is Var q(θ̂) + E Var(εᵀ ∇q): larger than that of the fit, so that a width that rests on
-    it is too small. Each step of EM multiplies ε by the share of information that is missing (Dempster, Laird & Rubin
-    1977, DOI 10.1111/j.2517-6161.1977.tb01600.x), so two leave little of it where most cases are clear. The prior is
-    the smoothing of the fit, with the mean confusion matrix of the world's raters as the pool.
+    When a plan is carried out, parameters are unknown and are fitted to all annotations. A drawn θ = θ̂ + ε has in
+    addition the error ε of the draw. With E ε = 0 and class probabilities q(θ̂ + ε) ≈ q(θ̂) + εᵀ ∇q, the mean over
+    draws of the variance of q between cases is Var q(θ̂) + E Var(εᵀ ∇q): larger than that of the fit, so that a width
+    computed from it is too small. Each step of EM multiplies ε by the share of information that is missing (Dempster,
+    Laird & Rubin 1977, DOI 10.1111/j.2517-6161.1977.tb01600.x), so two leave little of it if most cases are clear. The
+    prior is the smoothing of the fit, with the mean confusion matrix of the world's raters as the pool.
     """
     data = design("Planning", extended.as_dataset())
     n_classes = data.dataset.n_classes
@@ -298,15 +298,15 @@ MORE_IS_BETTER = ("certainty",)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Measure:
-    """A quantity of data and parameters.
+    """Quantity of data and parameters.
 
     Attributes
     ----------
     quantity : str
     place : int
-        The rater or the class.
+        Index of the rater or the class.
     level : float
-        Of the interval whose width it is.
+        Confidence level of the interval whose width it is.
     patterns : CountsCache
     """
 
@@ -316,7 +316,7 @@ class Measure:
     patterns: CountsCache
 
     def of(self, extended: ExtendedData, world: World) -> float:
-        """Its value; 1, the widest, for the width of an interval that cannot be estimated."""
+        """Compute the value; 1, the widest, for the width of an interval that cannot be estimated."""
         if self.quantity == "certainty":
             return float(self.patterns.certainty(extended.counts).mean())
         if self.quantity == "agreement":
@@ -327,19 +327,19 @@ class Measure:
         return self._accuracy(extended, world, log_posterior(extended, world))
 
     def _prevalence(self, posterior: np.ndarray) -> float:
-        """Width of the normal interval on the logit scale, from the information on one class against the rest."""
+        """Compute the width of the normal interval on the logit scale, from the information on one class."""
         from scipy.special import ndtri
 
         q = posterior[:, self.place]
         p = float(np.clip(q.mean(), 1e-6, 1 - 1e-6))
-        information = float(((q - p) ** 2).sum())  # of the logit
+        information = float(((q - p) ** 2).sum())  # Standard error of the logit.
         if information < 1e-9:
             return 1.0
         half, at = float(ndtri((1 + self.level) / 2)) / np.sqrt(information), logit(np.asarray(p))
         return float(expit(at + half) - expit(at - half))
 
     def _accuracy(self, extended: ExtendedData, world: World, log_joint: np.ndarray) -> float:
-        """Width of the interval of a rater's accuracy alone (`core.raters.accuracy`)."""
+        """Compute the width of the interval of a rater's accuracy under an even prior (`core.raters.accuracy`)."""
         data = extended.as_dataset()
         rows = np.flatnonzero(data.rater == self.place)
         cases, answer = data.case_of_annotation[rows], data.answer[rows]

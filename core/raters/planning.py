@@ -1,4 +1,4 @@
-"""How many more annotations, from whom and on which cases, until the data are as certain or as precise as wanted.
+"""Forecast of how many more annotations, by whom and on which cases, reach a target certainty or precision.
 
 Worlds that the data could come from are drawn around the fit: confusion matrices of every rater, and the truth. In each
 the plan is carried out: cases are chosen, raters asked, their annotations drawn, and the quantity is worked out from
@@ -35,7 +35,7 @@ from .plan_world import (
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What is to be reached.
+    """Target of a plan.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class Goal:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Forecast(Result):
-    """Where a plan leads; arrays of shape (n_steps + 1,), the first without further annotations.
+    """Forecast of a plan; arrays of shape (n_steps + 1,), the first without further annotations.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ def forecast(
 def _carried_out(
     setting: tuple, measure: Measure, n_worlds: int, seed: int, token: CancelToken | None, progress
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The quantity after each step, shape (n_worlds, n_steps + 1), and how often each rater was asked."""
+    """Compute the quantity after each step, shape (n_worlds, n_steps + 1), and how often each rater was asked."""
     data, fit, policy, extra, share, per_case, patterns = setting
     dataset = data.dataset
 
@@ -259,7 +259,7 @@ def _check(dataset, fit, goal, policy, budget, n_steps, per_case, n_worlds, leve
 
 
 def _shares(dataset: Dataset, goal: Goal, raters: Sequence[str] | None) -> np.ndarray:
-    """How the further annotations fall over raters; sums to 1."""
+    """Return the distribution of the further annotations over raters; sums to 1."""
     if raters is None and goal.quantity == "accuracy":
         raters = [goal.name]
     unknown = [name for name in raters or () if name not in dataset.raters]
@@ -284,7 +284,7 @@ def _place(dataset: Dataset, goal: Goal) -> int:
 
 
 def _crossing(extra: np.ndarray, values: np.ndarray, goal: Goal) -> float:
-    """Further annotations until the target is met, linear between steps; infinite where it is not."""
+    """Find the further annotations until the target is met, linear between steps; infinite if it is not."""
     short = goal.target - values if goal.quantity in MORE_IS_BETTER else values - goal.target
     met = np.flatnonzero(short <= 0)
     if not met.size:

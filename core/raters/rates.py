@@ -1,4 +1,4 @@
-"""Numbers of every rater: shares with intervals, the entropy of classes, classes off, and blind reads."""
+"""Rates of every rater: shares with intervals, the entropy of classes, distance in classes, and blind reads."""
 
 from dataclasses import dataclass
 
@@ -14,13 +14,13 @@ from .leave_one_rater_out import Panel
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Rates(Result):
-    """A share of each rater with its interval; arrays of shape (n_raters,), NaN where undefined.
+    """Share of each rater with its interval; arrays of shape (n_raters,), NaN if undefined.
 
     Attributes
     ----------
     value, low, high : ndarray
     n : ndarray of int64
-        What the share is of.
+        Denominator of the share.
     """
 
     value: np.ndarray
@@ -32,18 +32,18 @@ class Rates(Result):
     COLUMNS = ("value", "low", "high", "n")
 
     def columns(self, *names: str) -> dict[str, np.ndarray]:
-        """Value, ends and n under the names of four columns."""
+        """Return value, ends and n under the names of four columns."""
         return dict(zip(names, (self.value, self.low, self.high, self.n), strict=True))
 
 
 def shares_of(right: np.ndarray, n: np.ndarray, level: float) -> Rates:
-    """Shares with Wilson's intervals; undefined where ``n`` is 0.
+    """Compute shares with Wilson's intervals; undefined if ``n`` is 0.
 
     Parameters
     ----------
     right, n : ndarray, shape (n_raters,)
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     """
     from scipy.special import ndtri
 
@@ -55,7 +55,7 @@ def shares_of(right: np.ndarray, n: np.ndarray, level: float) -> Rates:
 
 
 def rates_of(each: tuple[Coefficient, ...], n_raters: int) -> Rates:
-    """One coefficient for each rater, as arrays."""
+    """Convert one coefficient per rater to arrays."""
     values = [(c.value, c.ci_low, c.ci_high) for c in each]
     columns = np.array(values, float).reshape(n_raters, 3).T
     value, low, high = (np.ascontiguousarray(column) for column in columns)
@@ -63,14 +63,14 @@ def rates_of(each: tuple[Coefficient, ...], n_raters: int) -> Rates:
 
 
 def entropy_of(rater: np.ndarray, code: np.ndarray, dataset: Dataset) -> np.ndarray:
-    """Bits of the classes of each rater; NaN without any.
+    """Compute the entropy in bits of the classes of each rater; NaN without any.
 
     Parameters
     ----------
     rater, code : ndarray of int, shape (n_answers,)
-        Who annotated, and the class.
+        Rater and class of each annotation.
     dataset : Dataset
-        Has the numbers of raters and classes.
+        Dataset with the numbers of raters and classes.
 
     Returns
     -------
@@ -84,26 +84,26 @@ def entropy_of(rater: np.ndarray, code: np.ndarray, dataset: Dataset) -> np.ndar
     return np.where(total > 0, bits, np.nan)
 
 
-_BLOCK = 20_000  # annotations whose class probabilities are held at once
+_BLOCK = 20_000  # Number of annotations whose class probabilities are in memory at the same time.
 
 
 def distances_of(panel: Panel, level: float = 0.95) -> Rates:
-    """Expected |annotated class − true class| of every rater, in classes; NaN where the order means nothing.
+    """Compute the expected |annotated class − true class| of every rater, in classes; NaN if classes have no order.
 
     The true class is that of the other raters of the case, by probability (`Panel.by_others`). The mean over a rater's
-    judged annotations has a t interval from the variance of the distance, of which one part lies between annotations
-    and one is that the truth of each is uncertain; of fewer than two annotations there is none.
+    judged annotations has a t interval from the variance of the distance, which has a part between annotations and a
+    part from the uncertain truth of each; with fewer than two annotations there is no interval.
 
     Parameters
     ----------
     panel : Panel
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
 
     Returns
     -------
     Rates
-        ``n`` are judged annotations.
+        Mean distances; ``n`` is the number of judged annotations.
     """
     dataset = panel.dataset
     nothing = np.full(dataset.n_raters, np.nan)
@@ -133,7 +133,8 @@ class BlindReads:
     Attributes
     ----------
     case, reader, answer : tuple of str
-        The annotation is the class that the reader named first; reads that name none, or several, are left out.
+        Names of cases, of readers, and of the classes that the reader named first; reads without a single first class
+        are left out.
     """
 
     case: tuple[str, ...]
@@ -142,11 +143,11 @@ class BlindReads:
 
     def __post_init__(self) -> None:
         if not len(self.case) == len(self.reader) == len(self.answer):
-            raise InputError("Cases, readers and annotations are not equally many.", "Give one of each for every read.")
+            raise InputError("The numbers of cases, readers and annotations differ.", "Use one of each for every read.")
 
 
 def agreement_with_blind(dataset: Dataset, reads: BlindReads | None, level: float) -> Rates:
-    """Share of blind reads of a rater's cases that agree with them: the mean over cases, with Wilson's interval.
+    """Compute the share of blind reads that agree with a rater on their cases: mean over cases, with Wilson's interval.
 
     A reader of the same name is the rater, and is not compared with themselves. Reads of other cases, and of classes
     that are not in the list, agree with nobody: the first are left out, the second count.
@@ -154,10 +155,9 @@ def agreement_with_blind(dataset: Dataset, reads: BlindReads | None, level: floa
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
-    reads : BlindReads, optional
+        Dataset of single classes. reads : BlindReads, optional
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     """
     n_raters = dataset.n_raters
     agree, n = np.zeros(n_raters), np.zeros(n_raters, np.int64)

@@ -1,4 +1,4 @@
-"""The data of a page about one rater, to hand to them: nobody else is named."""
+"""Data of a page about one rater, to hand to them: nobody else is named."""
 
 from dataclasses import dataclass
 
@@ -13,19 +13,19 @@ from .leave_one_rater_out import Panel
 from .monitoring import RaterTable
 
 _Triple = tuple[float, float, float]
-_NO_DRIFT = "Accuracy over time is not shown where raters are not judged by accuracy."
+_NO_DRIFT = "Accuracy over time is not available, because raters are not judged by accuracy."
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Answers:
-    """How a rater, or the pool of all others, annotates cases of each class; axes: class by the panel, annotated class.
+    """How a rater, or the pool of all others, annotates each class; axes: class by the panel, annotated class.
 
     Attributes
     ----------
     share, low, high : ndarray, shape (n_classes, n_classes)
-        Share of the annotations on cases of a class, with its interval; NaN where there is none.
+        Share of the annotations on cases of a class, with its interval; NaN if there are none.
     n : ndarray, shape (n_classes,)
-        Expected annotations on cases of each class.
+        Expected number of annotations on cases of each class.
     """
 
     share: np.ndarray
@@ -36,7 +36,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """An annotation that differs from the class of the others, who are certain.
+    """Annotation that differs from the class of the others, who are certain.
 
     Attributes
     ----------
@@ -45,9 +45,9 @@ class Disagreement:
     sure : float
         Probability of that class by the others.
     n_others, n_agree : int
-        Annotations of others, and how many of them name that class.
+        Number of annotations of others, and of those that name that class.
     time : int or None
-        Of the rater's annotation, seconds since 1970-01-01 UTC.
+        Time of the rater's annotation, seconds since 1970-01-01 UTC.
     """
 
     case: str
@@ -61,39 +61,39 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ReportCard:
-    """One rater. No other rater's name is anywhere in it.
+    """Data of one rater, without the name of any other rater.
 
     Attributes
     ----------
     rater : str
     classes : tuple of str
     n_annotations, n_cases, n_judged, n_clear : int
-        Annotations; cases; annotations that others judge; of these, those on cases that the others are certain of.
+        Numbers of annotations, of cases, of annotations that others judge, and of these on cases that the others are
+        certain of.
     n_raters : int
-        In the pool, this one included.
+        Number of raters in the pool, including this one.
     accuracy, pool_accuracy : tuple of (float, float, float), or None
         Accuracy with its interval, see `core.raters.accuracy_threshold`; median over all raters with the middle half.
     judged_by : {"gold", "model"}
-        What ``accuracy`` rests on, or ``follows``.
+        Source of ``accuracy``, or of ``follows``.
     follows, reading : str
-        Of ordered classes, which have no accuracy here: the correlation with the case, and how the rater reads the
-        scale; else empty.
+        Correlation with the case, and how the rater reads the scale, for ordered classes, which have no accuracy here;
+        else empty.
     own_classes : bool
-        Whether the classes of the model are those of the raters; if not, nothing is compared by class.
+        True if the classes of the model are those of the raters; if not, nothing is compared by class.
     agreement : tuple of (float, float, float), or None
-        With others.
-    seconds, pool_seconds : float or None
+        Agreement with others. seconds, pool_seconds : float or None
         Median time between annotations, and its median over raters.
     bias : ndarray, shape (n_classes,)
     own, pool : Annotations
     differences : tuple of Disagreement
-        Most certain first.
-    n_differences : int
-        Such annotations, of which ``differences`` are the first; a case that the rater repeated may have several.
+        Annotations that differ from the others, the most certain first. n_differences : int
+        Number of such annotations, of which ``differences`` are the first; a case that the rater repeated may have
+        several.
     over_time : Drift or None
     why_not_over_time : str
     flags : tuple of (str, str)
-        Titles and evidence.
+        Titles and evidence of the flags.
     level : float
     """
 
@@ -136,32 +136,33 @@ def report_card(
     n_windows: int = 8,
     seed: int = 0,
 ) -> ReportCard:
-    """The data of one rater's page.
+    """Collect the data of one rater's page.
 
     Parameters
     ----------
     table, found : RaterTable, FlaggedRaters
-        Of `monitor`, and of `flag_raters` of it, which has accuracies and flags.
+        Results of `monitor`, and of `flag_raters` for it, which has accuracies and flags.
     rater : str
     certain : float
         Probability from which the others count as certain of a case.
     most : int
-        Differences that are listed.
+        Largest number of differences that are listed.
     chart, false_alarm, n_windows, seed
         See `core.raters.drift.drift_of`.
 
     Raises
     ------
     NotFoundError
-        There is no rater of that name.
+        The rater is unknown.
     """
     if rater not in table.raters:
-        raise NotFoundError(f"There is no rater {rater!r} in these data.")
+        raise NotFoundError(f"Unknown rater {rater!r} in these data.")
     place, panel = table.raters.index(rater), table.panel
     rows = panel.of(place)
     clear, wrong = _clear_and_wrong(panel, rows, certain)
     named = found.acceptable.own_classes
-    wrong = wrong[: wrong.size * named]  # else what the others are certain of is not the class of that name
+    # Otherwise the class that the others are certain of is not the class of that name.
+    wrong = wrong[: wrong.size * named]
     how = {"kind": chart, "false_alarm": false_alarm, "n_windows": n_windows, "level": table.level, "seed": seed}
     return ReportCard(
         rater,
@@ -186,13 +187,13 @@ def report_card(
 
 
 def _by_class(panel: Panel, place: int, named: bool, level: float) -> tuple[Answers, Answers]:
-    """Annotations on each class of the rater and of the pool; empty tables if the classes are not those named."""
+    """Compute annotations on each class of the rater and of the pool; empty if the classes are not those named."""
     own = panel.expected_answers(place) * named
     return _answers(own, level), _answers(np.maximum(panel.pool - own, 0) * named, level)
 
 
 def _judged(found: FlaggedRaters, place: int) -> tuple[_Triple | None, _Triple | None, str, str, str]:
-    """Accuracy of the rater and of the pool, who judges, and of ordered classes what is said instead of accuracies."""
+    """Return accuracies of the rater and the pool, the judge, and the descriptions for ordered classes instead."""
     rates, judge, following = found.acceptable.accuracy, found.acceptable.judge_of(place), found.following
     if following is not None:
         return None, None, judge, following.said(place), following.shift(place)
@@ -200,14 +201,14 @@ def _judged(found: FlaggedRaters, place: int) -> tuple[_Triple | None, _Triple |
 
 
 def _clear_and_wrong(panel: Panel, rows: np.ndarray, certain: float) -> tuple[np.ndarray, np.ndarray]:
-    """Annotations on cases that the others are certain of, and those of another class, the most certain first."""
+    """Return annotations on cases that the others are certain of, and those that differ, the most certain first."""
     clear = rows[panel.judged[rows] & (panel.sure[rows] >= certain)]
     wrong = clear[panel.top[clear] != panel.dataset.answer[clear]]
     return clear, wrong[np.argsort(-panel.sure[wrong], kind="stable")]
 
 
 def _drift(panel: Panel, place: int, how: dict) -> tuple[Drift | None, str]:
-    """How the rater's accuracy changed, or why that cannot be told."""
+    """Compute the change of the rater's accuracy, or explain why it is not available."""
     try:
         return drift_of(panel, place, **how), ""
     except NotApplicableError as error:
@@ -215,12 +216,12 @@ def _drift(panel: Panel, place: int, how: dict) -> tuple[Drift | None, str]:
 
 
 def _pace(seconds: np.ndarray, place: int) -> tuple[float | None, float | None]:
-    """Seconds for a case, of this rater and of the middle one."""
+    """Return the seconds per case of this rater and of the median rater."""
     return _known(seconds[place]), _known(np.nanmedian(seconds)) if np.isfinite(seconds).any() else None
 
 
 def _answers(table: np.ndarray, level: float) -> Answers:
-    """Shares with Wilson's intervals on the expected annotations of their row."""
+    """Compute shares with Wilson's intervals on the expected annotations of their row."""
     from scipy.special import ndtri
 
     z = float(ndtri((1 + level) / 2))

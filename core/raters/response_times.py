@@ -1,4 +1,4 @@
-"""How raters work through their cases: how fast, and whether they repeat the previous annotation."""
+"""Speed of raters, and repetitions of the previous annotation."""
 
 from dataclasses import dataclass
 
@@ -9,37 +9,37 @@ from ..result_base import Result
 from ..thresholds import CLEAR_CASE
 from .leave_one_rater_out import Panel
 
-SITTING = 1800  # seconds without an annotation that end a sitting
+SITTING = 1800  # Seconds without an annotation that end a sitting.
 _DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ResponseTimes(Result):
-    """One entry for each rater; arrays of shape (n_raters,), NaN where undefined.
+    """Speed and repetitions of each rater; arrays of shape (n_raters,), NaN if undefined.
 
     Attributes
     ----------
     seconds : ndarray
         Median time between successive annotations of a sitting.
     n_gaps : ndarray of int64
-        Such times.
+        Number of such times.
     n_sittings : ndarray of int64
-        Runs of annotations without a longer pause; 0 where no time is known.
+        Number of runs of annotations without a longer pause; 0 if no time is known.
     why_no_speed, why_no_streaks : str
-        Why they are undefined for all raters; empty otherwise.
+        Reason why they are undefined for all raters; empty otherwise.
     p_fast : ndarray
         P(a rater this fast or faster | log medians of raters are normal): Student's t of this rater against the others.
     repeated : ndarray
         Share of annotations that equal the rater's previous one, both on cases that the others are certain of.
     expected : ndarray
-        The same for annotations of the rater on any two cases of the same classes.
+        Same share for annotations of the rater on any two cases of the same classes.
     n_turns : ndarray of int64
-        Successive annotations on cases that the others take for different classes.
+        Number of successive annotations on cases that the others assign to different classes.
     n_kept : ndarray of int64
-        How many of them are the same annotation nevertheless.
+        Number of these with the same annotation.
     p_kept : ndarray
         P(as many or more | as often as in any two of the rater's annotations on cases of different classes or, if that
-        is more, as the others keep theirs); 1 where there is nothing to judge.
+        is more, as the others keep theirs); 1 without data.
     """
 
     seconds: np.ndarray
@@ -62,7 +62,7 @@ class ResponseTimes(Result):
 
 
 def response_times(panel: Panel, sitting: int = SITTING, certain: float = CLEAR_CASE) -> ResponseTimes:
-    """Speed and streaks of every rater.
+    """Compute speed and repetitions of every rater.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def response_times(panel: Panel, sitting: int = SITTING, certain: float = CLEAR_
 def _no_order(panel: Panel) -> str:
     time = panel.time
     if time is None or not (time != MISSING_TIME).any():
-        return "undefined: no annotation has a time, so their order is not known"
+        return "undefined: no annotation has a time, so their order is unknown"
     return ""
 
 
@@ -90,7 +90,7 @@ def _speed(panel: Panel, sitting: int):
     n_raters = panel.dataset.n_raters
     nothing, none = np.full(n_raters, np.nan), np.zeros(n_raters, np.int64)
     if why := _no_order(panel):
-        return nothing, none, none, why.replace(", so their order is not known", ""), np.ones(n_raters)
+        return nothing, none, none, why.replace(", so their order is unknown", ""), np.ones(n_raters)
     rater, time = panel.dataset.rater[panel.order], panel.time[panel.order]
     known = time != MISSING_TIME
     rater, time = rater[known], time[known]
@@ -112,7 +112,7 @@ def _speed(panel: Panel, sitting: int):
 
 
 def _p_fast(seconds: np.ndarray, n_gaps: np.ndarray, least: int = 10) -> np.ndarray:
-    """Student's t of one log median against all others; 1 for medians of 0 or from few times, or with few raters."""
+    """Compute Student's t of one log median against all others; 1 for medians of 0, few times or few raters."""
     from scipy.special import stdtr
 
     p = np.ones(len(seconds))
@@ -129,10 +129,10 @@ def _p_fast(seconds: np.ndarray, n_gaps: np.ndarray, least: int = 10) -> np.ndar
 
 
 def _streaks(panel: Panel, certain: float):
-    """Successive annotations against pairs in any order, apart for equal and for different classes.
+    """Compare successive annotations with pairs in any order, separately for equal and for different classes.
 
-    Data that come sorted by class make honest raters repeat themselves; on cases of different classes they do not. Only
-    annotations on cases that the others are certain of tell which it is.
+    If data are sorted by class, honest raters repeat themselves, but not on cases of different classes. Only
+    annotations on cases that the others are certain of show the difference.
     """
     from scipy.special import betainc
 
@@ -158,12 +158,12 @@ def _streaks(panel: Panel, certain: float):
     rate_turn = np.divide(answers - cells, different, out=np.zeros(n_raters), where=different > 0)
     expected = np.divide((n - n_turns) * rate_same + n_turns * rate_turn, n, out=nothing.copy(), where=n > 0)
     repeated = np.divide(np.bincount(by, equal, n_raters), n, out=nothing.copy(), where=n > 0)
-    # Where the others are wrong about a turn, as they mostly are in data sorted by class, everybody keeps the class.
+    # If the others are wrong about a turn, which is frequent in data sorted by class, everybody keeps the class.
     usual = (n_kept.sum() - n_kept + 1) / (n_turns.sum() - n_turns + 2)
     usual = np.where(n_turns.sum() > n_turns, usual, 0.0)
     p = np.ones(n_raters)
     some = n_kept > 0
-    # P(X ≥ x) of a binomial; a rate of 0 cannot be, for the pair in hand is one of those counted.
+    # P(X ≥ x) of a binomial; the rate cannot be 0, because the current pair is one of those counted.
     p[some] = betainc(
         n_kept[some], n_turns[some] - n_kept[some] + 1, np.minimum(np.maximum(rate_turn, usual)[some], 1.0)
     )
@@ -171,7 +171,7 @@ def _streaks(panel: Panel, certain: float):
 
 
 def _pairs(rater: np.ndarray, key: np.ndarray, n_raters: int) -> np.ndarray:
-    """Ordered pairs of different annotations of a rater that have the same key, shape (n_raters,)."""
+    """Count ordered pairs of different annotations of a rater that have the same key, shape (n_raters,)."""
     both = np.stack([rater, key.astype(np.int64)])
     code = both[0] * (int(both[1].max(initial=0)) + 1) + both[1]
     unique, count = np.unique(code, return_counts=True)

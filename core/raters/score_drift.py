@@ -1,11 +1,11 @@
-"""Raters of scores over time: whose severity changed, when, and by how much.
+"""Drift of raters of scores: whose severity changed, when, and by how much.
 
 A rater's score less the others' of the same case, each less its own severity and weighted by its precision, does not
-depend on what the case is worth; so cases that become harder or better over time are no drift. In order of time,
-standardised, these differences are exchangeable for a stable rater, and the highest point of their sums less the mean
-has the distribution of the supremum of a Brownian bridge [Ploberger & Krämer, The CUSUM test with OLS residuals,
-Econometrica 60 (1992), 271-285]; with few differences the true chance is smaller. Alarms are Holm's over raters. Drift
-is of a rater against the others: one who stays while all others move stands out as much.
+depend on the true score of the case; so changes of the cases over time are not drift. In order of time, standardised,
+these differences are exchangeable for a stable rater, and the highest point of their sums less the mean has the
+distribution of the supremum of a Brownian bridge [Ploberger & Krämer, The CUSUM test with OLS residuals, Econometrica
+60 (1992), 271-285]; with few differences the true chance is smaller. Alarms are Holm's over raters. Drift is relative
+to the others: a rater who stays the same while all others change is found as well.
 """
 
 from dataclasses import dataclass
@@ -24,14 +24,14 @@ from .flags import FALSE_ALARMS
 from .score_raters import ScoreRaters, values_of
 
 N_WINDOWS = 8
-_Mean = tuple[float, float, float]  # with the ends of its interval
+_Mean = tuple[float, float, float]  # Each with the ends of its interval.
 _NO_CHANGE: tuple[None, None, None, None, None] = (None, None, None, None, None)
-_LEAST_SPREAD = 0.25  # of the median rater's, as a weight: nobody's score is taken for the truth
+_LEAST_SPREAD = 0.25  # Smallest variance as a share of the median rater's, so that no score counts as the truth.
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ScoreDrift(Result):
-    """One rater over time; arrays of shape (n_scores,) in order of time, in units of the scores where not said.
+    """Drift of one rater; arrays of shape (n_scores,) in order of time, in units of the scores unless stated.
 
     Attributes
     ----------
@@ -40,19 +40,20 @@ class ScoreDrift(Result):
     time : ndarray of int64
         Seconds since 1970-01-01 UTC.
     above : ndarray
-        The rater's score less what the others of the case make of it.
+        Rater's score less the estimate from the others of the case.
     chart : ndarray
         Sums of the standardised differences less their mean, over √n; without a unit. 0 at the end.
     p : float
-        Probability that a stable rater's chart reaches as far from 0, at most.
+        Largest probability that a stable rater's chart reaches as far from 0.
     change : int or None
-        Scores before the change, the median of its posterior; None where there is no alarm.
+        Number of scores before the change, the median of its posterior; None without an alarm.
     change_low, change_high : int or None
         Ends of its interval.
     before, after : tuple of float or None
         Mean of ``above`` before and after ``change``, each with the ends of its interval.
     windows : ndarray, shape (n_windows, 6)
-        Mean of ``above`` in stretches of as many scores, its ends, times of the first and the last score, and number.
+        Mean of ``above`` in windows of equal numbers of scores, its ends, times of the first and the last score, and
+        number.
     """
 
     annotation: np.ndarray
@@ -73,20 +74,21 @@ class ScoreDrift(Result):
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class ScoreDrifts(Result):
-    """All raters of scores over time.
+    """Drift of all raters of scores.
 
     Attributes
     ----------
     raters : tuple of str
     each : tuple of ScoreDrift or None
-        None where fewer than `FEWEST` dated scores stand beside others.
+        Drift of each rater; None with fewer than `FEWEST` dated scores on cases of others.
     p : ndarray, shape (n_raters,)
-        NaN likewise.
+        P-value of each rater; NaN likewise.
     alarm : ndarray of bool, shape (n_raters,)
-        Whether severity changed, at a family-wise level: ``false_alarms`` that any stable rater is among them.
+        True if severity changed, at a family-wise level: ``false_alarms`` is the probability that any stable rater is
+        included.
     false_alarms, level : float
     n_undated : int
-        Scores left out because their time is unknown.
+        Number of scores left out because their time is unknown.
     """
 
     raters: tuple[str, ...]
@@ -100,17 +102,17 @@ class ScoreDrifts(Result):
     TABLES = ("raters",)
 
     def words(self, rater: int, digits: int = 2) -> str:
-        """What is said of one rater, in a sentence. Not escaped.
+        """Describe the drift of one rater in a sentence. Not escaped.
 
         Parameters
         ----------
         rater : int
         digits : int
-            After the point of scores.
+            Number of decimals of scores.
         """
         found = self.each[rater]
         if found is None:
-            return f"{self.raters[rater]} has too few dated scores beside others"
+            return f"{self.raters[rater]} has too few dated scores on cases of others"
         if found.before is None or found.after is None:
             return f"{self.raters[rater]} shows no change of severity"
         moved = found.after[0] - found.before[0]
@@ -120,7 +122,7 @@ class ScoreDrifts(Result):
         )
 
     def day(self, rater: int) -> str | None:
-        """Day of the first score after the change; None without an alarm."""
+        """Return the day of the first score after the change; None without an alarm."""
         found = self.each[rater]
         if found is None or found.change is None:
             return None
@@ -145,30 +147,29 @@ class ScoreDrifts(Result):
 def score_drifts(
     dataset: Dataset, raters: ScoreRaters, *, false_alarms: float = FALSE_ALARMS, level: float = 0.95
 ) -> ScoreDrifts:
-    """Whether the severity of each rater changed over time.
+    """Test whether the severity of each rater changed over time.
 
     Parameters
     ----------
     dataset : Dataset
-        Of scores, or of ordered classes, with times.
+        Dataset of scores, or of ordered classes, with times.
     raters : ScoreRaters
-        Of the same data.
-    false_alarms : float
-        P(any stable rater has an alarm), at most.
+        Severities from the same data. false_alarms : float
+        Largest probability that any stable rater has an alarm.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
 
     Raises
     ------
     NotApplicableError
-        There are no times.
+        The data have no times.
     InputError
         A share is out of range.
     """
     check_level(level)
     check_level(false_alarms)
     if dataset.time is None:
-        raise NotApplicableError("These scores have no times, so nothing can be followed over time.")
+        raise NotApplicableError("Cannot compute drift: these scores have no times.")
     above, variance = _beside_others(dataset, raters)
     known = np.isfinite(above)
     dated = known & (dataset.time != MISSING_TIME)
@@ -193,7 +194,7 @@ def score_drifts(
 
 
 def _beside_others(dataset: Dataset, raters: ScoreRaters) -> tuple[np.ndarray, np.ndarray]:
-    """Each score less what the case's other scores make of it, and the variance of that; NaN of a score alone."""
+    """Return each score less the estimate from the case's other scores, and its variance; NaN for a single score."""
     usual = raters.median_spread
     spread = np.where(np.isfinite(raters.spread), raters.spread, usual)
     own = np.maximum(spread, _LEAST_SPREAD * usual)[dataset.rater] ** 2
@@ -212,7 +213,7 @@ def _beside_others(dataset: Dataset, raters: ScoreRaters) -> tuple[np.ndarray, n
 
 
 def _chart(above: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, float]:
-    """Sums of standardised differences in their order, and the chance of one as far from 0 of a stable rater."""
+    """Compute sums of standardised differences in order, and P(a stable rater's sum is as far from 0)."""
     from scipy.special import kolmogorov
 
     weight = 1 / variance
@@ -226,10 +227,9 @@ def _chart(above: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, float]:
 
 
 def _change(above: np.ndarray, variance: np.ndarray, level: float) -> tuple[int, int, int, _Mean, _Mean]:
-    """Place of the one change with its interval, and the means before and after it with theirs.
+    """Find the place of the one change with its interval, and the means before and after it with theirs.
 
-    Every place is as likely before seeing the scores, priors of the two means are flat, their scale is that of the best
-    place.
+    The priors of the place and of the two means are flat; the scale of the means is that of the best place.
     """
     weight = 1 / variance
     first, sums = np.cumsum(weight)[:-1], np.cumsum(weight * above)[:-1]
@@ -246,7 +246,7 @@ def _change(above: np.ndarray, variance: np.ndarray, level: float) -> tuple[int,
 
 
 def _mean(values: np.ndarray, level: float) -> _Mean:
-    """Mean with its t interval; of one value the ends are NaN."""
+    """Compute the mean with its t interval; the ends for one value are NaN."""
     from scipy.special import stdtrit
 
     mean, n = float(values.mean()), values.size

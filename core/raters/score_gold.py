@@ -1,4 +1,4 @@
-"""Raters of scores against gold: by how much each scores above the known score, and how far off."""
+"""Raters of scores against gold: bias and error of each rater's scores."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,11 +20,11 @@ class ScoreGold(Result):
     ----------
     raters : tuple of str
     n : ndarray of int64
-        Scores of each on such cases.
+        Number of scores of each on such cases.
     bias, bias_low, bias_high : ndarray
         Mean of score − gold and its t interval; NaN without a score, ends NaN with one.
     error, error_low, error_high : ndarray
-        Mean of |score − gold|, likewise; its ends are not below 0.
+        Mean of |score − gold|, with its interval; its ends are not below 0.
     level : float
     """
 
@@ -41,16 +41,16 @@ class ScoreGold(Result):
     TABLES = ("raters",)
 
     def words(self, digits: int = 2) -> str:
-        """Who is surely off from the known scores, farthest first; nobody where none is. Not escaped.
+        """Describe who is clearly off from the known scores, largest first; nobody if there is none. Not escaped.
 
         Parameters
         ----------
         digits : int
-            After the point of scores.
+            Number of decimals of scores.
         """
         sure = np.flatnonzero((self.bias_low > 0) | (self.bias_high < 0))
         if not sure.size:
-            return "No rater surely scores above or below the known scores"
+            return "No rater clearly scores above or below the known scores"
         one = int(sure[np.argmax(np.abs(self.bias[sure]))])
         ends = sorted(abs(end) for end in (self.bias_low[one], self.bias_high[one]))
         side = "lower" if self.bias[one] < 0 else "higher"
@@ -65,21 +65,21 @@ class ScoreGold(Result):
 
 
 def score_gold(dataset: Dataset, gold: Mapping[str, float] | None = None, *, level: float = 0.95) -> ScoreGold:
-    """How far the scores of each rater lie from known scores.
+    """Compute the difference of each rater's scores from known scores.
 
     Parameters
     ----------
     dataset : Dataset
-        Of scores by raters who are told apart.
+        Dataset of scores by identified raters.
     gold : mapping of str to float, optional
-        The known score by case; cases that are not in the data are left out. Those of the dataset where not given.
+        Known score by case; cases that are not in the data are left out. Known scores of the dataset if omitted.
     level : float
-        Of the intervals, 0 to 1: cases are a sample, the raters are these.
+        Confidence level of the intervals, 0 to 1; cases are a sample, and raters are fixed.
 
     Raises
     ------
     NotApplicableError
-        The annotations are no scores or are anonymous, or no case of theirs has a known score.
+        The annotations are not scores or are anonymous, or no case with scores has a known score.
     InputError
         A known score is not finite, or the level is out of range.
     """
@@ -87,14 +87,14 @@ def score_gold(dataset: Dataset, gold: Mapping[str, float] | None = None, *, lev
 
     check_level(level)
     if dataset.kind != "score" or not dataset.raters_identified:
-        raise NotApplicableError("Bias and error against gold are of scores by raters who are told apart.")
+        raise NotApplicableError("Cannot compute bias and error against gold: this needs scores by identified raters.")
     if gold is None:
         if dataset.gold_scores is None:
             raise NotApplicableError("No case has a known score.")
         known = dataset.gold_scores
     else:
         if any(not np.isfinite(value) for value in gold.values()):
-            raise InputError("A known score is not finite.", "Give a number for each case, or leave the case out.")
+            raise InputError("A known score is not finite.", "Use a number for each case, or leave the case out.")
         known = np.array([gold.get(case, np.nan) for case in dataset.cases], np.float64)
     off = dataset.score - known[dataset.case_of_annotation]
     told = np.isfinite(off)

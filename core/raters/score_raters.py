@@ -1,15 +1,15 @@
-"""Raters of scores: how far each scores above the average rater, and how far scores scatter about those of the case.
+"""Raters of scores: how far each scores above the average rater, and how much scores scatter around those of the case.
 
 Ordered classes count as scores 0, 1, 2, …: a step from one class to the next is one.
 
     y = μ_case + δ_rater + ε,  μ ~ N(m, τ²),  δ ~ N(0, ω²),  ε ~ N(0, σ²_rater).
 
 Severity is δ less its mean over raters, spread is σ. Given the variances, μ and δ are jointly normal: cases are summed
-out and what is left is one system in the raters. Variances follow by restricted fixed-point steps, each the sum of
-squares over its effective degrees of freedom [Harville, Maximum likelihood approaches to variance component estimation,
-JASA 72 (1977), 320-338]. As weights of scores the variances of raters are shrunk towards each other, as moderated
-variances are [Smyth, Linear models and empirical Bayes methods, Statistical Applications in Genetics and Molecular
-Biology 3 (2004), article 3]; what is reported of a rater is not.
+out, which leaves one system in the raters. Variances follow by restricted fixed-point steps, each the sum of squares
+over its effective degrees of freedom [Harville, Maximum likelihood approaches to variance component estimation, JASA 72
+(1977), 320-338]. As weights of scores the variances of raters are shrunk towards each other, as moderated variances are
+[Smyth, Linear models and empirical Bayes methods, Statistical Applications in Genetics and Molecular Biology 3 (2004),
+article 3]; reported values are not.
 """
 
 from collections.abc import Callable
@@ -28,11 +28,11 @@ from ..text import number, plural, with_interval
 
 MOST_RATERS = 1000
 _STEPS, _CLOSE = 500, 1e-8
-_FLOOR = 1e-10  # of a variance, as a share of that of all scores
-_LEAST_FREEDOM = 1.0  # of a rater's scores, for anything to be said of the rater
-_MOST_PRIOR = 1e6  # degrees of freedom of the common spread, where raters do not differ in theirs
+_FLOOR = 1e-10  # Smallest variance, as a share of that of all scores.
+_LEAST_FREEDOM = 1.0  # Smallest number of degrees of freedom of a rater's scores for an estimate.
+_MOST_PRIOR = 1e6  # Degrees of freedom of the common spread if raters have the same.
 _CHUNK = 4096
-_LEAST_SHARED = 10  # cases with others, for a correlation with these
+_LEAST_SHARED = 10  # Smallest number of cases with others for a correlation with these.
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -43,31 +43,30 @@ class ScoreRaters(Result):
     ----------
     raters : tuple of str
     n : ndarray of int64, shape (n_raters,)
-        Scores of each.
-    shared : ndarray of int64, shape (n_raters,)
-        Cases of each that others scored too.
+        Number of scores of each. shared : ndarray of int64, shape (n_raters,)
+        Number of cases of each that others scored, too.
     severity, severity_low, severity_high : ndarray, shape (n_raters,)
-        How far a rater scores above the average rater, and the ends of its interval; negative is below. NaN where the
+        Mean difference of a rater from the average rater, and the ends of its interval; negative is below. NaN if the
         rater shares no case with anybody, or too few.
     spread, spread_low, spread_high : ndarray, shape (n_raters,)
-        Standard deviation of a rater's scores about the case's score and the rater's own level; NaN as above.
+        Standard deviation of a rater's scores around the case's score and the rater's own level; NaN as above.
     severe, erratic : ndarray of bool, shape (n_raters,)
-        Whether severity differs from 0, and whether spread is above that of the median rater, at a family-wise level:
-        5% that any honest rater is among them.
+        True if severity differs from 0, and if spread is above that of the median rater, at a family-wise level: the
+        probability that any honest rater is included is 5%.
     p_severe, p_erratic : ndarray, shape (n_raters,)
-        Chance of a severity as far from 0, and of a spread as large, from a rater like the others; NaN as above.
+        Probability of a severity as far from 0, and of a spread as large, for a rater like the others; NaN as above.
     with_others, with_others_low, with_others_high : ndarray, shape (n_raters,)
         Correlation, over cases, of a rater's scores with the mean of the others' less their severity, and the ends of
-        its interval. NaN below `_LEAST_SHARED` cases, and where one of the two does not vary; 1 and -1 have no ends.
+        its interval. NaN below `_LEAST_SHARED` cases, and if one of the two does not vary; 1 and -1 have no ends.
     attainable : ndarray, shape (n_raters,)
-        The same correlation of a rater without any scatter: the others' mean is not the case's score. NaN as above.
+        Same correlation for a rater without any scatter, which is below 1 because the others' mean differs from the
+        case's score. NaN as above.
     against : ndarray of bool, shape (n_raters,)
-        Whether that correlation is below 0, at a family-wise level as above.
+        True if that correlation is below 0, at a family-wise level as above.
     mean : float
         Mean of the cases' scores, m.
     between_cases, between_raters : float
-        τ and ω.
-    level : float
+        Standard deviations τ and ω. level : float
     converged : bool
     """
 
@@ -103,22 +102,22 @@ class ScoreRaters(Result):
         return float(np.nanmedian(self.spread))
 
     def words(self, digits: int = 2) -> str:
-        """Who stands out, in a few sentences; nobody where none does so clearly. Not escaped.
+        """Describe who stands out, in a few sentences; nobody if no rater clearly does. Not escaped.
 
         Parameters
         ----------
         digits : int
-            After the point of scores.
+            Number of decimals of scores.
         """
         return ". ".join(self.sentences(digits))
 
     def sentences(self, digits: int = 2) -> tuple[str, ...]:
-        """The same one by one, without the point at their ends: names of raters may hold points, too.
+        """Return these sentences one by one without full stops, because names of raters may contain full stops, too.
 
         Parameters
         ----------
         digits : int
-            After the point of scores.
+            Number of decimals of scores.
         """
         said = [self._against()] if self.against.any() else []
         if self.severe.any():
@@ -140,20 +139,20 @@ class ScoreRaters(Result):
         return tuple(said) or ("No rater clearly scores above or below the others, or scatters more",)
 
     def _against(self) -> str:
-        """Whose scores fall where the others' rise. Of two raters, neither alone runs the other way."""
+        """Return raters whose scores fall if the others' rise. With two raters, neither alone is reversed."""
         one = int(np.argmin(np.where(self.against, self.with_others, 2.0)))
         low, high = (None if np.isnan(end) else end for end in (self.with_others_low[one], self.with_others_high[one]))
         found = with_interval(self.with_others[one], low, high)
         n, judged = int(self.against.sum()), int(np.isfinite(self.with_others).sum())
         if 2 * n >= judged:
             return (
-                f"{self.raters[one]}'s scores fall where those of others rise (correlation {found}): some read the "
-                "scale the other way round, and the scores do not tell who"
+                f"{self.raters[one]}'s scores fall as those of others rise (correlation {found}): some raters reverse "
+                "the scale, but it is unknown who"
             )
         more = f"; so do those of {plural(n - 1, 'other rater')}" if n > 1 else ""
         return (
-            f"{self.raters[one]}'s scores fall where those of the others rise (correlation {found}), as if the scale "
-            f"ran the other way{more}"
+            f"{self.raters[one]}'s scores fall as those of the others rise (correlation {found}), as if the scale were "
+            f"reversed{more}"
         )
 
     def _columns(self, table: str, most: int | None) -> Columns:
@@ -171,26 +170,26 @@ def score_raters(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> ScoreRaters:
-    """Severity and spread of the raters who share cases with others.
+    """Estimate severity and spread of the raters who share cases with others.
 
     Parameters
     ----------
     dataset : Dataset
-        Of scores, or of ordered classes, by raters who are told apart.
+        Dataset of scores, or of ordered classes, by identified raters.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     token, progress
-        See `core.runtime.chunks.map_chunks`; progress is that of the logarithm of what still moves.
+        See `core.runtime.chunks.map_chunks`; progress is that of the logarithm of the last change.
 
     Raises
     ------
     NotApplicableError
-        The annotations are neither scores nor ordered classes, are anonymous, or no case has scores of two raters, or
-        too few have.
+        The annotations are neither scores nor ordered classes, are anonymous, or no case, or too few, have scores of
+        two raters.
     InputError
         All scores are equal, or the level is out of range.
     LimitError
-        There are more than `MOST_RATERS` raters.
+        The data have more than `MOST_RATERS` raters.
     """
     check_level(level)
     table = _table(dataset)
@@ -211,7 +210,7 @@ def score_raters(
 
 
 def values_of(dataset: Dataset) -> np.ndarray:
-    """Scores, or of ordered classes their places 0, 1, 2, …; shape (n_annotations,)."""
+    """Return scores, or places 0, 1, 2, … of ordered classes; shape (n_annotations,)."""
     return dataset.score if dataset.kind == "score" else dataset.answer.astype(np.float64)
 
 
@@ -230,31 +229,35 @@ class _Table:
 
 def _table(dataset: Dataset) -> _Table:
     if dataset.kind != "score" and not dataset.ordinal:
-        raise NotApplicableError("Severity and spread need scores or ordered classes; these annotations have no order.")
+        raise NotApplicableError("Cannot estimate severity: these annotations are neither scores nor ordered classes.")
     if not dataset.raters_identified:
-        raise NotApplicableError("The scores are anonymous, so raters cannot be told apart.")
+        raise NotApplicableError("Cannot estimate severity: the scores are anonymous.")
     case, rater = dataset.case_of_annotation.astype(np.int64), dataset.rater.astype(np.int64)
     shared = raters_per_case(dataset)[case] >= 2
     if not shared.any():
-        raise NotApplicableError("No case has scores of two raters, so raters cannot be compared.")
+        raise NotApplicableError(
+            "Cannot estimate severity: no case has scores of two raters. Add scores to some cases."
+        )
     used, codes = np.unique(rater[shared], return_inverse=True)
     if used.size > MOST_RATERS:
-        raise LimitError(f"Severity of {plural(int(used.size), 'rater')} was asked for; {MOST_RATERS:,} are the most.")
+        raise LimitError(
+            f"Severity can be estimated for at most {MOST_RATERS:,} raters; these data have {int(used.size)}."
+        )
     score = values_of(dataset)[shared]
     middle, unit = float(score.mean()), float(score.std())
     if unit == 0:
-        raise InputError("All scores are equal.", "Raters can be compared only where scores differ.")
+        raise InputError("Cannot estimate severity: all scores are equal.", "Use scores that differ.")
     places, row = np.unique(case[shared], return_inverse=True)
     lowest, highest = np.full(len(places), np.inf), np.full(len(places), -np.inf)
     np.minimum.at(lowest, row, score)
     np.maximum.at(highest, row, score)
     if (lowest == highest).all():
-        raise NotApplicableError("No two scores of a case differ, so nothing tells raters apart.")
+        raise NotApplicableError("Cannot estimate severity: no two scores of a case differ.")
     return _Table(row, codes, (score - middle) / unit, used, middle, unit, len(places))
 
 
 class _Fit:
-    """Variances and what follows from them."""
+    """Variances and the estimates that follow from them."""
 
     def __init__(self, table: _Table) -> None:
         self.table = table
@@ -262,7 +265,7 @@ class _Fit:
         self.tau2, self.omega2 = 0.5, 0.1
         self.sigma2 = np.full(len(table.used), 0.4)
         self.freedom = np.ones(len(table.used))
-        self.own = self.sigma2  # of each rater's scores alone
+        self.own = self.sigma2  # Variances of each rater's own scores.
         self.prior_freedom = 1.0
         self.delta = np.zeros(len(table.used))
         self.covariance: np.ndarray = np.eye(len(table.used))
@@ -270,16 +273,16 @@ class _Fit:
         self.right = self.delta
 
     def variances(self) -> np.ndarray:
-        """All of them, to see whether they still move."""
+        """Return all variances, to check convergence."""
         return np.array([self.tau2, self.omega2, *self.sigma2])
 
     def step(self) -> None:
-        """Cases and raters given the variances, then the variances given these."""
+        """Update cases and raters given the variances, then the variances given these."""
         from scipy.sparse import csr_matrix
 
         t, n_raters = self.table, len(self.table.used)
         weight = 1 / self.sigma2[t.rater]
-        w = csr_matrix((weight, (t.case, t.rater)), shape=(t.n_cases, n_raters))  # scores of one cell are summed
+        w = csr_matrix((weight, (t.case, t.rater)), shape=(t.n_cases, n_raters))  # Scores of one cell are summed.
         precision = 1 / self.tau2 + np.asarray(w.sum(axis=1)).ravel()
         share = csr_matrix(w.multiply(1 / precision[:, None]))
         off = t.score - self.m
@@ -306,7 +309,7 @@ class _Fit:
         self.omega2 = max(float(self.delta @ self.delta) / known, _FLOOR)
 
     def _covariances(self, share) -> tuple[np.ndarray, np.ndarray]:
-        """Of each case's score by the uncertainty of raters, and of each score's case with its rater."""
+        """Compute covariances of each case's score by the uncertainty of raters, and of each score's case and rater."""
         t = self.table
         of_case, with_rater = np.empty(t.n_cases), np.empty(len(t.case))
         for start, stop in chunk_ranges(t.n_cases, _CHUNK):
@@ -317,10 +320,11 @@ class _Fit:
         return of_case, with_rater
 
     def _told(self, precision: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Degrees of freedom that each rater's variance is known with: 2 σ⁴ over its variance by Fisher information.
+        """Compute the degrees of freedom of each rater's variance: 2 σ⁴ over its variance by Fisher information.
 
-        That of all variances of raters and of τ² together, ½ tr(P V_j P V_k), case by case; one is gone for δ. Scores
-        less the case's mean hold the errors of the others, too, so these are fewer than there are residuals.
+        The information is that of all variances of raters and of τ² together, ½ tr(P V_j P V_k), case by case, less one
+        for δ. Scores less the case's mean contain the errors of the others, too, so these are fewer than the number of
+        residuals.
         """
         from scipy.sparse import csr_matrix
 
@@ -344,13 +348,13 @@ class _Fit:
         return np.maximum(found, 1e-3)
 
     def _moderate(self, s2: np.ndarray) -> None:
-        """Variances of the raters, shrunk towards a common one as far as they are alike (Smyth 2004, section 6.2)."""
+        """Shrink variances of the raters to a common one as far as they are similar (Smyth 2004, section 6.2)."""
         from scipy.special import digamma, polygamma
 
         d = self.freedom
         s2 = self.own = np.maximum(s2, _FLOOR)
         told = d >= _LEAST_FREEDOM
-        if told.sum() <= 2:  # two raters do not tell how alike raters are
+        if told.sum() <= 2:  # Two raters do not show how similar raters are.
             self.prior_freedom = 0.0
             self.sigma2 = np.where(told | ~told.any(), s2, s2[told].mean() if told.any() else 1.0)
             return
@@ -363,7 +367,7 @@ class _Fit:
 
 
 def _inverse_trigamma(value: float) -> float:
-    """X with trigamma(x) = value, by Newton on 1/trigamma (Smyth 2004, appendix)."""
+    """Return x with trigamma(x) = value, by Newton on 1/trigamma (Smyth 2004, appendix)."""
     from scipy.special import polygamma
 
     if value > 1e7:
@@ -386,13 +390,13 @@ def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged:
 
     n = len(table.used)
     contrast = np.eye(n) - 1 / n
-    alone = np.linalg.inv(fit.system)  # of raters as they are, not as of one crowd: generalised least squares
+    alone = np.linalg.inv(fit.system)  # Raters are fixed instead of one population: generalised least squares.
     severity = contrast @ alone @ fit.right
     error = np.sqrt(np.maximum(np.diag(contrast @ alone @ contrast), 0))
     told = fit.freedom >= _LEAST_FREEDOM
     if not told.any():
-        raise NotApplicableError("There are too few scores of cases with two raters to tell raters apart.")
-    # Neither is shrunk: intervals of shrunk ones hold too seldom where few raters tell how alike raters are.
+        raise NotApplicableError("Cannot estimate severity: too few cases have scores of two raters.")
+    # Neither is shrunk, because intervals of shrunk values have too low coverage with few raters.
     freedom = np.where(told, fit.freedom, np.nan)
     severity, spread = np.where(told, severity, np.nan), np.where(told, np.sqrt(fit.own), np.nan)
     tail, family = (1 - level) / 2, 0.05 / n
@@ -433,7 +437,7 @@ def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged:
         every(least),
         every(most),
         every(attainable),
-        flagged((against < 0) | (np.isnan(against) & (together < 0))),  # -1 has no end
+        flagged((against < 0) | (np.isnan(against) & (together < 0))),  # -1 has no end.
         table.middle + table.unit * fit.m,
         float(np.sqrt(fit.tau2)) * table.unit,
         float(np.sqrt(fit.omega2)) * table.unit,
@@ -443,17 +447,17 @@ def _result(dataset: Dataset, table: _Table, fit: _Fit, level: float, converged:
 
 
 def _with_others(table: _Table, fit: _Fit, severity: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Correlation of each rater with the weighted mean of the others over cases, their number, and the most attainable.
+    """Correlate each rater with the weighted mean of the others over cases, with the number and the most attainable.
 
-    Several scores of a rater for a case count as their mean; others count by their precision, less their severity. Of
-    what varies in the others' mean of a case, τ² / (τ² + 1 / precision) is the case.
+    Several scores of a rater for a case count as their mean; others count by their precision, less their severity. The
+    share of the case in the variance of the others' mean is τ² / (τ² + 1 / precision).
     """
     level = np.where(np.isfinite(severity), severity, fit.delta)
     weight = 1 / fit.sigma2[table.rater]
     cell, row = np.unique(table.case * len(table.used) + table.rater, return_inverse=True)
     of_case, of_rater = np.divmod(cell, len(table.used))
     own_weight: np.ndarray = np.bincount(row, weight)
-    own = np.bincount(row, weight * (table.score - level[table.rater]))  # times its weight
+    own = np.bincount(row, weight * (table.score - level[table.rater]))  # Error times its weight.
     left = np.bincount(of_case, own_weight)[of_case] - own_weight
     others = (np.bincount(of_case, own)[of_case] - own) / left
     found, shared = np.full(len(table.used), np.nan), np.zeros(len(table.used))

@@ -4,14 +4,14 @@ Under a fit, over the common cases of raters j and l, ``e_i = Σ_z P(z_i) Σ_k �
 ``r_jl = Σ_i [1(y_ij = y_il) − e_i] / √Σ_i v_i`` and ``corr_jl = Σ_i (1(y_ij = y_il) − e_i) / Σ_i (1 − e_i)``, 1 on the
 diagonal. ``n_eff = n² / Σ_jl max(corr_jl, 0)``: how many independent raters these are worth.
 
-Of raters who say the same as if they copied (`core.models.families`) one annotation a case takes part in the fit, drawn
-by the seed. Else two who share errors bend P(z) towards themselves, are taken for right, and the pairs of all others
-seem to share errors. Where pairs are found, the two raters who say the same most beyond the product of agreements are
-taken for such a family as well, as long as fewer pairs are then left that are of no family.
+If raters agree as if they copied each other (`core.models.families`), only one of their annotations per case is used in
+the fit, drawn by the seed. Otherwise two who share errors bias P(z) towards themselves, count as correct, and the pairs
+of all others seem to share errors. If pairs are found, the two raters who agree most beyond the product of agreements
+are treated as such a family as well, as long as this leaves fewer pairs that are in no family.
 
-The probability of r by chance comes from annotations that the fit makes up, on the same cases by the same raters, with
-the truth inferred anew from each: a normal tail with the mean and spread of r over them, Benjamini-Hochberg over pairs.
-Machines take no part in the fit: their θ are by EM from the P(z) that people's annotations give.
+The probability of r by chance comes from annotations simulated from the fit, on the same cases by the same raters, with
+the truth inferred again from each: a normal tail with the mean and spread of r over them, Benjamini-Hochberg over
+pairs. AI raters are not used in the fit: their θ are by EM from the P(z) of people's annotations.
 """
 
 from collections.abc import Callable
@@ -41,28 +41,28 @@ _ROUNDS = 60
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class SharedErrors(Result):
-    """Every pair of raters; arrays of shape (n_raters, n_raters), NaN for pairs with fewer than `LEAST_CASES` cases.
+    """Shared errors of every pair of raters; (n_raters, n_raters), NaN for pairs with fewer than `LEAST_CASES` cases.
 
     Attributes
     ----------
     raters : tuple of str
     machine : ndarray of bool, shape (n_raters,)
-        Who took no part in the fit.
+        True for AI raters, who were not used in the fit.
     n_common : ndarray of int64
     residual : ndarray
         r, in standard deviations of independent raters.
     correlation : ndarray
-        Share of the possible agreement beyond what is expected; 1 on the diagonal.
+        Share of the possible agreement beyond the expected one; 1 on the diagonal.
     p : ndarray
         P(r by chance), one-sided.
     shares : ndarray of bool
-        Pairs that share errors at the false discovery rate ``q``.
+        True for pairs that share errors at the false discovery rate ``q``.
     q : float
     n_effective : float
-        Of the people; pairs that cannot be told count as independent.
+        Effective number of people; unknown pairs count as independent.
     n_people : int
     n_untold : int
-        Pairs of people with too few common cases.
+        Number of pairs of people with too few common cases.
     """
 
     raters: tuple[str, ...]
@@ -96,7 +96,7 @@ class SharedErrors(Result):
         }
 
     def pairs(self) -> list[tuple[int, int]]:
-        """Pairs that share errors, the most first."""
+        """Return pairs that share errors, sorted by size, largest first."""
         first, second = np.nonzero(np.triu(self.shares, 1))
         order = np.argsort(-self.correlation[first, second], kind="stable")
         return [(int(first[place]), int(second[place])) for place in order]
@@ -111,19 +111,19 @@ def shared_errors(
     seed: int = 0,
     token: CancelToken | None = None,
 ) -> SharedErrors:
-    """Which raters share errors beyond what their accuracy explains.
+    """Find raters who share errors beyond what their accuracy explains.
 
     Parameters
     ----------
     dataset : Dataset
-        One class an annotation, raters identified; of many raters `MOST_RATERS`: machines, then those with most
-        annotations.
+        Dataset with one class per annotation and identified raters; if there are many, `MOST_RATERS` are used: AI
+        raters, then those with most annotations.
     machines : tuple of str
-        Raters who take no part in the fit.
+        Names of AI raters, who are not used in the fit.
     q : float
         False discovery rate over pairs.
     n_replicates : int
-        Datasets that the fit makes up.
+        Number of datasets simulated from the fit.
     seed : int
     token : CancelToken, optional
 
@@ -135,17 +135,21 @@ def shared_errors(
     """
     check_whole(n_replicates, "The number of replicates", 20)
     if dataset.kind != "class" or not dataset.raters_identified or dataset.n_classes < 2:
-        raise NotApplicableError("Shared errors need one class per annotation, two classes, and raters with names.")
+        raise NotApplicableError(
+            "Cannot determine shared errors: this needs one class per annotation, two classes, and raters with names."
+        )
     raters = _chosen(dataset, set(machines))
     said = _matrix(dataset, dataset, raters)
     here = said >= 0
     n_common = here.T.astype(float) @ here
     told = (n_common >= LEAST_CASES) & ~np.eye(len(raters), dtype=bool)
     if not told.any():
-        raise NotApplicableError(f"No two raters have {LEAST_CASES} cases in common.")
+        raise NotApplicableError(f"Cannot determine shared errors: no two raters share {LEAST_CASES} cases.")
     people = tuple(name for name in dataset.raters if name not in set(machines))
     if len(people) < _FEWEST_JUDGES:
-        raise NotApplicableError("Shared errors need three people: of two nobody can tell which one is wrong.")
+        raise NotApplicableError(
+            "Cannot determine shared errors: this needs three people, because with two it is unknown who is wrong."
+        )
     alone = dataset if len(people) == dataset.n_raters else dataset.select(raters=people)
 
     def with_families(family: np.ndarray) -> SharedErrors | None:
@@ -161,7 +165,7 @@ def shared_errors(
 
 
 def _explained(alone: Dataset, with_families: Callable[[np.ndarray], "SharedErrors | None"]) -> "SharedErrors | None":
-    """What is found with the families that leave the fewest pairs unexplained; None where too few are left to judge."""
+    """Choose the families that leave the fewest pairs unexplained; None if too few are left to judge."""
     family = families(alone)
     found = with_families(family)
     for one, two in _likest(alone) if found is not None else ():
@@ -177,18 +181,18 @@ def _explained(alone: Dataset, with_families: Callable[[np.ndarray], "SharedErro
 
 
 def _unexplained(found: SharedErrors, people: Dataset, family: np.ndarray) -> int:
-    """How many pairs share errors who are of no family."""
+    """Count the pairs that share errors and are in no family."""
     of = {name: int(family[place]) for place, name in enumerate(people.raters)}
     return sum(of.get(found.raters[one], -1 - one) != of.get(found.raters[two], -1 - two) for one, two in found.pairs())
 
 
 def can_judge(judging: Dataset, family: np.ndarray) -> bool:
-    """Whether the truth can be told from one annotation a case of each family: there are three, and cases with three.
+    """Return True if one annotation per case of each family identifies the truth: three families, and cases with three.
 
     Parameters
     ----------
     judging : Dataset
-        As `one_of_a_family` gives it.
+        Dataset from `one_of_a_family`.
     family : ndarray of int64, shape (n_raters,)
     """
     several = np.diff(judging.case_ptr) >= _FEWEST_JUDGES
@@ -196,7 +200,7 @@ def can_judge(judging: Dataset, family: np.ndarray) -> bool:
 
 
 def _likest(dataset: Dataset) -> list[tuple[int, int]]:
-    """Pairs of raters who say the same most beyond the product of agreements, at most `MOST_JOINED`."""
+    """Return the pairs of raters who agree most beyond the product of agreements, at most `MOST_JOINED`."""
     chosen, z, _ = pair_excess(dataset)
     first, second = np.triu_indices(chosen.size, 1)
     order = np.argsort(-np.nan_to_num(z[first, second], nan=-np.inf), kind="stable")[:MOST_JOINED]
@@ -207,7 +211,7 @@ def _found(
     dataset: Dataset, judging: Dataset, raters: np.ndarray, said: np.ndarray, told: np.ndarray, machines: set[str],
     q: float, n_replicates: int, seed: int, token: CancelToken | None,
 ) -> SharedErrors:  # fmt: skip
-    """Every pair of the chosen raters, the truth inferred from the annotations of ``judging``."""
+    """Compute every pair of the chosen raters, with the truth inferred from the annotations of ``judging``."""
     names = tuple(dataset.raters[rater] for rater in raters)
     machine = np.array([name in machines for name in names])
     truth, prevalence, theta = _fitted(dataset, judging, raters, said, machine, token)
@@ -236,7 +240,7 @@ def _found(
 
 
 def _effective(correlation: np.ndarray) -> float:
-    """n² / Σ max(corr, 0); pairs of whom nothing is known count as independent."""
+    """Compute n² / Σ max(corr, 0); unknown pairs count as independent."""
     n = len(correlation)
     return float(n * n / np.maximum(np.nan_to_num(correlation), 0.0).sum()) if n else 0.0
 
@@ -254,30 +258,29 @@ def _chosen(dataset: Dataset, machines: set[str]) -> np.ndarray:
 
 
 def _matrix(dataset: Dataset, some: Dataset, raters: np.ndarray) -> np.ndarray:
-    """The first class in ``some`` of the annotations, by cases and chosen raters of the data, -1 none."""
+    """Arrange the first class in ``some`` by cases and chosen raters of the data, -1 for none."""
     place = {dataset.raters[rater]: position for position, rater in enumerate(raters.tolist())}
     column = np.array([place.get(name, -1) for name in some.raters], np.int64)[some.rater]
     said = np.full((dataset.n_cases, raters.size), -1, np.int64)
-    kept = np.flatnonzero(column >= 0)[::-1]  # of several the first is written last
+    kept = np.flatnonzero(column >= 0)[::-1]  # The first of several must win, so it is written last.
     said[_rows(dataset, some)[some.case_of_annotation[kept]], column[kept]] = some.answer[kept]
     return said
 
 
 def _rows(dataset: Dataset, some: Dataset) -> np.ndarray:
-    """Where the cases of ``some`` stand in the data."""
+    """Return the positions of the cases of ``some`` in the data."""
     row = {case: place for place, case in enumerate(dataset.cases)}
     return np.array([row[case] for case in some.cases], np.int64)
 
 
 def one_of_a_family(dataset: Dataset, family: np.ndarray, seed: int) -> Dataset:
-    """The annotations without those beyond one a case of each family of raters; which stays is drawn.
+    """Keep one annotation per case of each family of raters, drawn by the seed.
 
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
-    family : ndarray of int64, shape (n_raters,)
-        As `core.models.families.families` gives it.
+        Dataset of single classes. family : ndarray of int64, shape (n_raters,)
+        Number of each rater's family, from `core.models.families.families`.
     seed : int
     """
     if not members(family):
@@ -300,7 +303,7 @@ def _fitted(
     machine: np.ndarray,
     token: CancelToken | None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """P(z) of each case by the people who judge, the prevalence, and θ[rater, true, annotated] of the chosen raters."""
+    """Fit P(z) of each case to the people who judge, the prevalence, and θ[rater, true, annotated] of chosen raters."""
     fit = DawidSkene("pooled").fit(judging, token=token)
     truth = np.tile(fit.prevalence, (dataset.n_cases, 1))
     truth[_rows(dataset, judging)] = fit.class_probability
@@ -315,9 +318,10 @@ def _fitted(
 
 
 def _of_machines(said: np.ndarray, truth: np.ndarray) -> np.ndarray:
-    """θ of machines by EM from the P(z) that people's annotations give, shrunk to all machines; P(z) stays.
+    """Estimate θ of AI raters by EM from fixed P(z) by people's annotations, shrunk to all AI raters.
 
-    Shares under P(z) alone would make every machine less accurate than it is, and so all of them share errors.
+    Shares under P(z) without EM would underestimate every AI rater's accuracy, so that all of them seem to share
+    errors.
     """
     n_classes = truth.shape[1]
     theta = np.tile(0.6 * np.eye(n_classes) + 0.4 / n_classes, (said.shape[1], 1, 1))
@@ -335,12 +339,12 @@ def _of_machines(said: np.ndarray, truth: np.ndarray) -> np.ndarray:
 
 
 def _both_say(theta: np.ndarray) -> np.ndarray:
-    """P(raters j and l say the same | z), shape (n_classes, n_raters, n_raters)."""
+    """Compute P(raters j and l give the same class | z), shape (n_classes, n_raters, n_raters)."""
     return np.einsum("jzk,lzk->zjl", theta, theta)
 
 
 def _excess(said: np.ndarray, truth: np.ndarray, same: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """``Σ (1(y_j = y_l) − e)`` and ``Σ e`` over the common cases of every pair; ``same`` is of `_both_say`."""
+    """Compute ``Σ (1(y_j = y_l) − e)`` and ``Σ e`` over the common cases of each pair; ``same`` is from `_both_say`."""
     here = (said >= 0).astype(float)
     agree, expected = np.zeros((2, said.shape[1], said.shape[1]))
     for k in range(truth.shape[1]):
@@ -351,7 +355,7 @@ def _excess(said: np.ndarray, truth: np.ndarray, same: np.ndarray) -> tuple[np.n
 
 
 def _expected_squared(here: np.ndarray, truth: np.ndarray, same: np.ndarray) -> np.ndarray:
-    """``Σ e²`` over the common cases of every pair."""
+    """Compute ``Σ e²`` over the common cases of every pair."""
     found = np.zeros(same.shape[1:])
     for z in range(truth.shape[1]):
         for w in range(truth.shape[1]):
@@ -368,7 +372,7 @@ def _replicates(
     seed: int,
     token: CancelToken | None,
 ) -> np.ndarray:
-    """Excess agreement of annotations that the fit makes up, shape (n_replicates, n_raters, n_raters).
+    """Compute excess agreement of annotations simulated from the fit, shape (n_replicates, n_raters, n_raters).
 
     ``judges`` are the annotations that the truth is inferred from, bool like ``said``.
     """

@@ -1,4 +1,4 @@
-"""Accuracy of raters with the uncertainty about the truth: drawn truths in place of one posterior.
+"""Accuracy of raters with the uncertainty about the truth, from drawn truths instead of one posterior.
 
 Each draw takes a rater model by its weight in the average, β by its posterior, one true class for every case, and then
 a Beta draw of each rater's accuracy from what is correct by these classes, with all raters of the draw as the prior.
@@ -85,7 +85,7 @@ class AccuracyDraws(Result):
 
     @property
     def sentence(self) -> str:
-        """How many annotations are expected to be wrong."""
+        """Sentence on how many annotations are expected to be wrong."""
         return (
             f"Expected wrong annotations: {number(self.total, 0)} of {plural(int(self.n.sum()), 'annotation')} "
             f"({number(self.total_low, 0)} to {number(self.total_high, 0)})."
@@ -102,7 +102,7 @@ def accuracy_draws(
     seed: int = 0,
     token: CancelToken | None = None,
 ) -> AccuracyDraws:
-    """Accuracy of every rater, with the uncertainty about models, about β and about the truth of each case.
+    """Estimate every rater's accuracy, with the uncertainty about models, about β and about the truth of each case.
 
     Parameters
     ----------

@@ -67,7 +67,7 @@ def test_declaring_an_order_gives_the_coefficients_that_need_one_and_taking_it_b
 def test_where_only_one_class_was_used_the_page_says_so_and_repeats_nothing():
     app = opened("agreement", kept(table(f"{case},{rater},x" for case in range(6) for rater in "abc")))
     assert app.title[0].value == (
-        "Raters agree on 100% of pairs; beyond chance nothing can be said, because only one class was used"
+        "Raters agree on 100% of pairs; agreement beyond chance cannot be determined, because only one class was used"
     )
     assert "undefined undefined" not in words(app)
 

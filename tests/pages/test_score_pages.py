@@ -157,7 +157,7 @@ def test_a_threshold_that_leaves_all_scores_on_one_side_is_told_as_that():
 
 def test_without_two_scores_of_a_case_the_page_says_why_there_is_no_prior():
     app = opened("cases", kept("case,rater,score\n1,a,1.5\n2,b,2.5\n3,a,4\n"))
-    assert "No case has two scores" in words(app) and not app.error
+    assert "no case has two scores" in words(app) and not app.error
 
 
 @pytest.mark.parametrize(
@@ -321,10 +321,10 @@ def test_a_rater_whose_scale_runs_the_other_way_is_the_title_and_stands_in_the_t
     assert (
         app.title[0]
         .value.replace("\\", "")
-        .startswith("Dr. Q's scores fall where those of the others rise (correlation -0.")
+        .startswith("Dr. Q's scores fall as those of the others rise (correlation -0.")
     )
     table = next(frame.value for frame in app.dataframe if "with_others" in frame.value)
-    assert "Dr. Q's scores fall where those of the others rise (correlation -0." in words(opened("home", kept(text)))
+    assert "Dr. Q's scores fall as those of the others rise (correlation -0." in words(opened("home", kept(text)))
     assert [("direction" in clear) for clear in table["clear"]] == [name == "Dr. Q" for name in table["rater"]]
     for page, told in (("cases", True), ("reliability", True), ("review", False)):  # reviewers read blind
         shown = opened(page, kept(text))

@@ -342,8 +342,8 @@ BOTH = {"percent": 0.8, "gwet_ac": 0.7, "fleiss_kappa": 0.45}
 
 def test_a_sentence_that_begins_with_a_greek_letter_keeps_it(said):
     quoted = coefficient(0.45, 0.4, 0.5, 41, 93, "fleiss_kappa")
-    blocks.show(coefficients._quote(SimpleNamespace(quoted=quoted, percentage=None, reason="α takes any number")))
-    assert said[0].endswith("93 annotations. α takes any number.")
+    blocks.show(coefficients._quote(SimpleNamespace(quoted=quoted, percentage=None, reason="α allows any number")))
+    assert said[0].endswith("93 annotations. α allows any number.")
 
 
 def test_the_coefficient_to_quote_has_its_own_interval_and_n_and_the_percentage_beside_it(said):

@@ -1,4 +1,4 @@
-"""What draws of the parameters say of cases: probability of their annotations, true class, effects; and of new cases.
+"""Kernels for cases from draws of the parameters: probability of annotations, true class, effects, and new cases.
 
 The posterior of a node g of the grid, given the annotations of a case, is Σ_z π_z w_g Π_a p_zg(a) over its sum;
 averaged over draws it is that of the effects. P(right) on a case not seen is Σ_g w_g (λ_g + (1 - λ_g) logit⁻¹(δ_g (α -
@@ -15,7 +15,7 @@ from .nodes import MOST_EXPONENT
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def pattern_probabilities(logit, alpha, ptr, cell, delta, nodes, first, last, log_p, positive):
-    """Per draw and pattern from ``first`` to ``last``: log probability of the annotations and P(z = 1 | annotations).
+    """Compute per draw and pattern ``first`` to ``last`` the log probability of annotations and P(z = 1 | annotations).
 
     ``logit[draw]``, ``alpha[draw, rater, z]``; fills ``log_p`` and ``positive``, both [draw, pattern - first].
     """
@@ -33,7 +33,7 @@ def pattern_probabilities(logit, alpha, ptr, cell, delta, nodes, first, last, lo
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def node_posterior(logit, alpha, ptr, cell, delta, nodes, first, last, share):
-    """Posterior of the nodes given the annotations, mean over draws and true classes; adds to ``share[pattern, g]``."""
+    """Add the node posterior given annotations, mean over draws and true classes, to ``share[pattern, g]``."""
     n_nodes = nodes.shape[1]
     table = np.empty((2, 2 * alpha.shape[1], n_nodes))
     work = np.empty((2, n_nodes))
@@ -53,7 +53,7 @@ def node_posterior(logit, alpha, ptr, cell, delta, nodes, first, last, share):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def right_for_a_new_case(alpha, delta, nodes):
-    """P(right) on a case not seen, effects integrated, for each α of a flat array."""
+    """Compute P(right) on a new case, effects integrated, for each α of a flat array."""
     found = np.zeros(alpha.size)
     block = nodes.shape[1] // delta.size
     for i in range(alpha.size):
@@ -67,7 +67,7 @@ def right_for_a_new_case(alpha, delta, nodes):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def harmonic_probabilities(logit, alpha, ptr, cell, delta, nodes, first, last, log_p):
-    """Per draw and annotation of patterns ``first`` to ``last``: -ln E[1 / (π p_1 + (1 - π) p_0)].
+    """Compute per draw and annotation of patterns ``first`` to ``last``: -ln E[1 / (π p_1 + (1 - π) p_0)].
 
     p_z is the probability of that annotation at a node where the truth is z, and the expectation is over the posterior
     of the node given all annotations of the case. Fills ``log_p[draw, annotation - ptr[first]]``.

@@ -1,4 +1,4 @@
-"""Posterior density of the difficulty models, case effects and true classes integrated out, with its gradient.
+"""Kernels for the posterior density of the difficulty models, with effects and true classes integrated out.
 
 Equation 2 of Han, Adıgüzel & Carpenter, "Crowdsourcing with Difficulty": P(right) = λ + (1 - λ) logit⁻¹(δ (α - β)), α
 the sensitivity where z = 1 and the specificity where z = 0 (the reduction printed for z = 0 has the sensitivity).
@@ -23,7 +23,7 @@ _SMALLEST_TOTAL = 1e-280
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def odds_against(alpha, delta):
-    """exp(-δα), clipped, by rater, true class and node of δ."""
+    """Compute exp(-δα), clipped, by rater, true class and node of δ."""
     odds = np.empty((alpha.shape[0], 2, delta.size))
     for rater in range(alpha.shape[0]):
         for z in range(2):
@@ -54,7 +54,7 @@ def fill_node_table(odds, nodes, table):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def weigh(table, cell, start, stop, weight, work):
-    """Fill ``work`` with the joint probability of the annotations and each node over exp(shift); shift, and the sum."""
+    """Fill ``work`` with the joint probability of annotations and nodes over exp(shift); return shift and sum."""
     n_nodes = weight.size
     for g in range(n_nodes):
         work[g] = weight[g]
@@ -82,7 +82,7 @@ def weigh(table, cell, start, stop, weight, work):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def log_both(logit):
-    """Logs of π and of 1 - π."""
+    """Compute logs of π and of 1 - π."""
     if logit > 0:
         shortfall = np.log1p(np.exp(-logit))
         return -shortfall, -logit - shortfall
@@ -92,7 +92,7 @@ def log_both(logit):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def mix(prevalence, shift_0, total_0, shift_1, total_1):
-    """Log of π exp(shift_1) total_1 + (1 - π) exp(shift_0) total_0, and the share of the first term.
+    """Compute the log of π exp(shift_1) total_1 + (1 - π) exp(shift_0) total_0, and the share of the first term.
 
     ``prevalence`` holds 1 - π and π, then their logs.
     """
@@ -110,14 +110,14 @@ def mix(prevalence, shift_0, total_0, shift_1, total_1):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def both_ways(logit):
-    """1 - π and π, then their logs."""
+    """Return 1 - π and π, then their logs."""
     log_positive, log_negative = log_both(logit)
     return np.exp(log_negative), np.exp(log_positive), log_negative, log_positive
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def likelihood_and_slopes(logit, alpha, ptr, cell, count, delta, nodes, slope):
-    """Log-likelihood and its slope by the logit of π; fills ``slope[rater, z]``, that by α."""
+    """Compute the log-likelihood and its slope by the logit of π; fills ``slope[rater, z]``, that by α."""
     n_nodes = nodes.shape[1]
     n_cells = 2 * alpha.shape[0]
     odds = odds_against(alpha, delta)
@@ -150,7 +150,7 @@ def likelihood_and_slopes(logit, alpha, ptr, cell, count, delta, nodes, slope):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def gather_slopes(odds, delta, nodes, table, expected, slope):
-    """Expected right and wrong annotations at each node times the slopes of their log probabilities by α."""
+    """Sum expected right and wrong annotations at each node times the slopes of their log probabilities by α."""
     block = nodes.shape[1] // delta.size
     for rater in range(odds.shape[0]):
         for z in range(2):
@@ -170,14 +170,14 @@ def gather_slopes(odds, delta, nodes, table, expected, slope):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def softplus(u):
-    """ln(1 + exp(u)), and its derivative."""
+    """Compute ln(1 + exp(u)), and its derivative."""
     tail = np.exp(-abs(u))
     return max(u, 0.0) + np.log1p(tail), (1.0 if u > 0 else tail) / (1.0 + tail)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def abilities(theta, n_alpha, tied, cooperative):
-    """Specificities and sensitivities [rater, z] of ``theta``.
+    """Return specificities and sensitivities [rater, z] of ``theta``.
 
     ``theta`` is logit π, then, free, the specificities and as many u with sensitivity -specificity + softplus(u), or,
     tied, u with α = softplus(u); without the constraint u is the sensitivity, or α, itself. (Exp in the place of
@@ -236,7 +236,7 @@ def times_symmetric(matrix, vector, out):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def value_and_gradient(place, centre, scale, n_alpha, tied, cooperative, prior, ptr, cell, count, delta, nodes, out):
-    """Log posterior at ``centre + scale @ place``; its gradient by ``place`` in ``out``. Overflow: -inf and zeros.
+    """Compute the log posterior at ``centre + scale @ place``, gradient in ``out``; -inf and zeros on overflow.
 
     ``scale`` is symmetric; of no rows, it stands for the identity and a centre of zeros.
     """

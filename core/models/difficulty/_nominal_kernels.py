@@ -1,4 +1,4 @@
-"""Annotations of K classes by raters of one ability each, on cases that differ in one number, which is integrated.
+"""Kernels for annotations of K classes by raters of one ability each, with the difficulty of cases integrated out.
 
 P(y = z) = logit⁻¹(d a_j), P(y = k ≠ z) = (1 − logit⁻¹(d a_j)) w[z, k] with Σ_k w[z, k] = 1; ln d = σ x, x on the nodes
 of a rule for N(0, 1). A case's classes that nobody named have one profile over the nodes: they share a row of its table
@@ -22,7 +22,7 @@ def ability_table(ability, discrimination, gain, log_wrong):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def prevalence_of(case, known, log_prevalence, only):
-    """Log prevalence for a case: in ``only``, of one class alone, where that is known."""
+    """Return the log prevalence for a case: in ``only``, for its single class, if known."""
     if known.size == 0 or known[case] < 0:
         return log_prevalence
     for z in range(only.size):
@@ -32,7 +32,7 @@ def prevalence_of(case, known, log_prevalence, only):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def weigh_case(rater, answer, n, gain, log_wrong, log_w, log_prevalence, log_node, beta, slot, named, blame, joint):
-    """P(z, node | n annotations, each counted ``beta``); returns the number of named classes and ln P(annotations).
+    """Compute P(z, node | n annotations, each counted ``beta``); returns the number of named classes and ln P.
 
     ``joint[s, q]`` is of class ``named[s]``, and in the row after the last one of all other classes together, whose
     shares within it are left in ``blame[z]`` (0 where z was named). ``slot[z]``, -1 on entry and on return, is scratch.
@@ -99,7 +99,7 @@ def expect_difficult(
     case_ptr, rater, answer, gain, log_wrong, log_w, log_prevalence, log_node, known, count, beta, first_case,
     last_case, posterior, keep,
 ):  # fmt: skip
-    """One pass over cases ``first_case`` to ``last_case``.
+    """Run one pass over cases ``first_case`` to ``last_case``.
 
     ``known`` holds the class of a case or -1, or is empty; ``count`` how many cases each stands for, or is empty.
     Returns the log-likelihood, expected cases by class,
@@ -177,7 +177,7 @@ def expect_difficult(
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def climb_abilities(right, every, discrimination, on_logs, centre, variance, n_steps, place):
-    """Fisher scoring of Σ_q right ln p + (every − right) ln(1 − p) − (place − centre)²/2 variance, rater by rater.
+    """Climb Σ_q right ln p + (every − right) ln(1 − p) − (place − centre)²/2 variance by Fisher scoring, by rater.
 
     p = logit⁻¹(d_q a); a is ``place[j]`` or, where ``on_logs``, its exponential. Moves ``place``; returns the curvature
     at its end, shape (n_raters,).
@@ -201,7 +201,7 @@ def climb_abilities(right, every, discrimination, on_logs, centre, variance, n_s
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def slope_of_spread(right, every, ability, node, spread):
-    """Derivative of Σ right ln p + (every − right) ln(1 − p) by σ, p = logit⁻¹(exp(σ x_q) a_j), and its information."""
+    """Differentiate Σ right ln p + (every − right) ln(1 − p) by σ, p = logit⁻¹(exp(σ x_q) a_j); with information."""
     slope = 0.0
     information = 0.0
     for q in range(node.size):
@@ -267,7 +267,7 @@ def difficulty_of_cases(
     case_ptr, rater, answer, gain, log_wrong, log_w, log_prevalence, log_node, known, value, tail, first_case,
     last_case, found,
 ):  # fmt: skip
-    """Fill ``found[:, case]``: mean, sd and ends of −``value`` given the annotations, on an even grid; ``tail`` aside.
+    """Fill ``found[:, case]``: mean, sd and ends of −``value`` given annotations, on an even grid; ``tail`` outside.
 
     Each end leaves ``tail`` of the posterior beyond it.
     """
@@ -317,7 +317,7 @@ def missing_information(
     case_ptr, rater, answer, gain, log_wrong, log_w, log_prevalence, log_node, ability, discrimination, on_logs, known,
     first_case, last_case,
 ):  # fmt: skip
-    """Variance, given the annotations, of the derivative of the complete log-likelihood by each rater's ability."""
+    """Compute the variance, given annotations, of the derivative of the complete log-likelihood by each ability."""
     n_classes = log_prevalence.size
     n_nodes = log_node.size
     longest = 0

@@ -1,4 +1,4 @@
-"""The posterior of the difficulty models of many classes, with true classes and difficulties summed out.
+"""Kernels for the posterior of difficulty models of many classes, with true classes and difficulties summed out.
 
 By the expected counts of a step E (Fisher's identity): with r_jq and n_jq the expected right and all annotations of
 rater j at node q, p_jq = logit⁻¹(d_q a_j) and d_q = exp(σ x_q), dl/da_j = Σ_q d_q (r_jq − n_jq p_jq), dl/dσ = Σ_jq a_j
@@ -27,7 +27,7 @@ def _mistake_rows(u, inner, first, log_w, w):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _difficulty_priors(u, n_raters, typical, most_spread, gradient):
-    """Log prior of abilities, μ, ln τ² and the logit of σ / ``most_spread``; fills their slopes."""
+    """Compute the log prior of abilities, μ, ln τ² and the logit of σ / ``most_spread``; fills their slopes."""
     centre, log_variance, logit = u[n_raters], u[n_raters + 1], u[n_raters + 2]
     precision = np.exp(-log_variance)
     share = np.exp(-softplus(-logit))
@@ -63,7 +63,7 @@ def _ability_slopes(right, every, log_wrong, ability, discrimination, node, even
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def difficult_posterior(u, basis, inner, ptr, rater, answer, count, even, pseudo, typical, most_spread, node, log_node):
-    """Log posterior up to a constant, with its gradient.
+    """Compute the log posterior up to a constant, with its gradient.
 
     ``u``: abilities (their logs, unless ``even``), μ, ln τ², the logit of σ / ``most_spread``, and unless ``even`` the
     coordinates of the prevalence by ``basis`` and of each row of mistakes by ``inner``. ``pseudo[z, k]`` is the
@@ -117,7 +117,7 @@ def difficult_posterior(u, basis, inner, ptr, rater, answer, count, even, pseudo
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def difficult_patterns(ptr, rater, answer, ability, spread, log_pi, log_w, node, log_node, first, last):
-    """Patterns ``first`` to ``last`` under every draw: P(true class), shape (draw, pattern, class), and ln P(pattern).
+    """Compute for patterns ``first`` to ``last`` under every draw P(true class), (draw, pattern, class), and ln P.
 
     ``ability`` has shape (draw, rater), ``spread`` (draw,), ``log_pi`` (draw, class), ``log_w`` (draw, class, class).
     """

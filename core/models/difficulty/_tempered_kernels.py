@@ -1,4 +1,4 @@
-"""Difficulty models with annotations counted β times: classes of cases, and the probability of one more annotation.
+"""Kernels for difficulty models with annotations counted β times: classes of cases, and one more annotation.
 
 ``P_β(z, g | annotations) ∝ π_z w_g Π_a p_zg(a)^β`` over the true class z and the nodes g of the case effects; of
 another annotation y, ``p(y | annotations) = Σ_zg P_β(z, g | annotations) p_zg(y)``. ``table[z, cell, g]`` as in
@@ -13,7 +13,7 @@ from ._kernels import both_ways, fill_node_table, odds_against
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def log_table(alpha, delta, nodes):
-    """The table of ln p_zg(cell), shape (2, 2 * n_alpha, n_nodes)."""
+    """Fill the table of ln p_zg(cell), shape (2, 2 * n_alpha, n_nodes)."""
     table = np.empty((2, 2 * alpha.shape[0], nodes.shape[1]))
     fill_node_table(odds_against(alpha, delta), nodes, table)
     for z in range(2):
@@ -37,7 +37,7 @@ def _joint(table, cell, ptr, case, fold, hidden, total):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def _weigh(total, log_prevalence, log_weight, beta, work):
-    """Fill ``work[z, g]`` with P_β over its largest value; its sum."""
+    """Fill ``work[z, g]`` with P_β over its largest value, and return the sum."""
     best = -np.inf
     for z in range(2):
         for g in range(log_weight.size):

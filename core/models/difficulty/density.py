@@ -1,4 +1,4 @@
-"""The posterior of a difficulty model on unconstrained coordinates, case effects integrated out.
+"""Posterior of a difficulty model on unconstrained coordinates, with case effects integrated out.
 
 Parameters are logit π; then, with rater bias, the specificities and as many u, the sensitivity being -specificity +
 softplus(u) (or u itself where raters may be adversarial); without bias u alone, α = softplus(u) (or u). One of each
@@ -27,7 +27,7 @@ _CELLS_A_CHUNK = 2_000_000
 
 @dataclass(frozen=True, slots=True)
 class Specification:
-    """Which model, on which class.
+    """Specification of the model and its positive class.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Specification:
     positive: int = 1
 
     def prior(self, n_raters: int) -> np.ndarray:
-        """Mean and sd of the specificity, of the sensitivity or tied α, and how often this prior counts."""
+        """Return mean and sd of the specificity, of the sensitivity or tied α, and how often this prior counts."""
         prior = np.array([2.0, 2.0, 1.0, 2.0, 1.0])
         if self.as_published and self.tag == "AC":
             prior[2:4] = 2.0, 1.0
@@ -59,7 +59,7 @@ class Specification:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DifficultyDensity:
-    """The density of one model and one dataset of two classes; made by `DifficultyModel.density`.
+    """Density of one model and one dataset of two classes; made by `DifficultyModel.density`.
 
     Attributes
     ----------
@@ -72,7 +72,7 @@ class DifficultyDensity:
     scale : ndarray, shape (ndim, ndim), or None
         Symmetric; parameters are ``mode + scale @ coordinates``. None: coordinates are the parameters.
     arrived : bool
-        False where the search for the mode ran out of steps.
+        False if the search for the mode ran out of steps.
     """
 
     dataset: Dataset
@@ -118,11 +118,11 @@ class DifficultyDensity:
 
     @property
     def n_alpha(self) -> int:
-        """Raters that differ: all, or one that stands for all."""
+        """Number of raters with own parameters: all, or one for all."""
         return self.dataset.n_raters if self.on.ability else 1
 
     def job(self) -> tuple[dict, dict[str, np.ndarray]]:
-        """Settings and arrays for `from_job`; names of cases and raters do not travel."""
+        """Return settings and arrays for `from_job`, without names of cases and raters."""
         settings, arrays = packed(self.dataset)
         settings["specification"] = dataclasses.asdict(self.specification)
         settings["node_counts"] = dataclasses.asdict(self.node_counts)
@@ -130,7 +130,7 @@ class DifficultyDensity:
 
     @classmethod
     def from_job(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "DifficultyDensity":
-        """The same density, its cases and raters named by number."""
+        """Build the same density, its cases and raters named by number."""
         return cls(
             unpacked(settings, arrays),
             Specification(**settings["specification"]),
@@ -140,7 +140,7 @@ class DifficultyDensity:
         )
 
     def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """Log posterior up to a constant, with its gradient; ``-inf`` and zeros where it overflows."""
+        """Compute the log posterior up to a constant, with its gradient; ``-inf`` and zeros on overflow."""
         gradient = np.empty(self.ndim)
         patterns, grid = self.patterns, self.nodes
         shape = (patterns.ptr, patterns.cell, patterns.count, grid.delta, grid.table)
@@ -152,21 +152,21 @@ class DifficultyDensity:
         return value, gradient
 
     def starts(self, n_chains: int, seed: int) -> np.ndarray:
-        """The mode, and points about it: one tenth apart in each parameter, or, scaled, as the posterior spreads."""
+        """Return the mode, and points around it: one tenth apart, or, scaled, as the posterior spreads."""
         noise = np.random.default_rng(seed).standard_normal((n_chains, self.ndim))
         noise[:1] = 0.0
         return noise if self.scale is not None else self.mode + 0.1 * noise
 
     def parameters_at(self, draws: np.ndarray) -> np.ndarray:
-        """From coordinates to parameters, both of shape (n_draws, ndim)."""
+        """Convert coordinates to parameters, both of shape (n_draws, ndim)."""
         return np.asarray(draws, float) if self.scale is None else self.mode + np.asarray(draws) @ self.scale
 
     def gradient_by_coordinates(self, by_parameters: np.ndarray) -> np.ndarray:
-        """A gradient by parameters, shape (ndim,), turned into one by coordinates."""
+        """Convert a gradient by parameters, shape (ndim,), to one by coordinates."""
         return by_parameters if self.scale is None else self.scale @ by_parameters
 
     def coefficients(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Logit of π, shape (n_draws,), and α, shape (n_draws, n_alpha, 2), last axis specificity, sensitivity."""
+        """Return the logit of π, (n_draws,), and α, (n_draws, n_alpha, 2), last axis specificity, sensitivity."""
         n_draws, n_alpha = len(draws), self.n_alpha
         alpha = np.zeros((n_draws, n_alpha, 2))
         if self.ndim == 0:
@@ -180,7 +180,7 @@ class DifficultyDensity:
         return np.ascontiguousarray(draws[:, 0]), alpha
 
     def quantities(self, draws: np.ndarray) -> dict[str, np.ndarray]:
-        """``prevalence`` of the positive class, and ``alpha_sens`` and ``alpha_spec``, or ``alpha`` where tied.
+        """Return ``prevalence`` of the positive class, and ``alpha_sens`` and ``alpha_spec``, or ``alpha`` if tied.
 
         α are log-odds of a right annotation on a case of no difficulty, shape (n_draws, n_raters), or (n_draws, 1)
         where raters are alike. Empty for ABDE.
@@ -196,7 +196,7 @@ class DifficultyDensity:
     def probabilities(
         self, draws: np.ndarray, first: int = 0, last: int | None = None, token: CancelToken | None = None
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Log probability of the annotations, and P(z = 1 | annotations), of patterns ``first`` to ``last``.
+        """Compute log probability of annotations, and P(z = 1 | annotations), of patterns ``first`` to ``last``.
 
         Both of shape (n_draws, last - first).
 
@@ -232,11 +232,11 @@ class DifficultyDensity:
         return found[0], found[1]
 
     def log_likelihood(self, draws: np.ndarray) -> np.ndarray:
-        """Log probability of one case of each pattern, effects integrated, shape (n_draws, n_patterns)."""
+        """Compute the log probability of one case of each pattern, effects integrated, shape (n_draws, n_patterns)."""
         return self.probabilities(draws)[0]
 
     def simulate(self, theta: np.ndarray, seed: int) -> np.ndarray:
-        """Annotations of new cases of the same design, as codes of the two classes, int32, shape (n_annotations,)."""
+        """Simulate annotations of new cases of the same design, as codes of two classes, int32, (n_annotations,)."""
         rng = np.random.default_rng(seed)
         n_cases, case, on = self.dataset.n_cases, self.dataset.case_of_annotation, self.on
         logit, alpha = self.coefficients(np.asarray(theta)[None])

@@ -1,4 +1,4 @@
-"""What is known of each case after the fit: its true class, difficulty β, discrimination δ and guessing λ."""
+"""Estimates for each case after the fit: true class, difficulty β, discrimination δ and guessing λ."""
 
 from dataclasses import dataclass
 
@@ -44,7 +44,7 @@ class Truth:
 
 
 def evenly_spaced(draws: np.ndarray, most: int) -> np.ndarray:
-    """At most ``most`` rows, evenly spaced."""
+    """Select at most ``most`` rows, evenly spaced."""
     if len(draws) <= most:
         return draws
     return np.ascontiguousarray(draws[np.linspace(0, len(draws) - 1, most).round().astype(int)])
@@ -53,14 +53,14 @@ def evenly_spaced(draws: np.ndarray, most: int) -> np.ndarray:
 def truth_of_cases(
     density: DifficultyDensity, draws: np.ndarray, level: float, token: CancelToken | None = None
 ) -> Truth:
-    """P(z = 1 | annotations) averaged over at most 400 draws, with its sd and interval over them.
+    """Average P(z = 1 | annotations) over at most 400 draws, with its sd and interval over them.
 
     Parameters
     ----------
     density : DifficultyDensity
     draws : ndarray, shape (n_draws, ndim)
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     token : CancelToken, optional
     """
     draws = evenly_spaced(draws, MOST_DRAWS_OF_TRUTH)
@@ -79,7 +79,7 @@ def truth_of_cases(
 def effects_of_cases(
     density: DifficultyDensity, draws: np.ndarray, level: float, token: CancelToken | None = None
 ) -> tuple[tuple[CaseEffect, ...], int]:
-    """Mean, sd and interval of every effect the model has, and over how many draws they were averaged.
+    """Compute mean, sd and interval of every effect of the model, and the number of draws averaged.
 
     The posterior of an effect is a mixture, over draws and both true classes, of its posterior on a fine grid, the
     other effects integrated out. It holds the uncertainty of the parameters and of the case itself.
@@ -89,7 +89,7 @@ def effects_of_cases(
     density : DifficultyDensity
     draws : ndarray, shape (n_draws, ndim)
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     token : CancelToken, optional
     """
     present = [name for name in ("difficulty", "discrimination", "guessing") if getattr(density.on, name)]
@@ -119,7 +119,7 @@ def effects_of_cases(
 
 
 def _fine_grid(density: DifficultyDensity, name: str) -> tuple[np.ndarray, Nodes]:
-    """An equidistant grid in the effect ``name``, in ln δ for δ, times the density's own nodes of the others."""
+    """Build an equidistant grid in the effect ``name``, in ln δ for δ, times the density's own nodes of the others."""
     counts = density.node_counts
     rules = {
         "discrimination": discrimination_rule(counts.discrimination),
@@ -139,7 +139,7 @@ def _fine_grid(density: DifficultyDensity, name: str) -> tuple[np.ndarray, Nodes
 
 
 def grid_moments(name: str, value: np.ndarray, share: np.ndarray, level: float) -> np.ndarray:
-    """Mean, sd and the ends of the interval of each pattern, shape (4, n_patterns), from masses on the grid.
+    """Compute mean, sd and the ends of the interval of each pattern, shape (4, n_patterns), from masses on the grid.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def grid_moments(name: str, value: np.ndarray, share: np.ndarray, level: float) 
     share : ndarray, shape (n_patterns, n_grid)
         Probabilities, each row of sum 1.
     level : float
-        Of the interval, 0 to 1.
+        Confidence level of the interval, 0 to 1.
     """
     natural = np.exp(value) if name == "discrimination" else value
     mean = share @ natural

@@ -1,4 +1,4 @@
-"""The same posterior with the effects of every case as coordinates: the cross-check of the quadrature, and slow.
+"""Posterior with the effects of every case as coordinates: a slow cross-check of the quadrature.
 
 Coordinates: those of the collapsed density, then, where the model has them, β, ln δ / 0.25 and logit λ of each case.
 The true classes are still summed over. Nothing collapses here: the effects of two cases with the same annotations
@@ -16,7 +16,7 @@ from .nodes import LOG_DISCRIMINATION_SD
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FullDifficultyDensity:
-    """A density on parameters and case effects; what is asked about cases is answered from the parameters alone."""
+    """Density of parameters and case effects; questions about cases are answered from the parameters only."""
 
     collapsed: DifficultyDensity
     name: str = field(default=f"{__name__}:FullDifficultyDensity", init=False)
@@ -38,16 +38,16 @@ class FullDifficultyDensity:
         return self.collapsed.case_count
 
     def job(self) -> tuple[dict, dict[str, np.ndarray]]:
-        """As the collapsed density's."""
+        """Return the job of the collapsed density."""
         return self.collapsed.job()
 
     @classmethod
     def from_job(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "FullDifficultyDensity":
-        """The same density, its cases and raters named by number."""
+        """Build the same density, its cases and raters named by number."""
         return cls(DifficultyDensity.from_job(settings, arrays))
 
     def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """Log posterior up to the constant that the collapsed density leaves out, with its gradient.
+        """Compute the log posterior up to the constant that the collapsed density leaves out, with its gradient.
 
         The densities of the effects are normalised: integrated over them, this is the collapsed density.
         """
@@ -109,21 +109,21 @@ class FullDifficultyDensity:
         return value, gradient
 
     def starts(self, n_chains: int, seed: int) -> np.ndarray:
-        """The collapsed density's starts, with effects drawn from their priors."""
+        """Return the collapsed density's starts, with effects drawn from their priors."""
         n_effects = self.ndim - self.collapsed.ndim
         effects = np.random.default_rng([seed, 1]).standard_normal((n_chains, n_effects))
         return np.concatenate((self.collapsed.starts(n_chains, seed), effects), axis=1)
 
     def quantities(self, draws: np.ndarray) -> dict[str, np.ndarray]:
-        """As the collapsed density's."""
+        """Return the quantities of the collapsed density."""
         return self.collapsed.quantities(self._top(draws))
 
     def log_likelihood(self, draws: np.ndarray) -> np.ndarray:
-        """As the collapsed density's."""
+        """Compute the log likelihood of the collapsed density."""
         return self.collapsed.log_likelihood(self._top(draws))
 
     def simulate(self, theta: np.ndarray, seed: int) -> np.ndarray:
-        """As the collapsed density's: of new cases."""
+        """Simulate new cases by the collapsed density."""
         return self.collapsed.simulate(theta[: self.collapsed.ndim], seed)
 
     def _top(self, draws: np.ndarray) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Where the posterior is highest, by ascent from several starts, and the grid that is fine enough there."""
+"""Maximum of the posterior, by ascent from several starts, and the grid that is fine enough there."""
 
 from collections import deque
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _WIDEST_SD = 3.0
 
 
 def at_its_mode(density: DifficultyDensity, token: CancelToken | None = None) -> DifficultyDensity:
-    """The density with its mode, nodes doubled until no pattern's log probability moves by more than 1e-6 there.
+    """Return the density with its mode, with nodes doubled until no log probability moves by more than 1e-6 there.
 
     Raises
     ------
@@ -41,7 +41,7 @@ def at_its_mode(density: DifficultyDensity, token: CancelToken | None = None) ->
 
 
 def whitened(density: DifficultyDensity, token: CancelToken | None = None) -> DifficultyDensity:
-    """The same density on coordinates in which its curvature at the mode is that of a standard normal.
+    """Return the density on coordinates in which its curvature at the mode is that of a standard normal.
 
     The curvature comes from differences of gradients. Above 500 parameters that takes longer than it saves.
     """
@@ -61,7 +61,7 @@ def whitened(density: DifficultyDensity, token: CancelToken | None = None) -> Di
 
 
 def highest_from(density: DifficultyDensity, starts: list[np.ndarray], token: CancelToken) -> tuple[np.ndarray, bool]:
-    """The best of the tops reached from ``starts``, and whether it is a top; a later one must be higher by 0.1.
+    """Find the best maximum from ``starts``, and whether it is one; a later one must be higher by 0.1.
 
     Parameters
     ----------
@@ -86,7 +86,7 @@ def highest_from(density: DifficultyDensity, starts: list[np.ndarray], token: Ca
 
 
 def starting_points(density: DifficultyDensity) -> list[np.ndarray]:
-    """Raters as the vote judges them, raters as the prior expects them, and the latter with a rare positive class."""
+    """Return starts: raters by the vote, raters by the prior, and the latter with a rare positive class."""
     share, right = vote_accuracy(density)
     expected = np.broadcast_to([2.0, 1.0], right.shape)
     return [
@@ -97,7 +97,7 @@ def starting_points(density: DifficultyDensity) -> list[np.ndarray]:
 
 
 def vote_accuracy(density: DifficultyDensity) -> tuple[float, np.ndarray]:
-    """Share of positive annotations per case, averaged; specificity and sensitivity against these shares, (n_alpha, 2).
+    """Average positive annotations per case; compute specificity and sensitivity against them, (n_alpha, 2).
 
     Four pseudo-answers for each, three of them right, keep all strictly between 0 and 1.
     """
@@ -115,7 +115,7 @@ def vote_accuracy(density: DifficultyDensity) -> tuple[float, np.ndarray]:
 
 
 def coordinates(density: DifficultyDensity, prevalence: float, alpha: np.ndarray) -> np.ndarray:
-    """The point of this prevalence and these α, moved into the range of cooperative raters where they must be.
+    """Return the point of this prevalence and these α, moved into the range of cooperative raters if necessary.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ Density = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
 def ascend(density: Density, start: np.ndarray, most_steps: int = 2000) -> tuple[np.ndarray, float, bool]:
-    """Where a function is highest, its value there, and whether the search came to an end.
+    """Find the maximum of a function, its value there, and whether the search has finished.
 
     Limited-memory BFGS (Nocedal 1980, doi:10.1090/S0025-5718-1980-0572855-7) on vectors alone. The library's own goes
     through small matrices whose linear algebra runs in threads: on a busy machine they wait for each other, and a
@@ -161,7 +161,7 @@ def ascend(density: Density, start: np.ndarray, most_steps: int = 2000) -> tuple
     Parameters
     ----------
     density : callable
-        Value, ``-inf`` where there is none, and gradient.
+        Value, ``-inf`` if there is none, and gradient.
     start : ndarray, shape (ndim,)
     most_steps : int
     """
@@ -191,7 +191,7 @@ def ascend(density: Density, start: np.ndarray, most_steps: int = 2000) -> tuple
 
 
 def _direction(gradient: np.ndarray, steps: deque) -> np.ndarray:
-    """The gradient times the inverse curvature that the last steps tell of."""
+    """Multiply the gradient by the inverse curvature from the last steps."""
     direction, factors = gradient.copy(), []
     for step, change, scale in reversed(steps):
         factors.append(scale * (step @ direction))
@@ -207,7 +207,7 @@ def _direction(gradient: np.ndarray, steps: deque) -> np.ndarray:
 def _along(
     density: Density, place: np.ndarray, value: float, gradient: np.ndarray, direction: np.ndarray, length: float
 ) -> tuple[np.ndarray, float, np.ndarray] | None:
-    """A point on the line that rises enough and is flatter (weak Wolfe conditions, by bisection); None: no rise."""
+    """Find a point on the line that rises enough and is flatter (weak Wolfe conditions, by bisection), or None."""
     slope, low, high, best = gradient @ direction, 0.0, np.inf, None
     if slope <= 0:
         return None

@@ -32,7 +32,7 @@ from .paper_score import paper_score
 
 
 def one_against_rest(dataset: Dataset, positive: str | None = None) -> tuple[Dataset, int]:
-    """The data with two classes, and which of them counts as positive.
+    """Convert the data to two classes, and return which of them counts as positive.
 
     Data of two classes stay as they are; the second declared class is positive if none is named. Of more classes all
     but the positive one become the class "not ...", declared first.
@@ -57,7 +57,7 @@ def one_against_rest(dataset: Dataset, positive: str | None = None) -> tuple[Dat
             )
         return dataset, 1
     if positive not in dataset.classes:
-        raise NotFoundError(f"There is no class {positive!r} in {dataset.name}.")
+        raise NotFoundError(f"Unknown class {positive!r} in {dataset.name}.")
     code = dataset.classes.index(positive)
     if dataset.n_classes == 2:
         return dataset, code
@@ -90,14 +90,14 @@ CHUNK_CASES = 8192
 def tempered_at_mode(
     fit: RaterModelFit, dataset: Dataset, beta: float, token: CancelToken | None = None, *, doubt: float = 0.0
 ) -> RaterModelFit:
-    """The same fit, its class probabilities under ``P_β(z | y) ∝ π_z ∫ p(e) Π p(y | z, e)^β de``; effects stay.
+    """Temper class probabilities, ``P_β(z | y) ∝ π_z ∫ p(e) Π p(y | z, e)^β de``, of a fit; effects stay.
 
     Parameters
     ----------
     fit : RaterModelFit
         Of a difficulty model by its mode ("map").
     dataset : Dataset
-        Of two classes, as it was fitted.
+        Dataset of two classes, as it was fitted.
     beta : float
         What an annotation counts for, above 0 and at most 1.
     token : CancelToken, optional
@@ -147,7 +147,7 @@ def tempered_at_mode(
 
 @dataclass(frozen=True, slots=True)
 class DifficultyModel:
-    """One of the eighteen models of two classes.
+    """One of the eighteen difficulty models of two classes.
 
     Parameters
     ----------
@@ -169,15 +169,15 @@ class DifficultyModel:
 
     def __post_init__(self) -> None:
         if not isinstance(self.tag, str):
-            raise InputError(f"There is no difficulty model {shown(self.tag)}.", "Give its letters, such as ABC.")
+            raise InputError(f"Unknown difficulty model {shown(self.tag)}.", "Use its letters, such as ABC.")
         object.__setattr__(self, "tag", canonical(self.tag))
         check_flag(self.cooperative, "cooperative")
         check_flag(self.as_published, "as_published")
         if self.positive is not None and not isinstance(self.positive, str):
-            raise InputError(f"The positive class is {shown(self.positive)}.", "Give the name of a class.")
+            raise InputError(f"The positive class is {shown(self.positive)}.", "Use the name of a class.")
 
     def density(self, dataset: Dataset, *, token: CancelToken | None = None) -> DifficultyDensity:
-        """The posterior of the data, ready to be sampled: whitened at its mode, on a grid that is fine enough there.
+        """Build the posterior of the data for sampling: whitened at its mode, on a grid that is fine enough there.
 
         Its ``dataset`` has two classes: "not ..." and the positive one, where the data have more.
 
@@ -189,7 +189,7 @@ class DifficultyModel:
         NotFoundError
             There is no class of the name ``positive``.
         LimitError
-            The tables would not fit.
+            The tables would not fit into memory.
         """
         return whitened(self._at_its_mode(dataset, token), token)
 
@@ -200,7 +200,7 @@ class DifficultyModel:
             raise NotApplicableError("A difficulty model needs at least one annotation; there is none.")
         if switches(self.tag).ability and not two.raters_identified:
             raise NotApplicableError(
-                f"The annotations are anonymous, and model {self.tag} tells raters apart. Use ABCE or ABCDE."
+                f"Model {self.tag} needs identified raters, and the annotations are anonymous. Use ABCE or ABCDE."
             )
         return at_its_mode(
             DifficultyDensity(two, Specification(self.tag, self.cooperative, self.as_published, code)), token
@@ -218,14 +218,14 @@ class DifficultyModel:
         token: CancelToken | None = None,
         progress: Progress | None = None,
     ) -> BayesianFit:
-        """The mode at once, or draws by NUTS.
+        """Fit the mode, or draw by NUTS.
 
         ABDE has nothing to sample: it answers at once by either method.
 
         Parameters
         ----------
         dataset : Dataset
-            As for `density`.
+            See `density`.
         method : {"map", "nuts"}
             The mode alone, or chains.
         n_draws, n_tune, n_chains : int
@@ -233,14 +233,14 @@ class DifficultyModel:
         seed : int
         token : CancelToken, optional
         progress : callable, optional
-            Told the share done, 0 to 1, and what is being done in words.
+            Called with the share done, 0 to 1, and what is being done in words.
 
         Raises
         ------
         InputError
-            There is no such method.
+            The method is unknown.
         NotApplicableError, NotFoundError, LimitError
-            As for `density`.
+            See `density`.
         Cancelled
         """
         from ..nuts.fitting import check_method, fit_by_map, fit_by_nuts
@@ -267,7 +267,7 @@ class DifficultyModel:
 
 
 def _checked(found: BayesianFit, density: DifficultyDensity, seed: int, token: CancelToken | None) -> BayesianFit:
-    """A model without parameters beside the others: its predictive checks, and leave-one-out, which leaves as it is."""
+    """Add predictive checks and leave-one-out to a model without parameters."""
     from ..checks import predictive_checks
     from ..loo import LEAST_DRAWS, psis_loo
 
@@ -284,7 +284,7 @@ def _checked(found: BayesianFit, density: DifficultyDensity, seed: int, token: C
 
 
 def _fit(model, dataset, way, run, token, progress) -> BayesianFit:
-    """By the mode or by chains; at the mode annotations can count for less."""
+    """Fit by the mode or by chains; at the mode, annotations can count for less."""
     beta, doubt = run.pop("beta"), run.pop("doubt")
     found = by_posterior(model, dataset, way, run, token, progress)
     if beta == 1 and not doubt:
@@ -332,7 +332,7 @@ def _method(place: int, tag: str) -> Method:
 
 
 def _plainly(on: Switches) -> str:
-    """What a model takes into account, in two sentences for a clinician."""
+    """Describe what a model takes into account, in two sentences for a clinician."""
     if on.ability:
         raters = f"Each rater has {'a sensitivity and a specificity' if on.bias else 'one accuracy for both classes'}."
     else:

@@ -16,7 +16,7 @@ TAGS = (
 
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """What a model has.
+    """Effects of a model.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Switches:
 
 
 def canonical(tag: str) -> str:
-    """The tag as it is printed, from any mixture of capitals.
+    """Return the tag as it is printed, from any mixture of capitals.
 
     Raises
     ------
@@ -46,11 +46,11 @@ def canonical(tag: str) -> str:
     for known in TAGS:
         if tag.casefold() == known.casefold():
             return known
-    raise InputError(f"There is no difficulty model {tag!r}.", f"The eighteen are {', '.join(TAGS)}.")
+    raise InputError(f"Unknown difficulty model {tag!r}.", f"The eighteen are {', '.join(TAGS)}.")
 
 
 def switches(tag: str) -> Switches:
-    """What the model of this tag has.
+    """Return the effects of the model with this tag.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def switches(tag: str) -> Switches:
 
 
 def tag_of(on: Switches) -> str:
-    """The tag that these switches spell.
+    """Return the tag of these effects.
 
     Raises
     ------

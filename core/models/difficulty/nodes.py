@@ -24,7 +24,7 @@ _MOST_GUESSING = 16
 
 @dataclass(frozen=True, slots=True)
 class NodeCounts:
-    """How many nodes each effect has; 1 where the model does not have it."""
+    """Number of nodes of each effect; 1 if the model does not have it."""
 
     difficulty: int
     discrimination: int
@@ -50,7 +50,7 @@ FIRST_COUNTS = NodeCounts(0, 0, 0)  # stands for those of `first_counts`
 
 
 def first_counts(on: Switches, longest: int) -> NodeCounts:
-    """Where refinement begins for cases of at most ``longest`` annotations."""
+    """Return the numbers of nodes with which refinement begins, for cases of at most ``longest`` annotations."""
     exact = max(1, ceil((longest + 1) / 2))
     return NodeCounts(
         difficulty=15 if on.difficulty else 1,
@@ -60,7 +60,7 @@ def first_counts(on: Switches, longest: int) -> NodeCounts:
 
 
 def finer(counts: NodeCounts, longest: int) -> list[NodeCounts]:
-    """The same grid with more nodes in one direction, for each direction that is not exact."""
+    """Yield the grid with more nodes in one direction, for each direction that is not exact."""
     refined = []
     if counts.difficulty > 1:
         refined.append(replace(counts, difficulty=2 * counts.difficulty + (-1 if counts.difficulty == 31 else 1)))
@@ -74,7 +74,7 @@ def finer(counts: NodeCounts, longest: int) -> list[NodeCounts]:
 def refined(
     counts: NodeCounts, evaluate: Callable[[NodeCounts], np.ndarray], longest: int, tolerance: float
 ) -> NodeCounts:
-    """More nodes in each direction in which that moves a value of ``evaluate`` by more than ``tolerance``.
+    """Refine nodes in each direction in which that moves a value of ``evaluate`` by more than ``tolerance``.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def refined(
 
 
 def difficulty_rule(n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Values of β and weights; one node is no difficulty."""
+    """Return values of β and weights; one node is no difficulty."""
     if n_nodes == 1:
         return np.zeros(1), np.ones(1)
     if n_nodes <= _MOST_GAUSS:
@@ -110,18 +110,18 @@ def difficulty_rule(n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
 
 @cache
 def _gauss_hermite(n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights, which take longer to find than most cases."""
+    """Compute nodes and weights, cached because they take longer than most cases."""
     return np.polynomial.hermite_e.hermegauss(n_nodes)
 
 
 def discrimination_rule(n_nodes: int) -> tuple[np.ndarray, np.ndarray]:
-    """Values of δ and weights; one node is δ = 1."""
+    """Return values of δ and weights; one node is δ = 1."""
     value, weight = difficulty_rule(n_nodes)
     return np.exp(LOG_DISCRIMINATION_SD * value), weight
 
 
 def guessing_rule(n_nodes: int, present: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Values of λ and weights; λ = 0 where the model has no guessing."""
+    """Return values of λ and weights; λ = 0 if the model has no guessing."""
     if not present:
         return np.zeros(1), np.ones(1)
     from scipy.special import roots_jacobi
@@ -133,7 +133,7 @@ def guessing_rule(n_nodes: int, present: bool) -> tuple[np.ndarray, np.ndarray]:
 def product(
     delta: tuple[np.ndarray, np.ndarray], beta: tuple[np.ndarray, np.ndarray], guess: tuple[np.ndarray, np.ndarray]
 ) -> Nodes:
-    """The grid of all combinations of three rules.
+    """Combine three rules in one grid.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def product(
 
 
 def nodes(on: Switches, counts: NodeCounts) -> Nodes:
-    """The grid of a model."""
+    """Build the grid of a model."""
     return product(
         discrimination_rule(counts.discrimination),
         difficulty_rule(counts.difficulty),

@@ -1,4 +1,4 @@
-"""Case difficulty with any number of classes: GLAD, and a model whose mistakes depend on the true class.
+"""Case difficulty with any number of classes: GLAD, and a model with mistakes by true class.
 
 ``P(y = z) = logit⁻¹(d_i a_j)`` and ``P(y = k ≠ z) = (1 − logit⁻¹(d_i a_j)) w_zk`` with ``Σ_{k≠z} w_zk = 1``: d_i a_j is
 the log odds of being right. ``ln d_i ~ N(0, σ²)`` is integrated over the nodes of a Gauss-Hermite rule. GLAD (Whitehill
@@ -64,7 +64,7 @@ _TARGET_ACCEPT = 0.9
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Place:
-    """Where a climb stands.
+    """State of a climb.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ class NominalDifficulty:
 
     @property
     def name(self) -> str:
-        """Of its method."""
+        """Name of its method."""
         return "glad" if self.even else "nominal-difficulty"
 
     @property
@@ -146,15 +146,15 @@ class NominalDifficulty:
         token: CancelToken | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> RaterModelFit:
-        """The mode that the vote shares lead to.
+        """Find the mode from the vote shares.
 
         Parameters
         ----------
         dataset : Dataset
-            Of single classes, two or more, with raters who are identified.
+            Dataset of single classes, two or more, with raters who are identified.
         token : CancelToken, optional
         progress : callable, optional
-            Told the share done, 0 to 1.
+            Called with the share done, 0 to 1.
 
         Raises
         ------
@@ -163,7 +163,7 @@ class NominalDifficulty:
             most one and none is known; gold is to be used and there is none; repeats are to be refused and there are
             some.
         LimitError
-            The tables would not fit.
+            The tables would not fit into memory.
         """
         data = self._design(dataset)
         climbed = self._climb(data, _STOP, token, progress)
@@ -181,7 +181,7 @@ class NominalDifficulty:
         token: CancelToken | None = None,
         progress: Progress | None = None,
     ) -> BayesianFit:
-        """The posterior by NUTS in a child process, with predictive checks and leave-one-case-out.
+        """Sample the posterior by NUTS in a child process, with predictive checks and leave-one-case-out.
 
         The priors are those of the mode, but that a row of mistakes and the prevalence of the nominal model have
         Dirichlet priors whose mode on the simplex its pseudo-counts are.
@@ -189,22 +189,22 @@ class NominalDifficulty:
         Parameters
         ----------
         dataset : Dataset
-            As for `fit`.
+            See `fit`.
         n_draws, n_tune, n_chains : int
             Draws and steps of tuning of each chain, and how many chains.
         seed : int
         level : float
-            Of intervals, 0 to 1.
+            Confidence level of intervals, 0 to 1.
         token : CancelToken, optional
         progress : callable, optional
-            Told the share done, 0 to 1, and what is being done in words.
+            Called with the share done, 0 to 1, and what is being done in words.
 
         Raises
         ------
         InputError
             β, doubt or gold held fixed is asked for, which chains do not have.
         NotApplicableError, LimitError
-            As `fit`; or the draws would not fit.
+            As `fit`; or the draws would not fit into memory.
         core.runtime.processes.WorkerError
             The sampler's process ended without a result.
         Cancelled
@@ -230,13 +230,13 @@ class NominalDifficulty:
         )
 
     def has_case_effect(self, fit: RaterModelFit) -> bool:
-        """Whether cases differ in difficulty by this fit: where σ is below 0.25, the odds of being right hardly do."""
+        """Return True if cases differ in difficulty by this fit; σ below 0.25 hardly changes the odds."""
         return float(fit.parameters["spread"][0]) >= _SOME_SPREAD
 
     def tempered(
         self, fit: RaterModelFit, dataset: Dataset, *, beta: float, doubt: float, token: CancelToken | None = None
     ) -> RaterModelFit:
-        """The same fit with its annotations counted as ``beta`` of an independent one each; effects stay.
+        """Return the same fit with its annotations counted as ``beta`` of an independent one each; effects stay.
 
         Parameters
         ----------
@@ -261,7 +261,7 @@ class NominalDifficulty:
         )
 
     def redraw(self, fit: RaterModelFit) -> Redraw:
-        """Redraws of a fit of this model: new classes and difficulties of cases, raters independent given both."""
+        """Return redraws of a fit of this model: new classes and difficulties of cases."""
         place = place_of(fit)
         mistakes, ability = mistakes_of(place.log_mistakes), place.ability
 
@@ -286,7 +286,7 @@ class NominalDifficulty:
         token: CancelToken | None = None,
         progress: Callable[[float], None] | None = None,
     ) -> HeldOut:
-        """The held-out score for every β, with the difficulty of a case integrated; every fold starts from its votes.
+        """Compute the held-out score for every β, difficulty integrated; every fold starts from its votes.
 
         ``p(y | rest) = Σ_z ∫ p(y | z, d) P_β(z, d | rest) dd``.
 
@@ -339,7 +339,7 @@ class NominalDifficulty:
         token: CancelToken | None,
         progress: Callable[[float], None] | None,
     ) -> tuple[Place, tuple[float, ...], bool, "Expected"]:
-        """EM from the vote shares: place, objective by iteration, whether it came to an end, and the last step E."""
+        """Run EM from the vote shares; returns place, objective by iteration, whether it finished, and last E step."""
         rule = difficulty_rule(node_count(data.dataset))
         place, pseudo = self._start(data)
 
@@ -368,7 +368,7 @@ class NominalDifficulty:
         return place, tuple(objective), False, found
 
     def _ahead(self, place: Place, first: Place, second: Place) -> Place:
-        """Where two steps of EM lead to if they go on alike: scheme S3 of Varadhan & Roland (2008)."""
+        """Extrapolate two steps of EM: scheme S3 of Varadhan & Roland (2008)."""
         start, one, two = (self._packed(each) for each in (place, first, second))
         moved, turned = one - start, two - 2 * one + start
         length = np.linalg.norm(turned)
@@ -394,7 +394,7 @@ class NominalDifficulty:
         return Place(prevalence, mistakes, ability, centre, variance, float(np.clip(spread, 0.0, MOST_SPREAD)))
 
     def _start(self, data: Design) -> tuple[Place, np.ndarray]:
-        """Raters as the votes judge them, with ten pseudo-annotations like the average rater; mistakes by popularity.
+        """Start with raters by the votes, ten pseudo-annotations of the average rater, and mistakes by popularity.
 
         Returns
         -------
@@ -422,7 +422,7 @@ class NominalDifficulty:
         return typical_ability(self.even)
 
     def _scale(self, ability: np.ndarray) -> np.ndarray:
-        """The abilities as they are normal: their logs, or by GLAD as they are."""
+        """Return abilities on their normal scale: their logs, or for GLAD themselves."""
         return ability if self.even else np.log(ability)
 
     def _maximise(self, found: "Expected", place: Place, rule: tuple, pseudo: np.ndarray) -> Place:
@@ -455,7 +455,7 @@ class NominalDifficulty:
         return float(value if self.even else value + (pseudo * place.log_mistakes).sum())
 
     def _posterior(self, data: Design, place: Place, token: CancelToken | None) -> np.ndarray:
-        """Class probabilities as they are shown; a gold class stays certain."""
+        """Compute class probabilities for display; a gold class stays certain."""
         posterior = np.empty((data.dataset.n_cases, data.dataset.n_classes))
         _expect(data, place, difficulty_rule(node_count(data.dataset)), self.beta, posterior, token)
         if self.doubt:
@@ -513,7 +513,7 @@ class NominalDifficulty:
     def _right(
         self, data: Design, place: Place, found: "Expected", token: CancelToken | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """P(right) of each rater on a case not seen, and the ends of its interval, by the information on the ability.
+        """Compute P(right) of each rater on a new case, with its interval from the information on the ability.
 
         What is not known of the truth and the difficulty of a case is taken off (Louis 1982); μ is as uncertain as the
         raters and its prior leave it; prevalence, mistakes, σ, τ and other raters are taken as known.
@@ -546,7 +546,7 @@ class NominalDifficulty:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Expected:
-    """What a step E finds.
+    """Result of an E step.
 
     Attributes
     ----------
@@ -567,13 +567,13 @@ class Expected:
 
 
 def _rule(n_nodes: int, spread: float) -> tuple[np.ndarray, np.ndarray]:
-    """Values of d and their weights."""
+    """Return values of d and their weights."""
     node, weight = difficulty_rule(n_nodes)
     return np.exp(spread * node), weight
 
 
 def _tables(place: Place, discrimination: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, ...]:
-    """What the kernels take of the model."""
+    """Build the tables for the kernels."""
     shape = (place.ability.size, discrimination.size)
     gain, log_wrong = np.empty(shape), np.empty(shape)
     ability_table(place.ability, discrimination, gain, log_wrong)
@@ -589,7 +589,7 @@ def _expect(
     posterior: np.ndarray | None = None,
     token: CancelToken | None = None,
 ) -> Expected:
-    """The step E; fills ``posterior``, shape (n_cases, n_classes), where it is given."""
+    """Run the E step; fills ``posterior``, shape (n_cases, n_classes), if it is given."""
     dataset = data.dataset
     tables = _tables(place, np.exp(place.spread * rule[0]), rule[1])
     keep = posterior is not None
@@ -607,7 +607,7 @@ def _expect(
 
 
 def _logs(mistakes: np.ndarray) -> np.ndarray:
-    """Logs of rows that sum to 1 off the diagonal, and 0 on it."""
+    """Compute logs of rows that sum to 1 off the diagonal, and 0 on it."""
     n_classes = len(mistakes)
     diagonal = np.eye(n_classes, dtype=bool)
     total = np.where(diagonal, 0, mistakes).sum(axis=1, keepdims=True)
@@ -615,7 +615,7 @@ def _logs(mistakes: np.ndarray) -> np.ndarray:
 
 
 def place_of(fit: RaterModelFit) -> Place:
-    """Where the climb of a fit ended."""
+    """Return the state at the end of a fit's climb."""
     centre, variance, spread = (float(fit.parameters[name][0]) for name in ("centre", "variance", "spread"))
     return Place(
         np.log(fit.parameters["class_prior"]),
@@ -628,7 +628,7 @@ def place_of(fit: RaterModelFit) -> Place:
 
 
 def _difficulty(data: Design, place: Place, token: CancelToken | None) -> CaseEffect:
-    """−ln d of each case: its posterior on an even grid, the truth summed out."""
+    """Compute −ln d of each case: its posterior on an even grid, the truth summed out."""
     dataset = data.dataset
     standard = np.linspace(-_WIDEST, _WIDEST, _FINE)
     value, weight = max(place.spread, 1e-6) * standard, np.exp(-0.5 * standard**2)
@@ -653,7 +653,7 @@ def _uncertainty(
     low: np.ndarray,
     high: np.ndarray,
 ) -> Uncertainty:
-    """Intervals of raters by their ability, of prevalence by the spread of the scores of cases, each taken alone."""
+    """Compute intervals of raters by ability, and of prevalence by the spread of case scores, each separately."""
     seen = np.diff(dataset.case_ptr) > 0
     own = prevalence * (1 - prevalence)
     # The prior's case of each class counts as if it had been annotated.
@@ -679,13 +679,13 @@ def _uncertainty(
 
 
 def _n_parameters(even: bool, dataset: Dataset) -> int:
-    """Abilities, σ, μ and τ; prevalence and mistakes."""
+    """Count abilities, σ, μ and τ; prevalence and mistakes."""
     n_classes = dataset.n_classes
     return dataset.n_raters + 3 + (0 if even else n_classes - 1 + n_classes * max(0, n_classes - 2))
 
 
 def _fit(model, dataset, way, run, token, progress):
-    """At the mode by expectation-maximisation, or by chains."""
+    """Fit at the mode by expectation-maximisation, or by chains."""
     if way == "map":
         return by_em(model, dataset, way, run, token, progress)
     return model.sample(dataset, token=token, progress=progress, **run)

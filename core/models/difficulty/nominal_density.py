@@ -1,4 +1,4 @@
-"""Posterior of GLAD and of the nominal difficulty model, as the sampler sees it.
+"""Posterior of GLAD and of the nominal difficulty model, for the sampler.
 
 Coordinates: the ability of every rater (its logarithm by the nominal model), μ, ln τ² and the logit of σ as a share of
 its largest value; by the nominal model then the log ratios of the prevalence and of each row of mistakes. The priors
@@ -27,19 +27,19 @@ _FINE, _REACH = 161, 5.0
 
 
 def typical_ability(even: bool) -> tuple[float, float]:
-    """Mean and standard deviation of μ: with a = 1 a typical rater is right on 0.73 of typical cases."""
+    """Return mean and sd of μ: with a = 1 a typical rater is right on 0.73 of typical cases."""
     return (1.0 if even else 0.0), 1.0
 
 
 def pseudo_mistakes(dataset: Dataset) -> np.ndarray:
-    """Ten mistakes on each true class, spread like all annotations, shape (n_classes, n_classes); 0 on the diagonal."""
+    """Return ten mistakes per true class, spread like all annotations, (n_classes, n_classes); 0 on the diagonal."""
     popularity = np.bincount(dataset.answer, minlength=dataset.n_classes) + 1.0
     pseudo = (1 - np.eye(dataset.n_classes)) * popularity
     return pseudo * (MISTAKES / pseudo.sum(axis=1, keepdims=True))
 
 
 def node_count(dataset: Dataset) -> int:
-    """Enough for nearly all cases: at 10 annotations a case and σ = 2, 31 differ from 61 by 2e-4 in mean."""
+    """Return enough nodes for nearly all cases: at 10 annotations and σ = 2, 31 differ from 61 by 2e-4 in mean."""
     longest = np.quantile(np.diff(dataset.case_ptr), 0.99)
     return 15 if longest <= 5 else 31
 
@@ -50,11 +50,11 @@ class NominalDensity:
     Parameters
     ----------
     dataset : Dataset
-        Of single classes, two or more.
+        Dataset of single classes, two or more.
     even : bool
         GLAD.
     pseudo : ndarray, shape (n_classes, n_classes), optional
-        Pseudo-mistakes; `pseudo_mistakes` where they are not given.
+        Pseudo-mistakes; `pseudo_mistakes` if omitted.
     """
 
     name = f"{__name__}:NominalDensity"
@@ -78,29 +78,29 @@ class NominalDensity:
         self._mode: np.ndarray | None = None
 
     def job(self) -> tuple[dict, dict[str, np.ndarray]]:
-        """Sizes, annotations and pseudo-mistakes."""
+        """Return sizes, annotations and pseudo-mistakes."""
         settings, arrays = packed(self.dataset)
         return settings | {"even": self.even}, arrays | {"pseudo": self.pseudo}
 
     @classmethod
     def from_job(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "NominalDensity":
-        """The same posterior, without the names of cases and raters."""
+        """Build the same posterior, without the names of cases and raters."""
         return cls(unpacked(settings, arrays), settings["even"], arrays["pseudo"])
 
     def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """Log posterior density up to a constant, with its gradient."""
+        """Compute the log posterior density up to a constant, with its gradient."""
         return difficult_posterior(
             theta, self.basis, self.inner, *self._cases, self.case_count, self.even, self._rows,
             typical_ability(self.even)[0], MOST_SPREAD, self.node, self._log_node,
         )  # fmt: skip
 
     def starts(self, n_chains: int, seed: int) -> np.ndarray:
-        """The mode near raters who are all alike, plus noise of sd 0.1 on every coordinate."""
+        """Return the mode near equal raters, plus noise of sd 0.1 on every coordinate."""
         rng = np.random.default_rng([seed & 0xFFFFFFFF, 1])
         return self.mode() + rng.normal(scale=_START_NOISE, size=(n_chains, self.ndim))
 
     def mode(self) -> np.ndarray:
-        """Where the posterior is highest near raters who are all alike and right more often than not."""
+        """Find the maximum of the posterior near equal raters who are right more often than not."""
         if self._mode is None:
             start = np.zeros(self.ndim)
             start[: self.n_raters + 1] = 1.0 if self.even else 0.3
@@ -109,16 +109,16 @@ class NominalDensity:
         return self._mode
 
     def ability(self, draws: np.ndarray) -> np.ndarray:
-        """Abilities, shape (n_draws, n_raters)."""
+        """Return abilities, shape (n_draws, n_raters)."""
         own = draws[:, : self.n_raters]
         return np.ascontiguousarray(own if self.even else np.exp(own))
 
     def spread(self, draws: np.ndarray) -> np.ndarray:
-        """σ, shape (n_draws,)."""
+        """Return σ, shape (n_draws,)."""
         return MOST_SPREAD * expit(draws[:, self.n_raters + 2])
 
     def logs(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Log prevalence, (n_draws, n_classes), and log mistakes, (n_draws, n_classes, n_classes), 0 on the diagonal.
+        """Return log prevalence, (n_draws, n_classes), and log mistakes, (n_draws, n_classes, n_classes), diagonal 0.
 
         By GLAD every class is as likely, and so is every mistake.
         """
@@ -134,7 +134,7 @@ class NominalDensity:
         return np.ascontiguousarray(log_softmax(free[:, : n - 1] @ self.basis.T)), log_w
 
     def right(self, draws: np.ndarray) -> np.ndarray:
-        """P(right) of each rater on a case not seen, shape (n_draws, n_raters)."""
+        """Compute P(right) of each rater on a new case, shape (n_draws, n_raters)."""
         ability, spread = self.ability(draws), self.spread(draws)
         found = np.empty(ability.shape)
         size = max(1, _CELLS // max(1, self.n_raters * self.node.size))
@@ -145,7 +145,7 @@ class NominalDensity:
         return found
 
     def quantities(self, draws: np.ndarray) -> dict[str, np.ndarray]:
-        """Accuracy and ability of raters, σ, μ and τ²; by the nominal model also prevalence and mistakes."""
+        """Return accuracy and ability of raters, σ, μ and τ²; for the nominal model also prevalence and mistakes."""
         found = {
             "accuracy": self.right(draws),
             "ability": self.ability(draws),
@@ -162,7 +162,7 @@ class NominalDensity:
         return *self._cases, self.ability(draws), self.spread(draws), *self.logs(draws)
 
     def posteriors(self, draws: np.ndarray):
-        """For blocks of patterns in order: P(true class), (n_draws, n, n_classes), and ln P(pattern), (n_draws, n)."""
+        """Yield P(true class), (n_draws, n, n_classes), and ln P(pattern), (n_draws, n), for blocks of patterns."""
         arguments = self._drawn(draws)
         n_patterns = self.case_count.size
         size = max(1, _CELLS // max(1, len(draws) * self.n_classes))
@@ -170,11 +170,11 @@ class NominalDensity:
         return map_chunks(lambda block: difficult_patterns(*arguments, self.node, self._log_node, *block), blocks)
 
     def log_likelihood(self, draws: np.ndarray) -> np.ndarray:
-        """Log probability of one case of each pattern given the draws, shape (n_draws, n_patterns)."""
+        """Compute the log probability of one case of each pattern given the draws, shape (n_draws, n_patterns)."""
         return np.concatenate([part for _, part in self.posteriors(draws)], axis=1)
 
     def difficulties(self, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """An even grid of ln d, and its probabilities for each pattern over draws, shape (n_patterns, n_grid)."""
+        """Return an even grid of ln d, and its probabilities for each pattern over draws, (n_patterns, n_grid)."""
         arguments = self._drawn(draws)
         value = np.linspace(-_REACH, _REACH, _FINE) * max(float(self.spread(draws).max()), 1e-6)
         n_patterns = self.case_count.size
@@ -185,7 +185,7 @@ class NominalDensity:
         return value, share / len(draws)
 
     def simulate(self, theta: np.ndarray, seed: int) -> np.ndarray:
-        """Annotations of new cases of the same design, int32, shape (n_annotations,)."""
+        """Simulate annotations of new cases of the same design, int32, shape (n_annotations,)."""
         rng, own, draws = np.random.default_rng(seed), self.dataset, np.asarray(theta)[None]
         log_prevalence, log_w = (part[0] for part in self.logs(draws))
         prevalence = np.exp(log_prevalence)

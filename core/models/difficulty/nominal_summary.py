@@ -1,4 +1,4 @@
-"""From draws of GLAD or the nominal difficulty model to the fit that every page reads."""
+"""Summary of draws of GLAD or the nominal difficulty model in a fit."""
 
 import numpy as np
 
@@ -15,18 +15,18 @@ FAR_APART = (
 
 
 def mistakes_of(log_mistakes: np.ndarray) -> np.ndarray:
-    """Shares of mistakes from their logs, shape (..., n_classes, n_classes); 0 on the diagonal."""
+    """Compute shares of mistakes from their logs, shape (..., n_classes, n_classes); 0 on the diagonal."""
     return np.where(np.eye(log_mistakes.shape[-1], dtype=bool), 0.0, np.exp(log_mistakes))
 
 
 def confusion_of(right: np.ndarray, log_mistakes: np.ndarray) -> np.ndarray:
-    """Confusion matrices, shape (n, n_classes, n_classes), where P(right) is this, shape (n,)."""
+    """Compute confusion matrices, shape (n, n_classes, n_classes), from P(right) of shape (n,)."""
     of_wrong = mistakes_of(log_mistakes)
     return right[:, None, None] * np.eye(of_wrong.shape[-1]) + (1 - right)[:, None, None] * of_wrong
 
 
 def summarise(model: str, density: NominalDensity, draws: np.ndarray, method: str, level: float) -> RaterModelFit:
-    """Means, intervals, class probabilities and difficulties over draws.
+    """Compute means, intervals, class probabilities and difficulties over draws.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def summarise(model: str, density: NominalDensity, draws: np.ndarray, method: st
     method : str
         "nuts".
     level : float
-        Of intervals, 0 to 1.
+        Confidence level of intervals, 0 to 1.
     """
     dataset = density.dataset
     truth_draws = evenly_spaced(draws, MOST_DRAWS_OF_TRUTH)
@@ -73,7 +73,7 @@ def summarise(model: str, density: NominalDensity, draws: np.ndarray, method: st
 
 
 def _truth(density: NominalDensity, draws: np.ndarray, level: float) -> tuple[np.ndarray, Spread, np.ndarray]:
-    """Class probabilities of cases with their spread, and the prevalence of every draw; by GLAD that of these cases."""
+    """Compute class probabilities with spread, and the prevalence of every draw; for GLAD that of these cases."""
     n_patterns = density.case_count.size
     mean, sides = np.empty((n_patterns, density.n_classes)), np.empty((3, n_patterns, density.n_classes))
     seen = np.where(np.diff(density.patterns.ptr) > 0, density.case_count, 0)
@@ -93,7 +93,7 @@ def _truth(density: NominalDensity, draws: np.ndarray, level: float) -> tuple[np
 def _confusion(
     density: NominalDensity, draws: np.ndarray, right: np.ndarray, level: float
 ) -> tuple[np.ndarray, Spread]:
-    """Confusion matrices on a case not seen, rater by rater, so that only one rater's draws are held."""
+    """Compute confusion matrices on a new case, rater by rater, to limit memory."""
     _, log_w = density.logs(draws)
     shape = (density.n_raters, density.n_classes, density.n_classes)
     mean, sides = np.empty(shape), np.empty((3, *shape))
@@ -104,7 +104,7 @@ def _confusion(
 
 
 def _difficulty(density: NominalDensity, draws: np.ndarray, level: float) -> CaseEffect:
-    """−ln d of each case, over draws of the parameters and the case's own uncertainty."""
+    """Compute −ln d of each case, over draws of the parameters and the case's own uncertainty."""
     value, share = density.difficulties(evenly_spaced(draws, MOST_DRAWS_OF_EFFECTS))
     # The grid is even around 0, so that its mirror image is that of −ln d.
     found = grid_moments("difficulty", value, share[:, ::-1], level)[:, density.patterns.pattern_of_case]
@@ -112,7 +112,7 @@ def _difficulty(density: NominalDensity, draws: np.ndarray, level: float) -> Cas
 
 
 def _parameters(density: NominalDensity, draws: np.ndarray, level: float) -> dict[str, np.ndarray]:
-    """Posterior means, with the ends of the intervals of abilities and σ."""
+    """Return posterior means, with the ends of the intervals of abilities and σ."""
     log_prevalence, log_w = density.logs(draws)
     tails = [(1 - level) / 2, (1 + level) / 2]
     ability, spread = density.ability(draws), density.spread(draws)[:, None]

@@ -1,4 +1,4 @@
-"""Leave-one-annotation-out of the difficulty models, the score that table 2 of Han, Adıgüzel & Carpenter prints.
+"""Leave-one-annotation-out score of difficulty models, as in table 2 of Han, Adıgüzel & Carpenter.
 
 An annotation has the probability p = π p_1 + (1 - π) p_0 given the prevalence, its rater and the effects of its case;
 left out, its density is 1 / E[1 / p] over the posterior of them all. The authors average over draws of the effects.
@@ -26,7 +26,7 @@ _CELLS_A_CHUNK = 2_000_000
 
 
 def paper_score(density: DifficultyDensity, draws: np.ndarray, token: CancelToken | None = None) -> PaperScore:
-    """The score from draws of the posterior.
+    """Compute the score from draws of the posterior.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def paper_score(density: DifficultyDensity, draws: np.ndarray, token: CancelToke
 def annotation_blocks(
     density: DifficultyDensity, draws: np.ndarray, token: CancelToken | None = None
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """-ln E[1 / p | draw, the case] of annotations, (n_draws, m), and how many are alike, (m,); in blocks.
+    """Yield -ln E[1 / p | draw, the case] of annotations, (n_draws, m), and how many are equal, (m,); in blocks.
 
     Annotations by one rater of one annotation are alike on cases with the same annotations, without case effects on all
     cases.
@@ -73,7 +73,7 @@ def annotation_blocks(
 
 
 def _answers(density: DifficultyDensity) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Patterns whose annotations are scored together: ``ptr``, ``cell`` and ``count``."""
+    """Return patterns whose annotations are scored together: ``ptr``, ``cell`` and ``count``."""
     own, on = density.patterns, density.on
     if on.difficulty or on.discrimination or on.guessing:
         return own.ptr, own.cell, own.count
@@ -83,7 +83,7 @@ def _answers(density: DifficultyDensity) -> tuple[np.ndarray, np.ndarray, np.nda
 
 
 def _grid(density: DifficultyDensity, ptr: np.ndarray, cell: np.ndarray, mean: np.ndarray) -> Nodes:
-    """The density's nodes, or more where the expectations at the mean of the draws still move."""
+    """Return the density's nodes, or more if the expectations at the mean of the draws still move."""
 
     def at(counts: NodeCounts) -> np.ndarray:
         finer = replace(density, node_counts=counts)
@@ -109,7 +109,7 @@ def _log_probabilities(
     patterns: tuple[int, int],
     token: CancelToken | None,
 ) -> np.ndarray:
-    """Of the annotations of patterns from one number to another, shape (n_draws, m)."""
+    """Compute log probabilities of the annotations of consecutive patterns, shape (n_draws, m)."""
     ptr, cell = answers
     first, last = patterns
     logit, alpha = density.coefficients(draws)

@@ -1,4 +1,4 @@
-"""From draws of a difficulty model to the fit that every page reads."""
+"""Summary of draws of a difficulty model in a fit."""
 
 import dataclasses
 
@@ -21,7 +21,7 @@ BASELINE = (
 def summarise(
     density: DifficultyDensity, draws: np.ndarray, method: str, level: float, token: CancelToken | None = None
 ) -> RaterModelFit:
-    """Means, intervals, class probabilities and case effects over draws.
+    """Compute means, intervals, class probabilities and case effects over draws.
 
     One draw is the mode: no intervals.
 
@@ -32,7 +32,7 @@ def summarise(
     method : str
         "map" or "nuts".
     level : float
-        Of intervals, 0 to 1.
+        Confidence level of intervals, 0 to 1.
     token : CancelToken, optional
     """
     dataset, code = density.dataset, density.specification.positive
@@ -83,7 +83,7 @@ def summarise(
 def _rates(
     density: DifficultyDensity, draws: np.ndarray, prevalence: np.ndarray, level: float, token: CancelToken | None
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Specificity, sensitivity and accuracy of each rater on a case not seen, shape (n_raters, 3), and their spread."""
+    """Compute specificity, sensitivity and accuracy of each rater on a new case, (n_raters, 3), and their spread."""
     _, alpha = density.coefficients(draws)
     n_alpha = alpha.shape[1]
     found = np.empty((4, n_alpha, 3))
@@ -111,13 +111,13 @@ def _spread(draws: np.ndarray, level: float) -> Spread:
 
 
 def _two_classes(positive: np.ndarray, code: int, axis: int) -> np.ndarray:
-    """Probabilities of both classes in declared order."""
+    """Return probabilities of both classes in declared order."""
     pair = [positive, 1 - positive] if code == 0 else [1 - positive, positive]
     return np.stack(pair, axis=axis)
 
 
 def _mirrored(positive: Spread, code: int) -> Spread:
-    """The spread of the positive class and of its complement, in declared order along a last axis."""
+    """Return the spread of the positive class and of its complement, in declared order along a last axis."""
     return Spread(
         np.stack([positive.sd, positive.sd], axis=-1),
         *(
@@ -128,7 +128,7 @@ def _mirrored(positive: Spread, code: int) -> Spread:
 
 
 def _confusion(rates: np.ndarray, code: int) -> np.ndarray:
-    """Rows of confusion matrices from specificity and sensitivity."""
+    """Build rows of confusion matrices from specificity and sensitivity."""
     confusion = np.empty((len(rates), 2, 2))
     confusion[:, code, code], confusion[:, 1 - code, 1 - code] = rates[:, 1], rates[:, 0]
     confusion[:, code, 1 - code], confusion[:, 1 - code, code] = 1 - rates[:, 1], 1 - rates[:, 0]
@@ -145,7 +145,7 @@ def _confusion_spread(spread: tuple[np.ndarray, np.ndarray, np.ndarray], code: i
 
 
 def _parameters(density: DifficultyDensity, draws: np.ndarray) -> dict[str, np.ndarray]:
-    """Posterior means of the α, each of shape (n_raters,)."""
+    """Return posterior means of the α, each of shape (n_raters,)."""
     return {
         name: np.repeat(value.mean(axis=0), density.dataset.n_raters // density.n_alpha)
         for name, value in density.quantities(draws).items()

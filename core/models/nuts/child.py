@@ -1,4 +1,4 @@
-"""The side of the sampler that runs in the child process. Only here is nutpie imported.
+"""Part of the sampler that runs in the child process, the only place that imports nutpie.
 
 One thread owns the sampler: cancelling it from another one, or ending the process while it runs, crashes. Its own
 progress and its flag for the end are not used: draws are counted as they come, and `wait` tells the end by not timing
@@ -21,11 +21,11 @@ _LOOK = 0.1
 
 
 class StartError(PluralityError):
-    """No chain could begin."""
+    """Error: no chain could begin."""
 
 
 class DensityError(PluralityError):
-    """A density raised, which it never should."""
+    """Error: a density raised an exception, which it never should."""
 
 
 def draw_all(settings: dict, arrays: dict[str, np.ndarray], watch) -> dict[str, np.ndarray]:
@@ -66,7 +66,7 @@ def draw_all(settings: dict, arrays: dict[str, np.ndarray], watch) -> dict[str, 
 
 
 def _import_without_plots() -> None:
-    """Import nutpie alone: it takes arviz, three quarters of its import, only for the container of what it returns.
+    """Import nutpie without arviz, which takes three quarters of its import and is only used for its container.
 
     Draws are taken from it as Arrow tables, so that a name in the place of arviz is all that it needs.
     """
@@ -85,7 +85,7 @@ def _import_without_plots() -> None:
 
 
 def _one_chain(density: Density, start: np.ndarray, seed: int, settings: dict, watch) -> tuple[np.ndarray, np.ndarray]:
-    """Draws of one chain, shape (n_draws, ndim), and which of them end in a divergence."""
+    """Return draws of one chain, shape (n_draws, ndim), and which of them end in a divergence."""
     import nutpie
 
     failed: list[Exception] = []
@@ -113,7 +113,7 @@ def _one_chain(density: Density, start: np.ndarray, seed: int, settings: dict, w
 
 
 def _model(density: Density, start: np.ndarray, seed: int, watch, failed: list[Exception]):
-    """The density as the sampler takes it; what the density raises joins ``failed``."""
+    """Wrap the density for the sampler; exceptions of the density are added to ``failed``."""
     import nutpie
 
     def make_density() -> Callable:
@@ -150,7 +150,7 @@ def _model(density: Density, start: np.ndarray, seed: int, watch, failed: list[E
 
 
 def _awaited(sampler, watch, failed: list[Exception]):
-    """What the sampler ends with; None where the density has failed."""
+    """Return the result of the sampler; None if the density has failed."""
     while True:
         try:
             return sampler.wait(timeout=_LOOK)

@@ -1,4 +1,4 @@
-"""The class that a density's name stands for. Imported only in the process that needs it."""
+"""Density classes by name, imported only in the process that needs them."""
 
 from importlib import import_module
 
@@ -8,7 +8,7 @@ from .density import Density
 
 
 def density_from(name: str, settings: dict, arrays: dict[str, np.ndarray]) -> Density:
-    """The density of that name, from what its `Density.job` gave.
+    """Build the density of a name from the result of its `Density.job`.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the sampler and everything after it ask of a Bayesian rater model."""
+"""Protocols of a Bayesian rater model for the sampler and its users."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -9,7 +9,7 @@ from ..result import RaterModelFit
 
 
 class CasePatterns(Protocol):
-    """Which cases share an annotation pattern.
+    """Assignment of cases to annotation patterns.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Differentiable(Protocol):
     """A log density with its gradient."""
 
     def value_and_gradient(self, theta: np.ndarray) -> tuple[float, np.ndarray]:
-        """Log density at ``theta``, shape (ndim,), up to a constant, with its gradient.
+        """Compute the log density at ``theta``, shape (ndim,), up to a constant, with its gradient.
 
         Never raises; ``-inf`` and zeros where it overflows. Releases the GIL.
         """
@@ -36,7 +36,7 @@ class Differentiable(Protocol):
 class Density(Differentiable, Protocol):
     """A posterior of one dataset on unconstrained coordinates, with case effects and true classes integrated out.
 
-    It lives twice: in the process that asks, and in the child process that samples, which makes it anew by `from_job`.
+    It lives twice: in the process that asks, and in the child process that samples, which makes it again by `from_job`.
 
     Attributes
     ----------
@@ -70,28 +70,28 @@ class Density(Differentiable, Protocol):
         ...
 
     def job(self) -> tuple[dict, dict[str, np.ndarray]]:
-        """All that the child needs: settings that JSON can hold, and arrays by name."""
+        """Return all that the child needs: settings for JSON, and arrays by name."""
         ...
 
     @classmethod
     def from_job(cls, settings: dict, arrays: dict[str, np.ndarray]) -> "Density":
-        """The same density from what `job` gave."""
+        """Build the same density from the result of `job`."""
         ...
 
     def starts(self, n_chains: int, seed: int) -> np.ndarray:
-        """Where chains begin: around the posterior mode, shape (n_chains, ndim)."""
+        """Return starts of chains: around the posterior mode, shape (n_chains, ndim)."""
         ...
 
     def quantities(self, draws: np.ndarray) -> dict[str, np.ndarray]:
-        """Parameters by name from draws of shape (n_draws, ndim), each of shape (n_draws, ...)."""
+        """Return parameters by name from draws of shape (n_draws, ndim), each of shape (n_draws, ...)."""
         ...
 
     def log_likelihood(self, draws: np.ndarray) -> np.ndarray:
-        """Log probability of one case of each pattern, effects and truth integrated, shape (n_draws, n_patterns)."""
+        """Compute the log probability of a case of each pattern, effects and truth integrated."""
         ...
 
     def simulate(self, theta: np.ndarray, seed: int) -> np.ndarray:
-        """Annotations of a replicated dataset of the same design, new effects and truths, shape (n_annotations,)."""
+        """Simulate annotations of a dataset of the same design, new effects and truths, shape (n_annotations,)."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""Estimates from chains, and whether the chains can be trusted."""
+"""Estimates from chains, and diagnostics of the chains."""
 
 import numpy as np
 
@@ -16,7 +16,7 @@ _BLOCK = 2_000_000
 def estimates(
     quantities: dict[str, np.ndarray], divergent: np.ndarray, dataset: Dataset, level: float
 ) -> tuple[dict[str, Estimate], Diagnostics]:
-    """Means, intervals and mixing of every quantity, and the verdict on the chains.
+    """Compute means, intervals and mixing of every quantity, and the verdict on the chains.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def estimates(
     dataset : Dataset
         For the names of raters and classes.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     """
     n_chains, n_draws = divergent.shape
     found: dict[str, Estimate] = {}
@@ -42,7 +42,7 @@ def estimates(
 
 
 def _mixing(draws: np.ndarray) -> np.ndarray:
-    """R-hat, bulk and tail effective sample size of each quantity, NaN for what is the same in every draw."""
+    """Compute R-hat, bulk and tail effective sample size of each quantity, NaN if equal in every draw."""
     n_chains, n_draws, n_quantities = draws.shape
     result = np.full((3, n_quantities), np.nan)
     if n_draws < LEAST_DRAWS:
@@ -96,7 +96,7 @@ def _verdict(
 
 
 def _extreme(values: dict[str, np.ndarray], pick) -> tuple[str, tuple[int, ...], float] | None:
-    """Name, index and value of the extreme over all arrays; None where all are NaN."""
+    """Find name, index and value of the extreme over all arrays; None if all are NaN."""
     best = None
     for name, array in values.items():
         if not array.size or np.isnan(array).all():
@@ -109,7 +109,7 @@ def _extreme(values: dict[str, np.ndarray], pick) -> tuple[str, tuple[int, ...],
 
 
 def quantity_name(name: str, index: tuple[int, ...], dataset: Dataset) -> str:
-    """One entry of a quantity in words, from its name and the lengths of its axes.
+    """Name one entry of a quantity in words, from its name and the lengths of its axes.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""From a density to a fit: by its mode at once, or by chains with their diagnostics and checks."""
+"""Conversion of a density to a fit: by its mode, or by chains with their diagnostics and checks."""
 
 import time
 from collections.abc import Callable
@@ -33,7 +33,7 @@ def check_method(method: str) -> None:
     InputError
     """
     if method not in ("map", "nuts"):
-        raise InputError(f"There is no method {method!r}.", 'Use "map" or "nuts".')
+        raise InputError(f"Unknown method {method!r}.", 'Use "map" or "nuts".')
 
 
 def fit_by_map(
@@ -46,7 +46,7 @@ def fit_by_map(
     seed: int = 0,
     token: CancelToken | None = None,
 ) -> BayesianFit:
-    """The quick result: one point of the posterior, its mode on its free coordinates unless another is given.
+    """Fit by one point of the posterior, its mode on its free coordinates unless another is given.
 
     On these coordinates the mode of a Dirichlet posterior is its mean, not the mode on the simplex.
 
@@ -58,9 +58,9 @@ def fit_by_map(
     dataset : Dataset
         What the density was made of.
     mode : ndarray, shape (ndim,), optional
-        Looked for from the density's start where it is not given.
+        Looked for from the density's start if omitted.
     level : float
-        Of intervals of raters not seen; a point has no others.
+        Confidence level of intervals of raters not seen; a point has no others.
     seed : int
     token : CancelToken, optional
 
@@ -106,7 +106,7 @@ def fit_by_nuts(
     token: CancelToken | None = None,
     progress: Progress | None = None,
 ) -> BayesianFit:
-    """Chains, their means and intervals, whether they converged, predictive checks and leave-one-out.
+    """Fit by chains: means and intervals, convergence, predictive checks and leave-one-out.
 
     Parameters
     ----------
@@ -120,19 +120,19 @@ def fit_by_nuts(
     seed : int
         Draws and checks depend on it alone.
     level : float
-        Of intervals.
+        Confidence level of intervals.
     target_accept : float
         See `core.models.nuts.sampler.sample`.
     score : callable, optional
-        A further score of all draws, shape (n_draws, ndim), where there are enough of them for leave-one-out.
+        A further score of all draws, shape (n_draws, ndim), if there are enough of them for leave-one-out.
     token : CancelToken, optional
     progress : callable, optional
-        Told the share done, 0 to 1, and what is being done in words.
+        Called with the share done, 0 to 1, and what is being done in words.
 
     Raises
     ------
     LimitError
-        The draws would not fit.
+        The draws would not fit into memory.
     core.runtime.processes.WorkerError
         The sampler's process ended without a result.
     Cancelled
@@ -152,7 +152,7 @@ def fit_by_nuts(
 
 
 def _part(progress: Progress | None, first: float, last: float) -> Callable | None:
-    """Progress of a part of the whole, from ``first`` to ``last``."""
+    """Return a function for the progress of a part of the whole, from ``first`` to ``last``."""
     if progress is None:
         return None
     return lambda share, words="Checking the fit": progress(first + (last - first) * share, words)
@@ -161,7 +161,7 @@ def _part(progress: Progress | None, first: float, last: float) -> Callable | No
 def _fit_of_chains(
     density: Density, summarise: Summarise, dataset: Dataset, chains: Chains, plan: dict[str, int], level: float
 ) -> BayesianFit:
-    """What the draws amount to, without the checks."""
+    """Summarise the draws, without the checks."""
     draws = chains.flat()
     found, diagnostics = estimates(density.quantities(draws), chains.divergent, dataset, level)
     fit = summarise(density, draws, "nuts", level)
@@ -189,7 +189,7 @@ def _checked(
     token: CancelToken | None,
     progress: Callable | None,
 ) -> BayesianFit:
-    """The fit with its predictive checks and leave-one-out."""
+    """Add predictive checks and leave-one-out to the fit."""
     if token is not None:
         token.check()
     return replace(
@@ -201,7 +201,7 @@ def _checked(
 
 
 def thinned(draws: np.ndarray, n_kept: int) -> np.ndarray:
-    """At most ``n_kept`` of the rows, evenly spread."""
+    """Select at most ``n_kept`` of the rows, evenly spread."""
     if len(draws) <= n_kept:
         return draws
     return np.ascontiguousarray(draws[np.arange(n_kept) * len(draws) // n_kept])

@@ -1,4 +1,4 @@
-"""A dataset of classes on its way to the sampler's process: annotations travel, names of cases and raters do not."""
+"""Transfer of a dataset of classes to the sampler's process, without the names of cases and raters."""
 
 import numpy as np
 
@@ -6,13 +6,13 @@ from ...annotations.dataset import Dataset
 
 
 def packed(dataset: Dataset) -> tuple[dict, dict[str, np.ndarray]]:
-    """Settings and arrays for `unpacked`."""
+    """Return settings and arrays for `unpacked`."""
     settings = {"n_raters": dataset.n_raters, "n_classes": dataset.n_classes}
     return settings, {"case_ptr": dataset.case_ptr, "rater": dataset.rater, "answer": dataset.answer}
 
 
 def unpacked(settings: dict, arrays: dict[str, np.ndarray]) -> Dataset:
-    """The same annotations; cases, raters and classes are named by number."""
+    """Rebuild the same annotations; cases, raters and classes are named by number."""
     sizes = len(arrays["case_ptr"]) - 1, settings["n_raters"], settings["n_classes"]
     cases, raters, classes = (tuple(map(str, range(size))) for size in sizes)
     return Dataset(

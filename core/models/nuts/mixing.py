@@ -1,4 +1,4 @@
-"""How well chains have mixed: rank-normalised split R-hat and effective sample sizes, for many quantities at once.
+"""Mixing of chains: rank-normalised split R-hat and effective sample sizes, for many quantities at once.
 
 Vehtari, Gelman, Simpson, Carpenter & Bürkner (2021), "Rank-normalization, folding, and localization", DOI
 10.1214/20-BA1221. Draws have shape (n_chains, n_draws, n_quantities); each function gives one number per quantity.
@@ -10,32 +10,32 @@ TAIL = 0.05
 
 
 def r_hat(draws: np.ndarray) -> np.ndarray:
-    """The larger R-hat of the ranks and of the ranks of the distance from the median (their section 4.1)."""
+    """Compute the larger R-hat of the ranks and of the ranks of the distance from the median (section 4.1)."""
     halves = split_chains(draws)
     folded = np.abs(halves - np.median(halves, axis=(0, 1)))
     return np.maximum(_plain_r_hat(rank_normal(halves)), _plain_r_hat(rank_normal(folded)))
 
 
 def ess_bulk(draws: np.ndarray) -> np.ndarray:
-    """Effective sample size of the ranks: how far means can be trusted."""
+    """Compute the effective sample size of the ranks, for the reliability of means."""
     return _ess(rank_normal(split_chains(draws)))
 
 
 def ess_tail(draws: np.ndarray) -> np.ndarray:
-    """The smaller effective sample size of lying below the 5% and the 95% quantile: how far to trust intervals."""
+    """Compute the smaller effective sample size of the 5% and the 95% quantile, for the reliability of intervals."""
     halves = split_chains(draws)
     ends = np.quantile(draws, [TAIL, 1 - TAIL], axis=(0, 1))
     return np.minimum(*(_ess((halves <= end).astype(float)) for end in ends))
 
 
 def split_chains(draws: np.ndarray) -> np.ndarray:
-    """First and second half of every chain as chains of their own; of an odd number of draws the middle one goes."""
+    """Split every chain into halves; the middle draw of an odd number is left out."""
     half = draws.shape[1] // 2
     return np.concatenate((draws[:, :half], draws[:, draws.shape[1] - half :]))
 
 
 def rank_normal(draws: np.ndarray) -> np.ndarray:
-    """Ranks over all chains, ties averaged, as normal quantiles of (rank - 3/8) / (n + 1/4)."""
+    """Compute ranks over all chains, ties averaged, as normal quantiles of (rank - 3/8) / (n + 1/4)."""
     from scipy.special import ndtri
     from scipy.stats import rankdata
 
@@ -53,7 +53,7 @@ def _plain_r_hat(draws: np.ndarray) -> np.ndarray:
 
 
 def _ess(draws: np.ndarray) -> np.ndarray:
-    """Effective sample size by Geyer's initial monotone sequence of paired autocorrelations (their section 3.2)."""
+    """Compute the effective sample size by Geyer's initial monotone sequence of paired autocorrelations."""
     n_chains, n_draws, n_quantities = draws.shape
     correlation = _autocorrelation(draws)
     # The last lags rest on two or three products: left out, as in other implementations.
@@ -73,7 +73,7 @@ def _ess(draws: np.ndarray) -> np.ndarray:
 
 
 def _autocorrelation(draws: np.ndarray) -> np.ndarray:
-    """Of all chains together, by lag, shape (n_draws, n_quantities)."""
+    """Compute the autocorrelation of all chains together, by lag, shape (n_draws, n_quantities)."""
     from scipy.fft import irfft, next_fast_len, rfft
 
     n_chains, n_draws, _ = draws.shape

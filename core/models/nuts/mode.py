@@ -1,4 +1,4 @@
-"""The mode of a posterior, by a quasi-Newton search on its free coordinates."""
+"""Mode of a posterior, by a quasi-Newton search on its free coordinates."""
 
 import numpy as np
 
@@ -10,11 +10,11 @@ _WALL = 1e12
 
 
 class NoModeError(PluralityError):
-    """The posterior overflows where its mode was looked for."""
+    """Error: the posterior overflows near its mode."""
 
 
 def posterior_mode(density: Differentiable, start: np.ndarray, max_steps: int = MAX_STEPS) -> np.ndarray:
-    """Where the density is highest near ``start``, shape (ndim,), by at most ``max_steps`` steps of L-BFGS.
+    """Find the maximum of the density near ``start``, shape (ndim,), by at most ``max_steps`` steps of L-BFGS.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What a Bayesian rater model gives back beyond the fit."""
+"""Results of a Bayesian rater model beyond the fit."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from .densities import density_from
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Estimate(Result):
-    """One parameter of a posterior, or an array of them; all arrays of its shape.
+    """Parameter of a posterior, or an array of them; all arrays of its shape.
 
     Attributes
     ----------
@@ -37,12 +37,12 @@ class Estimate(Result):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Diagnostics(Result):
-    """Whether chains can be trusted.
+    """Diagnostics of chains.
 
     Attributes
     ----------
     rhat_max : float or None
-        Largest R-hat; None where nothing varies or chains are too short.
+        Largest R-hat; None if nothing varies or chains are too short.
     worst : str
         The quantity that has it, in words.
     ess_bulk_min, ess_tail_min : float or None
@@ -88,7 +88,7 @@ class BayesianFit(Result):
     checks : tuple of PredictiveCheck
         Empty for the mode.
     loo : PsisLoo or None
-        Per case; None for the mode, and where there are too few draws.
+        Per case; None for the mode, and if there are too few draws.
     paper : PaperScore or None
         Per annotation, as published for the difficulty models; None for others, and where ``loo`` is None.
     seconds, cpu_seconds : float
@@ -128,7 +128,7 @@ class BayesianFit(Result):
         return self.fit._facts()
 
     def to_inference_data(self, *, log_likelihood: bool = False) -> Any:
-        """The kept draws for ArviZ, by chain, with the names of raters and classes on the axes.
+        """Convert the kept draws for ArviZ, by chain, with the names of raters and classes on the axes.
 
         Parameters
         ----------
@@ -187,7 +187,7 @@ _AXES = {
 
 
 def _axes(name: str, fit: RaterModelFit, shape: tuple[int, ...]) -> list[str]:
-    """What the axes of a quantity are; nothing where it has others, as where raters are alike."""
+    """Return names of a quantity's axes; empty if it has others, for example if raters share parameters."""
     axes = _AXES.get(name, [])
     lengths = tuple(len(fit.raters if axis == "rater" else fit.classes) for axis in axes)
     return axes if lengths == shape else []

@@ -1,4 +1,4 @@
-"""The no-U-turn sampler in child processes: chains of one posterior, or of many.
+"""No-U-turn sampler in child processes: chains of one posterior, or of many.
 
 Hoffman & Gelman (2014), as nutpie implements it. Chains are shared out over as many children as there are cores; each
 has its own seed, so draws do not depend on how they are shared out.
@@ -39,7 +39,7 @@ class Chains:
     cpu_seconds: float
 
     def flat(self) -> np.ndarray:
-        """All draws, chain after chain, shape (n_chains * n_draws, ndim)."""
+        """Return all draws, chain after chain, shape (n_chains * n_draws, ndim)."""
         return self.draws.reshape(-1, self.draws.shape[2])
 
 
@@ -55,7 +55,7 @@ def sample(
     token: CancelToken | None = None,
     progress: Progress | None = None,
 ) -> Chains:
-    """Chains of one posterior; of one without coordinates all draws are the same, and nothing is run.
+    """Run chains of one posterior; without coordinates all draws are equal, and nothing is run.
 
     Parameters
     ----------
@@ -65,12 +65,12 @@ def sample(
     n_chains : int
     seed : int
     start : ndarray, shape (n_chains, ndim), optional
-        Where chains begin; around the posterior mode where it is not given.
+        Where chains begin; around the posterior mode if omitted.
     target_accept : float
         Nearer to 1 the steps are shorter, for posteriors with narrow corners.
     token : CancelToken, optional
     progress : callable, optional
-        Told the share done, 0 to 1, and what is being done in words.
+        Called with the share done, 0 to 1, and what is being done in words.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def sample_many(
     token: CancelToken | None = None,
     progress: Progress | None = None,
 ) -> list[Chains]:
-    """Chains of many posteriors, many in one child process; each child finds the starts of its own.
+    """Run chains of many posteriors, many in one child process; each child finds its own starts.
 
     Parameters
     ----------
@@ -109,7 +109,7 @@ def sample_many(
         One for each density.
     token : CancelToken, optional
     progress : callable, optional
-        Told the share done, 0 to 1, and what is being done in words.
+        Called with the share done, 0 to 1, and what is being done in words.
     """
     tasks = [
         _Task(number, density, chain, seed, None)

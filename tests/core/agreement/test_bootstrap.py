@@ -111,7 +111,7 @@ def test_one_class_only_is_undefined_with_the_reason_and_percent_agreement_shows
         assert of[name].value is None and "raw agreement is 1" in of[name].note
         assert found.n_undefined[found.position(name)] == 40
     assert of["percent"].value == 1 and of["percent"].ci_low is None
-    assert "all cases are alike" in of["percent"].note
+    assert "all cases are equal" in of["percent"].note
 
 
 def test_without_a_pair_of_annotations_all_is_undefined():

@@ -224,7 +224,7 @@ def test_what_makes_no_sense_is_refused_with_the_reason():
     counts, scores = counts_of(GWET, 5), scores_of([[1, -2], [3, 4]])
     with pytest.raises(NotApplicableError, match="takes ordinal, interval, ratio"):
         krippendorff_alpha(scores)
-    with pytest.raises(NotApplicableError, match="Scores are no classes"):
+    with pytest.raises(NotApplicableError, match="Alpha of scores needs"):
         krippendorff_alpha(scores, metric="interval", weights="linear")
     with pytest.raises(InputError, match="-2 is negative"):
         krippendorff_alpha(scores, metric="ratio")

@@ -122,7 +122,7 @@ def test_data_without_dates_or_of_another_kind_are_refused():
         over_time(replace(dataset, time=None))
     with pytest.raises(InputError, match="no dates"):
         over_time(dated([(0, 0, MISSING_TIME)]))
-    with pytest.raises(InputError, match="one at least"):
+    with pytest.raises(InputError, match="at least 1"):
         over_time(dataset, "cases", n_windows=0)
     with pytest.raises(NotApplicableError, match="scores"):
         over_time(as_scores(dataset))

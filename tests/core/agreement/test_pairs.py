@@ -162,5 +162,5 @@ def test_more_raters_than_a_matrix_can_hold_are_refused_with_what_to_do(build, m
     monkeypatch.setenv("PLURALITY_MAX_MODEL_CELLS", "36")
     assert pair_matrix(build(random_rows(4), 3, 30, 6)).n.shape == (6, 6)
     monkeypatch.setenv("PLURALITY_MAX_MODEL_CELLS", "323")
-    with pytest.raises(LimitError, match="take percent agreement"):
+    with pytest.raises(LimitError, match="use percent agreement"):
         pair_matrix(build(random_rows(4), 3, 30, 6), "scott_pi")

@@ -105,7 +105,7 @@ def test_every_case_by_other_raters_has_the_one_way_analysis_and_no_two_way_of_c
     found = intraclass(scored(rows))
     expected = by_name(intraclass(scored(rows_of(SHROUT_FLEISS[:, :3]))))["icc_1"]
     assert by_name(found)["icc_1"].value == pytest.approx(expected.value, abs=1e-12)
-    assert by_name(found)["icc_1"].weights == "ANOVA, 3 scores a case"
+    assert by_name(found)["icc_1"].weights == "ANOVA, 3 scores per case"
     assert by_name(found)["icc_2"].value is None and "every rater" in by_name(found)["icc_2"].note
     assert "no rater scored two cases" in by_name(found, "REML")["icc_3"].note
 

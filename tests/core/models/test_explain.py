@@ -60,7 +60,7 @@ def test_few_who_are_right_more_often_outweigh_many(build):
 def test_a_common_class_wins_against_weak_answers(build):
     dataset, fit = crafted(build, [0, 0, 1], [0.05, 0.95], [DULL] * 3)
     assert explain(dataset, fit, 0).sentence == (
-        "2 of 3 say class 0; class 1 is more probable because it is the commoner class."
+        "2 of 3 say class 0; class 1 is more probable because it is the more common class."
     )
 
 
@@ -125,7 +125,7 @@ def test_what_the_annotations_alone_would_say_is_said_only_where_they_say_it(bui
         fit = replace(fit, class_probability=np.array([probability]), settings=dict(fit.settings) | {CLASSIFIER: "net"})
         return explain(dataset, fit, 0).sentence
 
-    decides = "net, which counts as evidence, makes it class 2; by its annotations alone class 0 is more probable."
+    decides = "net, which counts as evidence, makes it class 2; by its annotations only, class 0 is more probable."
     assert sentence([0, 0, 1], [0.5, 0.3, 0.2], [0.3, 0.1, 0.6]) == decides
     assert sentence([0, 0, 2], [0.3, 0.1, 0.6], [0.3, 0.1, 0.6]) == decides  # the prior is for it, annotations are not
     assert sentence([2, 2, 0], [0.3, 0.5, 0.2], [0.3, 0.1, 0.6]).startswith("2 of 3 say class 2")
@@ -146,7 +146,7 @@ def test_a_class_is_the_commoner_one_only_where_its_annotations_do_not_speak_for
     said = "2 of 3 say class 0; the one who says class 1 is right more often on class 1 than the others on class 0."
     assert explain(dataset, fit, 0).sentence == said
     dataset, fit = crafted(build, [0, 0, 1], [0.3, 0.7], [DULL] * 3)
-    assert explain(dataset, fit, 0).sentence.endswith("class 1 is more probable because it is the commoner class.")
+    assert explain(dataset, fit, 0).sentence.endswith("class 1 is more probable because it is the more common class.")
 
 
 def test_those_who_are_more_but_less_often_right_are_not_called_right_more_often(build):

@@ -118,7 +118,7 @@ class TestAnyBayesianModelOfConfusion:
 
     def test_what_cannot_be_fitted_is_refused_with_the_reason(self, model, build, monkeypatch):
         dataset = build([(0, 0, 0), (0, 1, 1)], 2)
-        with pytest.raises(InputError, match="no method"):
+        with pytest.raises(InputError, match="Unknown method"):
             model.fit(dataset, method="em")
         with pytest.raises(NotApplicableError, match="anonymous"):
             model.fit(dataclasses.replace(dataset, raters_identified=False))

@@ -246,7 +246,7 @@ def test_a_reliability_outside_its_range_is_refused(reliability, build):
 
 
 def test_no_draws_and_answers_that_are_no_classes_are_refused(build):
-    with pytest.raises(InputError, match="at least one"):
+    with pytest.raises(InputError, match="at least 1"):
         drawn(build(votes(1), 2), n_draws=0)
     scores = build(votes(1), 2)
     scores = Dataset.from_scores("s", scores.cases, scores.raters, [0], [0], [1.5])

@@ -359,7 +359,7 @@ def test_a_prior_that_runs_to_its_bounds_says_so():
 
 @pytest.mark.parametrize(
     ("cases", "message"),
-    [([[1.0], [2.0]], "No case has two scores"), ([[0.1, 0.1, 0.1], [0.1] * 7], "All scores are equal")],
+    [([[1.0], [2.0]], "no case has two scores"), ([[0.1, 0.1, 0.1], [0.1] * 7], "all scores are equal")],
 )
 def test_scores_that_determine_no_prior_are_refused(cases, message):
     with pytest.raises(InputError, match=message):
@@ -387,7 +387,7 @@ def test_parameters_that_are_no_numbers_are_refused(field, value):
 def test_prior_strengths_of_0_or_less_are_refused(field):
     for value in (0.0, -1.0):
         given = {"threshold": 0.0, "m0": 0.0, "k0": 1.0, "a0": 1.0, "b0": 1.0, field: value}
-        with pytest.raises(InputError, match="positive number"):
+        with pytest.raises(InputError, match="must be"):
             GaussianScores(**given)
 
 
@@ -400,7 +400,7 @@ def test_a_reliability_outside_its_range_is_refused(reliability):
 
 
 def test_no_draws_other_answers_and_broken_runs_of_cases_are_refused(build):
-    with pytest.raises(InputError, match="at least one"):
+    with pytest.raises(InputError, match="at least 1"):
         drawn(MODEL, scored([EXAMPLE]), n_draws=0)
     with pytest.raises(NotApplicableError, match="these are classes"):
         drawn(MODEL, build([(0, 0, 0)], 2))

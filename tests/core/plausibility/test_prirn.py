@@ -264,7 +264,7 @@ def test_a_reliability_outside_its_range_is_refused(reliability):
 
 
 def test_no_draws_and_scores_are_refused():
-    with pytest.raises(InputError, match="at least one"):
+    with pytest.raises(InputError, match="at least 1"):
         drawn(PrIRN(), ranked(CASES, 9), n_draws=0)
     scores = Dataset.from_scores("test", ["a"], ["x"], np.zeros(1, int), np.zeros(1, int), np.ones(1))
     with pytest.raises(NotApplicableError, match="scores"):

@@ -182,7 +182,7 @@ def test_what_is_reported_of_a_change_is_split_at_it_and_dated_by_the_first_answ
     (words,) = [flag.words for flag in skin_table.flags_of(rater) if flag.rule == "drift"]
     assert f"before about {day(found, found.change)}," in words
     assert (
-        words.startswith(f"Right in {number(found.before)} of annotations")
+        words.startswith(f"Correct in {number(found.before)} of annotations")
         and f"in {number(found.after)} since" in words
     )
 
@@ -227,7 +227,7 @@ def test_what_cannot_be_charted_says_why():
         drift_of(panel, 0)
     assert np.isnan(drift_chances(panel)).all()
     few, _ = simulated(43, [0.8] * 10, n_cases=12, per_case=3)
-    with pytest.raises(NotApplicableError, match="10 are needed"):
+    with pytest.raises(NotApplicableError, match="Drift needs 10"):
         drift_of(panel_of(few, MajorityVote().fit(few)), 0)
     for wrong in ({"kind": "shewhart"}, {"false_alarm": 0.9}, {"n_windows": 0}):
         with pytest.raises(InputError):

@@ -23,8 +23,8 @@ def found(**arrays):
 
 def test_streaks_are_told_by_how_many_turns_were_not_taken():
     evidence = streak_evidence(found(n_kept=[3, 1250, 0], n_turns=[4000, 5000, 0], p_kept=P))
-    assert evidence.words(1).startswith("Gave the previous annotation again 1,250 times (25%) when")
-    assert evidence.words(2).startswith("Gave the previous annotation again 0 times (0%) when")
+    assert evidence.words(1).startswith("Repeated the previous annotation 1,250 times (25%) although")
+    assert evidence.words(2).startswith("Repeated the previous annotation 0 times (0%) although")
     np.testing.assert_array_equal(evidence.p, [0.3, 0.002, np.nan])
 
 
@@ -39,10 +39,10 @@ def test_speed_is_told_beside_the_median_of_those_who_have_one():
 def test_accuracy_is_told_with_both_ends_beside_the_pool_or_chance():
     accuracy, low, high = np.array([0.9, 0.42, 0.8]), np.array([0.8, 0.31, 0.7]), np.array([0.95, 0.57, 0.88])
     assert accuracy_evidence(P, accuracy, low, high, 0.77).words(1) == (
-        "Right in 0.42 of annotations (0.31 to 0.57); the mean of all raters is 0.77."
+        "Correct in 0.42 of annotations (0.31 to 0.57); the mean of all raters is 0.77."
     )
     said = adversarial_evidence(P, np.array([0.3, 0.53, 0.4])).words(1)
-    assert "right less often than" in said and "be right on 0.53 of annotations" in said
+    assert "less accurate than" in said and "be right on 0.53 of annotations" in said
 
 
 @pytest.mark.parametrize(("n_regardless", "may"), [(0, False), (1000, True)])
@@ -50,10 +50,10 @@ def test_favourites_are_named_with_what_was_counted_and_what_was_expected(n_rega
     clear = {"n_clear": [10, 1000, 0], "n_regardless": [0, n_regardless, 0], "p_favourite": P}
     counts = {"favourite": [0, 2, 1], "n_favourite": [1, 17, 0], "n_over": [1, 4, 0], "n_far": [2, 93, 0]}
     evidence = careless_evidence(found(**clear, **counts, expected=[0.1, 2.34, 0.0]), ("acne", "mole", "wart"))
-    assert evidence.words(0).startswith("Named acne 1 time on cases that the others take for another class and seldom")
+    assert evidence.words(0).startswith("Named acne 1 time on cases that the others assign to another class and rarely")
     said = evidence.words(1)
-    assert said.startswith("Named wart 17 times on cases that the others take for one of 4 other classes")
-    assert said.endswith("2.3 would be expected of 93 such annotations.") and bool(evidence.may[1]) == may
+    assert said.startswith("Named wart 17 times on cases that the others assign to one of 4 other classes")
+    assert said.endswith("expected 2.3 of 93 such annotations.") and bool(evidence.may[1]) == may
     np.testing.assert_array_equal(evidence.p, [0.3, 0.002, np.nan])
 
 

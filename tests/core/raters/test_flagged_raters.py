@@ -258,7 +258,7 @@ def test_many_who_guess_do_not_silence_the_page_either():
     answer = np.where(rater < 15, rng.integers(2, size=case.size), answer)
     data = Dataset.from_classes("x", *names(200, 17, 2), case, rater, answer)
     panel = panel_of(data, DawidSkene("pooled").fit(data))
-    assert judge_accuracy(panel).why == "the raters do not surely agree more than by chance"
+    assert judge_accuracy(panel).why == "the raters do not clearly agree more than by chance"
     judged = judge_accuracy(panel, careless=range(15))
     assert judged.why != judge_accuracy(panel).why and judged.aside == tuple(range(15))
 
@@ -286,7 +286,7 @@ def test_a_rare_class_is_judged_as_before():
 def test_where_most_raters_give_one_class_each_nobody_is_judged_or_flagged(prevalence, seed):
     data = one_class_each(seed, prevalence)
     found = flag_raters(monitor(data))
-    assert found.words().startswith("Cannot determine rater accuracy: most raters give one class only")
+    assert found.words().startswith("Cannot determine rater accuracy: most raters give only one class")
     assert not found.flags and np.isnan(found.acceptable.accuracy.value).all()
 
 

@@ -109,9 +109,9 @@ def test_a_rater_who_shares_no_case_has_no_severity():
 
 def test_what_tells_nothing_of_raters_is_refused(monkeypatch):
     cases, raters = list("ab"), list("xy")
-    with pytest.raises(NotApplicableError, match="No case has scores of two raters"):
+    with pytest.raises(NotApplicableError, match="no case has scores of two raters"):
         score_raters(Dataset.from_scores("s", cases, raters, [0, 1], [0, 1], [1.0, 2.0]))
-    with pytest.raises(InputError, match="All scores are equal"):
+    with pytest.raises(InputError, match="all scores are equal"):
         score_raters(Dataset.from_scores("s", cases, raters, [0, 0, 1, 1], [0, 1, 0, 1], [1.0] * 4))
     with pytest.raises(NotApplicableError, match="No two scores of a case differ"):
         score_raters(Dataset.from_scores("s", cases, raters, [0, 0, 1, 1], [0, 1, 0, 1], [1.0, 1.0, 2.0, 2.0]))
@@ -136,8 +136,8 @@ def test_a_rater_whose_scale_runs_the_other_way_is_told_as_that():
         np.arctanh(value) + np.array([-1.959964, 1.959964]) / np.sqrt(found.n[2] - 3)
     )
     said = found.sentences()[0]
-    assert said.startswith("Dr. Q's scores fall where those of the others rise (correlation -.")
-    assert said.endswith("as if the scale ran the other way")
+    assert said.startswith("Dr. Q's scores fall as those of the others rise (correlation -.")
+    assert said.endswith("as if the scale were reversed")
     assert not score_raters(data).against.any()
 
 
@@ -146,7 +146,7 @@ def test_of_two_raters_whose_scores_run_apart_neither_is_said_to_be_the_one():
     score = np.where(np.arange(24) % 2, 12 - case, case) + np.random.default_rng(1).normal(0, 1, 24)
     names = [str(i) for i in range(12)]
     found = score_raters(Dataset.from_scores("s", names, list("xy"), case, np.tile([0, 1], 12), score))
-    assert found.against.all() and "the scores do not tell who" in found.words()
+    assert found.against.all() and "it is unknown who" in found.words()
     few = case < 9
     found = score_raters(Dataset.from_scores("s", names, list("xy"), case[few], np.tile([0, 1], 9), score[few]))
     assert np.isnan(found.with_others).all() and not found.against.any()

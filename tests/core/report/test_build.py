@@ -280,7 +280,7 @@ def test_of_two_who_differ_the_report_names_no_class_as_more_plausible_and_does_
     text = " ".join(
         parsed(build_report(request_of(read("\n".join(["case,rater,class", *rows]).encode()).dataset))).text
     )
-    assert "Raters contradict each other; agreement is surely below chance" in text
+    assert "Raters contradict each other; agreement is clearly below chance" in text
     assert "Ask for another opinion" not in text and "n or y" in text
 
 
