@@ -30,13 +30,13 @@ from .plausibility.dirichlet import DirichletCounts
 from .plausibility.plackett_luce.gibbs import PlackettLuce
 from .report.page import render
 from .runtime.processes import environment
-from .text import exact, plural, shorten, significant
+from .text import number, plural, shorten
 from .version import __version__, code_digest
 
 _HERE = Path(__file__).parent
 _PACKAGE = __package__.partition(".")[0]
 _SAME = 1e-9  # relative difference of compiled and interpreted numbers that rounding explains
-_DIGITS = 7
+_DIGITS = 8
 
 # Gwet's example: 12 units, 4 raters, 5 classes; a dot is a missing annotation. One row per rater.
 _TWELVE_UNITS = ("123321412...", "1233224125..", ".33323422513", "12332441251.")
@@ -247,7 +247,7 @@ def check_published(published: Sequence[PublishedValue] = PUBLISHED) -> CheckGro
     checks = tuple(
         Check(
             one.name,
-            f"{_digits(one.value)} ± {significant(one.tolerance, 2)}",
+            f"{_digits(one.value)} ± {_digits(one.tolerance)}",
             _digits(numbers[one.name]),
             abs(numbers[one.name] - one.value) <= one.tolerance,
             one.source,
@@ -452,7 +452,8 @@ def _child(arguments: Sequence[str], **settings: str) -> subprocess.CompletedPro
 
 
 def _digits(value: float) -> str:
-    return exact(round(value, _DIGITS)) if math.isfinite(value) else "undefined"
+    """A number with the digits that published ones have at most."""
+    return number(value, _DIGITS).rstrip("0").rstrip(".") if math.isfinite(value) else "undefined"
 
 
 def qualify(
