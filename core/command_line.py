@@ -850,6 +850,18 @@ def _people() -> list[click.Parameter]:
     ]
 
 
+def _qualify() -> list[click.Parameter]:
+    argument, *options = _file()
+    argument.required = False
+    return [
+        argument,
+        *options,
+        click.Option(
+            ["--out"], default="qualification.html", show_default=True, metavar="FILE", help="HTML file to write."
+        ),
+    ]
+
+
 def _access() -> list[click.Parameter]:
     return [
         click.Option(["--days"], type=int, metavar="N", help="Only lines of the last N days."),
@@ -1027,6 +1039,12 @@ _COMMANDS: dict[str, tuple[str, str, str, Callable[[], list[click.Parameter]]]] 
         "Write a report as one HTML file that works offline.",
         'report skin --select \'{"raters":["R01","R02"]}\' --out report.html',
         _report,
+    ),
+    "qualify": (
+        ".commands.qualify:qualify",
+        "Check this installation and write a record to sign (exit status 1 if a check fails).",
+        "qualify readings.csv --out qualification.html",
+        _qualify,
     ),
     "verify": (
         ".commands.record:verify",

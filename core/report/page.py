@@ -105,6 +105,19 @@ def _environment() -> jinja2.Environment:
     return found
 
 
+def render(template: str, **values: object) -> str:
+    """Render a template of this folder with the style of the report; everything else that it prints is escaped.
+
+    Parameters
+    ----------
+    template : str
+        Name of its file.
+    **values
+        What the template names.
+    """
+    return _environment().get_template(template).render(style=_text("style.css"), **values)
+
+
 def _policy(scripts: Iterable[str]) -> str:
     """Return the Content-Security-Policy of a file with these scripts.
 

@@ -1,4 +1,4 @@
-"""A bare Debian machine on which somebody follows docs/deploy.md. Run: tests/benchmarks/bare.py [KEPT.tar] [--image].
+"""A bare Debian machine that is set up by the guide. Run: tests/benchmarks/bare.py [KEPT.tar] [--image].
 
 `mmdebstrap` makes a Debian 12 with nothing but its base system, systemd and D-Bus, from Debian's archive; it is booted
 in namespaces of its own (processes, mounts, host name, control groups), with the network of this computer. Then the
@@ -33,7 +33,7 @@ from tests.benchmarks.install import ANN, PROVIDER, Machine
 from tests.browser.deployed import free_ports
 
 ROOT = Path(__file__).resolve().parents[2]
-OPERATIONS = ROOT / "docs" / "operations.md"
+OPERATIONS = ROOT / "docs" / "pages" / "operate" / "operations.md"
 COPIED = ("app.py", "core", "pages", "sample_data", "requirements.lock", ".streamlit")
 AUTHORITIES = "etc/ssl/certs/ca-certificates.crt"
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -135,9 +135,9 @@ class BareMachine(Machine):
     def restore(self, backup: str) -> None:
         """Put a backup back, as the guide to operations says."""
         (asked,) = re.findall(
-            r"\*\*Put a backup back\*\*: (.*?)\n- ", OPERATIONS.read_text(encoding="utf-8"), re.DOTALL
+            r"## Restore a backup\n\n```\n(.*?)\n```", OPERATIONS.read_text(encoding="utf-8"), re.DOTALL
         )
-        for command in re.findall(r"`([^`]+)`", asked):
+        for command in asked.splitlines():
             self.run(re.sub(r"[^/]+\.backup", backup, command))
 
     def see_again(self, client: httpx.Client) -> None:
@@ -271,7 +271,7 @@ def step_by_step(machine: BareMachine, provider: str, began: float) -> None:
         machine.restore(made.name)
         machine.wait_until_well(client)
         machine.see(client)
-        step("the backup was put back as docs/operations.md says, and the record is whole")
+        step("the backup was put back as docs/pages/operate/operations.md says, and the record is whole")
         machine.run(f"systemctl kill -s KILL plurality@{machine.asked.first_port}")
         killed = time.monotonic()
         machine.see_again(client)

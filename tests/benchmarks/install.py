@@ -5,9 +5,9 @@ turned to that folder, and what needs root, systemd or Debian's archive (apt-get
 is noted and not done. The program is copied, its environment made, settings and certificate put in place as the
 script does. With ``--packages`` the packages of `requirements.lock` are installed with their hashes, from the
 network; else the environment sees those of this interpreter. Then secrets and people are filled in as
-`docs/deploy.md` says, the commands of the services are run as they stand in their files, with their settings, behind
-HAProxy; somebody signs in at an identity provider (a process on loopback), opens a page, and a backup is made by its
-service and verified.
+`docs/pages/operate/deploy.md` says, the commands of the services are run as they stand in their files, with their
+settings, behind HAProxy; somebody signs in at an identity provider (a process on loopback), opens a page, and a backup
+is made by its service and verified.
 """
 
 import asyncio

@@ -22,6 +22,7 @@ LAYERS = (
     ("runtime._worker", "runtime._lasting_worker", "runtime.workers"),
     ("warmup",),
     ("runtime.jobs", "runtime.work"),
+    ("qualify",),
     ("report",),
     ("analyses",),
     ("story",),

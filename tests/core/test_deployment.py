@@ -58,7 +58,7 @@ def test_secrets_are_new_each_time_and_only_their_owner_reads_them(written, file
 
 
 def test_every_file_is_explained_in_itself_and_in_the_documents(written):
-    guide = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
+    guide = (ROOT / "docs" / "pages" / "operate" / "deploy.md").read_text(encoding="utf-8")
     for part in PARTS:
         assert re.match(r"(?:#!/bin/sh\n)?\n?# \S", written[part.file]), part.file
         assert f"`{part.file}`" in guide, part.file

@@ -1,10 +1,12 @@
 """What the documents say of the project is so: the list of layers, every path, and every public name."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from core.version import __version__
 from tests.core.test_architecture import LAYERS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +35,7 @@ def test_every_path_that_a_document_names_is_there(name):
 
 @pytest.mark.parametrize("document", ["threat_model", "asvs"])
 def test_every_test_that_a_document_on_security_names_is_there(document):
-    text = text_of(f"docs/{document}.md")
+    text = text_of(f"docs/pages/operate/{document}.md")
     named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", text)
     assert len(named) >= 15
     assert [(file, name) for file, name in named if f"def {name}(" not in text_of(file)] == []
@@ -50,7 +52,9 @@ def test_every_requirement_of_the_first_level_is_gone_through_once():
     }  # fmt: skip
     wanted = [f"{section}.{place}" for section, n in sections.items() for place in range(1, n + 1)]
     found = []
-    for first, last in re.findall(r"(?m)^\| (\d+\.\d+\.\d+)(?: to (\d+\.\d+\.\d+))? \|", text_of("docs/asvs.md")):
+    for first, last in re.findall(
+        r"(?m)^\| (\d+\.\d+\.\d+)(?: to (\d+\.\d+\.\d+))? \|", text_of("docs/pages/operate/asvs.md")
+    ):
         section, _, place = first.rpartition(".")
         end = int((last or first).rpartition(".")[2])
         found += [f"{section}.{number}" for number in range(int(place), end + 1)]
@@ -92,3 +96,26 @@ def test_a_lock_has_every_pin_with_hashes_and_names_no_registry(name):
 def test_both_locks_have_the_same_versions():
     app, tests = pins("requirements.lock"), pins("tests/requirements.lock")
     assert {package: tests.get(package) for package in app} == app
+
+
+def test_citation_and_recipe_have_the_version_and_what_the_wheel_needs():
+    assert f"\nversion: {__version__}\n" in text_of("CITATION.cff")
+    recipe = text_of("recipe/meta.yaml")
+    assert f'{{% set version = "{__version__}" %}}' in recipe
+    needed = tomllib.loads(text_of("pyproject.toml"))["project"]["dependencies"]
+    run = recipe.split("  run:\n")[1].split("\n\n")[0]
+    assert [line.strip(" -").replace(" ", "") for line in run.splitlines()[1:]] == needed
+
+
+def test_every_source_that_the_paper_cites_is_in_its_list_and_the_other_way_round():
+    cited = set(re.findall(r"@([\w-]+)", text_of("paper/paper.md").split("---", 2)[2]))
+    assert cited == set(re.findall(r"(?m)^@\w+\{([\w-]+),", text_of("paper/paper.bib")))
+
+
+def test_every_fragment_of_the_changelog_has_a_known_type_and_at_most_twenty_words():
+    known = {one["directory"] for one in tomllib.loads(text_of("pyproject.toml"))["tool"]["towncrier"]["type"]}
+    fragments = [path for path in (ROOT / "changelog.d").iterdir() if path.name != "README.md"]
+    for path in fragments:
+        name, kind, end = path.name.rsplit(".", 2)
+        assert name.startswith("+") and kind in known and end == "md", path.name
+        assert 0 < len(path.read_text(encoding="utf-8").split()) <= 20, path.name

@@ -64,6 +64,15 @@ def test_every_file_that_a_page_links_to_is_there(document):
     assert [target for target in targets if not (document.parent / target).exists()] == []
 
 
+def test_every_frequent_question_has_a_short_answer_with_a_link():
+    page = (DOCUMENTATION / "faq.md").read_text(encoding="utf-8")
+    answered = re.findall(r"^\*\*(.+?\?(?: .+?)?)\*\* (.*?)$(?=\n\n|\n?\Z)", page, re.M | re.S)
+    assert len(answered) >= 20
+    for question, answer in answered:
+        words = re.sub(r"\[([^\]]+)\]\([^)]+\)", r"\1", " ".join(answer.split()))
+        assert "](" in answer and len(re.findall(r"[.](?= |$)", words)) <= 3, question
+
+
 def test_every_setting_is_on_the_page_of_settings():
     page = (DOCUMENTATION / "reference" / "settings.md").read_text(encoding="utf-8")
     told = set(re.findall(r"^\| `(\w+)`", page, re.M))

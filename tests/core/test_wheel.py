@@ -72,3 +72,20 @@ def test_the_command_line_and_the_sampler_s_process_run_under_the_installed_name
     done = run(installed, f"from plurality.command_line import main\nsys.exit(main({arguments!r}))")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["method"] == "nuts"
+
+
+def test_an_installed_wheel_is_as_its_record_says_and_a_changed_file_is_found(installed):
+    script = (
+        "from plurality.qualify import check_installation\n"
+        "print(*[f'{one.what}: {one.passed}' for one in check_installation().checks], sep='\\n')\n"
+    )
+    done = run(installed, script)
+    assert done.returncode == 0, done.stderr
+    assert f"Installed files of plurality {version()}: True" in done.stdout.splitlines()
+    changed = installed / "plurality" / "sample_data" / "anaesthesia" / "annotations.csv"
+    content = changed.read_bytes()
+    changed.write_bytes(content + b"\n")
+    found = run(installed, script).stdout
+    changed.write_bytes(content)
+    assert f"Installed files of plurality {version()}: False" in found
+    assert "plurality/sample_data/anaesthesia/annotations.csv: False" in found

@@ -62,6 +62,19 @@ def record(path: Path, lines: list[str]) -> None:
     path.write_text("\n".join(lines) + "\n", encoding="utf-8", newline="\n")
 
 
+def words_of(path: Path) -> str:
+    """The words of a golden screen as people read them: without escapes and marks of markdown.
+
+    Parameters
+    ----------
+    path : Path
+        As `file_of` gives it.
+    """
+    text = path.read_text(encoding="utf-8")
+    text = re.sub(r":material/\w+: ?|\*\*", "", text)
+    return re.sub(r"\\(\W)", r"\1", text)
+
+
 def differences(recorded: list[str], found: list[str]) -> list[str]:
     """What differs, line by line.
 

@@ -194,7 +194,7 @@ def test_two_raters_and_one_class_claim_no_more_than_they_can():
     one = kept("case,rater,class\n" + "".join(f"{c},{r},x\n" for c in range(40) for r in ("a", "b", "gpt")), "one")
     for data, tab, said in (
         (two, "Raters tested", "it takes three raters"),
-        (two, "Shared errors", "Shared errors need three people"),
+        (two, "Shared errors", "this needs three people"),
         (one, "Rates", "Every case is labelled, so the AI rater is not used"),
     ):
         mark_machines(data, [Machine("gpt")])

@@ -25,7 +25,7 @@ if [ -x /usr/local/bin/plurality ] && [ -x {{ asked.program }}/.venv/bin/python 
     backup=/var/backups/plurality/before-$(date -u +%Y-%m-%dT%H%M%S).backup
     do_ /usr/local/bin/plurality backup "$backup"
     echo "   To undo: stop plurality.target, for each PART of {{ asked.program }}/.before move it back over {{ asked.program }}/PART,"
-    echo "   put $backup back (docs/operations.md), start plurality.target."
+    echo "   put $backup back (docs/pages/operate/operations.md), start plurality.target."
     do_ rm -rf "{{ asked.program }}/.before"
     do_ install -d -m 0755 "{{ asked.program }}/.before"
 fi
