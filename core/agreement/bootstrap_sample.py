@@ -102,7 +102,8 @@ class Totals:
         row : ndarray of int64, shape (n_added,)
             Number of the row; a row may occur several times.
         value : ndarray, shape (n_added,)
-            Contribution of the row. which : ndarray of int64, shape (n_added,), optional
+            Contribution of the row.
+        which : ndarray of int64, shape (n_added,), optional
             Number of the sum, 0 to ``n_sums`` − 1; the first if omitted.
         n_sums : int
             Number of sums of the name.

@@ -25,7 +25,8 @@ class CoefficientRequest:
     Attributes
     ----------
     counts : ClassCounts or None
-        Counts of single classes. dataset : Dataset or None
+        Counts of single classes.
+    dataset : Dataset or None
         Counted dataset; with it, coefficients that need identified raters are possible.
     level : float
         Confidence level of the intervals, 0 to 1.

@@ -60,7 +60,8 @@ class Coefficient(Result):
     n_cases : int
         Number of cases used.
     n_annotations : int
-        Number of their annotations. note : str
+        Number of their annotations.
+    note : str
         Reason why a value is undefined, or a caution; empty otherwise.
     """
 

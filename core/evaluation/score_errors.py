@@ -41,7 +41,8 @@ class ScoreErrors(Result):
         Names from `METRICS`: mean absolute error, root mean squared error and bias (predicted less plausible), in units
         of the scores, and the share on the correct side of the threshold, if there is one.
     mean, low, high : ndarray, shape (n_predictors, n_metrics)
-        Mean and interval over plausible truths. total_low, total_high : ndarray, shape (n_predictors, n_metrics)
+        Mean and interval over plausible truths.
+    total_low, total_high : ndarray, shape (n_predictors, n_metrics)
         Interval over plausible truths and over the sampling of cases.
     point : ndarray, shape (n_predictors, n_metrics)
         Metrics against the mean plausible scores, taken as certain.

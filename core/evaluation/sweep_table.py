@@ -242,7 +242,8 @@ def reliability_sweep(
     ----------
     model : PlausibilityModel
     dataset : Dataset
-        Dataset of a kind that the model takes. reliabilities : sequence of float
+        Dataset of a kind that the model takes.
+    reliabilities : sequence of float
         Values of γ > 0.
     classifiers : sequence of Predictions
         Matched to the dataset.

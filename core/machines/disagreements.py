@@ -26,7 +26,8 @@ class OnSomeCases(Result):
     value : str
         The panel's class, the group of the cases, or the quartile of certainty.
     n : int
-        Number of cases. agrees, low, high : float
+        Number of cases.
+    agrees, low, high : float
         Share of these cases on which the AI rater gives the panel's leading class, with Wilson's interval.
     people : float
         Mean share of the people of those cases who give the leading class: what a person reaches.

@@ -156,7 +156,8 @@ class JudgedAccuracy(Judged, Result):
     q : float
         False discovery rate of ``flagged``.
     level : float
-        Confidence level of the intervals. why : str
+        Confidence level of the intervals.
+    why : str
         Reason why nobody can be judged; empty if somebody can.
     why_no_order : str
         Reason why raters cannot be ordered by accuracy; empty if they can.

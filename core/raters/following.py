@@ -70,7 +70,8 @@ class Following(Judged, Result):
     q : float
         False discovery rate of ``flagged``.
     level : float
-        Confidence level of the intervals. why : str
+        Confidence level of the intervals.
+    why : str
         Reason why nobody can be judged; empty if somebody can.
     aside : tuple of int
         See `core.raters.accuracy_threshold.JudgedAccuracy`.
@@ -246,7 +247,8 @@ def following_of(
     judged_by : {"gold", "model"}, optional
         Judge of raters with `GOLD_EACH` annotations on gold cases; gold, if omitted and the median rater has as many.
     level : float
-        Confidence level of the intervals. aside : sequence of int
+        Confidence level of the intervals.
+    aside : sequence of int
         Raters without whom agreement beyond chance is tested, in addition to those who scatter more than the others.
     token, progress
         See `core.runtime.chunks.map_chunks`.

@@ -126,7 +126,9 @@ def facts_of_file(name: str, content: bytes, raters: Sequence[str]) -> RaterFact
     content : bytes
         Content of a table of raters, or of annotations with columns on their raters.
     raters : sequence of str
-        Raters of the dataset. Raises
+        Raters of the dataset.
+
+    Raises
     ------
     InputError
         The file is not a table, no column contains the raters, or no column is a fact about them.

@@ -39,7 +39,8 @@ class Panel:
     top : ndarray of int32
         Most likely class by the others.
     sure : ndarray
-        Probability of that class. judged : ndarray of bool
+        Probability of that class.
+    judged : ndarray of bool
         False if nobody else annotated the case and its class is unknown.
     pool : ndarray, shape (n_classes, n_classes)
         Expected number of annotations of all raters by true class and annotated class.
@@ -115,7 +116,8 @@ def panel_of(
     ----------
     dataset : Dataset
     fit : RaterModelFit
-        Fit of these data. token, progress
+        Fit of these data.
+    token, progress
         See `core.runtime.chunks.map_chunks`.
 
     Raises

@@ -89,7 +89,8 @@ class RaterTable(Result):
     false_alarms : float
         Largest probability that honest raters raise any flag.
     level : float
-        Confidence level of the intervals. model : str
+        Confidence level of the intervals.
+    model : str
     notes : tuple of str
     panel : Panel
         Panel for `drift_of` and `report_card`.

@@ -42,7 +42,8 @@ class OwnClasses:
     other : ndarray of int64
         Other class that is named most on it.
     other_named : ndarray
-        Share of these that name that other class. ratio_high : ndarray
+        Share of these that name that other class.
+    ratio_high : ndarray
         Upper end of the interval of how often another class is named on it, relative to how often anywhere.
     own : ndarray of bool
         True if the latent class is the class of its name, or has no annotations.

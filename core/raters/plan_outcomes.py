@@ -123,7 +123,8 @@ def plan_outcomes(
     dataset : Dataset
         Dataset of single classes by identified raters.
     fit : RaterModelFit
-        Fit of these data. plans : sequence of Plan
+        Fit of these data.
+    plans : sequence of Plan
     reliability : float
         γ of the certainty, under Dirichlet counts.
     level : float

@@ -155,7 +155,8 @@ def agreement_with_blind(dataset: Dataset, reads: BlindReads | None, level: floa
     Parameters
     ----------
     dataset : Dataset
-        Dataset of single classes. reads : BlindReads, optional
+        Dataset of single classes.
+    reads : BlindReads, optional
     level : float
         Confidence level of the intervals, 0 to 1.
     """

@@ -82,12 +82,14 @@ class ReportCard:
     own_classes : bool
         True if the classes of the model are those of the raters; if not, nothing is compared by class.
     agreement : tuple of (float, float, float), or None
-        Agreement with others. seconds, pool_seconds : float or None
+        Agreement with others.
+    seconds, pool_seconds : float or None
         Median time between annotations, and its median over raters.
     bias : ndarray, shape (n_classes,)
     own, pool : Annotations
     differences : tuple of Disagreement
-        Annotations that differ from the others, the most certain first. n_differences : int
+        Annotations that differ from the others, the most certain first.
+    n_differences : int
         Number of such annotations, of which ``differences`` are the first; a case that the rater repeated may have
         several.
     over_time : Drift or None

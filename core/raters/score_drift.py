@@ -154,7 +154,8 @@ def score_drifts(
     dataset : Dataset
         Dataset of scores, or of ordered classes, with times.
     raters : ScoreRaters
-        Severities from the same data. false_alarms : float
+        Severities from the same data.
+    false_alarms : float
         Largest probability that any stable rater has an alarm.
     level : float
         Confidence level of the intervals, 0 to 1.

@@ -43,7 +43,8 @@ class ScoreRaters(Result):
     ----------
     raters : tuple of str
     n : ndarray of int64, shape (n_raters,)
-        Number of scores of each. shared : ndarray of int64, shape (n_raters,)
+        Number of scores of each.
+    shared : ndarray of int64, shape (n_raters,)
         Number of cases of each that others scored, too.
     severity, severity_low, severity_high : ndarray, shape (n_raters,)
         Mean difference of a rater from the average rater, and the ends of its interval; negative is below. NaN if the
@@ -66,7 +67,8 @@ class ScoreRaters(Result):
     mean : float
         Mean of the cases' scores, m.
     between_cases, between_raters : float
-        Standard deviations τ and ω. level : float
+        Standard deviations τ and ω.
+    level : float
     converged : bool
     """
 

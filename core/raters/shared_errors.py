@@ -279,7 +279,8 @@ def one_of_a_family(dataset: Dataset, family: np.ndarray, seed: int) -> Dataset:
     Parameters
     ----------
     dataset : Dataset
-        Dataset of single classes. family : ndarray of int64, shape (n_raters,)
+        Dataset of single classes.
+    family : ndarray of int64, shape (n_raters,)
         Number of each rater's family, from `core.models.families.families`.
     seed : int
     """

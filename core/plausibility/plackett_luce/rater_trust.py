@@ -24,7 +24,8 @@ class RaterTrust(Result):
     ----------
     raters : tuple of str
     n : ndarray of int64, shape (n_raters,)
-        Number of annotations of each rater. mean, sd, ci_low, ci_high : ndarray of float64, shape (n_raters,)
+        Number of annotations of each rater.
+    mean, sd, ci_low, ci_high : ndarray of float64, shape (n_raters,)
         Statistics of the draws; the interval has ``level``, between quantiles.
     place, place_low, place_high : ndarray of int64, shape (n_raters,)
         Place among the raters by mean, 1 for the most trusted, and the interval of the place over draws.

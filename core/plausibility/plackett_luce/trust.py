@@ -319,7 +319,8 @@ class MixturePlackettLuce:
         ----------
         dataset : Dataset
         reliability : float
-            Reliability γ > 0 of the plausibilities. n_draws, seed : int
+            Reliability γ > 0 of the plausibilities.
+        n_draws, seed : int
         token, progress
             See `core.runtime.chunks.map_chunks`; a chain over all cases is run if no trust is given.
 

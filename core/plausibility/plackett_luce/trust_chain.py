@@ -22,7 +22,8 @@ class ChainPlan:
     Attributes
     ----------
     reliability : float
-        Reliability γ. shapes : tuple of (float, ndarray, float)
+        Reliability γ.
+    shapes : tuple of (float, ndarray, float)
         Prior shape of a named class, of the sum of the never-named (by case), and of each of these.
     n_burn, n_kept : int
         Number of sweeps that are discarded, and that are kept after them.
