@@ -28,7 +28,7 @@ from .schema import Column, frame_of, intervals
 TERM = "reader study"
 N_READERS = (3, 5, 8, 10, 15, 20)  # of next studies
 MOST_PAIRS_NAMED = 3
-_MEASURES: dict[str, str] = {**TITLES}
+_MEASURES = {str(name): title for name, title in TITLES.items()}
 METHOD_TITLES = {
     "automatic": "by the design",
     "obuchowski-rockette": "Obuchowski-Rockette",
