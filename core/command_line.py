@@ -851,11 +851,9 @@ def _people() -> list[click.Parameter]:
 
 
 def _qualify() -> list[click.Parameter]:
-    argument, *options = _file()
-    argument.required = False
     return [
-        argument,
-        *options,
+        click.Argument(["file"], required=False, metavar="[FILE]"),
+        *_file()[1:],
         click.Option(
             ["--out"], default="qualification.html", show_default=True, metavar="FILE", help="HTML file to write."
         ),

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from docs.take_tour import known_words
+from tests.golden.screens import file_of, words_of
 
 ROOT = Path(__file__).resolve().parents[2]
 FOLDER = ROOT / "docs" / "pages" / "img"
@@ -24,7 +25,7 @@ def test_words_in_a_picture_are_on_the_golden_screen(name):
 
 
 def test_a_screen_with_another_word_is_noticed():
-    words = known_words("raters")
+    words = words_of(file_of("skin", "raters"))
     first = TEXTS["raters"][0]
     assert lacking(TEXTS["raters"], words.replace(first, first.replace("raters", "readers"))) == [first]
 
