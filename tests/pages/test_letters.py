@@ -25,7 +25,7 @@ def rgb(text: str) -> list[float]:
 def test_faint_letters_have_contrast(theme):
     """A single sign, such as the one between the places of a ranking, is passed over by what checks whole pages."""
     ink, paper = rgb(theme.ink), rgb(theme.paper)
-    shares = {float(share) for share in re.findall(r"opacity: (\.\d+)", style._STYLE)}
+    shares = {float(share) for share in re.findall(r"opacity: (0?\.\d+)", style._STYLE)}
     assert shares
     for share in shares:
         faint = [share * one + (1 - share) * other for one, other in zip(ink, paper, strict=True)]

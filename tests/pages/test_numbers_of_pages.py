@@ -80,7 +80,7 @@ def test_plans_leave_with_their_cost_which_is_that_of_their_annotations(shown, l
         for end, values in (("", found.value), ("_low", found.low), ("_high", found.high), ("_gain", found.gain)):
             assert frame[f"{quantity}{end}"].tolist() == values[:, place].tolist()
     for name, place in (("mean certainty", 0), ("uncertain cases", 1), ("width of agreement", 2), ("right", 3)):
-        assert table[name].iloc[0].startswith(f"{found.value[0, place]:.3f}".lstrip("0"))
+        assert table[name].iloc[0].startswith(f"{found.value[0, place]:.3f}")
     assert "90% interval over 40 simulated worlds, seed 7" in said[-1]
 
 

@@ -88,7 +88,7 @@ def test_cases_and_home_open_on_the_order_where_it_describes_the_raters_best_unt
     assert app.selectbox(key="model").value == "ordinal-truth"
     assert "the ordinal model describes these raters best, so the order of the classes counts here" in words(app)
     assert any("expected" in frame.value for frame in app.dataframe)
-    gamma = f"{app.slider(key='reliability').value:g}".removeprefix("0")
+    gamma = f"{app.slider(key='reliability').value:g}"
     assert f"(Ordinal truth, γ = {gamma})" in " ".join(one.value for one in opened("home", dataset.digest).caption)
     app = settle(app.selectbox(key="model").set_value("dirichlet").run())
     assert app.selectbox(key="model").value == "dirichlet"

@@ -100,11 +100,9 @@ def test_home_of_scores_counts_cases_uncertain_of_their_side_and_shows_the_one_k
     trust = score_trust(dataset, model, [2.0])
     case = dataset.cases.index(least)
     widths = np.sort(trust.high[0] - trust.low[0])
-    half = f"{(widths[1] + widths[2]) / 4:.1f}".removeprefix("0")
+    half = f"{(widths[1] + widths[2]) / 4:.1f}"
     assert said[0] == first.format(half=half) and said[1].endswith(second) and opens == [(least,)]
-    assert said[2] == f"Widest interval: {least}, {trust.low[0, case]:.1f} to {trust.high[0, case]:.1f}".replace(
-        " 0.", " ."
-    )
+    assert said[2] == f"Widest interval: {least}, {trust.low[0, case]:.1f} to {trust.high[0, case]:.1f}"
     (mean,) = (trace for trace in figures[0].data if trace.name == "mean")
     assert mean.x[0] == trust.m[0, case]
 

@@ -285,7 +285,7 @@ def test_raters_of_dated_scores_are_followed_over_time_and_others_are_not(tmp_pa
     one = found.each[0]
     assert found.alarm[0]
     assert app.selectbox(key="score_drift_rater").value == "a"
-    before, after = (tuple(f"{end:.2f}".replace("0.", ".") for end in part) for part in (one.before, one.after))
+    before, after = (tuple(f"{end:.2f}" for end in part) for part in (one.before, one.after))
     said = "Above the others by {} ({} to {}) before, by {} ({} to {}) since.".format(*before, *after)
     assert said in words(app)
     file = files["score_drift_file"].set_index("rater")
@@ -319,10 +319,10 @@ def test_a_rater_whose_scale_runs_the_other_way_is_the_title_and_stands_in_the_t
     assert (
         app.title[0]
         .value.replace("\\", "")
-        .startswith("Dr. Q's scores fall where those of the others rise (correlation -.")
+        .startswith("Dr. Q's scores fall where those of the others rise (correlation -0.")
     )
     table = next(frame.value for frame in app.dataframe if "with_others" in frame.value)
-    assert "Dr. Q's scores fall where those of the others rise (correlation -." in words(opened("home", kept(text)))
+    assert "Dr. Q's scores fall where those of the others rise (correlation -0." in words(opened("home", kept(text)))
     assert [("direction" in clear) for clear in table["clear"]] == [name == "Dr. Q" for name in table["rater"]]
     for page, told in (("cases", True), ("reliability", True), ("review", False)):  # reviewers read blind
         shown = opened(page, kept(text))

@@ -80,7 +80,7 @@ def test_why_a_case_has_its_class_names_raters_with_what_each_adds(few):
     assert first.plain == f"c1: {reason.sentence}"
     classes = few.shown.fit.classes
     added = second.plain.removeprefix(f"Log-odds of {classes[reason.top]} against {classes[reason.against]}: ")
-    signed = [(who, what, f"{add:+.1f}".replace("0.", ".").replace("-", "−")) for who, what, add in reason.answers]
+    signed = [(who, what, f"{add:+.1f}".replace("-", "−")) for who, what, add in reason.answers]
     assert added == ", ".join(f"{who} says {what} ({add})" for who, what, add in signed)
     assert {who for who, *_ in signed} == set("abc")
 

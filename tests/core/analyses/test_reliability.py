@@ -213,7 +213,7 @@ def test_certainty_under_another_model_has_the_name_and_the_reliability_of_that_
     assert (list(points.x), list(points.y), list(points.customdata)) == (list(own), list(others), list(cases))
     assert download.table.to_dict("list") == {"case": list(cases), names[0]: list(own), names[1]: list(others)}
     low, high = stats.pearsonr(own, others).confidence_interval(0.95)
-    words = [f"{value:.2f}".removeprefix("0") for value in (np.corrcoef(own, others)[0, 1], low, high)]
+    words = [f"{value:.2f}" for value in (np.corrcoef(own, others)[0, 1], low, high)]
     assert figure.layout.title.text == f"Correlation {words[0]} ({words[1]} to {words[2]})"
 
 

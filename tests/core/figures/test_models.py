@@ -84,7 +84,7 @@ def test_a_confusion_matrix_shows_numbers_intervals_and_how_many_they_rest_on(th
     model = fit(n_classes=3)
     heat = confusion_heatmap(model, 1, theme, "").data[0]
     assert np.array_equal(heat.z, model.confusion[1])
-    assert heat.text[0][0].split("<br>")[0] == f"{model.confusion[1, 0, 0]:.2f}".replace("0.", ".")
+    assert heat.text[0][0].split("<br>")[0] == f"{model.confusion[1, 0, 0]:.2f}"
     assert " to " in heat.text[0][0] and heat.textfont.color == theme.ink
     figure = confusion_heatmap(model, 1, theme, "")
     assert list(figure.layout.yaxis.ticktext) == [f"class {k}<br>n ≈ {n:.0f}" for k, n in enumerate(model.evidence[1])]

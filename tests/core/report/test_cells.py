@@ -171,7 +171,7 @@ def rate(numbers) -> CorrectedRate:
 
 
 def text(value) -> str:
-    return f"{value:.2f}".removeprefix("0")
+    return f"{value:.2f}"
 
 
 def between(value, low, high) -> str:
@@ -446,8 +446,8 @@ def test_all_tables_of_a_report_are_printed_cell_by_cell(sample, monkeypatch):
 
 
 def printed(value: float) -> str:
-    """A number with three digits and without a zero before the point."""
-    return f"{value:z,.3f}".replace("0.", ".", 1) if -1 < round(value, 3) < 1 else f"{value:,.3f}"
+    """A number with three digits."""
+    return f"{value:z,.3f}"
 
 
 class Tables(HTMLParser):
