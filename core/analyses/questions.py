@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import pandas as pd
 
@@ -178,13 +179,9 @@ def present(found: QuestionsOverview, inputs: Inputs, options: QuestionOptions) 
     for place, (name, measured) in enumerate(_by_measure(found).items()):
         if len(measured) > 1:
             lines = [(shorten(one.question, 40), *_values(one.coefficient)) for one in measured]
-            blocks.append(
-                Figure(
-                    lambda theme, lines=lines, name=name: estimates(lines, theme, "Agreement on each question", name),
-                    f"Agreement on each question by {name}, with its interval",
-                    f"questions_agreement-{place}",
-                )
-            )
+            draw = partial(estimates, lines, title="Agreement on each question", axis=name)
+            alt = f"Agreement on each question by {name}, with its interval"
+            blocks.append(Figure(draw, alt, f"questions_agreement-{place}"))
     caption = "Questions of this upload. Coefficients of different kinds are not compared."
     return [
         *blocks,

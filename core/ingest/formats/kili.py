@@ -24,8 +24,10 @@ def recognise(files: Sequence[JsonFile]) -> str | None:
 
 
 def _is_asset(record: object) -> bool:
-    labels = record.get("labels") if isinstance(record, dict) else None
-    if not isinstance(labels, list) or "externalId" not in record:
+    if not isinstance(record, dict) or "externalId" not in record:
+        return False
+    labels = record.get("labels")
+    if not isinstance(labels, list):
         return False
     return not labels or (isinstance(labels[0], dict) and "jsonResponse" in labels[0])
 
