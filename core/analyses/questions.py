@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
 
 import pandas as pd
 
@@ -171,6 +170,8 @@ def _flagged(
 
 def present(found: QuestionsOverview, inputs: Inputs, options: QuestionOptions) -> list[Block]:
     """The range of agreement, raters flagged on several questions, a figure and the table."""
+    from ..figures.estimates import estimates  # loads plotly, which no command needs
+
     table = table_of(found, inputs, options)
     blocks: list[Block] = [Words(lead(found), "lead")]
     if again := _flagged_again(found):
@@ -178,13 +179,9 @@ def present(found: QuestionsOverview, inputs: Inputs, options: QuestionOptions) 
     for place, (name, measured) in enumerate(_by_measure(found).items()):
         if len(measured) > 1:
             lines = [(shorten(one.question, 40), *_values(one.coefficient)) for one in measured]
-            blocks.append(
-                Figure(
-                    partial(_estimates, lines, name),
-                    f"Agreement on each question by {name}, with its interval",
-                    f"questions_agreement-{place}",
-                )
-            )
+            draw = partial(estimates, lines, title="Agreement on each question", axis=name)
+            alt = f"Agreement on each question by {name}, with its interval"
+            blocks.append(Figure(draw, alt, f"questions_agreement-{place}"))
     caption = "Questions of this upload. Coefficients of different kinds are not compared."
     return [
         *blocks,
@@ -232,12 +229,6 @@ def _by_measure(found: QuestionsOverview) -> dict[str, list[QuestionSummary]]:
         if one.coefficient is not None and one.coefficient.value is not None:
             groups.setdefault(one.measure, []).append(one)
     return groups
-
-
-def _estimates(lines: list, name: str, theme: Any) -> Any:
-    from ..figures.estimates import estimates  # loads plotly, which no command needs
-
-    return estimates(lines, theme, "Agreement on each question", name)
 
 
 def _values(coefficient: Coefficient | None) -> tuple[float, float, float]:

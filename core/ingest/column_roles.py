@@ -120,7 +120,7 @@ def long_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     taken = {guess.case, guess.rater, guess.time, guess.group, guess.confidence, guess.gold}
     free = [column for column in seen.columns if column not in taken]
     named = guess.answer if guess.answer is not None and not _is_no_answer(seen, guess.answer) else None
-    if named is not None and _tells_case(seen, named, guess.case):
+    if named is not None and guess.case is not None and _tells_case(seen, named, guess.case):
         others = seen.may_be_answers([column for column in free if column != named], guess.case, guess.rater)
         named, guess = (None, replace(guess, answer=None)) if others else (named, guess)
     by_name = likeness(named, "answer") if named is not None else 0

@@ -21,6 +21,8 @@ from core.agreement.over_time import over_time
 from core.agreement.pairs import pair_matrix
 from core.agreement.precision import precision_curve
 from core.analyses import gate
+from core.analyses.inputs import Inputs
+from core.analyses.questions import QUESTIONS
 from core.analyses.reliability.relations import relation
 from core.annotations.dataset import Dataset
 from core.annotations.write import long_table
@@ -261,6 +263,7 @@ def results(dataset):
     for of in (_of_agreement, _of_models, _of_plausibilities, _of_labels, _of_raters, _of_machines):
         listed += of(dataset)
     listed += _of_studies()
+    listed.append(QUESTIONS.parts[0].answer(Inputs(dataset, questions=((HOSTILE[0], dataset), ("again", dataset)))))
     found: dict[int, Result] = {}
 
     def take(value):

@@ -42,7 +42,7 @@ def recognise(columns: Sequence[str]) -> str | None:
     return "readers, cases, modalities and scores" if _named(columns) is not None else None
 
 
-def _named(columns: Sequence[str]) -> list[str] | None:
+def _named(columns: Sequence[str]) -> Sequence[str] | None:
     """The columns in the order of `_COLUMNS`; None if one is missing."""
     plain = {column.strip().casefold().removesuffix("id").rstrip(" _"): column for column in columns}
     return [plain[name] for name in _COLUMNS] if plain.keys() >= set(_COLUMNS) else None
@@ -50,10 +50,10 @@ def _named(columns: Sequence[str]) -> list[str] | None:
 
 def holds(raw: RawTable) -> bool:
     """Whether some rows are of the truth."""
-    named = _named(raw.columns)
-    return named is not None and any(
+    reader, _, modality, _ = _named(raw.columns) or _COLUMNS
+    return any(
         cell.strip().casefold() == _TRUTH
-        for column in (named[0], named[2])
+        for column in (reader, modality)
         for cell in set(raw.table[column].cast("string").to_pylist())
     )
 
@@ -65,7 +65,7 @@ def read(raw: RawTable) -> Source:
     ----------
     raw : RawTable
     """
-    columns = _named(raw.columns) or ()
+    columns = _named(raw.columns) or _COLUMNS
     reader, case, modality, score = (
         [str(cell).strip() for cell in raw.table[column].cast("string").to_pylist()] for column in columns
     )

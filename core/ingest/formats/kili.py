@@ -27,7 +27,9 @@ def _is_asset(record: object) -> bool:
     if not isinstance(record, dict) or "externalId" not in record:
         return False
     labels = record.get("labels")
-    return isinstance(labels, list) and (not labels or (isinstance(labels[0], dict) and "jsonResponse" in labels[0]))
+    if not isinstance(labels, list):
+        return False
+    return not labels or (isinstance(labels[0], dict) and "jsonResponse" in labels[0])
 
 
 def read(files: Sequence[JsonFile], progress: Progress | None = None) -> Source:

@@ -128,8 +128,9 @@ def read_lists(files: Sequence[JsonFile], progress: Progress | None = None) -> R
     first = next(iter(records_of_object(first)), first)
     if not any(isinstance(value, list) for value in first.values()):
         return None
-    records: list = [record for *_, record in all_records(files, progress)]
-    records = records_of_object(records[0]) or records if len(records) == 1 else records
+    records = [record for *_, record in all_records(files, progress)]
+    if len(records) == 1 and (inner := records_of_object(records[0])):
+        records = [*inner]
     if not all(isinstance(record, dict) for record in records):
         return None
     try:
