@@ -154,8 +154,8 @@ PUBLISHED = (
 def _dataset(rows: Sequence[tuple[int, int, int]], n_cases: int, n_raters: int, n_classes: int) -> Dataset:
     """Classes from rows of case, rater and class."""
     case, rater, answer = np.array(rows, np.int64).T
-    names = ([str(place + 1) for place in range(n)] for n in (n_cases, n_raters, n_classes))
-    return Dataset.from_classes("Qualification", *names, case, rater, answer)
+    cases, raters, classes = ([str(place + 1) for place in range(n)] for n in (n_cases, n_raters, n_classes))
+    return Dataset.from_classes("Qualification", cases, raters, classes, case, rater, answer)
 
 
 def _of_raters(rows: Sequence[str], n_classes: int) -> Dataset:
@@ -183,8 +183,8 @@ def _of_scores(table: Sequence[Sequence[float]]) -> Dataset:
     """Scores of a full table of cases by raters."""
     values = np.array(table, float)
     case, rater = np.indices(values.shape).reshape(2, -1)
-    names = ([str(place + 1) for place in range(n)] for n in values.shape)
-    return Dataset.from_scores("Qualification", *names, case, rater, values.ravel())
+    cases, raters = ([str(place + 1) for place in range(n)] for n in values.shape)
+    return Dataset.from_scores("Qualification", cases, raters, case, rater, values.ravel())
 
 
 def published_numbers() -> dict[str, float]:
@@ -194,10 +194,10 @@ def published_numbers() -> dict[str, float]:
 
 def _of_published_classes() -> dict[str, float]:
     twelve, thirty = _of_raters(_TWELVE_UNITS, 5), _of_counts(_THIRTY_PATIENTS.split())
-    two, nineteen = from_contingency(_ABSTRACTORS), from_contingency(_NINETEEN_CASES)
+    two, nineteen = (from_contingency(np.array(table)) for table in (_ABSTRACTORS, _NINETEEN_CASES))
     percent, kappa, of_thirty = percent_agreement(twelve), fleiss_kappa(twelve), fleiss_kappa(thirty)
     classic = cohen_kappa_classic(nineteen)
-    return {
+    found = {
         "Percent agreement, 12 units": percent.value,
         "Percent agreement, 12 units, standard error": percent.se,
         "Fleiss κ, 12 units": kappa.value,
@@ -216,12 +216,18 @@ def _of_published_classes() -> dict[str, float]:
         "Cohen κ, 19 cases": classic.value,
         "Cohen κ, 19 cases, classic standard error": classic.se,
     }
+    return _defined(found)
+
+
+def _defined(numbers: Mapping[str, float | None]) -> dict[str, float]:
+    """The same numbers, NaN if undefined, which no check lets pass."""
+    return {name: math.nan if value is None else float(value) for name, value in numbers.items()}
 
 
 def _of_published_scores() -> dict[str, float]:
     names = {"icc_1": "ICC(1,1)", "icc_2": "ICC(2,1)", "icc_3": "ICC(3,1)", "icc_3k": "ICC(3,k)"}
     found = {one.name: one.value for one in intraclass(_of_scores(_SIX_TARGETS))}
-    return {f"{printed}, 6 targets": found[name] for name, printed in names.items()}
+    return _defined({f"{printed}, 6 targets": found[name] for name, printed in names.items()})
 
 
 def _of_published_fit() -> dict[str, float]:
@@ -263,14 +269,15 @@ def kernel_numbers() -> dict[str, float]:
     fit = DawidSkene().fit(twelve)
     counted = annotation_certainty(DirichletCounts(), twelve, reliability=2.0, n_draws=50, seed=1)
     ranked = annotation_certainty(PlackettLuce(), twelve, reliability=2.0, n_draws=20, seed=1)
-    return {
+    found = {
         **_of_published_classes(),
         **_of_published_scores(),
-        "Dawid-Skene, log-likelihood": float(fit.log_likelihood),
-        "Dawid-Skene, prevalence of class 1": float(fit.prevalence[0]),
-        "Dirichlet, mean certainty": float(counted.mean(1)),
-        "Plackett-Luce, mean certainty": float(ranked.mean(1)),
+        "Dawid-Skene, log-likelihood": fit.log_likelihood,
+        "Dawid-Skene, prevalence of class 1": fit.prevalence[0],
+        "Dirichlet, mean certainty": counted.mean(1),
+        "Plackett-Luce, mean certainty": ranked.mean(1),
     }
+    return _defined(found)
 
 
 def check_kernels() -> CheckGroup:
@@ -293,7 +300,7 @@ def compare_numbers(compiled: Mapping[str, float], plain: Mapping[str, float]) -
     compiled, plain : mapping of str to float
         Of one set of names.
     """
-    for name in compiled | plain:
+    for name in {**compiled, **plain}:
         one, other = compiled.get(name, math.nan), plain.get(name, math.nan)
         yield Check(name, _digits(other), _digits(one), math.isclose(one, other, rel_tol=_SAME, abs_tol=_SAME))
 
