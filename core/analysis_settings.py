@@ -256,8 +256,9 @@ def compute_settings(
     classes = dataset if whole else dataset.as_classes(threshold)[0]
     every = weighing or (name is None and classes.ordinal)
     scored = can_choose(classes) and (every or name is None or rests_on_beta(make(name)))
-    how = {"seed": SEED, "difficulty": every, "independent": False, "token": token, "progress": progress}
-    choice = choose(classes, **how) if scored else None
+    choice = None
+    if scored:
+        choice = choose(classes, seed=SEED, difficulty=every, independent=False, token=token, progress=progress)
     averaged = average_models(choice, classes, token=token) if choice is not None and weighing else None
     model = make(name or plausibility_names(dataset, choice)[0])
     view = as_taken(method_named("plausibility", model.name), dataset, threshold)[0]

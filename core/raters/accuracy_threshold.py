@@ -374,14 +374,18 @@ class _DrawnPool:
     def __init__(self, draws: AccuracyDraws, gold: Rates, by_gold: np.ndarray, unjudged: bool):
         self.draws, self.by_gold, self.unjudged = draws, by_gold, unjudged
         self.gold_pool = LearnedPool(on_gold(gold), np.where(by_gold, gold.n, 0))
-        columns = (np.where(unjudged, np.nan, one) for one in (draws.mean, draws.low, draws.high))
-        self.by_model = Rates(*columns, np.where(unjudged, 0, draws.n))
+        mean, low, high = (np.where(unjudged, np.nan, one) for one in (draws.mean, draws.low, draws.high))
+        self.by_model = Rates(mean, low, high, np.where(unjudged, 0, draws.n))
 
     def rates(self, level: float) -> Rates:
         """Posterior means and intervals; those of the model have the level of the draws."""
         gold, model = self.gold_pool.rates(level), self.by_model
-        pairs = ((gold.value, model.value), (gold.low, model.low), (gold.high, model.high), (gold.n, model.n))
-        return Rates(*(np.where(self.by_gold, *pair) for pair in pairs))
+        return Rates(
+            np.where(self.by_gold, gold.value, model.value),
+            np.where(self.by_gold, gold.low, model.low),
+            np.where(self.by_gold, gold.high, model.high),
+            np.where(self.by_gold, gold.n, model.n),
+        )
 
     def mean_over(self, n_annotations: np.ndarray) -> float | None:
         """Mean accuracy over the annotations of those who are judged."""

@@ -49,12 +49,12 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
         ]),
     ]  # fmt: skip
     if who := who_says_the_same(judged.choice):
-        said = (
+        copied = (
             "Some raters give the same annotations as if they copied each other: ",
             *who,
             ". Each of them is predicted without the others.",
         )
-        blocks.append(Words(said, "note", "held-out score"))
+        blocks.append(Words(copied, "note", "held-out score"))
     return [*blocks, *_where_they_differ(averaged, dataset)]
 
 
