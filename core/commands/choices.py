@@ -1,5 +1,7 @@
 """Held-out scores of rater models and their average, on the command line."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 
@@ -42,12 +44,11 @@ def answer_of(options, dataset: Dataset, left_out: int) -> tuple[dict, pd.DataFr
     """
     say_duration(seconds_to_choose(dataset))
     found = choose_model(dataset, seed=options.seed, cases=True, independent=False, progress=progress)
-    rows = [_row(each) for each in found.standings]
-    opens = rater_request(found, dataset)
-    answer: dict = {
+    rows, opens = [_row(each) for each in found.standings], rater_request(found, dataset)
+    answer: dict[str, Any] = {
         "models": rows,
         "chosen": found.chosen,
-        "opens": opens and opens.model,
+        "opens": None if opens is None else opens.model,
         "reason": found.reason,
         "families": [list(each) for each in found.families],
         "n_hidden": found.n_hidden,

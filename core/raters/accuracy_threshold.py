@@ -383,8 +383,12 @@ class _DrawnPool:
     def rates(self, level: float) -> Rates:
         """Posterior means and intervals; those of the model have the level of the draws."""
         gold, model = self.gold_pool.rates(level), self.by_model
-        pairs = ((gold.value, model.value), (gold.low, model.low), (gold.high, model.high), (gold.n, model.n))
-        return Rates(*(np.where(self.by_gold, *pair) for pair in pairs))
+        return Rates(
+            np.where(self.by_gold, gold.value, model.value),
+            np.where(self.by_gold, gold.low, model.low),
+            np.where(self.by_gold, gold.high, model.high),
+            np.where(self.by_gold, gold.n, model.n),
+        )
 
     def mean_over(self, n_annotations: np.ndarray) -> float | None:
         """Mean accuracy over the annotations of those who are judged."""
