@@ -7,7 +7,7 @@ import core
 from core import thresholds
 
 FOLDER = Path(core.__file__).parent
-EVERYWHERE = {0.05, 0.25, 0.5}  # numbers that mean something else in most modules
+EVERYWHERE = {0.05, 0.2, 0.25, 0.5}  # numbers that mean something else in most modules
 VALUES = {value for name, value in vars(thresholds).items() if name.isupper() and isinstance(value, float)} - EVERYWHERE
 # Constants of computing (targets of samplers, convergence, sizes) have the same value by chance.
 OF_COMPUTING = {
