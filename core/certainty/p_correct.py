@@ -114,9 +114,11 @@ def why_they_differ(
         return ""
     best, votes = int(p.argmax()), np.bincount(answer, minlength=len(found.classes))
     lower = p[leading] < certainty
-    if best != leading and votes[best] < votes[leading]:
+    if best != leading:
         name, chance = as_name(found.classes[best]), probability(float(p[best]))
-        if votes[best]:
+        if votes[best] >= votes[leading]:
+            reason = f"the models favour {name} ({chance}), which has as many annotations"
+        elif votes[best]:
             who = "" if hide_names else _who_weigh_most(found, dataset, case, best, leading)
             reason = f"the raters who chose {name} are more accurate{who}. P(correct) of {name} is {chance}"
         else:

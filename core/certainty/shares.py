@@ -94,7 +94,8 @@ class CertaintyShares(Result):
             return self.why_none
         n, n_single = self.n_uncertain, int(self.single.sum())
         one = f", {n_single:,} {'has' if n_single == 1 else 'have'} one annotation" if n_single else ""
-        return f"{n:,} of {plural(self.uncertain.size, 'case')} {'is' if n == 1 else 'are'} uncertain{about}{at}{one}"
+        be = "is" if 1 in (n, self.uncertain.size) else "are"
+        return f"{n:,} of {plural(self.uncertain.size, 'case')} {be} uncertain{about}{at}{one}"
 
     @property
     def sentence(self) -> str:

@@ -7,13 +7,23 @@ import core
 from core import thresholds
 
 FOLDER = Path(core.__file__).parent
-EVERYWHERE = {0.05, 0.25, 0.5}  # numbers that mean something else in most modules
+EVERYWHERE = {0.05, 0.2, 0.25, 0.5}  # numbers that mean something else in most modules
 VALUES = {value for name, value in vars(thresholds).items() if name.isupper() and isinstance(value, float)} - EVERYWHERE
 # Constants of computing (targets of samplers, convergence, sizes) have the same value by chance.
 OF_COMPUTING = {
-    *("ABOVE_CHANCE", "FIRST_OPINION", "PARTS", "POWER", "TARGET_ACCEPT", "_ABOVE_CHANCE", "_BEYOND", "_CURVATURE"),
-    *("_INDEPENDENT", "_MIXED", "_MOST_LEFT", "_NAMED", "_NEAR_THE_END", "_NO_SIGN", "_OTHERS_AGREE"),
-    *("_SAMPLING_SHARE", "_SHARE_OF_OBJECTS", "_TARGET_ACCEPT"),
+    *("ABOVE_CHANCE", "FIRST_OPINION", "PARTS", "POWER", "START_SPREAD", "TARGET_ACCEPT", "_ABOVE_CHANCE"),
+    *(
+        "_BEYOND",
+        "_CURVATURE",
+        "_INDEPENDENT",
+        "_MIXED",
+        "_MOST_LEFT",
+        "_NAMED",
+        "_NEAR_THE_END",
+        "_NO_SIGN",
+        "_OTHERS_AGREE",
+    ),
+    *("_OTHERS_AGREE", "_SAMPLING_SHARE", "_SHARE_OF_OBJECTS", "_TARGET_ACCEPT"),
 }
 
 

@@ -15,7 +15,7 @@ from pages.shared.kit import widgets
 
 MOST_ROWS = 2_000
 MOST = 328  # pixels: of the pane of 341 pixels a scroll bar takes 12
-REVIEW, EXPECTED, EXPECTED_BESIDE, CORRECT, MORE, LEAST = 64, 92, 60, 70, 92, 78
+REVIEW, EXPECTED, EXPECTED_BESIDE, CORRECT, MORE = 64, 92, 60, 70, 92
 _CLICKED, _ANCHOR = "_worklist_clicked", "_worklist_anchor"
 
 
@@ -145,7 +145,7 @@ def widths(longest: int, *, reviewed: bool, ordered: bool) -> dict:
         ),
         "more raters": st.column_config.TextColumn(width=MORE, help=widgets.explained("more raters")),
         "most plausible": st.column_config.TextColumn(
-            width=max(MOST - certainty - case - more - CORRECT, LEAST),
+            width=MOST - certainty - case - (more or CORRECT),
             help="“or”: no class is likelier to come first than all others together",
         ),
         "review": st.column_config.TextColumn(width=REVIEW),

@@ -56,6 +56,16 @@ def test_it_is_said_that_raters_share_mistakes_only_where_they_do(build):
     assert higher.startswith("P(correct) is much higher") and "similar mistakes" not in higher
 
 
+def test_a_tie_that_the_models_decide_is_called_one_and_no_shared_mistake(build):
+    dataset = build([(0, rater, rater % 2) for rater in range(4)], 2)
+    said = why_they_differ(made(dataset, [[0.1, 0.9]], beta=0.3), dataset, 0, 0, 0.5)
+    name = dataset.classes[1]
+    assert said.endswith(f"lower than certainty: the models favour {name} (90%), which has as many annotations.")
+    alone = build([(0, rater, 0) for rater in range(4)], 2)
+    said = why_they_differ(made(alone, [[0.1, 0.9]], beta=0.3), alone, 0, 0, 0.9)
+    assert "no rater chose" in said and "similar mistakes" not in said
+
+
 def test_few_annotations_are_the_reason_only_where_they_are_few(build):
     dataset = build([(0, 0, 0), (0, 1, 1), (1, 0, 0)], 2)
     found = made(dataset, [[0.9, 0.1], [0.9, 0.1]])
