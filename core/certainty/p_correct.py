@@ -11,10 +11,8 @@ import numpy as np
 
 from ..annotations.dataset import Dataset
 from ..annotations.validation import frozen
-from ..models.average import AveragedModels, average_models
-from ..models.choose import Choice
+from ..models.average import AveragedModels
 from ..result_base import Columns, Result, named
-from ..runtime.chunks import CancelToken
 from ..text import as_name, listed, probability
 from ..thresholds import NUMBERS_DIFFER, SHARED_MISTAKES_BELOW
 
@@ -57,21 +55,6 @@ class PCorrect(Result):
         """
         found = self.probability[np.arange(code.size), np.maximum(code, 0)]
         return np.where(code < 0, np.nan, found)
-
-
-def p_correct(choice: Choice, dataset: Dataset, *, token: CancelToken | None = None, progress=None) -> PCorrect:
-    """P(correct) of every class of every case.
-
-    Parameters
-    ----------
-    choice : Choice
-        Held-out scores of rater models on ``dataset``.
-    dataset : Dataset
-        Of single classes.
-    token, progress
-        See `core.runtime.chunks.map_chunks`.
-    """
-    return of_average(average_models(choice, dataset, token=token), dataset)
 
 
 def of_average(averaged: AveragedModels, dataset: Dataset) -> PCorrect:

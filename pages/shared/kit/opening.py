@@ -9,7 +9,7 @@ from core.analyses.models.scores import JudgedModels, judge_models
 from core.analysis_settings import SEED, AnalysisSettings, can_choose, decide, has_truth
 from core.annotations.dataset import Dataset
 from core.certainty.held_out_readers import HeldOutCurve, held_out_curve
-from core.certainty.p_correct import PCorrect, p_correct
+from core.certainty.p_correct import PCorrect, of_average
 from core.certainty.truth_curve import TruthCurve, truth_curve
 from core.errors import PluralityError
 from core.models.choose import choose
@@ -49,36 +49,22 @@ def choice_job(view: Dataset) -> Job | None:
     return cached.job(key, title, work, LANE, view, background=True)
 
 
-def correct_job(view: Dataset) -> Job | None:
-    """P(correct) of every case in the background; None until rater models are scored, and if they cannot be."""
-    scored = choice_job(view)
-    if scored is None or scored.state != "done":
-        return None
-
-    def work(job: Job) -> PCorrect:
-        return cached.run(
-            job, p_correct, view.coded, cached.result(scored, view.coded)[0], view.coded, seconds=expected.of_fits(view)
-        )
-
-    return cached.job((view.content_digest, "P(correct)", SEED), "P(correct)", work, LANE, view, background=True)
-
-
 def correct(view: Dataset) -> PCorrect | None:
-    """P(correct) of every case; None until it is known.
+    """Return P(correct) of every case by the average of rater models; None until it is known.
 
     Parameters
     ----------
     view : Dataset
-        Of single classes.
+        Dataset of single classes.
     """
-    job = correct_job(view)
-    return cached.result(job, view) if job is not None and job.state == "done" else None
+    judged = choice(view)
+    return None if judged is None else of_average(judged.averaged, view)
 
 
 def correct_at_work(view: Dataset) -> Job | None:
-    """What P(correct) still waits for; None if it is known or cannot be."""
-    jobs = (job for job in (choice_job(view), correct_job(view)) if job is not None and not job.finished)
-    return next(jobs, None)
+    """Return the job that P(correct) still waits for; None if it is known or cannot be."""
+    job = choice_job(view)
+    return None if job is None or job.finished else job
 
 
 def choice(view: Dataset) -> JudgedModels | None:

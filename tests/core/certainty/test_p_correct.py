@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core.certainty.p_correct import PCorrect, p_correct, why_they_differ
+from core.certainty.p_correct import PCorrect, of_average, why_they_differ
 from core.models.average import average_models
 from core.models.choose import choose
 from tests.core.models.test_vote_prior import panel
@@ -20,7 +20,8 @@ def made(dataset, probability, beta=0.9, confusion=None):
 def test_it_is_the_average_of_the_models_that_were_scored(build):
     dataset = build(panel(3, 60, 3, 4, 0.8), 3)
     choice = choose(dataset)
-    found, averaged = p_correct(choice, dataset), average_models(choice, dataset)
+    averaged = average_models(choice, dataset)
+    found = of_average(averaged, dataset)
     assert found.probability == pytest.approx(averaged.fit.class_probability)
     weight = sum(each.weight for each in averaged.members)
     assert found.beta == pytest.approx(sum(each.weight * each.beta.mean for each in averaged.members) / weight)
