@@ -20,7 +20,7 @@ import numpy as np
 from .agreement.coefficients import brennan_prediger, fleiss_kappa, gwet_ac, percent_agreement, scott_pi
 from .agreement.cohen_conger import cohen_kappa, cohen_kappa_classic, conger_kappa
 from .agreement.krippendorff import krippendorff_alpha
-from .agreement.scores import intraclass
+from .agreement.scores import ICC_1, ICC_2, ICC_3, ICC_3K, intraclass
 from .agreement.tables import from_contingency
 from .annotations.dataset import Dataset
 from .certainty.top_sets import annotation_certainty
@@ -225,7 +225,7 @@ def _defined(numbers: Mapping[str, float | None]) -> dict[str, float]:
 
 
 def _of_published_scores() -> dict[str, float]:
-    names = {"icc_1": "ICC(1,1)", "icc_2": "ICC(2,1)", "icc_3": "ICC(3,1)", "icc_3k": "ICC(3,k)"}
+    names = {ICC_1: "ICC(1,1)", ICC_2: "ICC(2,1)", ICC_3: "ICC(3,1)", ICC_3K: "ICC(3,k)"}
     found = {one.name: one.value for one in intraclass(_of_scores(_SIX_TARGETS))}
     return _defined({f"{printed}, 6 targets": found[name] for name, printed in names.items()})
 

@@ -23,7 +23,7 @@ OF_COMPUTING = {
         "_NO_SIGN",
         "_OTHERS_AGREE",
     ),
-    *("_OTHERS_AGREE", "_SAMPLING_SHARE", "_SHARE_OF_OBJECTS", "_TARGET_ACCEPT"),
+    *("_SAMPLING_SHARE", "_SHARE_OF_OBJECTS", "_TARGET_ACCEPT"),
 }
 
 

@@ -97,6 +97,13 @@ def agreements():
     )
     curve = Made(how="new_cases", points=points)
     yield (
+        agreement_parts.weight_curves(
+            np.array([2, 1234]), {"flat": np.array([1.0, 0.25]), "same": np.array([1.0, 0.25])}, LIGHT, ""
+        ),
+        0,
+        ["2 annotations: weight 1.000 | flat = same", "1234 annotations: weight 0.250 | flat = same"],
+    )
+    yield (
         agreement_parts.precision_figure([curve], LIGHT, ""),
         1,
         [
@@ -308,10 +315,13 @@ def of_models():
             "iteration 2: -20.2500",
         ],
     )
-    numbers = (np.array([values]) for values in (0.31, 0.42, 0.23, 0.74, 1500))
+    numbers = [np.array([values]) for values in (0.31, 0.42, 0.23, 0.74, 1500)]
     figure = models.calibration_curve(*numbers, LIGHT, "")
     yield figure, 1, ["probability 0.31: true in 0.42 (0.23 to 0.74) of 1,500 cases"]
     yield figure, 2, ["probability 0.31: 1,500 cases"]
+    bars = models.calibration_bars(*numbers, LIGHT, "")
+    yield bars, 0, ["true in 0.42 (0.23 to 0.74)"]
+    yield bars, 1, ["mean probability 0.31"]
     two = fit(n_raters=1)
     right = two.confusion[0].diagonal()
     yield (
