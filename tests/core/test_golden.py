@@ -39,7 +39,7 @@ def test_every_file_has_its_command_and_all_are_small():
 
 
 # They keep reviews and data safe, or write files of a server, and compute nothing.
-OF_THE_STORE = {"access", "sign", "backup", "deploy", "erase", "people", "restore", "upgrade", "verify"}
+OF_THE_STORE = {"access", "sign", "backup", "deploy", "erase", "people", "qualify", "restore", "upgrade", "verify"}
 
 
 def test_every_command_and_every_model_has_its_numbers(capsys):

@@ -19,6 +19,7 @@ from core.agreement.pairs import pair_matrix
 from core.agreement.precision import WAYS, precision_curve
 from core.agreement.probability import SPA_WEIGHTINGS
 from core.agreement.specific import specific_agreement
+from core.analysis_settings import compute_settings
 from core.annotations.named_selection import Selection, days_of
 from core.certainty.top_sets import annotation_certainty
 from core.evaluation.sweep_table import reliability_sweep
@@ -28,9 +29,10 @@ from core.models.comparison import compare_fits
 from core.models.majority import MajorityVote
 from core.models.precision import precision_of
 from core.models.rater_summary import rater_summary
-from core.plausibility.dirichlet import DirichletCounts
+from core.plausibility.learned_counts import learned_counts
 from core.raters.flagged_raters import flag_raters
-from core.raters.monitoring import monitor
+from core.raters.monitoring import monitor, with_draws
+from core.raters.truth_draws import judging_draws
 from core.reducers.all_draws import WholeCases
 from core.reducers.protocol import reduce_draws
 from pages.shared.kit import widgets
@@ -56,6 +58,11 @@ def _rows() -> str:
 
 
 ROWS = _rows()
+
+
+def counts(dataset):
+    """Return the model of counts that pages open with."""
+    return learned_counts(dataset).model
 
 
 @pytest.fixture(scope="module")
@@ -121,7 +128,7 @@ def test_the_worklist_has_the_certainty_and_the_error_of_each_case_beside_its_ow
     frame, settings = cases[0]["certainty"], cases[1]["certainty"]
     assert settings["model"] == "dirichlet"
     found = annotation_certainty(
-        DirichletCounts(), data, reliability=settings["reliability"], n_draws=settings["draws"], seed=settings["seed"]
+        counts(data), data, reliability=settings["reliability"], n_draws=settings["draws"], seed=settings["seed"]
     )
     assert sorted(frame["case"]) == sorted(data.cases)
     assert frame["top1"].is_monotonic_increasing and frame["top1"].nunique() > 10
@@ -136,7 +143,7 @@ def test_a_worklist_that_is_searched_holds_what_was_found_alone(tables, data):
     frames, settings = tables("cases", ROWS, {"find": "case-1"})
     frame = frames["certainty"]
     assert set(frame["case"]) == {case for case in data.cases if "case-1" in case}
-    found = annotation_certainty(DirichletCounts(), data, reliability=settings["certainty"]["reliability"], seed=0)
+    found = annotation_certainty(counts(data), data, reliability=settings["certainty"]["reliability"], seed=0)
     same(frame["top1_se"], found.se[[data.cases.index(case) for case in frame["case"]], 0])
 
 
@@ -144,7 +151,7 @@ def test_plausibilities_of_a_case_are_those_of_its_own_draws(cases, data):
     frame, settings = cases[0]["plausibilities"], cases[1]["certainty"]
     case = data.cases.index("case-17")
     (whole,) = reduce_draws(
-        DirichletCounts(), data, [WholeCases()], reliability=settings["reliability"], n_draws=settings["draws"],
+        counts(data), data, [WholeCases()], reliability=settings["reliability"], n_draws=settings["draws"],
         seed=settings["seed"], cases=range(case, case + 1),
     )  # fmt: skip
     draws = whole[case]
@@ -291,7 +298,8 @@ def test_differences_are_of_the_first_selection_less_the_second(agreement, data)
 @pytest.fixture(scope="module")
 def models(tables):
     tabs = ("Cases", "Raters", "Prevalence", "Soft labels", "Models compared")
-    return tables("models", ROWS, *({"model_tabs": tab, "all_cases": True} for tab in tabs))
+    chosen = {"models_chosen": ["dawid-skene"], "all_cases": True}
+    return tables("models", ROWS, *(chosen | {"model_tabs": tab} for tab in tabs))
 
 
 def test_shares_of_classes_without_named_raters_leave_with_those_that_win_no_case(tables):
@@ -347,7 +355,7 @@ def test_raters_of_a_model_have_their_own_accuracy_interval_and_lean(models, fit
 
 @pytest.fixture(scope="module")
 def opens(models):
-    """The title of the model that opens with these data, as the page's own settings name it."""
+    """The title of the model that is chosen, as the page's own settings name it."""
     return method_named("rater model", models[1]["raters"]["model"]).title
 
 
@@ -399,7 +407,8 @@ def raters(tables):
 
 
 def test_the_table_of_raters_has_each_number_beside_its_rater(raters, data):
-    frame, found = raters["raters_monitor"], monitor(data)
+    frame, averaged = raters["raters_monitor"], compute_settings(data).averaged
+    found = with_draws(monitor(data), averaged.fit, judging_draws(averaged, data, level=0.95, seed=0))
     act = flag_raters(found)
     order = act.acceptable.order()
     assert list(frame["rater"]) == [data.raters[rater] for rater in order]
@@ -439,7 +448,7 @@ def reliability(tables):
 
 def test_the_sweep_has_means_errors_and_counts_at_their_own_trust(reliability, data):
     frame, told = reliability[0]["sweep"], reliability[1]["sweep"]
-    sweep = reliability_sweep(DirichletCounts(), data, told["reliabilities"], n_draws=told["draws"], seed=told["seed"])
+    sweep = reliability_sweep(counts(data), data, told["reliabilities"], n_draws=told["draws"], seed=told["seed"])
     same(frame["reliability"], told["reliabilities"])
     assert len(frame) >= 3
     for place, found in enumerate(sweep.certainty):

@@ -207,5 +207,5 @@ def test_the_report_page_shows_what_each_section_answers_and_the_file_says_the_s
     (taken,) = (one for one in app.get("download_button") if one.proto.label == "Download report")
     answers = [text.value for text in app.markdown if text.value.startswith("**") and "  \n" in text.value]
     assert answers[0].startswith("**Do the raters agree?**") and len(answers) >= 3
-    assert "are uncertain at γ = " in answers[-1]
+    assert "are uncertain at γ \\= " in answers[-1]
     assert taken.label == "Download report"
