@@ -58,17 +58,19 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
     return [*blocks, *_where_they_differ(averaged, dataset)]
 
 
-def flips(averaged: AveragedModels) -> str:
-    """How many unanimous cases get another class; empty without unanimous cases.
+def flips(averaged: AveragedModels, subject: str = "It") -> str:
+    """Return how many unanimous cases get another class; empty without unanimous cases.
 
     Parameters
     ----------
     averaged : AveragedModels
+    subject : str
+        Words for the average, at the start of the sentence.
     """
     if not averaged.n_unanimous:
         return ""
-    share = f"{averaged.flipped:,} of {plural(averaged.n_unanimous, 'unanimous case')}"
-    return f"It gives {share} another class." if averaged.flipped else f"It gives none of {share[5:]} another class."
+    how_many = f"{averaged.flipped:,}" if averaged.flipped else "none"
+    return f"{subject} gives {how_many} of {plural(averaged.n_unanimous, 'unanimous case')} another class."
 
 
 def differences(averaged: AveragedModels) -> str:

@@ -6,6 +6,7 @@ import streamlit as st
 from core.agreement.applicable_coefficients import ApplicableCoefficients
 from core.agreement.intervals import Coefficient, share_of
 from core.analyses.cases.certainty import CaseCertainty
+from core.analyses.models.average import flips as unanimous_flips
 from core.annotations.dataset import Dataset
 from core.certainty.shares import CertaintyShares
 from core.evaluation.choice import at_least, leaders
@@ -149,8 +150,10 @@ def by_gold(views: home_known.Views) -> None:
 
 def flips(views: home_known.Views) -> None:
     """How many unanimous cases the model that opens gives another class; nothing until it is known."""
-    if views.settings.choice is not None and views.settings.choice.flips:
-        st.caption(markdown(views.settings.choice.flips))
+    averaged = views.settings.averaged
+    if averaged is not None and averaged.n_unanimous:
+        subject = "The average of rater models" if averaged.members else "The smoothed vote"
+        st.caption(markdown(unanimous_flips(averaged, subject)))
 
 
 def _awaited(label: str, term: str) -> None:
