@@ -220,7 +220,7 @@ def _of_published_classes() -> dict[str, float]:
 
 
 def _defined(numbers: Mapping[str, float | None]) -> dict[str, float]:
-    """The same numbers, NaN if undefined, which no check lets pass."""
+    """Replace undefined numbers by NaN, which fails every check."""
     return {name: math.nan if value is None else float(value) for name, value in numbers.items()}
 
 
@@ -443,7 +443,7 @@ def leaves(answer: object, at: str = "") -> Iterator[tuple[str, object]]:
 
 
 def _answer(arguments: Sequence[str]) -> dict | str:
-    """What a command answers in a new process; its message if it refuses."""
+    """Run a command in a new process; return its result, or its message if it fails."""
     done = _child(["-m", _PACKAGE, *arguments])
     if done.returncode not in (0, 1):
         return (done.stderr.strip().splitlines() or [f"ended with status {done.returncode}"])[-1]
@@ -459,7 +459,7 @@ def _child(arguments: Sequence[str], **settings: str) -> subprocess.CompletedPro
 
 
 def _digits(value: float) -> str:
-    """A number with the digits that published ones have at most."""
+    """Write a number with at most the digits of the published ones."""
     return number(value, _DIGITS).rstrip("0").rstrip(".") if math.isfinite(value) else "undefined"
 
 

@@ -187,7 +187,7 @@ def present_cases(found: CasesApart, dataset: Dataset, options: GroupOptions) ->
 
 
 def lead_of_cases(found: CasesApart) -> str:
-    """Number of cases that groups clearly see differently.
+    """Return the sentence that counts the cases that groups clearly see differently.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def lead_of_cases(found: CasesApart) -> str:
 
 
 def table_of_cases(found: CasesApart, dataset: Dataset, options: GroupOptions) -> pd.DataFrame:
-    """A row for each case and group."""
+    """Return the table with one row per case and group."""
     names = ["case_id", *(column.name for column in CASES[1:])]
     rows = [[getattr(one, name) for name in names] for one in found.cases]
     return frame_of(rows, CASES)

@@ -149,7 +149,7 @@ def _summary(name: str, dataset: Dataset, options: QuestionOptions, token: Cance
 def _flagged(
     dataset: Dataset, options: QuestionOptions, token: CancelToken | None
 ) -> tuple[str, tuple[str, ...] | None, str]:
-    """What raters are judged by, who is flagged, and why nobody can be; None if raters are not judged."""
+    """Return the model that judges raters, those flagged (None if not judged), and the reason if none can be."""
     if dataset.kind == "set":
         return "", None, "sets of labels are judged label by label"
     scored = dataset.kind == "score"
@@ -169,7 +169,7 @@ def _flagged(
 
 
 def present(found: QuestionsOverview, inputs: Inputs, options: QuestionOptions) -> list[Block]:
-    """The range of agreement, raters flagged on several questions, a figure and the table."""
+    """Show the range of agreement, raters flagged on several questions, a figure and the table."""
     from ..figures.estimates import estimates  # loads plotly, which no command needs
 
     table = table_of(found, inputs, options)
@@ -191,7 +191,7 @@ def present(found: QuestionsOverview, inputs: Inputs, options: QuestionOptions) 
 
 
 def lead(found: QuestionsOverview) -> list[Span]:
-    """The lowest and the highest agreement among the most questions that have the same coefficient."""
+    """Compare the lowest and the highest agreement, by the coefficient that most questions have."""
     said: list[Span] = [f"This upload has {plural(len(found.questions), 'question')}."]
     title, measured = max(_by_measure(found).items(), key=lambda one: len(one[1]), default=("", []))
     if len(measured) < 2:
@@ -237,7 +237,7 @@ def _values(coefficient: Coefficient | None) -> tuple[float, float, float]:
 
 
 def table_of(found: QuestionsOverview, inputs: Inputs, options: QuestionOptions) -> pd.DataFrame:
-    """A row for each question, in the order of the file."""
+    """Return the table with one row per question, in the order of the file."""
     return frame_of(
         (
             (

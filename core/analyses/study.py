@@ -267,13 +267,13 @@ def present_size(found: tuple[NextStudy, ...], study: ReadingStudy, options: Siz
 
 
 def table_of_modalities(found: AnalysedStudy, study: ReadingStudy, options: ModalityOptions) -> pd.DataFrame:
-    """A row for each difference and for each modality, by each way of knowing the truth."""
+    """Return the table of differences and modalities, by gold and by the panel if the study has both."""
     listed = [one for each in _all(found.analysis) for one in (*each.differences, *each.modalities)]
     return _frame(listed, MODALITIES)
 
 
 def table_of_readers(found: AnalysedStudy, study: ReadingStudy, options: ModalityOptions) -> pd.DataFrame:
-    """A row for each reader in each modality."""
+    """Return the table with one row per reader and modality."""
     return _frame([one for each in _all(found.analysis) for one in each.readers], READERS)
 
 
@@ -285,7 +285,7 @@ def table_of_roc(curves: RocCurves, study: ReadingStudy, options: ModalityOption
 
 
 def table_of_size(found: tuple[NextStudy, ...], study: ReadingStudy, options: SizeOptions) -> pd.DataFrame:
-    """A row for each pair of modalities and number of readers."""
+    """Return the table with one row per pair of modalities and number of readers."""
     rows = [
         (each.modality, each.other_modality, one.n_readers, one.n_cases, one.power)
         for each in found
@@ -296,7 +296,7 @@ def table_of_size(found: tuple[NextStudy, ...], study: ReadingStudy, options: Si
 
 
 def headline(found: AnalysedStudy) -> str:
-    """What the study shows, short and with the names of two modalities.
+    """Summarise the study in a short sentence, with the names of the modalities if there are two.
 
     Parameters
     ----------
@@ -468,7 +468,7 @@ def _measure(found: StudyEstimates, capital: bool = False) -> str:
 
 
 def _said(found: StudyEstimates, value: float, difference: bool = False) -> str:
-    """A value in the digits of its measure, with the sign of people."""
+    """Write a value with the digits and the unit of its measure."""
     if found.measure == "auc":
         said = number(value, 3)
     elif difference:

@@ -81,7 +81,7 @@ class MoreRaters(Result):
         return f"More raters {listed(said)}."
 
     def in_short(self) -> np.ndarray:
-        """What more raters would do for each case as a text of two words, shape (n_cases,); empty if it is certain."""
+        """Describe in two words what more raters would do for each case, shape (n_cases,); empty if it is certain."""
         return np.array(IN_SHORT, object)[self.outcome]
 
 

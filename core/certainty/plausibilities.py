@@ -52,7 +52,7 @@ class Plausibilities:
     draws: np.ndarray
 
     def long_table(self) -> "pd.DataFrame":
-        """A row for each case and class; for each draw, too, where draws are kept."""
+        """Return one row per case and class, or per case, draw and class if draws are kept."""
         import pandas as pd
 
         n_cases, n_classes = self.mean.shape
@@ -77,7 +77,7 @@ class Plausibilities:
         )
 
     def by_case(self) -> "pd.DataFrame":
-        """A row for each case with lists in the order of ``classes``, as Hugging Face's `datasets` reads Parquet."""
+        """Return one row per case with lists in the order of ``classes``, which Hugging Face's `datasets` reads."""
         import pandas as pd
 
         lists = {"soft_label": self.mean, "sd": self.sd, "point": self.point, "irn": self.irn}

@@ -67,7 +67,7 @@ def _given_options() -> Iterator[str]:
 
 
 def _facts(options) -> dict[str, str]:
-    """What the record names at its top."""
+    """Return the facts at the top of the record: version, date, computer and system."""
     from ..version import __version__, code_digest
 
     found = {

@@ -39,7 +39,7 @@ def questions(options) -> tuple[dict, "pd.DataFrame"]:
 def answer_each(
     command: Callable[[Any], tuple[dict, Any]], options
 ) -> tuple[dict, "pd.DataFrame | Callable[[], pd.DataFrame]"]:
-    """The answers of a command to each question; what is not possible of one of them is said.
+    """Run a command on each question; its error is in the result if it does not apply to one of them.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def answer_each(
 
 
 def each_question(options) -> Iterator[tuple[str, Any]]:
-    """The name of each question with the options that read it alone; one that is named is the only one.
+    """Yield the name of each question with options that read only it; a named question is the only one.
 
     Parameters
     ----------

@@ -60,7 +60,7 @@ def with_gold(seen: ColumnEvidence, guess: Mapping) -> Mapping:
 
 
 def with_grid(seen: ColumnEvidence, guess: Mapping) -> Mapping:
-    """The same as a table with a column for each rater if names of columns are all pairs of a rater and a question.
+    """Map one column per rater if the names of all columns are pairs of a rater and a question.
 
     Raters are numbered ("R1:ICH", "R2:ICH"), and no column names them.
 

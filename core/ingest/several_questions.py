@@ -30,7 +30,7 @@ class QuestionReading:
 
 
 def name_of(upload: str, question: str) -> str:
-    """The name of the dataset of one question.
+    """Return the name of the dataset of one question.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def name_of(upload: str, question: str) -> str:
 
 
 def joint_questions(source: Source) -> tuple[Question, ...]:
-    """The questions of a source that can be opened together, without those that read the columns of others as one.
+    """Return the questions that can be opened together, without those that combine the columns of others.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ def columns_of_others(source: Source, shown: Question) -> dict[str, str]:
 
 
 def other_questions(source: Source, shown: Question, chosen: Mapping) -> tuple[Question, ...]:
-    """The questions that are opened with one; cases, raters, dates and groups that a user chose hold for all of them.
+    """Return the questions to open with the one shown, with the cases, raters, dates and groups chosen for it.
 
     Parameters
     ----------
@@ -105,7 +105,7 @@ def read_questions(
     treatment: Treatment | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> tuple[QuestionReading, ...]:
-    """The dataset of each question; what cannot be read has its reason.
+    """Read the dataset of each question, or the reason why it cannot be read.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ class Coordinates:
         return self._chart
 
     def of_raters(self, coordinates: np.ndarray) -> np.ndarray:
-        """The part of the coordinates that belongs to raters."""
+        """Return the part of the coordinates that belongs to raters."""
         return coordinates[self._split :]
 
     def point(self, coordinates: np.ndarray) -> Point:

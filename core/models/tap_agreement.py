@@ -180,7 +180,7 @@ def tap_agreement(dataset: Dataset, seed: int = 0) -> TapAgreement:
 def match_rates(
     t: np.ndarray, a: np.ndarray, p: np.ndarray, pairs: np.ndarray | None = None, share: np.ndarray | None = None
 ) -> MatchRates:
-    """Expected agreement in its parts [chapter 9, equation 1], for raters who differ.
+    """Compute expected agreement in its parts [chapter 9, equation 1], for raters who differ.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def _pair_weights(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _intervals(model: TAP, dataset: Dataset, fit: RaterModelFit, seed: int) -> _Ends:
-    """Ends of 95% intervals of accuracies and guesses: normal draws on the line of logits, by the information."""
+    """Compute 95% intervals of accuracies and guesses: normal draws of the logits, by the information."""
     a, p = fit.parameters["a"], fit.parameters["p"]
     unknown = np.full(a.shape, np.nan), np.full(a.shape, np.nan), np.full(p.shape, np.nan), np.full(p.shape, np.nan)
     at = Coordinates(model.problem(dataset), fit)

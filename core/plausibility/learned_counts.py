@@ -31,7 +31,7 @@ class LearnedCounts:
     prior: VotePrior
 
     def prior_of(self, model: PlausibilityModel) -> VotePrior | None:
-        """The learned prior if a model has it; None for other models and other priors.
+        """Return the learned prior if a model has it; None for other models and other priors.
 
         Parameters
         ----------

@@ -125,7 +125,7 @@ def agreement_with_others(  # noqa: C901 - taken apart it takes half as long aga
 
 @njit(cache=True, nogil=True)
 def share_within(position, before, size):
-    """Expected share of a class among the first ``position``, when it is tied with ``size`` behind ``before``."""
+    """Compute the share of a class in the first ``position``, if it is one of ``size`` tied behind ``before``."""
     if position <= before:
         return 0.0
     if position >= before + size:
@@ -194,7 +194,7 @@ def overlaps_of_pairs(first, second, entry_ptr, entry_class, before, size, n_cla
 
 @njit(cache=True, nogil=True)
 def forms_of_sums(above, unranked, n_classes):
-    """The two forms of the sums over annotations: ``above`` (2, n_slots, depth), ``unranked`` (2, depth)."""
+    """Compute both quadratic forms of sums over annotations: ``above`` (2, n_slots, depth), ``unranked`` (2, depth)."""
     _, n_slots, depth = above.shape
     form_plain = 0.0
     form_scaled = 0.0

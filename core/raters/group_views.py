@@ -275,7 +275,7 @@ def rate_classifiers(
 
 
 def _groups(facts: RaterFacts) -> Iterator[tuple[str, str, np.ndarray, np.ndarray]]:
-    """Groups that are large enough, with their raters and the others."""
+    """Yield each group that is large enough, with its raters and the others."""
     for fact, values in zip(facts.names, facts.values, strict=True):
         for group, member, other in sides_of(values):
             if min(member.sum(), other.sum()) >= FEWEST_RATERS:

@@ -214,7 +214,7 @@ def monitor(
 
 
 def with_draws(table: RaterTable, averaged: RaterModelFit, draws: AccuracyDraws) -> RaterTable:
-    """The table with accuracy judged by draws of the truth: below chance, and what is acceptable.
+    """Return the table with accuracy judged by draws of the truth, and new flags for raters below chance.
 
     Parameters
     ----------

@@ -153,7 +153,7 @@ def _truths(times: int, probability: np.ndarray, rng: np.random.Generator, token
 def prevalence_interval(
     averaged: AveragedModels, dataset: Dataset, *, level: float = 0.95, seed: int = 0, token: CancelToken | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Ends of the interval of the share of each class among cases like these, shape (n_classes,) each.
+    """Compute the interval of the share of each class among cases like these, two ends of shape (n_classes,).
 
     Over the models and the vote, β, the truth of each case and which cases were drawn.
 

@@ -96,7 +96,7 @@ class ListMetrics:
                 state.n_common[number] += 1
 
     def merge(self, states: Sequence[ListState]) -> ListState:
-        """Sums of all chunks."""
+        """Add up the sums of all chunks."""
         first, others = states[0], states[1:]
         return ListState(
             sum((state.total for state in others), first.total),
@@ -107,7 +107,7 @@ class ListMetrics:
         )
 
     def result(self, state: ListState) -> ListState:
-        """The sums themselves; `core.evaluation.further_metrics` turns them into numbers with errors."""
+        """Return the sums, which `core.evaluation.further_metrics` turns into numbers with errors."""
         return state
 
 
@@ -173,7 +173,7 @@ def compare_lists(
 
 
 def _tau_scale(bucket: np.ndarray, top: int) -> float:
-    """What makes Kendall's tau-b of a sum of signs; 0 where the prediction ties all classes."""
+    """Return the factor that turns a sum of signs into Kendall's tau-b; 0 if the prediction ties all classes."""
     sizes, beyond = np.unique(bucket, return_counts=True)[1], len(bucket) - top
     pairs = len(bucket) * (len(bucket) - 1) / 2
     apart = (pairs - beyond * (beyond - 1) / 2) * (pairs - (sizes * (sizes - 1) / 2).sum())

@@ -365,7 +365,7 @@ def _provenance(data: _Data) -> list[Block]:
 
 
 def _share(count: int, n: int) -> str:
-    """A count with its share and Wilson's interval."""
+    """Write a count with its share and Wilson's interval."""
     if n == 0:
         return f"{count:,}"
     one = share_of(count, n)

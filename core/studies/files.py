@@ -186,7 +186,7 @@ def truth_of(name: str, content: bytes, columns: Mapping[str, str] | None = None
 
 
 def as_dataset(study: ReadingStudy, name: str) -> Dataset:
-    """The readings as a dataset of scores, whose raters are readers in each modality.
+    """Return the readings as a dataset of scores, with one rater per reader and modality.
 
     Parameters
     ----------
@@ -204,7 +204,7 @@ def as_dataset(study: ReadingStudy, name: str) -> Dataset:
 def _with_panel(
     rows: list[tuple[str, str, str, float]], cases: set[str], panel: Dataset, positive: str, notes: Iterable[str]
 ) -> StudyReading:
-    """The study with a panel's opinions."""
+    """Return the study with the opinions of its panel."""
     if not cases & set(panel.cases):
         raise InputError("No case of the study has an opinion of the panel.", "Use the same names of cases in both.")
     condition = condition_of(panel.classes, positive)

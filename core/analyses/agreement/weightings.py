@@ -87,7 +87,7 @@ def _curves(found: WeightingComparison) -> pd.DataFrame:
 
 
 def table_of(found: WeightingComparison, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each weighting."""
+    """Return the table with one row per weighting."""
     rows = (
         (name, one.value, one.ci_low, one.ci_high, one.se, p)
         for name, one, p in zip(found.weightings, found.values, found.p_least.tolist(), strict=True)
@@ -96,7 +96,7 @@ def table_of(found: WeightingComparison, dataset: Dataset, options) -> pd.DataFr
 
 
 def verdict(found: WeightingComparison) -> str:
-    """Say which weighting has the least standard error, or that none clearly has.
+    """Name the weighting with the least standard error, or state that none clearly has it.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ def compute(judged: JudgedModels, options) -> JudgedModels:
 
 
 def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
-    """What is averaged, cases that the average decides against all raters, and where its heaviest members differ."""
+    """Show the average: its members, cases that it decides against all raters, and cases that divide the heaviest."""
     averaged = judged.averaged
     said = [f"{averaged.sentence}.", *filter(None, (flips(averaged), differences(averaged)))]
     table = table_of(judged, dataset, options)
@@ -124,7 +124,7 @@ def _most_divided(averaged: AveragedModels) -> np.ndarray:
 
 
 def differing(averaged: AveragedModels, dataset: Dataset, most: int | None = None) -> pd.DataFrame:
-    """The cases on which the two heaviest members differ, with the class by each and by the average.
+    """Return the cases on which the two heaviest members differ, with the class by each and by the average.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def differing(averaged: AveragedModels, dataset: Dataset, most: int | None = Non
 
 
 def table_of(judged: JudgedModels, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each member, the heaviest first, then the vote, then models left out with the reason."""
+    """Return the members, heaviest first, then the vote, then models left out with the reason; one per row."""
     averaged = judged.averaged
     standing = {each.candidate.name: each for each in judged.choice.standings}
     titles = {name: each.candidate.title for name, each in standing.items()}

@@ -126,7 +126,7 @@ def present(found: Explored, dataset: Dataset, options) -> list[Block]:
 
 
 def table_of(found: Explored, dataset: Dataset, options) -> pd.DataFrame:
-    """A row for each coefficient and model."""
+    """Return the table with one row per coefficient and model."""
     rates, chance = found.rates, found.rates.kappa
     expected = {"Percent agreement": rates.total, "Fleiss' κ": chance, "Krippendorff's α": chance}
     even = (1 - rates.chance) / (options.classes - 1)  # agreement by chance of AC1

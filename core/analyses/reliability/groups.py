@@ -31,7 +31,7 @@ def compute(inputs: Inputs, options: GroupOptions) -> GroupRates:
 
 
 def present(found: GroupRates, inputs: Inputs, options: GroupOptions) -> list[Block]:
-    """The worst group of each classifier, differences with intervals, and a table."""
+    """Show the worst group of each classifier, differences with intervals, and a table."""
     table = table_of(found, inputs, options)
     several = len(inputs.predictions) > 1
     lines = [
@@ -83,7 +83,7 @@ def sentence(found: GroupRates, classifier: str) -> list[Span]:
 
 
 def table_of(found: GroupRates, inputs: Inputs, options: GroupOptions) -> pd.DataFrame:
-    """A row for each classifier and group."""
+    """Return the table with one row per classifier and group."""
     rows = [
         (one.classifier, one.fact, one.group, one.n_raters, one.n_cases, one.rate, one.others, *one.difference)
         for one in found.rates

@@ -70,7 +70,7 @@ def present(found: FurtherMetrics, inputs: Inputs, options) -> list[Block]:
 
 
 def table_of(found: FurtherMetrics, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each metric and classifier."""
+    """Return the table with one row per metric and classifier."""
     rows = [
         {"metric": metric.name, "title": metric.title, "classifier": name}
         | {column.name: getattr(value, column.name) for column in COLUMNS[3:]}

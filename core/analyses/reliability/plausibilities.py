@@ -77,5 +77,5 @@ def downloads(found: Plausibilities) -> list[Block]:
 
 
 def table_of(found: Plausibilities, inputs: Inputs, options) -> pd.DataFrame:
-    """A row for each case and class."""
+    """Return the table with one row per case and class."""
     return found.long_table()
