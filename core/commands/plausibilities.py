@@ -54,12 +54,13 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
                 "Each label has a γ of its own.", "Provide --reliability, or choose a label (--label NAME)."
             )
         if options.plausibilities_out:
-            raise InputError("--plausibilities-out is of classes.", "Choose a label (--label NAME).")
+            raise InputError("--plausibilities-out needs single classes or rankings.", "Choose a label (--label NAME).")
         return _certainty_of_sets(options, reading.dataset)
     dataset, left_out = read_input(options, reading)
     if options.plausibilities_out and dataset.kind not in ("class", "ranking"):
         raise InputError(
-            "--plausibilities-out is of classes.", "Leave it out, or split the annotations in two classes."
+            "--plausibilities-out needs single classes or rankings.",
+            "Leave it out, or split the annotations in two classes.",
         )
     learned = learned_of(options, dataset)
     options.reliability = opened_reliability(options, dataset)

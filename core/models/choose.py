@@ -95,7 +95,7 @@ class Standing(Result):
             return request(self.candidate.name, repeats=repeats, use_gold=use_gold, **shown)
         if use_gold:
             raise NotApplicableError(
-                f"{self.candidate.title} opens here and cannot hold gold fixed. Name another model."
+                f"{self.candidate.title} is the default for these data and cannot hold gold fixed. Name another model."
             )
         return request(self.candidate.name, **shown)
 

@@ -121,7 +121,7 @@ class Ordinal(EmModel):
         """
         if self.shown_at != (1.0, 0.0, False) or self.use_gold:
             raise InputError(
-                "The sampled ordinal model takes neither β nor doubt and holds no gold fixed.",
+                "The sampled ordinal model does not support β, doubt or gold held fixed.",
                 "Leave them out, or fit it by expectation-maximisation (em).",
             )
         data = design(self.title, dataset, False, self.repeats).dataset

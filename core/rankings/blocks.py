@@ -80,10 +80,12 @@ def entries_of(rankings: Sequence[Blocks], n_classes: int) -> RankedEntries:
         seen = set()
         for place, block in enumerate(blocks):
             if len(block) == 0:
-                raise InputError(f"Ranking {ranking}, block {place + 1}: there is no class in it.", "Leave it out.")
+                raise InputError(f"Ranking {ranking}, block {place + 1}: it is empty.", "Leave it out.")
             for k in sorted(block):
                 if not 0 <= k < n_classes:
-                    raise InputError(f"Ranking {ranking}, block {place + 1}: there is no class {k} of {n_classes:,}.")
+                    raise InputError(
+                        f"Ranking {ranking}, block {place + 1}: classes are 0 to {n_classes - 1:,}; got {k}."
+                    )
                 if k in seen:
                     raise InputError(f"Ranking {ranking} names class {k} twice.", "Name each class once.")
                 seen.add(k)

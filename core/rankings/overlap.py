@@ -199,6 +199,6 @@ def _pair(entries: RankedEntries, n_classes: int, depth: int) -> float:
 def _check_depth(depth: int, n_classes: int) -> None:
     if not 1 <= depth <= n_classes:
         raise InputError(
-            f"The overlap of the first {depth} positions was asked for.",
-            f"With {n_classes:,} classes it can be that of the first 1 to {n_classes:,}.",
+            f"The depth of the overlap must be 1 to {n_classes:,}, the number of classes; got {depth}.",
+            "Choose another depth.",
         )

@@ -269,7 +269,7 @@ def rate_classifiers(
                 found.append(GroupRate(classifier.name, fact, group, int(member.sum()), *one))
     if not found:
         raise NotApplicableError(
-            COMPARED if not groups else "No predicted case was annotated by a group and by others."
+            COMPARED if not groups else "Cannot compare groups: none shares a predicted case with the other raters."
         )
     return GroupRates(tuple(found), level)
 

@@ -134,7 +134,7 @@ def sections_of(request: ReportRequest) -> list[Section]:
         raise NotApplicableError("A reference standard of scores needs a threshold.", "Choose one.")
     view = request.dataset.as_classes(request.threshold)[0]
     if view.n_annotations == 0:
-        raise NotApplicableError("There is no annotation.")
+        raise NotApplicableError("The data have no annotations.")
     data = _Data(request, view, np.diff(view.case_ptr), np.asarray(MajorityVote().fit(view).class_probability))
     built = [
         Section(key, title, tuple(write(data)))

@@ -127,7 +127,7 @@ def read_study(
         return _with_panel(rows, cases, panel, positive, found.notes)
     known = found.truth if truth is None else dict(truth)
     if known and not cases & known.keys():
-        raise InputError("No case of the study has a truth.", "Use the same names of cases in both files.")
+        raise InputError("No case of the study has a truth.", "Use the same case names in both files.")
     names = tuple(sorted({known[case] for case in cases & known.keys()}))
     condition = condition_of(names, positive)
     if not condition:
@@ -206,7 +206,7 @@ def _with_panel(
 ) -> StudyReading:
     """Return the study with the opinions of its panel."""
     if not cases & set(panel.cases):
-        raise InputError("No case of the study has an opinion of the panel.", "Use the same names of cases in both.")
+        raise InputError("No case of the study has an opinion of the panel.", "Use the same case names in both.")
     condition = condition_of(panel.classes, positive)
     if not condition:
         return StudyReading(study_from_rows(rows), tuple(notes), panel.classes)
@@ -230,7 +230,7 @@ def _add_table(found: _Rows, name: str, raw: RawTable, columns: Mapping[str, str
     for needed in ("case",) if "truth" in roles and "score" not in roles else ("case", "score"):
         if needed not in roles:
             known = ", ".join(sorted(ROLES[needed]))  # type: ignore[index]
-            raise InputError(f"{name} has no column of {needed}s.", f"Name it as one of: {known}.")
+            raise InputError(f"{name} has no column of {needed}s.", f"Use one of these names: {known}.")
     cases = _texts(raw, roles["case"])
     taken = [f"{role} from “{shorten(column, _SHOWN)}”" for role, column in roles.items()]
     taken += [f"{role} “{shorten(stem, _SHOWN)}” from the name of the file" for role in _of_file(roles)]
@@ -260,9 +260,9 @@ def _roles(names: Sequence[str], given: Mapping[str, str]) -> dict[Role, str]:
     found: dict[Role, str] = {}
     for role, column in given.items():
         if role not in ROLES:
-            raise InputError(f"There is no column role {role!r}.", f"Use {', '.join(ROLES)}.")
+            raise InputError(f"Could not read the role {role!r} of a column.", f"Use {', '.join(ROLES)}.")
         if column not in names:
-            raise InputError(f"There is no column {column!r}.", f"There is {', '.join(names)}.")
+            raise InputError(f"Could not find the column {column!r}.", f"Use one of {', '.join(names)}.")
         found[role] = column  # type: ignore[index]
     for role, known in ROLES.items():
         free = [name for name in names if name not in found.values() and _plain(name) in known]
@@ -297,7 +297,7 @@ def _scores(found: _Rows) -> list[float]:
         if order is None:
             first = texts[int(np.flatnonzero(~np.isfinite(numbers))[0])]
             raise InputError(
-                f"The score {shorten(first, _SHOWN)!r} is not a number, and the scores are no known scale.",
+                f"The score {shorten(first, _SHOWN)!r} is not a number, and the scores are not a known scale.",
                 "Use numbers, the larger the more likely the condition.",
             )
         found.notes.append(f"Order of the scores, low to high: {', '.join(shorten(name, _SHOWN) for name in order)}.")

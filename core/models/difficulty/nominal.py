@@ -211,7 +211,7 @@ class NominalDifficulty:
         """
         if self.beta != 1 or self.doubt or self.use_gold:
             raise InputError(
-                f"The sampled {self.title} model takes neither β nor doubt and holds no gold fixed.",
+                f"The sampled {self.title} model does not support β, doubt or gold held fixed.",
                 "Leave them out, or fit its mode (map).",
             )
         data = self._design(dataset).dataset
