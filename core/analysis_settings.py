@@ -122,7 +122,7 @@ def rests_on_beta(model: PlausibilityModel) -> bool:
 
 
 def learns_prior(model: PlausibilityModel, dataset: Dataset) -> TypeGuard[DirichletCounts]:
-    """Whether a model opens with the prior learned from all cases: counts, except those of labels of sets.
+    """Check that a model opens with the prior learned from all cases: counts, except for the labels of sets.
 
     Parameters
     ----------

@@ -152,14 +152,14 @@ PUBLISHED = (
 
 
 def _dataset(rows: Sequence[tuple[int, int, int]], n_cases: int, n_raters: int, n_classes: int) -> Dataset:
-    """Classes from rows of case, rater and class."""
+    """Build a dataset of classes from rows of case, rater and class."""
     case, rater, answer = np.array(rows, np.int64).T
     cases, raters, classes = ([str(place + 1) for place in range(n)] for n in (n_cases, n_raters, n_classes))
     return Dataset.from_classes("Qualification", cases, raters, classes, case, rater, answer)
 
 
 def _of_raters(rows: Sequence[str], n_classes: int) -> Dataset:
-    """Classes from one text per rater, one digit per case."""
+    """Build a dataset of classes from one text per rater, one digit per case."""
     found = [
         (case, rater, int(digit) - 1)
         for rater, digits in enumerate(rows)
@@ -170,7 +170,7 @@ def _of_raters(rows: Sequence[str], n_classes: int) -> Dataset:
 
 
 def _of_counts(rows: Sequence[str]) -> Dataset:
-    """Classes from one text per case, one digit per class."""
+    """Build a dataset of classes from one text per case, one digit per class."""
     found = [
         (case, rater, answer)
         for case, digits in enumerate(rows)
@@ -180,7 +180,7 @@ def _of_counts(rows: Sequence[str]) -> Dataset:
 
 
 def _of_scores(table: Sequence[Sequence[float]]) -> Dataset:
-    """Scores of a full table of cases by raters."""
+    """Build a dataset of scores from a full table of cases by raters."""
     values = np.array(table, float)
     case, rater = np.indices(values.shape).reshape(2, -1)
     cases, raters = ([str(place + 1) for place in range(n)] for n in values.shape)

@@ -46,9 +46,9 @@ class Statistic(Protocol):
     """Protocol of a statistic of every resample."""
 
     needs_cases: bool
-    """Whether it wants weights of single cases, not only of vectors."""
+    """True if it needs weights of single cases, not only of vectors."""
     n_sums: int
-    """How many numbers it holds of one resample."""
+    """Number of sums that it stores per resample."""
     n_values: int
 
     @property

@@ -1,4 +1,4 @@
-"""Which weighting of cases gives the sparse probability of agreement the least variance, and the weights of each.
+"""Weightings of cases for the sparse probability of agreement: their weights, and the one with the least variance.
 
 Nørregaard & Derczynski, Sparse Probability of Agreement (2022), sections 5 and 6: figures 4 and 5 show weights by the
 number of annotations, figure 7 and table 1 the variance under each weighting on their data.
@@ -50,7 +50,7 @@ class WeightingComparison:
 
 
 def weight_curve(weighting: str, sizes: np.ndarray, class_shares: np.ndarray) -> np.ndarray:
-    """Weight of a case by its number of annotations, scaled so that the largest is 1 [SPA, figures 4 and 5].
+    """Compute the weight of a case by its number of annotations; the largest is 1 [SPA, figures 4 and 5].
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def weight_curve(weighting: str, sizes: np.ndarray, class_shares: np.ndarray) ->
 
 
 def compare_weightings(data: ClassCounts | Dataset, seed: int = 0) -> WeightingComparison:
-    """SPA with its standard error under all weightings, and how often each error is the least over resampled cases.
+    """Compute SPA with its standard error under all weightings, and how often each error is the least in resamples.
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ class QuestionsOverview(Result):
 
 @dataclass(frozen=True, slots=True)
 class QuestionOptions:
-    """Of the overview of questions.
+    """Options of the overview of questions.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ def compute(
     token: CancelToken | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> QuestionsOverview:
-    """Agreement and flagged raters of each question, as its own pages have them."""
+    """Compute agreement and flagged raters of each question, as on its own pages."""
     found = []
     for place, (name, dataset) in enumerate(inputs.questions):
         if token is not None:
@@ -208,7 +208,7 @@ def lead(found: QuestionsOverview) -> list[Span]:
 
 
 def _flagged_again(found: QuestionsOverview) -> list[Span]:
-    """Raters who are flagged on several questions."""
+    """Name the raters who are flagged on several questions."""
     judged = [one for one in found.questions if one.flagged is not None]
     times = Counter(name for one in judged for name in one.flagged or ())
     several = [(name, n) for name, n in times.most_common() if n > 1]
@@ -223,7 +223,7 @@ def _flagged_again(found: QuestionsOverview) -> list[Span]:
 
 
 def _by_measure(found: QuestionsOverview) -> dict[str, list[QuestionSummary]]:
-    """Questions whose agreement is known, by their coefficient."""
+    """Group the questions with a known agreement by their coefficient."""
     groups: dict[str, list[QuestionSummary]] = {}
     for one in found.questions:
         if one.coefficient is not None and one.coefficient.value is not None:

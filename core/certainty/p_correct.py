@@ -47,7 +47,7 @@ class PCorrect(Result):
         return {"case": self.cases[:most], "class": named(self.classes, top), "p_correct": self.of(top)}
 
     def of(self, code: np.ndarray) -> np.ndarray:
-        """P(correct) of one class of each of the first cases; NaN where the class is -1.
+        """Return P(correct) of one class of each of the first cases; NaN if the class is -1.
 
         Parameters
         ----------
@@ -58,7 +58,7 @@ class PCorrect(Result):
 
 
 def of_average(averaged: AveragedModels, dataset: Dataset) -> PCorrect:
-    """P(correct) by an average that is known.
+    """Compute P(correct) by a known average.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ def why_they_differ(
 
 
 def _who_weigh_most(found: PCorrect, dataset: Dataset, case: int, best: int, leading: int) -> str:
-    """Up to three raters of the case whose annotations favour a class most against the leading one."""
+    """Find up to three raters of a case whose annotations favour a class most against the leading one."""
     if not dataset.raters_identified:
         return ""
     rows = dataset.annotations_of(case)

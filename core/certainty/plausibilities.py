@@ -100,7 +100,7 @@ def plausibilities(
     progress: Callable[[float], None] | None = None,
     runner: Executor | None = None,
 ) -> Plausibilities:
-    """Plausibility of every class of every case.
+    """Compute the plausibility of every class of every case.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def plausibilities(
 
 
 def _dense(dataset: Dataset, ptr: np.ndarray, class_code: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Shares in CSR as a table; NaN where a case has none."""
+    """Expand shares in CSR to a table; NaN for a case without shares."""
     found = np.where((np.diff(ptr) > 0)[:, None], np.zeros(dataset.n_classes), np.nan)
     found[np.repeat(np.arange(dataset.n_cases), np.diff(ptr)), class_code] = share
     return found

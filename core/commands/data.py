@@ -161,7 +161,7 @@ def groups(options) -> tuple[dict, "pd.DataFrame"]:
 
 
 def read_facts(source: str, dataset: "Dataset") -> "RaterFacts":
-    """Facts of the raters in a file.
+    """Read the facts of the raters in a file.
 
     Parameters
     ----------

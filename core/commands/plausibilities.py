@@ -134,7 +134,7 @@ def learned_of(options, dataset: Dataset) -> LearnedCounts | None:
 
 
 def _learns(options) -> bool:
-    """Whether counts take the learned prior: a γ or β that is given without a prior keeps the published one."""
+    """Check that counts take the learned prior; a γ or β without a prior keeps the published one."""
     asked, of_label = getattr(options, "learned_prior", False), getattr(options, "label", None) is not None
     alpha = getattr(options, "alpha", None)
     if asked and (options.model not in (None, DirichletCounts.name) or alpha is not None or of_label):

@@ -52,7 +52,7 @@ def commands_of(options) -> Iterator[list[str]]:
 
 
 def _given_options() -> Iterator[str]:
-    """Options as they were typed, but for those of this command alone."""
+    """Return the options as they were typed, except those that only this command has."""
     import click
     from click.core import ParameterSource
 

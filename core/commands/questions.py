@@ -21,7 +21,7 @@ _WRITE = ("out", "cases_out", "summary")
 
 
 def questions(options) -> tuple[dict, "pd.DataFrame"]:
-    """Agreement, rater model and flagged raters of each question."""
+    """Compute agreement, the rater model and flagged raters of each question."""
     from ..analyses.blocks import Words
     from ..analyses.inputs import Inputs
     from ..analyses.questions import QUESTIONS, lead
@@ -102,7 +102,7 @@ def each_question(options) -> Iterator[tuple[str, Any]]:
 
 
 def _listed(options) -> list[tuple[str, str, str | None]]:
-    """Name, file and question of each."""
+    """List name, file and question of each dataset of the upload."""
     if options.file == PIPE:
         raise InputError("A pipe can be read only once.", "Save it to a file to read all of its questions.")
     if not Path(options.file).exists():

@@ -62,11 +62,11 @@ class Part:
     file : str
         Within the folder that is written.
     place : str
-        Where it belongs on the server; "image" for what stays beside the Dockerfile.
+        Where it belongs on the server; "image" for what stays next to the Dockerfile.
     what : str
         What it is for, in a sentence.
     secret : bool
-        Whether it holds secrets: only its owner may read it.
+        True if it contains secrets, so that only its owner may read it.
     """
 
     file: str
@@ -97,24 +97,24 @@ PARTS = (
 
 @dataclass(frozen=True, slots=True)
 class Deployment:
-    """What is asked for.
+    """Settings of a server: names, folders, ports and processes.
 
     Attributes
     ----------
     name : str
-        By which people open the server, such as ``plurality.clinic.example``.
+        Host name by which people open the server, such as ``plurality.clinic.example``.
     processes : int
-        Of the dashboard; about one for each core.
+        Number of processes of the dashboard; about one per core.
     home : str
-        Folder of what is kept, on the server.
+        Folder for stored data, on the server.
     program : str
         Folder of this program there.
     database : str
         Address of Postgres; empty for an SQLite file, which several processes of one machine share.
     port, plain_port : int
-        Of the door, with TLS and without; the latter only sends on to the former.
+        Ports of the proxy, with TLS and without; the latter only redirects to the former.
     first_port : int
-        Of the first process; the others follow.
+        Port of the first process; the others follow.
     certificate : str
         File with certificate chain and key, on the server.
     """
@@ -131,12 +131,12 @@ class Deployment:
 
     @property
     def ports(self) -> list[int]:
-        """Of the processes."""
+        """Ports of the processes."""
         return list(range(self.first_port, self.first_port + self.processes))
 
     @property
     def origin(self) -> str:
-        """The address that people open."""
+        """Address that people open."""
         return f"https://{self.name}" + ("" if self.port == 443 else f":{self.port}")
 
     def check(self) -> None:
@@ -176,7 +176,7 @@ def write_deployment(asked: Deployment, folder: Path) -> tuple[Part, ...]:
     Raises
     ------
     InputError
-        What is asked for makes no server, or the folder holds something or cannot be written.
+        A setting is not valid, or the folder is not empty or cannot be written.
     """
     asked.check()
     templates = jinja2.Environment(

@@ -127,7 +127,7 @@ def further_metrics(
     progress: Callable[[float], None] | None = None,
     runner: Executor | None = None,
 ) -> FurtherMetrics:
-    """Rankings and probabilities of classifiers against plausible truths.
+    """Score rankings and probabilities of classifiers against plausible truths.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ def _values(
 
 
 def _best(state: ListState, metrics: tuple[FurtherMetric, ...]) -> np.ndarray:
-    """Share of draws on which each classifier is the best, ties shared; shape (n_classifiers, n_metrics)."""
+    """Compute the share of draws in which each classifier is the best, ties shared; (n_classifiers, n_metrics)."""
     shares = np.full((len(state.n), N_FURTHER), np.nan)
     for place, metric in enumerate(metrics):
         able = np.flatnonzero(np.isfinite(state.common[:, place]).all(axis=1) & (state.n_common > 0))

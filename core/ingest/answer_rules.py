@@ -48,7 +48,7 @@ class Treatment:
 
     @property
     def given(self) -> bool:
-        """Whether anything is said."""
+        """True if the user chose any rule."""
         return bool(self.decided or self.raters)
 
     @property

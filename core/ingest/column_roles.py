@@ -162,7 +162,7 @@ def _is_no_answer(seen: ColumnEvidence, column: str) -> bool:
 
 
 def _tells_case(seen: ColumnEvidence, column: str, case: str) -> bool:
-    """Whether nearly each case has a value of its own that all its rows share, as a text or a score of the case."""
+    """Check that nearly each case has its own value in all its rows, such as a text or a score of the case."""
     n_cases = seen.n_values(case)
     return n_cases >= _ENOUGH_CASES and seen.n_values(column) > _OF_ITS_OWN * n_cases and seen.is_fact_of(column, case)
 

@@ -158,7 +158,7 @@ def perhaps_missing(codes: Mapped[str, int], n_annotations: int) -> list[str]:
 
 
 def contradictions(dataset: Dataset, wide: bool) -> list[str]:
-    """Sentences on what makes it doubtful that columns are what they were taken for.
+    """Describe evidence that columns may not be what they were taken for.
 
     Parameters
     ----------

@@ -54,7 +54,7 @@ def _includes(one: Question, other: Question) -> bool:
 
 
 def columns_of_others(source: Source, shown: Question) -> dict[str, str]:
-    """Columns of the annotations of other questions of the same table, with the names of these.
+    """Return the columns of annotations of the other questions of a table, with the names of those questions.
 
     Parameters
     ----------

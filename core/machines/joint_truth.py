@@ -116,7 +116,7 @@ def _truth(product: np.ndarray) -> np.ndarray:
 
 
 def likelihood_of_people(people: Dataset) -> np.ndarray:
-    """P(annotations | z) of each case up to a factor, by the mean of two models of raters.
+    """Compute P(annotations | z) of each case up to a factor, by the mean of two models of raters.
 
     One has a confusion matrix for each rater, and with many classes more parameters than the annotations determine. The
     other has one accuracy for each, and does not see which classes are confused.
@@ -147,7 +147,7 @@ def likelihood_of_people(people: Dataset) -> np.ndarray:
 
 
 def majority_likelihood(counts: np.ndarray) -> np.ndarray:
-    """1 of the class with most annotations, 0 of the others; 0 throughout if classes are tied.
+    """Return 1 for the class with most annotations and 0 for the others; 0 throughout if classes are tied.
 
     Parameters
     ----------

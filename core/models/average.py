@@ -115,7 +115,7 @@ class AveragedModels(Result):
 
     @property
     def sentence(self) -> str:
-        """What is averaged, without a full stop."""
+        """Description of the average, without a full stop."""
         if not self.members:
             return f"{SMOOTHED.title}: no rater model can be averaged"
         shares = [f"{each.standing.candidate.title} ({percent(each.weight)})" for each in self.members[:3]]

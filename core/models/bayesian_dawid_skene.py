@@ -66,7 +66,7 @@ class BayesianDawidSkene(ConfusionModel):
 def prior_in_words(
     n_classes: int, prevalence_prior: float = 3.0, diagonal: float | None = None, off_diagonal: float = 1.0
 ) -> str:
-    """Say as how many annotations and cases the prior counts.
+    """Describe the number of annotations and cases that the prior is worth.
 
     Parameters
     ----------

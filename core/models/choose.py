@@ -248,7 +248,7 @@ def choose(
 
 
 def _part(progress: Callable[[float], None] | None, done: int, n: int) -> Callable[[float], None] | None:
-    """Progress of one of n parts."""
+    """Report the progress of one of n parts."""
     if progress is None:
         return None
     return lambda share: progress((done + share) / n)

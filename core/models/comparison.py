@@ -179,14 +179,14 @@ def top_shares(probability: np.ndarray) -> np.ndarray:
 
 
 def calibration_of(probability: np.ndarray, outcome: np.ndarray, n_bins: int = 10, z: float = Z95) -> Calibration:
-    """How often what is given a probability is so.
+    """Compute how often events occur, by bin of their predicted probability.
 
     Parameters
     ----------
     probability, outcome : ndarray, shape (n_cases,)
-        Of each case, and whether it was so, 0 to 1.
+        Predicted probability of each case, and its outcome, 0 to 1.
     n_bins : int
-        Of equal width between 0 and 1.
+        Number of bins of equal width between 0 and 1.
     z : float
         Normal quantile of the intervals.
     """

@@ -149,7 +149,7 @@ class TapChart:
         return self._free
 
     def accuracy_and_guesses(self, coordinates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Accuracies, shape (n_raters,), and guesses, shape (n_raters, n_classes); of one if they are common."""
+        """Return accuracies, shape (n_raters,), and guesses, (n_raters, n_classes); one row if they are common."""
         return self._at(coordinates)
 
     def theta(self, coordinates: np.ndarray) -> np.ndarray:

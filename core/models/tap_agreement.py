@@ -88,7 +88,7 @@ class GuessTest:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TapAgreement:
-    """What t-a-p says of agreement and of raters.
+    """Agreement and raters under t-a-p.
 
     Attributes
     ----------
@@ -208,7 +208,7 @@ def match_rates(
 
 
 def _pair_weights(dataset: Dataset) -> tuple[np.ndarray, np.ndarray]:
-    """How often two raters are compared, and their share of annotations, every case with the same weight."""
+    """Compute the weight of each pair of raters, and each rater's share of annotations; cases weigh the same."""
     from scipy.sparse import csr_array
 
     n = np.diff(dataset.case_ptr)
@@ -275,7 +275,7 @@ def guess_test(dataset: Dataset) -> GuessTest:
 
 
 def _table(dataset: Dataset) -> np.ndarray:
-    """How often each class in use was given on each annotated case, shape (n_cases, n_used)."""
+    """Count the annotations of each used class on each annotated case, shape (n_cases, n_used)."""
     cases = np.repeat(np.arange(dataset.n_cases), np.diff(dataset.case_ptr))
     table = np.zeros((dataset.n_cases, dataset.n_classes))
     np.add.at(table, (cases, dataset.answer), 1.0)
@@ -283,7 +283,7 @@ def _table(dataset: Dataset) -> np.ndarray:
 
 
 def tap_maximum(table: np.ndarray, *, equal: bool) -> tuple[float, np.ndarray, float, np.ndarray]:
-    """Maximum likelihood of t-a-p with raters alike, guesses free or equal to the prevalence, by EM.
+    """Maximise the likelihood of t-a-p with equal raters, guesses free or equal to the prevalence, by EM.
 
     With p = t the step M is still exact: a class counts for t by the cases that are of it, and by the guesses of it.
 
@@ -334,7 +334,7 @@ def tap_maximum(table: np.ndarray, *, equal: bool) -> tuple[float, np.ndarray, f
 def simulate_ratings(
     t: np.ndarray, a: float, p: np.ndarray, n_cases: int, n_raters: int, seed: int = 0
 ) -> tuple[Dataset, np.ndarray]:
-    """Ratings of raters who are alike under t-a-p, and the true class of every case.
+    """Simulate ratings of equal raters under t-a-p, with the true class of every case.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ def learned_counts(dataset: Dataset) -> LearnedCounts:
 
 
 def learned_prior(dataset: Dataset, model: PlausibilityModel) -> VotePrior | None:
-    """Prior learned from a dataset, if a model has it; None for other models and other priors.
+    """Learn the prior from a dataset if a model takes it; None for other models and other priors.
 
     Parameters
     ----------

@@ -37,7 +37,7 @@ class RankedEntries:
 
 
 def ranked_entries(dataset: Dataset, annotations: range | None = None) -> RankedEntries:
-    """Entries of a run of annotations, all where not given. A single class is one block of one class.
+    """Return the entries of a run of annotations, all if omitted. A single class is one block of one class.
 
     Raises
     ------
@@ -62,7 +62,7 @@ def ranked_entries(dataset: Dataset, annotations: range | None = None) -> Ranked
 
 
 def entries_of(rankings: Sequence[Blocks], n_classes: int) -> RankedEntries:
-    """Entries of rankings given as blocks, first choice first.
+    """Return the entries of rankings given as blocks, first choice first.
 
     Parameters
     ----------

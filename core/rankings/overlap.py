@@ -36,27 +36,27 @@ class CaseOverlaps:
 
     @property
     def defined(self) -> np.ndarray:
-        """Which cases have two raters or more, ndarray of bool, shape (n_cases,)."""
+        """Cases with two raters or more, ndarray of bool, shape (n_cases,)."""
         return self.n_pairs > 0
 
     @property
     def n_cases(self) -> int:
-        """How many cases have two raters or more."""
+        """Number of cases with two raters or more."""
         return int(self.defined.sum())
 
     @property
     def overall_uao(self) -> float | None:
-        """Mean of ``uao`` over those cases; None where there are none."""
+        """Mean of ``uao`` over those cases; None if there are none."""
         return float(self.uao[self.defined].mean()) if self.n_cases else None
 
     @property
     def overall_mean_ao(self) -> float | None:
-        """Mean of ``mean_ao`` over those cases; None where there are none."""
+        """Mean of ``mean_ao`` over those cases; None if there are none."""
         return float(self.mean_ao[self.defined].mean()) if self.n_cases else None
 
 
 def soft_permutation(blocks: Blocks, n_classes: int, depth: int | None = None) -> np.ndarray:
-    """Probability of each class at each of the first positions when ties are broken at random.
+    """Compute the probability of each class at each of the first positions if ties are broken at random.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ def soft_permutation(blocks: Blocks, n_classes: int, depth: int | None = None) -
         Tied classes, first choice first; what is not named is the last block.
     n_classes : int
     depth : int, optional
-        How many positions; all where not given.
+        Number of positions; all if omitted.
 
     Returns
     -------
@@ -124,7 +124,7 @@ def mean_ao(first: Blocks, second: Blocks, n_classes: int, depth: int) -> float:
 
 
 def pair_mean_ao(dataset: Dataset, first: np.ndarray, second: np.ndarray, depth: int) -> np.ndarray:
-    """`mean_ao` of pairs of annotations of a dataset.
+    """Compute `mean_ao` of pairs of annotations of a dataset.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What groups of raters see differently: cases, and classifiers measured by each group.
+"""Differences between groups of raters: cases that they see differently, and classifiers measured by each group.
 
 On a case, p permutes who is a member among its annotations. A classifier's rate for a group is the mean over cases of
 the share of the group's annotations that are its first class; it is compared with the rate for all other raters on the
@@ -283,7 +283,7 @@ def _groups(facts: RaterFacts) -> Iterator[tuple[str, str, np.ndarray, np.ndarra
 
 
 def _hits(dataset: Dataset, classifier: Predictions) -> np.ndarray:
-    """Share of the first block of a classifier that is the class of each annotation; NaN without a prediction."""
+    """Return, by annotation, the share of the classifier's first block that is its class; NaN without a prediction."""
     share = np.zeros((dataset.n_cases, dataset.n_classes))
     case = np.repeat(np.arange(dataset.n_cases), np.diff(classifier.ptr))
     top = classifier.group == 0
@@ -297,7 +297,7 @@ def _hits(dataset: Dataset, classifier: Predictions) -> np.ndarray:
 def _rate(
     dataset: Dataset, hit: np.ndarray, member: np.ndarray, other: np.ndarray, level: float, rng: np.random.Generator
 ) -> tuple[int, float, float, IntervalEstimate] | None:
-    """Cases, rates of both sides and their difference; None if no predicted case has both."""
+    """Compute cases, rates of both sides and their difference; None if no predicted case has both."""
     from scipy.sparse import csr_array
 
     shape, known = (dataset.n_cases, dataset.n_raters), np.isfinite(hit)
@@ -320,7 +320,7 @@ def _rate(
 
 
 def _resampled(side: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Weights of resampled raters of a side, shape (n_raters, N_RESAMPLES)."""
+    """Draw weights of resampled raters of a side, shape (n_raters, N_RESAMPLES)."""
     size = int(side.sum())
     found = np.zeros((side.size, N_RESAMPLES))
     found[side] = rng.multinomial(size, np.full(size, 1 / size), size=N_RESAMPLES).T

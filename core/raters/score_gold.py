@@ -90,7 +90,7 @@ def score_gold(dataset: Dataset, gold: Mapping[str, float] | None = None, *, lev
         raise NotApplicableError("Cannot compute bias and error against gold: this needs scores by identified raters.")
     if gold is None:
         if dataset.gold_scores is None:
-            raise NotApplicableError("No case has a known score.")
+            raise NotApplicableError("No case has a gold score.")
         known = dataset.gold_scores
     else:
         if any(not np.isfinite(value) for value in gold.values()):

@@ -72,7 +72,7 @@ class AccuracyDraws(Result):
         return {"rater": self.raters[:most], **{name: getattr(self, name)[:most] for name in names}}
 
     def chance_at_least(self, bound: float | np.ndarray) -> np.ndarray:
-        """P(accuracy ≥ bound) of each rater, the mean over draws; NaN of a rater without annotations.
+        """Compute P(accuracy ≥ bound) of each rater, the mean over draws; NaN for a rater without annotations.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ def accuracy_draws(
 
 
 def _truths(times: int, probability: np.ndarray, rng: np.random.Generator, token):
-    """Draws of the true class of every case."""
+    """Draw the true class of every case."""
     upto = probability.cumsum(axis=1)
     for _ in range(times):
         if token is not None:
@@ -186,7 +186,7 @@ def prevalence_interval(
 def judging_draws(
     averaged: AveragedModels, dataset: Dataset, *, level: float = 0.95, seed: int = 0, token: CancelToken | None = None
 ) -> AccuracyDraws | None:
-    """Draws by which raters are judged: on cases of two raters or more; None if no rater model can be used.
+    """Return the draws that judge raters, on cases of two raters or more; None if no rater model can be used.
 
     Parameters
     ----------
@@ -211,7 +211,7 @@ def _summary(
     level: float,
     rng: np.random.Generator,
 ) -> AccuracyDraws:
-    """Accuracies and wrong annotations from what is correct in each draw, shape (n_draws, n_raters)."""
+    """Summarise accuracies and wrong annotations from the correct ones in each draw, shape (n_draws, n_raters)."""
     pool = np.array([pool_of(each, n) for each in right])
     accuracy = np.where(n > 0, rng.beta(right + pool[:, :1], n - right + pool[:, 1:]), np.nan)
     wrong, ends = n - right, ((1 - level) / 2, (1 + level) / 2)
@@ -238,7 +238,7 @@ def _summary(
 
 
 def pool_of(right: np.ndarray, n: np.ndarray) -> tuple[float, float]:
-    """Beta distribution of the accuracies of all raters, by moments: m s and (1 − m) s.
+    """Fit a beta distribution to the accuracies of all raters by moments: m s and (1 − m) s.
 
     m is the share of annotations that is correct. Of ``right ~ BetaBinomial(n, m s, (1 − m) s)`` the variance is
     ``n m (1 − m) (1 + (n − 1) ρ)`` with ``ρ = 1 / (s + 1)``; `_POOL_RATERS` further raters have the ρ of `_POOL_SIZE`.
@@ -269,7 +269,7 @@ def _components(
     token,
     doubt: float | None = LEAST_DOUBT,
 ):
-    """How many draws, and the class probabilities, of each member at each β."""
+    """Yield the number of draws and the class probabilities of each member at each β."""
     weights = np.array([each.weight for each in averaged.members])
     parts = [[weight for _, weight in each.beta.points] for each in averaged.members]
     shares = np.concatenate([weight * np.array(part) for weight, part in zip(weights, parts, strict=True)])

@@ -17,7 +17,7 @@ N_LIST, N_SOFT = 3, 3
 
 @njit(cache=True, nogil=True)
 def list_scores(order, n_rest, top, target, rank, bucket, against_rest, rest_cost, scale, worst, inside, tie, scores):
-    """Kendall's tau, footrule and "target within prediction" of one classifier on every draw.
+    """Compute Kendall's tau, footrule and "target within prediction" of one classifier on every draw.
 
     ``order`` as of `core.reducers._metric_kernels.classifier_scores`. ``rank`` and ``bucket`` are the place of each
     named class in the classifier's list, ``against_rest`` the sum of signs against the never-named ones, ``rest_cost``
@@ -81,7 +81,7 @@ def list_scores(order, n_rest, top, target, rank, bucket, against_rest, rest_cos
 
 @njit(cache=True, nogil=True)
 def soft_scores(seed, share, rest, n_rest, rest_shape, predicted, predicted_rest, least, scores):
-    """Cross entropy (nats), Jensen-Shannon divergence (bits) and Manhattan distance to every draw of one case.
+    """Compute cross entropy (nats), Jensen-Shannon divergence (bits) and Manhattan distance to each draw of a case.
 
     ``predicted`` is the probability of each named class, ``predicted_rest`` of each never-named one. The share of
     these is split by a symmetric Dirichlet draw, the same for all classifiers.

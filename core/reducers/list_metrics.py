@@ -57,7 +57,7 @@ class ListMetrics:
     target: int = 1
 
     def init(self, n_cases: int, n_draws: int) -> ListState:
-        """Empty sums."""
+        """Return empty sums."""
         n = len(self.classifiers)
         total, common = np.zeros((2, n, N_FURTHER, n_draws))
         return ListState(
@@ -114,7 +114,7 @@ class ListMetrics:
 def compare_lists(
     draws: CaseDraws, class_code: np.ndarray, group: np.ndarray, n_classes: int, top: int, target: int
 ) -> np.ndarray:
-    """Kendall's tau, footrule (1 for the same list, 0 for the most distant one), target within prediction.
+    """Compute Kendall's tau, footrule (1 for the same list, 0 for the most distant), and target within prediction.
 
     Parameters
     ----------
@@ -183,7 +183,7 @@ def _tau_scale(bucket: np.ndarray, top: int) -> float:
 def _places(
     class_code: np.ndarray, group: np.ndarray, n_classes: int, top: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, int]]:
-    """Rank, bucket and membership in the first k of every class; size of the tie across place k, and places left in it.
+    """Return rank, bucket and membership in the first k of each class; size of the tie across place k, and its places.
 
     What a list does not name is tied behind it.
     """
@@ -207,7 +207,7 @@ def _places(
 
 
 def compare_probabilities(draws: CaseDraws, predicted: np.ndarray) -> np.ndarray:
-    """Cross entropy in nats, Jensen-Shannon divergence in bits (0 to 1) and Manhattan distance (0 to 2) on every draw.
+    """Compute cross entropy (nats), Jensen-Shannon divergence (bits, 0 to 1) and Manhattan distance (0 to 2) by draw.
 
     Probabilities below `LEAST_PROBABILITY` count as that in the cross entropy, which would be infinite else.
 

@@ -54,7 +54,7 @@ class CancelToken:
 
 
 def chunk_ranges(n_cases: int, size: int) -> list[tuple[int, int]]:
-    """Half-open ranges ``[start, stop)`` of at most ``size`` cases that cover ``n_cases`` in order."""
+    """List half-open ranges ``[start, stop)`` of at most ``size`` cases that cover ``n_cases`` in order."""
     return [(start, min(start + size, n_cases)) for start in range(0, n_cases, size)]
 
 

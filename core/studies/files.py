@@ -137,7 +137,7 @@ def read_study(
 
 
 def condition_of(names: Sequence[str], positive: str = "") -> str:
-    """Class with the condition, by what was chosen or by its name; empty if neither gives it.
+    """Find the class with the condition, chosen or recognised by its name; empty if it is neither.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def condition_of(names: Sequence[str], positive: str = "") -> str:
 
 
 def truth_of(name: str, content: bytes, columns: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Class of each case in a table of cases and their truth.
+    """Read the class of each case in a table of cases and their truth.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def _add_imrmc(found: _Rows, content: bytes) -> None:
 
 
 def _add_table(found: _Rows, name: str, raw: RawTable, columns: Mapping[str, str]) -> None:
-    """Rows of one table; what its columns are taken for is noted."""
+    """Add the rows of one table, with a note on the roles of its columns."""
     roles, stem = _roles(raw.columns, columns), PurePath(name).stem
     for needed in ("case",) if "truth" in roles and "score" not in roles else ("case", "score"):
         if needed not in roles:
@@ -251,12 +251,12 @@ def _add_table(found: _Rows, name: str, raw: RawTable, columns: Mapping[str, str
 
 
 def _of_file(roles: Mapping[Role, str]) -> list[Role]:
-    """Roles that the name of the file has."""
+    """Return the roles that the name of the file has."""
     return [role for role in ("reader", "modality") if role not in roles and "score" in roles]  # type: ignore[misc]
 
 
 def _roles(names: Sequence[str], given: Mapping[str, str]) -> dict[Role, str]:
-    """Column of each role: as given, else the first that is called so."""
+    """Return the column of each role: as given, otherwise the first with a known name."""
     found: dict[Role, str] = {}
     for role, column in given.items():
         if role not in ROLES:
@@ -272,7 +272,7 @@ def _roles(names: Sequence[str], given: Mapping[str, str]) -> dict[Role, str]:
 
 
 def _texts(raw: RawTable, column: str) -> list[str]:
-    """Values of a column, empty if missing."""
+    """Return the values of a column as text, empty if missing."""
     coded = encode(raw.table[column])
     return np.array([*coded.values, ""], dtype=object)[coded.code].tolist()
 
@@ -289,7 +289,7 @@ def _put(found: dict[str, str], case: str, truth: str, line: int | None) -> None
 
 
 def _scores(found: _Rows) -> list[float]:
-    """Scores as numbers, of ordered classes their places."""
+    """Convert scores to numbers, and ordered classes to their places."""
     texts = tuple(dict.fromkeys(row[3] for row in found.readings))
     numbers = to_numbers(texts, decimal_comma=found.decimal_comma)
     if not np.isfinite(numbers).all():

@@ -1,4 +1,4 @@
-"""How much a case counts by its number of annotations, and which weighting has the least variance on these data."""
+"""Weights of cases by their number of annotations, and the weighting with the least variance on these data."""
 
 import numpy as np
 import pandas as pd
@@ -28,7 +28,7 @@ def compute(dataset: Dataset, options) -> WeightingComparison:
 
 
 def present(found: WeightingComparison, dataset: Dataset, options) -> list[Block]:
-    """Which weighting has the least error, all of them, and their weights under three class distributions."""
+    """Show the weighting with the least error, all weightings, and their weights under three class distributions."""
     table = table_of(found, dataset, options)
     shares = distributions(found)
     names = tuple(shares)

@@ -38,7 +38,7 @@ class CasesOptions(ModelOptions):
 
 @dataclass(frozen=True, slots=True)
 class CalibrationOptions(ModelOptions):
-    """Of calibration.
+    """Options of calibration.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class LabelOptions:
 
 @dataclass(frozen=True, slots=True)
 class ExploreOptions:
-    """Of ratings that are simulated under t-a-p."""
+    """Options of ratings that are simulated under t-a-p."""
 
     t: float = field(
         default=0.3,

@@ -59,7 +59,7 @@ def present(judged: JudgedModels, dataset: Dataset, options) -> list[Block]:
 
 
 def flips(averaged: AveragedModels) -> str:
-    """How many unanimous cases get another class; empty without unanimous cases.
+    """Count the unanimous cases to which the average gives another class; empty without unanimous cases.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def flips(averaged: AveragedModels) -> str:
 
 
 def differences(averaged: AveragedModels) -> str:
-    """On how many cases the two heaviest members give different classes; empty of a single member.
+    """Count the cases to which the two heaviest members give different classes; empty if there is one member.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def _differing_columns(averaged: AveragedModels) -> tuple[Column, ...]:
 
 
 def _most_divided(averaged: AveragedModels) -> np.ndarray:
-    """Positions of the cases on which the two heaviest members differ, the least probable class first."""
+    """Return the positions of cases on which the two heaviest members differ, the least probable class first."""
     top = averaged.fit.class_probability[averaged.differ].max(axis=1)
     return averaged.differ[np.argsort(top, kind="stable")]
 

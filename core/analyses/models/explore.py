@@ -1,4 +1,4 @@
-"""What κ, α, AC1 and the models make of ratings that are simulated with chosen t, a and p."""
+"""Results of κ, α, AC1 and the models on ratings that are simulated with chosen t, a and p."""
 
 from dataclasses import dataclass
 
@@ -36,7 +36,7 @@ MODELS = {"Majority vote": MajorityVote, "One-coin": OneCoin, "Dawid-Skene": Daw
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Explored:
-    """What was made of the ratings.
+    """Simulated ratings with their coefficients and the results of models.
 
     Attributes
     ----------
@@ -93,7 +93,7 @@ def _correct(probability: np.ndarray, truth: np.ndarray) -> Share:
 
 
 def present(found: Explored, dataset: Dataset, options) -> list[Block]:
-    """κ beside what t, a and p let one expect, and all measures."""
+    """Show κ next to its expected value under t, a and p, and all measures."""
     table, rates = table_of(found, dataset, options), found.rates
     kappa, n = found.coefficients["Fleiss' κ"], len(found.coefficients)
     expected = "undefined" if rates.kappa is None else number(rates.kappa)

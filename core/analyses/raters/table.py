@@ -203,7 +203,7 @@ def compute(
 
 
 def takes_average(dataset: Dataset, options) -> bool:
-    """Whether the average of rater models judges accuracy: no model is named, and annotations can tell it at all.
+    """Check that the average of rater models judges accuracy: no model is named, and the data identify accuracy.
 
     Parameters
     ----------

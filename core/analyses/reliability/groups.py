@@ -24,7 +24,7 @@ COLUMNS = (
 
 
 def compute(inputs: Inputs, options: GroupOptions) -> GroupRates:
-    """Rates of all classifiers by group."""
+    """Compute the rates of all classifiers by group."""
     return rate_classifiers(
         inputs.dataset, options.facts, inputs.predictions, level=options.level, seed=options.seed
     )  # fmt: skip
@@ -61,7 +61,7 @@ def present(found: GroupRates, inputs: Inputs, options: GroupOptions) -> list[Bl
 
 
 def sentence(found: GroupRates, classifier: str) -> list[Span]:
-    """Worst group of a classifier, and whether it is clearly worse.
+    """Name the worst group of a classifier, and state if it is clearly worse.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""How well classifiers order classes and predict their plausibilities: whole rankings and probabilities, at one γ."""
+"""Metrics of the whole rankings and probabilities of classifiers against plausible truths, at one γ."""
 
 import pandas as pd
 
@@ -26,7 +26,7 @@ COLUMNS = (
 
 
 def compute(inputs: Inputs, options, token=None, progress=None) -> FurtherMetrics:
-    """Further metrics of all classifiers at the γ of the settings."""
+    """Compute further metrics of all classifiers at the γ of the settings."""
     settings = settings_of(inputs)
     return further_metrics(
         settings.plausibility,
@@ -43,7 +43,7 @@ def compute(inputs: Inputs, options, token=None, progress=None) -> FurtherMetric
 
 
 def present(found: FurtherMetrics, inputs: Inputs, options) -> list[Block]:
-    """Which classifier is best by one metric, and all metrics."""
+    """Show the best classifier by one metric, and all metrics."""
     table = table_of(found, inputs, options)
     known = [metric for metric in found.metrics if found.values[metric.name]]
     control = Control(
@@ -81,7 +81,7 @@ def table_of(found: FurtherMetrics, inputs: Inputs, options) -> pd.DataFrame:
 
 
 def verdict(found: FurtherMetrics, metric: FurtherMetric) -> str:
-    """Say which classifier is best by a metric, with its interval, or that none clearly is.
+    """Name the best classifier by a metric, with its interval, or state that none clearly is the best.
 
     Parameters
     ----------

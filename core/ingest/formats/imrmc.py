@@ -38,7 +38,7 @@ def table_of_imrmc(content: bytes) -> RawTable | None:
 
 
 def recognise(columns: Sequence[str]) -> str | None:
-    """Columns of readers, cases, modalities and scores."""
+    """Recognise the file by its columns of readers, cases, modalities and scores."""
     return "readers, cases, modalities and scores" if _named(columns) is not None else None
 
 

@@ -19,7 +19,7 @@ _LEFT_OUT = {
 
 
 def recognise(files: Sequence[JsonFile]) -> str | None:
-    """Assets with `externalId` and `labels`, which have `jsonResponse`."""
+    """Recognise assets with `externalId` and `labels`, which have `jsonResponse`."""
     return "assets with externalId, labels and jsonResponse" if most_are(files, _is_asset) else None
 
 

@@ -52,7 +52,7 @@ def set_apart(
 
 
 def _names_in(raw: RawTable) -> tuple[set[str], set[str]]:
-    """Cases and classes of annotations; none if they have no raters or if names are both."""
+    """Return the names of cases and of classes in annotations; none without raters, or if a name is both."""
     if not raw.table.num_rows:
         return set(), set()
     mapping, seen = likeliest_mapping(raw), ColumnEvidence(raw)

@@ -35,7 +35,7 @@ def odds_against(alpha, delta):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def fill_node_table(odds, nodes, table):
-    """Probability of each annotation of each rater at each node."""
+    """Fill in the probability of each annotation of each rater at each node."""
     n_delta = odds.shape[2]
     block = nodes.shape[1] // n_delta
     for rater in range(odds.shape[0]):
