@@ -201,7 +201,7 @@ def decide(
     choice : Choice, optional
         Held-out scores of all rater models or, while ``scoring``, of those by expectation-maximisation.
     averaged : AveragedModels, optional
-        Of the models of ``choice``.
+        Average of the models of ``choice``.
     scoring : bool
         True while rater models are still being scored.
     truth : TruthCurve, optional

@@ -67,9 +67,9 @@ def add_study(address: str, name: str, content: bytes) -> None:
     Parameters
     ----------
     address : str
-        Of the dataset.
+        Address of the dataset.
     name : str
-        Of the file.
+        Name of the file.
     content : bytes
 
     Raises
@@ -168,7 +168,7 @@ def set_questions(address: str, questions: Mapping[str, str]) -> None:
     Parameters
     ----------
     address : str
-        Of the dataset.
+        Address of the dataset.
     questions : mapping of str to str
         Names to digests, in the order of the file.
     """

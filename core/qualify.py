@@ -298,7 +298,7 @@ def compare_numbers(compiled: Mapping[str, float], plain: Mapping[str, float]) -
     Parameters
     ----------
     compiled, plain : mapping of str to float
-        Of one set of names.
+        Numbers with the same names.
     """
     for name in {**compiled, **plain}:
         one, other = compiled.get(name, math.nan), plain.get(name, math.nan)
@@ -409,7 +409,7 @@ def compare_runs(name: str, first: dict | str, second: dict | str) -> Check:
     Parameters
     ----------
     name : str
-        Of the command.
+        Name of the command.
     first, second : dict or str
         Answers, or why there is none.
     """

@@ -226,7 +226,7 @@ def of_margins(
     Parameters
     ----------
     name, called : str
-        Of the coefficient and of its weights.
+        Names of the coefficient and of its weights.
     matrix, table
         See `margins`.
     counts : ClassCounts

@@ -99,7 +99,7 @@ def share_of_agreement(
     unit : str
         What is counted, for the remark.
     times : ndarray of int64, shape (n_units,) or (0,)
-        How many units each stands for; empty for one each.
+        Number of units of each; empty for one each.
     """
     share = weight / total_of(weight, times)
     alike = bool((agreement == agreement[0]).all())
@@ -238,7 +238,7 @@ def spa_corrected(data: ClassCounts | Dataset, weighting: str = SPA_WEIGHTINGS[0
     ----------
     data : ClassCounts or Dataset
     weighting : str
-        Of P: one of `SPA_WEIGHTINGS`.
+        Weighting of P: one of `SPA_WEIGHTINGS`.
     level : float
         Confidence level of the interval, 0 to 1.
 

@@ -17,7 +17,7 @@ def alpha_as_scale_and_names(dataset: Dataset, order: Sequence[str]) -> tuple[Co
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     order : sequence of str
         Classes from low to high; annotations of others do not count.
     """

@@ -34,7 +34,7 @@ class WeightingComparison:
     sizes : ndarray of int64
         Numbers of annotations, 2 to the largest of a case.
     class_shares : ndarray, shape (n_classes,)
-        Of the annotations of cases with two or more.
+        Shares of classes in the annotations of cases with two or more.
     """
 
     weightings: tuple[str, ...]
@@ -72,7 +72,7 @@ def compare_weightings(data: ClassCounts | Dataset, seed: int = 0) -> WeightingC
     ----------
     data : ClassCounts or Dataset
     seed : int
-        Of the bootstrap.
+        Seed of the bootstrap.
 
     Raises
     ------

@@ -68,7 +68,7 @@ class ModalityOptions:
     measure, method : str
     level : float
     draws : int
-        Of the truth, if a panel gives it.
+        Number of draws of the truth, if it comes from a panel.
     threshold : float, optional
         Scores at or above it are positive.
     seed : int

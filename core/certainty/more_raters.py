@@ -102,7 +102,7 @@ def more_raters(
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     model : DirichletCounts
     reliability : float
         γ, above 0.
@@ -197,7 +197,7 @@ def enumerated(shape: np.ndarray, alpha: float, n_rest: int, n_more: int) -> tup
     Parameters
     ----------
     shape : ndarray, shape (n_named,)
-        Of the named classes.
+        Shape parameters of the named classes.
     alpha : float
         Shape of each class that nobody named. They are exchangeable: outcomes that differ in their order are one.
     n_rest : int
@@ -235,7 +235,7 @@ def drawn(
     Parameters
     ----------
     shape, alpha, n_rest, n_more
-        As of `enumerated`.
+        See `enumerated`.
     n_draws : int
     rng : numpy.random.Generator
     """

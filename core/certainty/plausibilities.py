@@ -1,4 +1,4 @@
-"""Plausibilities of all cases to train on: their mean over draws, how uncertain each is, and point estimates beside."""
+"""Plausibilities of all cases to train on: their mean over draws, how uncertain each is, and point estimates."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -106,7 +106,7 @@ def plausibilities(
     ----------
     model : PlausibilityModel
     dataset : Dataset
-        Of a kind that the model takes.
+        Dataset of a kind that the model takes.
     reliability : float
         γ > 0.
     n_draws, seed, token, progress, runner

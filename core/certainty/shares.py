@@ -1,7 +1,7 @@
 """Number of uncertain cases, and of cases with too few annotations for a certainty.
 
 A case with one annotation has no certainty: what more raters would say rests on the prior alone. Where even unanimous
-raters cannot reach the bar, "uncertain" would be said of the number of raters and not of the cases; then cases are
+raters cannot reach the bar, "uncertain" would describe the number of raters and not the cases; then cases are
 ranked by certainty and none is called uncertain.
 """
 
@@ -167,7 +167,7 @@ def votes_per_case(dataset: Dataset, model: PlausibilityModel, cases: range | No
     ----------
     dataset : Dataset
     model : PlausibilityModel
-        Of counts, it says who shares a vote.
+        Plausibility model; that of counts determines who shares a vote.
     cases : range, optional
         A run of cases; all by default.
     """

@@ -254,7 +254,7 @@ def write_table(path: str | None, table: "pd.DataFrame") -> None:
 
 
 def write_bytes(path: str, content: bytes) -> None:
-    """Write a file that was asked for.
+    """Write a requested file.
 
     Raises
     ------

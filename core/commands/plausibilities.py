@@ -90,7 +90,7 @@ def certainty(options) -> tuple[dict, pd.DataFrame]:
 
 
 def _write_plausibilities(options, model: PlausibilityModel, dataset: Dataset, runner: Executor) -> None:
-    """Write soft labels to the file that was asked for: a row per case in Parquet, per case and class in CSV."""
+    """Write soft labels to the requested file: a row per case in Parquet, per case and class in CSV."""
     path = options.plausibilities_out
     if not path:
         return

@@ -45,7 +45,7 @@ def answer_each(
     ----------
     command : callable
     options
-        Of the command line.
+        Options of the command line.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def each_question(options) -> Iterator[tuple[str, Any]]:
     Parameters
     ----------
     options
-        Of the command line.
+        Options of the command line.
 
     Raises
     ------

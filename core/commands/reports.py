@@ -21,7 +21,7 @@ from .studies import read as read_files_of_study
 
 
 def report(options) -> tuple[dict, pd.DataFrame]:
-    """Write the report, of all questions of the file if these are asked for; the table lists its sections."""
+    """Write the report, of all questions of the file if requested; the table lists its sections."""
     if options.out is None and not options.reference_standard:
         raise InputError("No file to write.", "Use --out FILE, or --reference-standard FILE.")
     (question, dataset, make), *others = _requests(options)

@@ -46,7 +46,7 @@ def read(options, files: tuple[str, ...]) -> StudyReading:
     Parameters
     ----------
     options
-        Of the command line, with ``truth``, ``panel``, ``column`` and ``positive``.
+        Options of the command line, with ``truth``, ``panel``, ``column`` and ``positive``.
     files : tuple of str
 
     Raises

@@ -1,4 +1,4 @@
-"""The files of a server for a team: written anew for a name, a number of processes and a folder, all from one place.
+"""Files of a server for a team, written for a name, a number of processes and a folder, all from one place.
 
 Two ways to run it come from the same parts: services of systemd on one Debian machine, and containers. In both HAProxy
 ends TLS and hands everything of a browser to one process, by a cookie; sessions of a process that died begin anew at

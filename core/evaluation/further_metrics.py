@@ -47,9 +47,9 @@ class FurtherValue:
     Attributes
     ----------
     mean, sd, ci_low, ci_high : float
-        Over draws of the truth.
+        Mean, standard deviation and interval over draws of the truth.
     case_se, total_se : float
-        From which cases are in the data, and both together.
+        Standard error from the choice of cases, and from cases and truth together.
     n_cases : int
         Predicted cases.
     p_best : float
@@ -133,7 +133,7 @@ def further_metrics(
     ----------
     model : PlausibilityModel
     dataset : Dataset
-        Of a kind that the model takes.
+        Dataset of a kind that the model takes.
     classifiers : sequence of Predictions
         Matched to the dataset.
     reliability : float

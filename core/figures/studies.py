@@ -22,7 +22,7 @@ def forest(estimates: Sequence[StudyEstimate], theme: Theme, title: str, axis: s
     Parameters
     ----------
     estimates : sequence of StudyEstimate
-        Of modalities and of readers; the first `MOST_READERS` readers are drawn.
+        Estimates of modalities and of readers; the first `MOST_READERS` readers are drawn.
     theme : Theme
     title, axis : str
     """

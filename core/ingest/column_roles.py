@@ -82,7 +82,7 @@ def with_grid(seen: ColumnEvidence, guess: Mapping) -> Mapping:
 def wide_questions(seen: ColumnEvidence, guess: Mapping) -> dict[str, Mapping]:
     """Return the questions of a table with a column for each rater: columns of one vocabulary each.
 
-    Columns that are ids, facts by their names, summaries or long texts are no raters, and neither are those that share
+    Columns that are ids, facts by their names, summaries or long texts are not raters, and neither are those that share
     no values with the others. If fewer than two are left, nothing is a rater until the user says so.
     """
     guess = _by_unique_id(seen, _first_column_as_rater(seen, guess))

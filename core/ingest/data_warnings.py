@@ -164,7 +164,7 @@ def contradictions(dataset: Dataset, wide: bool) -> list[str]:
     ----------
     dataset : Dataset
     wide : bool
-        Whether raters are columns.
+        True if raters are columns.
     """
     found, n = [], dataset.n_annotations
     if dataset.n_raters > 1 and len(dataset.cases_by_size) == 2:

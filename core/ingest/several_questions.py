@@ -79,7 +79,7 @@ def other_questions(source: Source, shown: Question, chosen: Mapping) -> tuple[Q
     shown : Question
         One of the source's, as guessed.
     chosen : Mapping
-        Of the one that is shown, as the user has it.
+        Mapping of the question that is shown, as the user has it.
     """
     joint = joint_questions(source)
     if shown not in joint or len(joint) < 2:
@@ -112,7 +112,7 @@ def read_questions(
     source : Source
     questions : sequence of Question
     name : str
-        Of the upload.
+        Name of the upload.
     treatment : Treatment, optional
         What is known of codes for missing annotations.
     progress : callable, optional

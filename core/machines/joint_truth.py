@@ -124,7 +124,7 @@ def likelihood_of_people(people: Dataset) -> np.ndarray:
     Parameters
     ----------
     people : Dataset
-        Of single classes.
+        Dataset of single classes.
 
     Returns
     -------

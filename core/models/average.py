@@ -49,7 +49,7 @@ class Member(Result):
     weight : float
         Share of the average, 0 to 1. The shares of all members and that of the vote sum to 1.
     beta : BetaPosterior
-        Of held-out annotations; class probabilities are those at `believed_beta` of it.
+        Posterior of β by held-out annotations; class probabilities are those at its `believed_beta`.
     most_beta : float
         No β of this member is above it.
     doubt : float
@@ -79,7 +79,7 @@ class AveragedModels(Result):
     members : tuple of Member
         The heaviest first; none where the vote is all there is.
     vote_share : float
-        Of the smoothed vote.
+        Weight of the smoothed vote.
     differ : ndarray of int64
         Positions of cases with annotations to which the two heaviest members give different classes.
     differ_as : ndarray of int64, shape (n_differ, 2)
@@ -132,11 +132,11 @@ def average_models(
     Parameters
     ----------
     choice : Choice
-        Of ``dataset``.
+        Choice of a model for ``dataset``.
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     vote_share : float
-        Of the smoothed vote, 0 to below 1.
+        Weight of the smoothed vote, 0 to below 1.
     token : CancelToken, optional
 
     Raises
@@ -234,9 +234,9 @@ def stack(probability: np.ndarray, near: np.ndarray, n: int, prior_weight: float
     Parameters
     ----------
     probability : ndarray, shape (n_hidden, n_models)
-        Of what is held out; over several sets of folds an annotation stands in it several times.
+        Probability of each held-out annotation; with several sets of folds it occurs several times.
     near : ndarray of bool, shape (n_models,)
-        Models that cannot be told from the best.
+        Models that are not clearly worse than the best.
     n : int
         How many annotations are held out.
     prior_weight : float
@@ -359,7 +359,7 @@ class ModelAverage:
         Parameters
         ----------
         dataset : Dataset
-            Of single classes.
+            Dataset of single classes.
         token, progress
             See `core.runtime.chunks.map_chunks`.
 

@@ -72,7 +72,7 @@ def prior_in_words(
     ----------
     n_classes : int
     prevalence_prior, diagonal, off_diagonal
-        As of `BayesianDawidSkene`.
+        See `BayesianDawidSkene`.
     """
     right = 2.5 * n_classes if diagonal is None else diagonal
     wrong = off_diagonal * (n_classes - 1)

@@ -63,7 +63,7 @@ def request(model: str, way: str | None = None, **options: Any) -> Request:
     way : str, optional
         The quickest of the model if omitted.
     **options
-        Of the model; what equals its default is left out.
+        Options of the model; those that equal their default are left out.
 
     Raises
     ------

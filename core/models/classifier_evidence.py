@@ -140,7 +140,7 @@ def evidence_weight(
     temper_prevalence : bool
         π to the power of β too, see `core.models.tempering`.
     seed : int
-        Of the folds; those of `core.models.choose` at the same seed.
+        Seed of the folds; those of `core.models.choose` at the same seed.
     token : CancelToken, optional
     progress : callable, optional
         Called with the share done, 0 to 1.
@@ -238,10 +238,10 @@ def with_classifier(
     Parameters
     ----------
     fit : RaterModelFit
-        Of ``dataset``, by expectation-maximisation.
+        Fit of ``dataset``, by expectation-maximisation.
     dataset : Dataset
     found : EvidenceWeight
-        Of the same classifier and model.
+        Weight of the same classifier and model.
     probability : ndarray, shape (n_cases, n_classes)
         See `evidence_weight`.
     token : CancelToken, optional

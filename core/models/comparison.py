@@ -69,9 +69,9 @@ class GoldScore:
     log_loss : float
         Mean of −ln of the probability of the gold class, which is taken as `FLOOR` at least.
     n_floored : int
-        Cases where it is below `FLOOR`.
+        Number of cases in which it is below `FLOOR`.
     calibration : Calibration
-        Of the most likely class, or of the class asked for.
+        Calibration of the most likely class, or of the requested class.
     """
 
     n_cases: int
@@ -162,7 +162,7 @@ def most_moved(fit: RaterModelFit, vote: RaterModelFit) -> np.ndarray:
     Parameters
     ----------
     fit, vote : RaterModelFit
-        Of the same classes.
+        Fits with the same classes.
 
     Returns
     -------
@@ -245,7 +245,7 @@ def models_agree(fits: Sequence[RaterModelFit], cases: np.ndarray) -> ModelsAgre
     Parameters
     ----------
     fits : sequence of RaterModelFit
-        Of the same cases and classes.
+        Fits of the same cases and classes.
     cases : ndarray of bool, shape (n_cases,)
         Those that are looked at.
     """
@@ -280,7 +280,7 @@ class VoteChanges:
     n_tied, n_cases : int
         Tied cases, and cases with an annotation.
     classifier : str
-        That counts as evidence in the fit; empty for none.
+        Classifier that counts as evidence in the fit; empty for none.
     """
 
     n_changed: int

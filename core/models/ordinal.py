@@ -112,7 +112,7 @@ class Ordinal(EmModel):
         Raises
         ------
         InputError
-            β, doubt or gold held fixed is asked for, which chains do not have.
+            β, doubt or gold held fixed is set, which chains do not support.
         NotApplicableError, LimitError
             As `EmModel.fit`; or the draws would not fit into memory.
         core.runtime.processes.WorkerError
@@ -362,7 +362,7 @@ def reads(fit: RaterModelFit, rater: int) -> str:
     Parameters
     ----------
     fit : RaterModelFit
-        Of the ordinal model.
+        Fit of the ordinal model.
     rater : int
     """
     at, low, high = (float(fit.parameters[name][rater]) for name in ("severity", "severity_low", "severity_high"))

@@ -41,7 +41,7 @@ class Uncertainty(Result):
         Confidence level of the intervals, 0 to 1.
     prevalence : Spread, shape (n_classes,)
     accuracy : Spread, shape (n_raters,)
-        Of `RaterModelFit.accuracy`.
+        Spread of `RaterModelFit.accuracy`.
     confusion : Spread, shape (n_raters, n_classes, n_classes)
     class_probability : Spread or None, shape (n_cases, n_classes)
         Because parameters are uncertain; the truth of a case is uncertain beyond it.
@@ -95,7 +95,7 @@ class RaterModelFit(Result):
         Axes: rater, true class, annotated class. Rows sum to 1.
     evidence : ndarray, shape (n_raters, n_classes)
         Expected annotations of a rater on cases of each true class; where it is 0 the row of ``confusion`` is uniform
-        by convention and says nothing.
+        by convention, without information.
     class_probability : ndarray, shape (n_cases, n_classes)
     n_annotations : ndarray of int64, shape (n_raters,)
     log_likelihood : float or None

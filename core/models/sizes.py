@@ -33,7 +33,7 @@ def check_raters(title: str, n_raters: int, n_classes: int) -> None:
     Parameters
     ----------
     title : str
-        Of the model, for the message.
+        Title of the model, for the message.
     n_raters, n_classes : int
     """
     limit = current_settings().max_model_cells

@@ -52,7 +52,7 @@ def pooled_prior(
     ----------
     data : Design
     family : Family
-        Of one rater.
+        Family of one rater.
     token : CancelToken, optional
     per_row : bool
         10 for each true class, for models with parameters of their own for each; else 10 in all, spread over true

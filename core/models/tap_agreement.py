@@ -37,7 +37,7 @@ class MatchRates:
     accurate, mixed, inaccurate : float
         Both raters know the class; one knows and the other guesses it; both guess the same.
     chance : float
-        That two annotations of different cases agree.
+        Probability that two annotations of different cases agree.
     """
 
     accurate: float
@@ -97,7 +97,7 @@ class TapAgreement:
         Its parameters are "t", "a" and "p".
     n_annotations : ndarray of int64, shape (n_raters,)
     a_low, a_high : ndarray, shape (n_raters,)
-        95% interval; NaN where it is unknown.
+        95% interval; NaN if it is unknown.
     p_low, p_high : ndarray, shape (n_raters, n_classes)
     rates : MatchRates
     observed : Coefficient
@@ -143,9 +143,9 @@ def tap_agreement(dataset: Dataset, seed: int = 0) -> TapAgreement:
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     seed : int
-        Of the draws behind intervals.
+        Seed of the draws behind intervals.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def match_rates(
     pairs : ndarray, shape (n_raters, n_raters), optional
         How often two raters are compared, sums to 1; a rater with another one of the same kind if omitted.
     share : ndarray, shape (n_raters,), optional
-        Of the annotations, sums to 1.
+        Share of the annotations by rater, sums to 1.
     """
     pairs = np.eye(len(a)) / len(a) if pairs is None else pairs
     share = np.full(len(a), 1 / len(a)) if share is None else share
@@ -248,7 +248,7 @@ def guess_test(dataset: Dataset) -> GuessTest:
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
 
     Notes
     -----

@@ -29,7 +29,7 @@ class VotePrior:
     n_cases : int
         Cases of two raters or more, where a family of raters who copy each other counts as one.
     learned : bool
-        Whether s was learned. With fewer than `FEWEST_CASES` such cases it is K, one annotation per class.
+        True if s was learned. With fewer than `FEWEST_CASES` such cases it is K, one annotation per class.
     """
 
     strength: float

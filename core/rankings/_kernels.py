@@ -57,8 +57,8 @@ def agreement_with_others(  # noqa: C901 - taken apart it takes half as long aga
 ):
     """Compute, for each annotation, the share of the leading classes of all other raters that it ranks.
 
-    ``ptr, class_code, total`` are the sums over all raters of the case. NaN where there is no other rater. What the
-    other raters say of a class this rater does not rank is its total: only the first of those, in descending order,
+    ``ptr, class_code, total`` are the sums over all raters of the case. NaN without another rater. For a class that
+    this rater does not rank, the units of the other raters are its total: only the first of those, in descending order,
     can come first, so a rater costs as much as it has entries.
     """
     result = np.full(rater.size, np.nan)

@@ -24,7 +24,7 @@ class RankedEntries:
     block : ndarray of int32, shape (n_entries,)
         0 = first choice; equal = tied.
     before : ndarray of int32, shape (n_entries,)
-        How many classes stand in earlier blocks of the annotation.
+        Number of classes in earlier blocks of the annotation.
     size : ndarray of int32, shape (n_entries,)
         How many classes the entry's block holds.
     """

@@ -69,7 +69,7 @@ def irn(dataset: Dataset, ties: Ties = "split", cases: range | None = None) -> I
     ties : {"split", "full"}
         What the classes of a tied block get: "split" shares 1/i over them (eq. 14), "full" gives 1/i to each.
     cases : range, optional
-        A run of cases, one after another; all where not given. The result has rows for these only.
+        A run of cases, one after another; all if omitted. The result has rows for these only.
 
     Raises
     ------

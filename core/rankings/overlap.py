@@ -110,7 +110,7 @@ def mean_ao(first: Blocks, second: Blocks, n_classes: int, depth: int) -> float:
     Parameters
     ----------
     first, second, n_classes, depth
-        As of `uao`.
+        See `uao`.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def pair_mean_ao(dataset: Dataset, first: np.ndarray, second: np.ndarray, depth:
     Parameters
     ----------
     dataset : Dataset
-        Of rankings or single classes.
+        Dataset of rankings or single classes.
     first, second : ndarray of int, shape (n_pairs,)
         Positions of annotations.
     depth : int
@@ -165,7 +165,7 @@ def rater_overlaps(dataset: Dataset, depth: int) -> CaseOverlaps:
     Parameters
     ----------
     dataset : Dataset
-        Of rankings or single classes.
+        Dataset of rankings or single classes.
     depth : int
         L, from 1 to the number of classes.
 

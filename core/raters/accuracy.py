@@ -36,7 +36,7 @@ class Accuracies(Result):
     alone, alone_low, alone_high : ndarray
         Mean and equal-tailed interval under an even prior.
     shrunk, low, high : ndarray
-        Mean and equal-tailed interval under the pool; as ``alone`` where there is one rater.
+        Mean and equal-tailed interval under the pool; as ``alone`` if there is only one rater.
     level : float
     pool_mean, pool_size : float or None
         Posterior means of m and (on the log scale) s: what the pool is worth, in annotations.
@@ -86,7 +86,7 @@ def accuracies_of(
     ----------
     panel : Panel
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     token : CancelToken, optional
     progress : callable, optional
         Told the share done, 0 to 1.
@@ -116,7 +116,7 @@ def shrink(points: np.ndarray, values: np.ndarray, n_judged: np.ndarray, level: 
     n_judged : ndarray of int64, shape (n_raters,)
         Annotations that say something of the rater's accuracy; a rater with none is left out of the pool.
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     """
     n_raters = len(points)
     seen = n_judged > 0

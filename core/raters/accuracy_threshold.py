@@ -371,7 +371,7 @@ class _DrawnPool:
     gold : Rates
     by_gold : ndarray of bool, shape (n_raters,)
     unjudged : bool
-        Whether the model may judge nobody.
+        True if the model may judge nobody.
     """
 
     def __init__(self, draws: AccuracyDraws, gold: Rates, by_gold: np.ndarray, unjudged: bool):

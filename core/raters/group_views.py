@@ -4,7 +4,7 @@ On a case, p permutes who is a member among its annotations. A classifier's rate
 the share of the group's annotations that are its first class; it is compared with the rate for all other raters on the
 same cases, with an interval over resampled raters and cases at ``1 − (1 − level) / number of groups`` (Bonferroni).
 
-Groups are those of `core.raters.groups`: at least 8 raters beside 8 others. A case is compared if 3 members and 3
+Groups are those of `core.raters.groups`: at least 8 raters, with 8 others. A case is compared if 3 members and 3
 others annotated it, and its shares are kept back unless 8 of both did: few annotations and a share name the members.
 """
 
@@ -95,7 +95,7 @@ class GroupRate(Result):
     rate, others : float
         Mean share of annotations that are the first class of the classifier.
     difference : IntervalEstimate
-        Of the two.
+        Difference of the two.
     """
 
     classifier: str
@@ -118,7 +118,7 @@ class GroupRates(Result):
     ----------
     rates : tuple of GroupRate
     level : float
-        Of all intervals of a classifier together.
+        Confidence level of all intervals of a classifier together.
     """
 
     rates: tuple[GroupRate, ...]
@@ -140,7 +140,7 @@ def find_cases_apart(dataset: Dataset, facts: RaterFacts, *, q: float = 0.05, se
     Parameters
     ----------
     dataset : Dataset
-        Of single classes or scores, with raters who are identified.
+        Dataset of single classes or scores, with raters who are identified.
     facts : RaterFacts
     q : float
         False discovery rate.
@@ -243,12 +243,12 @@ def rate_classifiers(
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     facts : RaterFacts
     predictions : sequence of Predictions
         Matched to the dataset.
     level : float
-        Of all intervals of a classifier together.
+        Confidence level of all intervals of a classifier together.
     seed : int
 
     Raises

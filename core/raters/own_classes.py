@@ -85,7 +85,7 @@ def own_classes_of(dataset: Dataset, fit: RaterModelFit) -> OwnClasses:
     ----------
     dataset : Dataset
     fit : RaterModelFit
-        Of ``dataset``.
+        Fit of ``dataset``.
     """
     by_annotation = fit.class_probability[dataset.case_of_annotation]
     pool = np.stack(

@@ -4,7 +4,7 @@ Worlds that the data could come from are drawn around the fit: confusion matrice
 the plan is carried out: cases are chosen, raters asked, their annotations drawn, and the quantity is worked out from
 what there is by then. The spread over worlds is the uncertainty of the forecast: of parameters, of the truth of the
 cases, and of the annotations. Whatever the fit, raters have full confusion matrices here: the mistakes of models that
-spread them evenly are no forecast of annotations.
+spread them evenly do not forecast annotations.
 """
 
 from collections.abc import Callable, Sequence
@@ -127,13 +127,13 @@ def forecast(
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     fit : RaterModelFit
-        Of these data.
+        Fit of these data.
     goal : Goal
     policy : str
         "random" present cases, "least_certain" or "largest_gain" (`core.certainty.next_opinion`) first, or "new_cases"
-        of the same kind with ``per_case`` annotations each. Cases are chosen anew at every step.
+        of the same kind with ``per_case`` annotations each. Cases are chosen again at every step.
     budget, n_steps : int
         Further annotations at most, in how many steps.
     raters : sequence of str, optional
@@ -142,7 +142,7 @@ def forecast(
     reliability : float
         γ of the certainty, and of the gain.
     interval_level, level : float
-        Of the intervals whose width is forecast, and of the forecast's own; 0 to 1.
+        Confidence levels of the intervals whose width is forecast, and of the forecast; 0 to 1.
     n_worlds, seed : int
     token, progress
         See `core.runtime.chunks.map_chunks`.

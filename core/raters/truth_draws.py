@@ -41,13 +41,13 @@ class AccuracyDraws(Result):
     wrong, wrong_low, wrong_high : ndarray
         Expected number of wrong annotations among these, and its interval.
     total, total_low, total_high : float
-        Of all raters together.
+        Total of all raters together.
     right : ndarray of int32, shape (n_draws, n_raters)
         Annotations that are correct by the truth of each draw.
     pool : ndarray, shape (n_draws, 2)
         Correct and wrong annotations that all raters together add to each, see `pool_of`.
     level : float
-        Of the intervals.
+        Confidence level of the intervals.
     """
 
     raters: tuple[str, ...]
@@ -107,14 +107,14 @@ def accuracy_draws(
     Parameters
     ----------
     averaged : AveragedModels
-        Of ``dataset``; its vote, which knows no raters, is left out.
+        Average of the models of ``dataset``; its vote, which knows no raters, is left out.
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     cases : ndarray of int64, optional
         Positions of the cases whose annotations are judged; all by default.
     n_draws : int
     level : float
-        Of the intervals, 0 to 1.
+        Confidence level of the intervals, 0 to 1.
     seed : int
     token : CancelToken, optional
 
@@ -160,10 +160,10 @@ def prevalence_interval(
     Parameters
     ----------
     averaged : AveragedModels
-        Of ``dataset``.
+        Average of the models of ``dataset``.
     dataset : Dataset
     level, seed, token
-        As of `accuracy_draws`.
+        See `accuracy_draws`.
 
     Raises
     ------
@@ -191,11 +191,11 @@ def judging_draws(
     Parameters
     ----------
     averaged : AveragedModels
-        Of ``dataset``.
+        Average of the models of ``dataset``.
     dataset : Dataset
-        Of single classes by identified raters.
+        Dataset of single classes by identified raters.
     level, seed, token
-        As of `accuracy_draws`.
+        See `accuracy_draws`.
     """
     cases = np.flatnonzero(raters_per_case(dataset) > 1)
     if not averaged.members or not cases.size:

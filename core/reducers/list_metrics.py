@@ -44,7 +44,7 @@ class ListMetrics:
     classifiers : tuple
         Predictions matched to the dataset.
     probabilities : tuple of ndarray, shape (n_cases, n_classes), or None
-        Of each classifier; None where only the order is known.
+        Probabilities of each classifier; None if only the order is known.
     n_classes : int
     top, target : int
         k, length of the compared lists, and j, of the target that must be within the first k.
@@ -74,7 +74,7 @@ class ListMetrics:
         place, case : int
             Position of the case within the chunk and within the dataset.
         draws : CaseDraws
-            Of the case.
+            Draws of the case.
         """
         scores: dict[int, np.ndarray] = {}
         for number, (classifier, known) in enumerate(zip(self.classifiers, self.probabilities, strict=True)):
@@ -135,7 +135,7 @@ def compare_lists(
     Raises
     ------
     InputError
-        k is deeper than the draws tell classes apart.
+        k is deeper than the places that the draws distinguish.
     """
     top = min(top, n_classes)
     target = min(target, top)

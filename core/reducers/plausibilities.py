@@ -36,7 +36,7 @@ class KeepPlausibilities:
         state : list
             What was kept so far.
         place, case : int
-            Of the case among those asked for, and in the dataset.
+            Place of the case among the requested ones, and in the dataset.
         draws : CaseDraws
         """
         mean, square = np.empty((2, self.n_classes))

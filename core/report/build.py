@@ -110,7 +110,7 @@ class ReportRequest:
     requirements : tuple of str
         On the data, such as "alpha >= 0.6".
     facts : RaterFacts or None
-        Of the raters of the dataset, whose groups are compared.
+        Facts of the raters of the dataset, whose groups are compared.
     """
 
     dataset: Dataset

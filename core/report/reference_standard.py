@@ -76,7 +76,7 @@ class _Data:
     per_case : ndarray of int64, shape (n_cases,)
         Annotations.
     share : ndarray, shape (n_cases, n_classes)
-        Of votes.
+        Share of votes.
     """
 
     request: ReportRequest

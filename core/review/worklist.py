@@ -115,7 +115,7 @@ def lowest_certainty(
     more : MoreRaters, optional
         What more raters would do.
     correct : ndarray, shape (n_cases,), optional
-        P(correct) of the leading class; NaN where it is not known.
+        P(correct) of the leading class; NaN if it is not known.
     """
     few = {} if shares is None else {case: said for case, said in enumerate(shares.states()) if said in _FEW}
     score = certainty.copy()

@@ -81,7 +81,7 @@ class _Line:
         self._number = itertools.count()
 
     def submit(self, priority: float, work: Callable[[], Any]) -> Future[Any]:
-        """Queue a piece of work; each thread that becomes free takes the first one, whoever queued it."""
+        """Queue a piece of work; each thread that becomes free takes the first one in the queue."""
         future: Future[Any] = Future()
         with self._lock:
             heapq.heappush(self._waiting, (time.monotonic() + priority, next(self._number), future, work))

@@ -108,7 +108,7 @@ def read_study(
         A column is missing, a score is neither a number nor of a known order, a case has two truths or is scored twice,
         or no case of the study is known to the truth or the panel.
     LimitError
-        As of `core.studies.study.study_from_rows`.
+        See `core.studies.study.study_from_rows`.
     """
     found = _Rows()
     for name, content in files:
@@ -164,7 +164,7 @@ def truth_of(name: str, content: bytes, columns: Mapping[str, str] | None = None
     Parameters
     ----------
     name : str
-        Of the file, for messages.
+        Name of the file, for messages.
     content : bytes
     columns : mapping of str to str, optional
         Columns by role, if their names do not give them.
@@ -172,7 +172,7 @@ def truth_of(name: str, content: bytes, columns: Mapping[str, str] | None = None
     Raises
     ------
     InputError
-        As of `read_study`.
+        See `read_study`.
     """
     raw = open_tables(name, content)[0][1]
     roles = _roles(raw.columns, columns or {})
@@ -192,7 +192,7 @@ def as_dataset(study: ReadingStudy, name: str) -> Dataset:
     ----------
     study : ReadingStudy
     name : str
-        Of the dataset.
+        Name of the dataset.
     """
     modality, reader, case = np.nonzero(~np.isnan(study.scores))
     raters = [f"{who} · {where}" for where in study.modalities for who in study.readers]

@@ -43,7 +43,7 @@ class CalibrationOptions(ModelOptions):
     Attributes
     ----------
     plausibility : PlausibilityModel, optional
-        Of certainty; counts with the settings of the data if omitted.
+        Model of certainty; counts with the settings of the data if omitted.
     reliability : float
         Its γ.
     origin : str

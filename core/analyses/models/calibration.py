@@ -41,7 +41,7 @@ class Number:
     name : str
         `P_CORRECT` or `CERTAINTY`.
     mean : float
-        Of the number over gold cases.
+        Mean of the number over gold cases.
     correct : Share
         Gold cases whose class by this number is the gold class.
     high : Share or None

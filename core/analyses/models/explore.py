@@ -46,7 +46,7 @@ class Explored:
         Expected from t, a and p.
     coefficients : dict of str to Coefficient
     correct : dict of str to Share
-        Of cases whose most likely class is the true one, by model; a tie counts in parts.
+        Share of cases whose most likely class is the true one, by model; a tie counts in parts.
     """
 
     ratings: Dataset

@@ -208,7 +208,7 @@ def takes_average(dataset: Dataset, options) -> bool:
     Parameters
     ----------
     dataset : Dataset
-        Of single classes.
+        Dataset of single classes.
     options : AssessedOptions
     """
     asked = options.model == DEFAULT_MODEL and can_choose(dataset)

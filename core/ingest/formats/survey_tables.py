@@ -80,7 +80,7 @@ def _plain(column: str) -> str:
 def read_monkey(raw: RawTable) -> Source:
     """Read survey questions with the same answers as cases of one question, and responses as raters.
 
-    A second row of the header, which says "Response" below each question, is no response.
+    A second row of the header, which says "Response" below each question, is not a response.
     """
     who = next(column for column in raw.columns if _plain(column) == "respondent id")
     names = [column for column in raw.columns if _plain(column) not in _OF_MONKEY]

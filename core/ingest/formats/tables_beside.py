@@ -1,4 +1,4 @@
-"""Tables beside annotations that only their values tell apart, as of files without headers: gold, classes, costs."""
+"""Tables of gold, classes and costs that come with annotations, recognised by their values, also without headers."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,9 +26,9 @@ def set_apart(
     ----------
     tables : sequence of (name, RawTable)
     side : SideFiles
-        What is known to be beside the annotations.
+        Known side files of the annotations.
     with_annotations : bool
-        Whether one of the tables has the annotations.
+        True if one of the tables has the annotations.
     """
     able = [raw for name, raw in tables if with_annotations and not is_named_gold(name, raw)]
     main = max(able, key=lambda raw: raw.table.num_rows, default=None)

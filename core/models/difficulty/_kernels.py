@@ -238,7 +238,7 @@ def times_symmetric(matrix, vector, out):
 def value_and_gradient(place, centre, scale, n_alpha, tied, cooperative, prior, ptr, cell, count, delta, nodes, out):
     """Compute the log posterior at ``centre + scale @ place``, gradient in ``out``; -inf and zeros on overflow.
 
-    ``scale`` is symmetric; of no rows, it stands for the identity and a centre of zeros.
+    ``scale`` is symmetric; without rows, it means the identity and a centre of zeros.
     """
     theta = place
     if scale.shape[0] > 0:

@@ -95,7 +95,7 @@ def tempered_at_mode(
     Parameters
     ----------
     fit : RaterModelFit
-        Of a difficulty model by its mode ("map").
+        Fit of a difficulty model by its mode ("map").
     dataset : Dataset
         Dataset of two classes, as it was fitted.
     beta : float
@@ -158,8 +158,8 @@ class DifficultyModel:
     as_published : bool
         The priors of the authors' programs where two models (AC and ABCE) depart from their paper.
     positive : str, optional
-        The class z = 1. Not given: the second of two declared classes. Needed for more classes: it is then told apart
-        from all others.
+        The class z = 1. Not given: the second of two declared classes. Needed for more classes: it is then
+        distinguished from all others.
     """
 
     tag: str = "ABC"

@@ -202,7 +202,7 @@ class NominalDifficulty:
         Raises
         ------
         InputError
-            β, doubt or gold held fixed is asked for, which chains do not have.
+            β, doubt or gold held fixed is set, which chains do not support.
         NotApplicableError, LimitError
             As `fit`; or the draws would not fit into memory.
         core.runtime.processes.WorkerError
@@ -241,7 +241,7 @@ class NominalDifficulty:
         Parameters
         ----------
         fit : RaterModelFit
-            Of ``dataset`` by this model.
+            Fit of ``dataset`` by this model.
         dataset : Dataset
         beta, doubt : float
             As for the model.
