@@ -65,7 +65,7 @@ class Check:
     passed : bool or None
         None if it could not be checked here.
     source : str
-        Where the expected value is from.
+            Source of the expected value.
     """
 
     what: str
@@ -411,7 +411,7 @@ def compare_runs(name: str, first: dict | str, second: dict | str) -> Check:
     name : str
         Name of the command.
     first, second : dict or str
-        Answers, or why there is none.
+        Answers, or the message of an error.
     """
     numbers, others = (list(leaves(one)) for one in (first, second))
     if isinstance(first, str) and first == second:
@@ -427,7 +427,7 @@ def leaves(answer: object, at: str = "") -> Iterator[tuple[str, object]]:
     Parameters
     ----------
     answer : object
-        As JSON has it.
+                Answer as JSON has it.
     at : str
         Place of the answer.
     """
@@ -473,7 +473,7 @@ def qualify(
     commands : sequence of sequence of str
         Arguments of commands on the user's own file, to be run twice.
     done : callable
-        Told the title of each group as it is ready.
+        Called with the title of each group when it is ready.
     """
     steps: list[Callable[[], CheckGroup]] = [check_installation, check_kernels, check_published]
     if commands:
@@ -492,7 +492,7 @@ def to_html(groups: Sequence[CheckGroup], facts: Mapping[str, str]) -> bytes:
     ----------
     groups : sequence of CheckGroup
     facts : mapping of str to str
-        What the file names at its top: when, where and on what it was made.
+        Facts at the top of the file: when, where and on what it was made.
     """
     checks = [one for group in groups for one in group.checks]
     failed = sum(one.passed is False for one in checks)

@@ -59,7 +59,7 @@ def weight_curve(weighting: str, sizes: np.ndarray, class_shares: np.ndarray) ->
     sizes : ndarray
         Numbers of annotations, 2 or more.
     class_shares : ndarray, shape (n_classes,)
-        Class distribution, which ``inv_var_class`` alone depends on.
+        Class distribution, on which only ``inv_var_class`` depends.
     """
     weight = weights_of_sizes(np.asarray(sizes, np.float64), weighting, class_shares)
     return weight / weight.max()

@@ -46,14 +46,14 @@ class QuestionSummary(Result):
     ----------
     question, kind : str
     coefficient : Coefficient or None
-        The one to quote; None if nothing can be compared.
+        Coefficient to quote; None if nothing can be compared.
     n_cases, n_raters, n_annotations : int
     model : str
         Title of the rater model that raters are judged by; empty if they are not judged.
     flagged : tuple of str or None
         Names of flagged raters; None if raters are not judged.
     note : str
-        Why agreement or raters are missing.
+        Reason why agreement or raters are missing.
     """
 
     question: str
@@ -85,7 +85,7 @@ class QuestionsOverview(Result):
     Attributes
     ----------
     questions : tuple of QuestionSummary
-        In the order of the file.
+            Summaries in the order of the file.
     """
 
     questions: tuple[QuestionSummary, ...]

@@ -1,4 +1,4 @@
-"""A reader study: in which modality readers decide better, and how large a next study must be."""
+"""Reader study: the modality in which readers decide better, and the size of a next study."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -31,7 +31,7 @@ class PCorrect(Result):
     confusion : ndarray, shape (n_raters, n_classes, n_classes)
         Confusion matrices of the raters, averaged over the models.
     beta : float or None
-        How far the annotations of a case are independent, averaged over the models; None if only the vote is used.
+        Independence of the annotations of a case (β), averaged over the models; None if only the vote is used.
     """
 
     cases: tuple[str, ...]

@@ -33,7 +33,7 @@ class Plausibilities:
     reliability : float
         γ.
     mean, sd : ndarray
-        Over draws; rows of the mean sum to 1.
+                Mean and standard deviation over draws; rows of the mean sum to 1.
     point : ndarray
         The model's point estimate: vote shares, IRN, or maximum likelihood; NaN where a case has no annotation.
     irn : ndarray

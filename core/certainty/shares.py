@@ -139,7 +139,7 @@ def certainty_shares(
     Parameters
     ----------
     dataset : Dataset
-        What the model was shown.
+                Data that the model was given.
     model : PlausibilityModel
     certainty : CertaintyResult
         Certainty of the same data and model.

@@ -1,4 +1,4 @@
-"""Several questions of one upload: which of them go together, and the dataset of each."""
+"""Questions of one upload: those that can be opened together, and the dataset of each."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ class QuestionReading:
     name : str
     reading : Reading or None
     why : str
-        Why it cannot be opened with the others; empty if it can.
+            Reason why it cannot be opened with the others; empty if it can.
     """
 
     name: str
@@ -60,7 +60,7 @@ def columns_of_others(source: Source, shown: Question) -> dict[str, str]:
     ----------
     source : Source
     shown : Question
-        One of the source's.
+        Question of the source.
     """
     found: dict[str, str] = {}
     for one in joint_questions(source):
@@ -77,7 +77,7 @@ def other_questions(source: Source, shown: Question, chosen: Mapping) -> tuple[Q
     ----------
     source : Source
     shown : Question
-        One of the source's, as guessed.
+        Question of the source, as guessed.
     chosen : Mapping
         Mapping of the question that is shown, as the user has it.
     """
@@ -114,9 +114,9 @@ def read_questions(
     name : str
         Name of the upload.
     treatment : Treatment, optional
-        What is known of codes for missing annotations.
+        Treatment of codes for missing annotations.
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
     """
     found = []
     for place, question in enumerate(questions):

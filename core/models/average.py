@@ -1,4 +1,4 @@
-"""Average of rater models by stacking: one result that no single model has to be right for.
+"""Average of rater models by stacking, so that results do not depend on a single model.
 
 Weights w maximise ``Σ_n log Σ_m w_m p_m(y_n | rest)`` over held-out annotations (stacking of predictive distributions:
 Yao, Vehtari, Simpson & Gelman 2018, doi:10.1214/17-BA1091), with a Dirichlet prior that draws models within two

@@ -34,8 +34,8 @@ class TAP(EmModel):
     ----------
     smoothing : {"none", "pooled"}, optional
         "pooled" adds 10 pseudo-annotations per rater, spread like the annotations of all raters taken as one, who has
-        one more on each true class; it is the default. "none" is maximum likelihood, and what parameters that are
-        common to all raters have where nothing is asked for: they are the pool.
+        one more on each true class; it is the default. "none" is maximum likelihood, and the default for parameters
+        that are common to all raters: they are the pool.
     stopping, use_gold, repeats, beta, doubt
         See `EmModel`.
     raters : {"own", "common"}

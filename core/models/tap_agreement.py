@@ -1,8 +1,8 @@
-"""Agreement by t-a-p: which part of it is accurate, mixed or guessed, and whether guesses follow the prevalence.
+"""Agreement by t-a-p: its accurate, mixed and guessed parts, and a test that guesses follow the prevalence.
 
 Eubanks, The Kappa Zoo, chapter 9, equation 1: two raters agree because both know the class (``m_a = a_1 a_2``), because
 one knows and the other guesses it (``m_x = a_1 ā_2 t·p_2 + ā_1 a_2 t·p_1``), or because both guess the same
-(``m_i = ā_1 ā_2 p_1·p_2``). Where guesses follow the prevalence, p = t, Fleiss' kappa is a².
+(``m_i = ā_1 ā_2 p_1·p_2``). If guesses follow the prevalence, p = t, Fleiss' kappa is a².
 """
 
 from dataclasses import dataclass
@@ -63,10 +63,10 @@ class GuessTest:
     Attributes
     ----------
     statistic, p_value : float or None
-        None where the test is not possible.
+        None if the test is not possible.
     df : int
     why_not : str
-        Why it is not possible; empty otherwise.
+                Reason why it is not possible; empty otherwise.
     """
 
     statistic: float | None
@@ -191,7 +191,7 @@ def match_rates(
     p : ndarray, shape (n_raters, n_classes)
         Guesses.
     pairs : ndarray, shape (n_raters, n_raters), optional
-        How often two raters are compared, sums to 1; a rater with another one of the same kind if omitted.
+                Weight of each pair of raters, sums to 1; a rater with another one of the same kind if omitted.
     share : ndarray, shape (n_raters,), optional
         Share of the annotations by rater, sums to 1.
     """
@@ -290,7 +290,7 @@ def tap_maximum(table: np.ndarray, *, equal: bool) -> tuple[float, np.ndarray, f
     Parameters
     ----------
     table : ndarray, shape (n_cases, n_classes)
-        How often each class was given on each case.
+                Number of annotations of each class on each case.
     equal : bool
         p is t.
 

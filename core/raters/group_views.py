@@ -5,7 +5,7 @@ the share of the group's annotations that are its first class; it is compared wi
 same cases, with an interval over resampled raters and cases at ``1 − (1 − level) / number of groups`` (Bonferroni).
 
 Groups are those of `core.raters.groups`: at least 8 raters, with 8 others. A case is compared if 3 members and 3
-others annotated it, and its shares are kept back unless 8 of both did: few annotations and a share name the members.
+others annotated it, and its shares are not shown unless 8 of both did: few annotations and a share name the members.
 """
 
 from collections.abc import Iterator, Sequence
@@ -40,12 +40,12 @@ class CaseApart(Result):
         Mean of the group less that of the others, or share of ``of_class``; NaN if fewer than 8 raters of a side
         annotated the case.
     leans : {"higher", "lower"}
-        Where the group lies, in the mean or in the share of ``of_class``.
+        Side of the group, in the mean or in the share of ``of_class``.
     of_class : str
         Empty for scores and ordered classes.
     p : float
     clear : bool
-        At the false discovery rate over all compared cases and groups.
+        True if it differs at the false discovery rate over all compared cases and groups.
     """
 
     case_id: str
@@ -69,7 +69,7 @@ class CasesApart(Result):
     cases : tuple of CaseApart
         At most `MOST_CASES` for each group, clear ones first.
     n_compared : int
-        Cases and groups together.
+                Number of tests over cases and groups.
     q : float
     """
 

@@ -37,7 +37,7 @@ class AccuracyDraws(Result):
     n : ndarray of int64
         Annotations that are judged.
     mean, low, high : ndarray
-        Accuracy; NaN of a rater without such annotations.
+        Accuracy; NaN for a rater without such annotations.
     wrong, wrong_low, wrong_high : ndarray
         Expected number of wrong annotations among these, and its interval.
     total, total_low, total_high : float
@@ -155,7 +155,7 @@ def prevalence_interval(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Compute the interval of the share of each class among cases like these, two ends of shape (n_classes,).
 
-    Over the models and the vote, β, the truth of each case and which cases were drawn.
+    It covers the uncertainty about the model, β, the truth of each case, and the choice of cases.
 
     Parameters
     ----------
@@ -246,7 +246,7 @@ def pool_of(right: np.ndarray, n: np.ndarray) -> tuple[float, float]:
     Parameters
     ----------
     right, n : ndarray of int, shape (n_raters,)
-        Correct annotations, of so many.
+        Number of correct annotations, and of all that are judged.
     """
     some = n > 0
     r, n = right[some], n[some].astype(float)

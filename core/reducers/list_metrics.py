@@ -1,4 +1,4 @@
-"""The reducer behind further metrics of classifiers: whole rankings and probabilities against every draw."""
+"""Reducer of further metrics of classifiers: whole rankings and probabilities against every draw."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -209,7 +209,7 @@ def _places(
 def compare_probabilities(draws: CaseDraws, predicted: np.ndarray) -> np.ndarray:
     """Compute cross entropy (nats), Jensen-Shannon divergence (bits, 0 to 1) and Manhattan distance (0 to 2) by draw.
 
-    Probabilities below `LEAST_PROBABILITY` count as that in the cross entropy, which would be infinite else.
+    Probabilities below `LEAST_PROBABILITY` count as that in the cross entropy, which would otherwise be infinite.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
-"""A document on how a reference standard was made, with checklists of what papers are to report about it.
+"""Document on how a reference standard was made, with checklists of what papers must report about it.
 
-Each sentence comes from the data, or says what is to be written by the authors. The items are those on the reference
+Each sentence comes from the data, or names what the authors must write. The items are those on the reference
 standard of STARD 2015 [Bossuyt et al., DOI 10.1136/bmj.h5527] and CLAIM 2024 [Tejani et al., DOI
 10.1148/ryai.240300], and all of GRRAS 2011 [Kottner et al., DOI 10.1016/j.jclinepi.2010.03.002], in our words.
 """

@@ -1,7 +1,7 @@
 """Files of a reader study: those of iMRMC, or tables with a row per reading, of one modality each or of several.
 
 A table has columns of cases and scores, and of readers, modalities and the truth if the files do not differ by them.
-Columns are recognised by name. Scores are numbers, or ordered classes whose order their names give.
+Columns are recognised by name. Scores are numbers, or ordered classes whose names give their order.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,9 +52,9 @@ class StudyReading:
     Attributes
     ----------
     study : ReadingStudy
-        Without a truth if one is to be chosen from ``choices``.
+        Study, without a truth if the condition must be chosen from ``choices``.
     notes : tuple of str
-        What the columns of each file are taken for, and what was left out.
+        Roles of the columns of each file, and what was left out.
     choices : tuple of str
         Classes of the truth of which one is the condition; empty if it is clear or nothing is known about the truth.
     """
@@ -87,8 +87,8 @@ def read_study(
     Parameters
     ----------
     files : sequence of (str, bytes)
-        Names and contents. A file without a column of readers or modalities is of one that is called as the file is. A
-        table of cases and their truth has no scores.
+        Names and contents. Without a column of readers or modalities, the name of the file is the name of its reader or
+        modality. A table of cases and their truth has no scores.
     columns : mapping of str to str, optional
         Columns by role, if their names do not give them.
     truth : mapping of str to str, optional
@@ -106,7 +106,7 @@ def read_study(
     ------
     InputError
         A column is missing, a score is neither a number nor of a known order, a case has two truths or is scored twice,
-        or no case of the study is known to the truth or the panel.
+        or the truth or the panel has no case of the study.
     LimitError
         See `core.studies.study.study_from_rows`.
     """
@@ -143,7 +143,7 @@ def condition_of(names: Sequence[str], positive: str = "") -> str:
     ----------
     names : sequence of str
     positive : str
-        As it was chosen.
+                Chosen class; empty if none was chosen.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The average of rater models: its members, what each weighs and why others are left out, and where members differ."""
+"""Average of rater models: members with their weights, models left out with reasons, and cases that divide members."""
 
 from functools import partial
 

@@ -43,9 +43,9 @@ class Number:
     mean : float
         Mean of the number over gold cases.
     correct : Share
-        Gold cases whose class by this number is the gold class.
+        Share of gold cases whose class by this number is the gold class.
     high : Share or None
-        The same of cases where the number is at least `_HIGH`; None without such a case.
+        The same among cases in which the number is at least `_HIGH`; None without such a case.
     bins : Calibration
     """
 

@@ -43,7 +43,7 @@ class Explored:
     ratings : Dataset
     truth : ndarray of int64, shape (n_cases,)
     rates : MatchRates
-        Expected from t, a and p.
+        Expected rates from t, a and p.
     coefficients : dict of str to Coefficient
     correct : dict of str to Share
         Share of cases whose most likely class is the true one, by model; a tie counts in parts.

@@ -1,4 +1,4 @@
-"""Agreement taken apart by t-a-p: accurate, mixed and guessed; and what each rater knows and guesses."""
+"""Parts of agreement by t-a-p: accurate, mixed and guessed, with the accuracy and the guesses of each rater."""
 
 import pandas as pd
 

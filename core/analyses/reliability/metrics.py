@@ -87,7 +87,7 @@ def verdict(found: FurtherMetrics, metric: FurtherMetric) -> str:
     ----------
     found : FurtherMetrics
     metric : FurtherMetric
-        One that some classifier has.
+        Name of a metric that some classifier has.
     """
     values, at = found.values[metric.name], f"at γ = {exact(found.reliability)}"
     share = "within" in metric.name

@@ -61,7 +61,7 @@ def test_lists_of_blocks_become_the_same_entries_as_a_dataset_of_them(ranked, so
     [
         ([[0], []], "Ranking 1, block 2: it is empty"),
         ([[0], [3]], "Ranking 1, block 2: classes are 0 to 2; got 3"),
-        ([[-1]], "no class -1 of 3"),
+        ([[-1]], "got -1"),
         ([[0, 1], [0]], "Ranking 1 names class 0 twice"),
     ],
 )
