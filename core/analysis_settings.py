@@ -128,7 +128,7 @@ def learns_prior(model: PlausibilityModel, dataset: Dataset) -> TypeGuard[Dirich
     ----------
     model : PlausibilityModel
     dataset : Dataset
-        As raters gave it.
+        Dataset as raters gave it.
     """
     return isinstance(model, DirichletCounts) and dataset.kind != "set"
 

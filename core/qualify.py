@@ -60,7 +60,7 @@ class Check:
     Attributes
     ----------
     what : str
-        What was checked.
+        Title of the check.
     expected, found : str
     passed : bool or None
         None if it could not be checked here.

@@ -32,7 +32,7 @@ def set_distance(first: np.ndarray, second: np.ndarray, metric: str = "masi") ->
     Parameters
     ----------
     first : ndarray of bool, shape (n_first, n_classes)
-        Which labels each set holds.
+        Labels that each set contains.
     second : ndarray of bool, shape (n_second, n_classes)
     metric : {"jaccard", "masi"}
 

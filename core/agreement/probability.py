@@ -97,7 +97,7 @@ def share_of_agreement(
         Confidence level of the interval, 0 to 1.
     n_annotations : int
     unit : str
-        What is counted, for the remark.
+        Name of the counted units, for the remark.
     times : ndarray of int64, shape (n_units,) or (0,)
         Number of units of each; empty for one each.
     """
@@ -140,7 +140,7 @@ def with_wilson_interval(
     level : float
         Confidence level of the interval, 0 to 1.
     unit : str
-        What a unit is, for the note.
+        Name of a unit, for the note.
     """
     if m < 2 or largest >= 1:
         note = f"undetermined interval: only one {unit}"

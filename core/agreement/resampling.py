@@ -91,7 +91,7 @@ def resample(
     pool : Pool
     statistics : sequence of Statistic
     n_replicates : int
-        How many resamples.
+        Number of resamples.
     seed : int
     stream : str
         Names what is drawn: two pools of one seed and different streams are independent.

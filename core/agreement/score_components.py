@@ -66,7 +66,7 @@ def ends(criterion: Callable[[float], float], best: float, at_best: float, level
     criterion : callable
         Function of a logit.
     best, at_best : float
-        Where it is least, as a logit, and its value there.
+        Logit at which it is least, and its value there.
     level : float
         Confidence level of the interval, 0 to 1.
 

@@ -259,7 +259,7 @@ def write_bytes(path: str, content: bytes) -> None:
     Raises
     ------
     InputError
-        It cannot be written.
+        The file cannot be written.
     """
     try:
         Path(path).write_bytes(content)

@@ -52,7 +52,7 @@ def answer_each(
     InputError
         The command writes a file, or the file has no questions.
     PluralityError
-        The command is not possible of any question.
+        The command does not apply to any question.
     """
     writes = next((name for name in _WRITE if getattr(options, name, None)), None)
     if writes is not None:

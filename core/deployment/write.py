@@ -62,9 +62,9 @@ class Part:
     file : str
         Within the folder that is written.
     place : str
-        Where it belongs on the server; "image" for what stays next to the Dockerfile.
+        Place on the server; "image" for what stays next to the Dockerfile.
     what : str
-        What it is for, in a sentence.
+        Purpose, in a sentence.
     secret : bool
         True if it contains secrets, so that only its owner may read it.
     """

@@ -144,7 +144,7 @@ def perhaps_missing(codes: Mapped[str, int], n_annotations: int) -> list[str]:
     Parameters
     ----------
     codes : mapping of str to int
-        How often each occurs.
+        Number of occurrences of each.
     n_annotations : int
         Number of annotations of all kinds.
     """

@@ -83,7 +83,7 @@ def posterior(
     likelihood : ndarray, shape (n_cases, n_classes)
         P(annotations of people | z), up to a factor of each case.
     weight : ndarray, shape (n_samples, n_cases)
-        How often each case counts.
+        Weight of each case.
     start : ndarray, shape (n_answers, n_classes), optional
         Table of all cases, from which a few steps are enough.
 

@@ -51,7 +51,7 @@ class Member(Result):
     beta : BetaPosterior
         Posterior of β by held-out annotations; class probabilities are those at its `believed_beta`.
     most_beta : float
-        No β of this member is above it.
+        Largest β of this member.
     doubt : float
         Share of the prevalence in what is believed of a case, see `core.models.tempering.tempered`.
     """
@@ -77,7 +77,7 @@ class AveragedModels(Result):
     fit : RaterModelFit
         Averaged class probabilities; confusion matrices are averaged over the members without the vote.
     members : tuple of Member
-        The heaviest first; none where the vote is all there is.
+        Members, heaviest first; none if only the vote can be used.
     vote_share : float
         Weight of the smoothed vote.
     differ : ndarray of int64
@@ -238,7 +238,7 @@ def stack(probability: np.ndarray, near: np.ndarray, n: int, prior_weight: float
     near : ndarray of bool, shape (n_models,)
         Models that are not clearly worse than the best.
     n : int
-        How many annotations are held out.
+        Number of held-out annotations.
     prior_weight : float
     """
     step = -(-len(probability) // _MOST_STACKED)
@@ -267,7 +267,7 @@ def member_posteriors(
     dataset : Dataset
     token : CancelToken, optional
     doubt : float, optional
-        In place of the member's.
+        Doubt in place of the member's.
     """
     standing, doubt = member.standing, member.doubt if doubt is None else doubt
     effect = has_case_effect(standing)

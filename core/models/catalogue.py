@@ -154,7 +154,7 @@ def fit_request(
     Raises
     ------
     PluralityError
-        As the model's own ``fit``.
+        See the model's own ``fit``.
     """
     started = time.perf_counter()
     method = request.method

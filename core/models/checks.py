@@ -30,7 +30,7 @@ class PredictiveCheck(Result):
     ----------
     kind : {"raters", "votes"}
     title : str
-        What is counted, in words.
+        Name of the counted units.
     labels : tuple of str
         Label of each statistic: the rater or the number of votes, with the class if there are more than two.
     class_code : ndarray of int64
@@ -98,7 +98,7 @@ def predictive_checks(
     draws : ndarray, shape (n_draws, ndim)
         Draws of the posterior; ndim may be 0. Replicates use draws spread evenly over them.
     dataset : Dataset
-        What the model was fitted to.
+        Data that the model was fitted to.
     n_replicates : int
         At least; more are made where the number of statistics asks for it, see `replicates_for`.
     seed : int

@@ -49,17 +49,17 @@ class Standing(Result):
     candidate : Method
     n_parameters : int
     held : HeldOut or None
-        None where it could not be scored.
+        None if it could not be scored.
     fit : RaterModelFit or None
         Fit of all data, class probabilities at ``beta``.
     beta : float
-        What the fit's annotations count for, see `core.models.tempering.truth_beta`.
+        Weight of the fit's annotations, see `core.models.tempering.truth_beta`.
     doubt : float
         See `core.models.tempering.truth_doubt`.
     diff, diff_se : float or None
         Score minus that of the chosen model, paired by annotation, with its standard error clustered by case.
     excluded : str
-        Why it cannot open; empty where it can.
+        Reason why it cannot open; empty if it can.
     flipped : int or None
         Unanimous cases to which it gives another class, of `Choice.n_unanimous`; None without a fit.
     independent : float or None
@@ -210,7 +210,7 @@ def choose(
     seed : int
         Seed of the folds.
     repeats : {"independent", "first", "refuse"}
-        What further annotations of a rater on the same case count as.
+        Treatment of further annotations of a rater on the same case.
     difficulty : bool
         Also the models with case difficulty, after the others: AB and ABC at their modes with two classes, GLAD and the
         nominal model with more.
@@ -219,7 +219,7 @@ def choose(
     independent : bool
         Compare the chosen model's β with that of simulated independent raters. The average does not need it.
     known : Choice, optional
-        What the same data and options gave with fewer candidates. These are not scored again.
+        Choice by the same data and options with fewer candidates. These are not scored again.
     token, progress
         See `core.runtime.chunks.map_chunks`.
 

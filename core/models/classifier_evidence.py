@@ -136,7 +136,7 @@ def evidence_weight(
     probability : ndarray, shape (n_cases, n_classes)
         The classifier's; rows sum to one, NaN on cases without a prediction.
     beta : float
-        What an annotation counts for: the held-out β of the model.
+        Weight of an annotation: the held-out β of the model.
     temper_prevalence : bool
         π to the power of β too, see `core.models.tempering`.
     seed : int
@@ -317,7 +317,7 @@ def check_not_evidence(fit: RaterModelFit, classifiers: tuple[str, ...] | None =
     ----------
     fit : RaterModelFit
     classifiers : tuple of str, optional
-        Who is judged; anybody if omitted.
+        Raters who are judged; all if omitted.
 
     Raises
     ------

@@ -112,7 +112,7 @@ def design(title: str, dataset: Dataset, use_gold: bool = False, repeats: Repeat
     use_gold : bool
         True if cases of a gold class are held fixed at it.
     repeats : {"independent", "first", "refuse"}
-        What further annotations of a rater on the same case count as.
+        Treatment of further annotations of a rater on the same case.
 
     Raises
     ------

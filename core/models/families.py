@@ -88,7 +88,7 @@ def members(family: np.ndarray) -> list[np.ndarray]:
     Parameters
     ----------
     family : ndarray of int64, shape (n_raters,)
-        As `families` gives it.
+        Result of `families`.
     """
     heads, size = np.unique(family, return_counts=True)
     order = np.lexsort((heads, -size))

@@ -82,7 +82,7 @@ class HeldOutData:
     fold_of_case : ndarray of int8, shape (n_cases,)
         For held-out cases: -1 if a case has no annotation.
     family : ndarray of int64, shape (n_raters,)
-        Who is hidden together: see `core.models.families.families`.
+        Raters who are hidden together, see `core.models.families.families`.
     independent : float
         Families over raters, summed over cases: the share of annotations without an earlier one of the same family on
         the case.
@@ -262,7 +262,7 @@ def draw(dataset: Dataset, seed: int, number: int, family: np.ndarray) -> Folds:
     number : int
         Number of the set of folds.
     family : ndarray of int64, shape (n_raters,)
-        Who is hidden together.
+        Raters who are hidden together.
     """
     first = first_answers(dataset.case_ptr, dataset.rater, dataset.n_raters)
     fold = np.empty(dataset.n_annotations, np.int8)
@@ -282,7 +282,7 @@ def prepare(
     dataset : Dataset
         Dataset of single classes.
     repeats : {"independent", "first", "refuse"}
-        What further annotations of a rater on a case count for: see `core.models.design.design`.
+        Treatment of further annotations of a rater on a case, see `core.models.design.design`.
     seed : int
         Seed of the folds.
     token : CancelToken, optional
@@ -290,7 +290,7 @@ def prepare(
     Raises
     ------
     NotApplicableError, LimitError
-        As `core.models.design.design`; or a fold leaves no case with two annotations.
+        See `core.models.design.design`; or a fold leaves no case with two annotations.
     """
     token = token or CancelToken()
     whole = design("A held-out score", dataset, False, repeats)

@@ -306,7 +306,7 @@ def log_factors(
     of_pool : ndarray, shape (n_labels, 2)
         Log odds of the pool of being right, by truth.
     factor : ndarray, shape (n_raters, 2)
-        Where to begin.
+        Starting point.
     variance : ndarray, shape (2,)
 
     Returns

@@ -196,7 +196,7 @@ def as_in_paper(blocks: Iterable[tuple[np.ndarray, np.ndarray]]) -> PaperScore:
     Raises
     ------
     InputError
-        As `psis_loo`; or there is no block.
+        See `psis_loo`; or no block is given.
     """
     pointwise, counts, n_draws, n_high = [], [], 0, 0
     for log_probability, count in blocks:

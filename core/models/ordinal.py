@@ -114,7 +114,7 @@ class Ordinal(EmModel):
         InputError
             β, doubt or gold held fixed is set, which chains do not support.
         NotApplicableError, LimitError
-            As `EmModel.fit`; or the draws would not fit into memory.
+            See `EmModel.fit`; or the draws would not fit into memory.
         core.runtime.processes.WorkerError
             The sampler's process ended without a result.
         Cancelled
@@ -266,7 +266,7 @@ class OrdinalRows:
     Attributes
     ----------
     guess : ndarray, shape (n_classes,)
-        What a slip names.
+        Distribution of the classes of a slip.
     """
 
     guess: np.ndarray

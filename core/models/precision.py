@@ -201,7 +201,7 @@ def bootstrap_errors(
     Parameters
     ----------
     problem : Problem
-        What was fitted.
+        Fitted data.
     fit : RaterModelFit
     n_replicates : int
         2 or more.

@@ -31,7 +31,7 @@ def drawn(
     Parameters
     ----------
     dataset : Dataset
-        Who annotated which case.
+        Assignment of raters to cases.
     prevalence : ndarray, shape (n_classes,)
     chances : callable
         From a slice of the annotations and the true classes of their cases, the chances of each class, shape (n,

@@ -49,7 +49,7 @@ class Uncertainty(Result):
         Bootstrap replicates, or draws of the parameters for ``class_probability``.
     seed : int or None
     notes : tuple of str
-        What the reader must know of the intervals.
+        Remarks on the intervals.
     """
 
     method: str
@@ -101,12 +101,12 @@ class RaterModelFit(Result):
     log_likelihood : float or None
         None for a rule that has no likelihood.
     objective : tuple of float
-        What was maximised, by iteration; empty if nothing was.
+        Maximised function, by iteration; empty if nothing was maximised.
     converged : bool
     settings : dict
         Smoothing, start, seed and the like.
     notes : tuple of str
-        What the reader must know before using the numbers.
+        Remarks on the use of the numbers.
     uncertainty : Uncertainty or None
     effects : tuple of CaseEffect
         Empty for models without case effects.

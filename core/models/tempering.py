@@ -57,7 +57,7 @@ def tempered_posterior(
     data : Design
     point : Point
     beta : float
-        What an annotation counts for, above 0 and at most 1.
+        Weight of an annotation, above 0 and at most 1.
     doubt : float
         Share of the prevalence in what is believed of a case, 0 to below 1.
     temper_prevalence : bool
@@ -90,7 +90,7 @@ def tempered(
         Fit of ``dataset``, by expectation-maximisation or by a model that tempers its own fits.
     dataset : Dataset
     beta : float
-        What an annotation counts for, above 0 and at most 1.
+        Weight of an annotation, above 0 and at most 1.
     token : CancelToken, optional
     doubt : float
         Share of cases whose annotations as a whole may say nothing of the truth: their class has prevalence π.

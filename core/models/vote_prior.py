@@ -63,7 +63,7 @@ def learn_vote_prior(dataset: Dataset, family: np.ndarray | None = None) -> Vote
     dataset : Dataset
         Dataset of single classes.
     family : ndarray of int64, shape (n_raters,), optional
-        Who counts as one rater, see `core.models.families.families`. If omitted, each rater counts as one.
+        Raters who count as one, see `core.models.families.families`. If omitted, each rater counts as one.
 
     Returns
     -------
@@ -94,7 +94,7 @@ def annotation_weights(dataset: Dataset, family: np.ndarray | None = None, cases
     ----------
     dataset : Dataset
     family : ndarray of int64, shape (n_raters,), optional
-        Who counts as one rater. If omitted, each rater counts as one.
+        Raters who count as one. If omitted, each rater counts as one.
     cases : range, optional
         A run of cases, of whose annotations the weights are; all by default.
     """

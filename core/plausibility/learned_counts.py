@@ -67,7 +67,7 @@ def learned_prior(dataset: Dataset, model: PlausibilityModel) -> VotePrior | Non
     Parameters
     ----------
     dataset : Dataset
-        What the model takes.
+        Data that the model takes.
     model : PlausibilityModel
     """
     if not isinstance(model, DirichletCounts) or dataset.kind != "class":

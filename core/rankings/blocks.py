@@ -26,7 +26,7 @@ class RankedEntries:
     before : ndarray of int32, shape (n_entries,)
         Number of classes in earlier blocks of the annotation.
     size : ndarray of int32, shape (n_entries,)
-        How many classes the entry's block holds.
+        Number of classes in the entry's block.
     """
 
     ptr: np.ndarray

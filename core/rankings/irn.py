@@ -67,7 +67,7 @@ def irn(dataset: Dataset, ties: Ties = "split", cases: range | None = None) -> I
     ----------
     dataset : Dataset
     ties : {"split", "full"}
-        What the classes of a tied block get: "split" shares 1/i over them (eq. 14), "full" gives 1/i to each.
+        Weight of the classes of a tied block: "split" shares 1/i over them (eq. 14), "full" gives 1/i to each.
     cases : range, optional
         A run of cases, one after another; all if omitted. The result has rows for these only.
 

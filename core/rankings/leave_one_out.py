@@ -52,7 +52,7 @@ def leave_one_out(dataset: Dataset, ties: Ties = "split") -> LeaveOneOutAgreemen
     ----------
     dataset : Dataset
     ties : {"split", "full"}
-        How tied classes share their block's weight; see `core.rankings.irn.irn`.
+        Rule by which tied classes share their block's weight; see `core.rankings.irn.irn`.
 
     Raises
     ------

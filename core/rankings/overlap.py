@@ -93,7 +93,7 @@ def uao(first: Blocks, second: Blocks, n_classes: int, depth: int) -> float:
         Class codes of each rank, tied within it; classes that are not named are tied at the end.
     n_classes : int
     depth : int
-        How many positions are compared.
+        Number of compared positions.
 
     Raises
     ------
@@ -115,7 +115,7 @@ def mean_ao(first: Blocks, second: Blocks, n_classes: int, depth: int) -> float:
     Raises
     ------
     InputError
-        As `uao`.
+        See `uao`.
     """
     _check_depth(depth, n_classes)
     entries = entries_of([first, second], n_classes)
@@ -133,7 +133,7 @@ def pair_mean_ao(dataset: Dataset, first: np.ndarray, second: np.ndarray, depth:
     first, second : ndarray of int, shape (n_pairs,)
         Positions of annotations.
     depth : int
-        How many positions are compared, from 1 to the number of classes.
+        Number of compared positions, from 1 to the number of classes.
 
     Returns
     -------

@@ -89,7 +89,7 @@ def accuracies_of(
         Confidence level of the intervals, 0 to 1.
     token : CancelToken, optional
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
     """
     dataset = panel.dataset
     chunks = chunk_ranges(dataset.n_raters, max(1, dataset.n_raters // 64))
@@ -266,7 +266,7 @@ def binomial_mixture_tail(x: np.ndarray, n: np.ndarray, accuracy: np.ndarray, ma
     Parameters
     ----------
     x, n : ndarray, shape (n_raters,)
-        How many were right, and of how many.
+        Numbers of correct annotations and of all.
     accuracy : ndarray, shape (n_accuracies,)
     mass : ndarray, shape (n_raters, n_accuracies)
         Probability of each of these accuracies for each rater; rows sum to 1.

@@ -216,7 +216,7 @@ def drift_chances(
         Seed; the orders of a rater depend only on it and on the rater's position.
     token : CancelToken, optional
     progress : callable, optional
-        Told the share done, 0 to 1.
+        Called with the share done, 0 to 1.
     """
     dataset = panel.dataset
     if dataset.time is None:

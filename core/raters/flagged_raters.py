@@ -155,7 +155,7 @@ def flag_raters(
     Raises
     ------
     InputError, NotApplicableError
-        As `core.raters.accuracy_threshold.judge_accuracy`.
+        See `core.raters.accuracy_threshold.judge_accuracy`.
     """
     single = one_class(table.panel.dataset)
     careless = sorted({flag.rater for flag in table.flags if flag.rule in _CARELESS})

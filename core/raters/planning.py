@@ -137,7 +137,7 @@ def forecast(
     budget, n_steps : int
         Further annotations at most, in how many steps.
     raters : sequence of str, optional
-        Who is asked, each as often as now in proportion; for a rater's accuracy that rater alone, else all.
+        Raters who are asked, in their present proportions; for a rater's accuracy only that rater, else all.
     per_case : int
     reliability : float
         γ of the certainty, and of the gain.

@@ -18,7 +18,7 @@ class KeepPlausibilities:
     ----------
     n_classes : int
     n_kept : int
-        How many draws of each case.
+        Number of draws per case.
     """
 
     n_classes: int
@@ -34,7 +34,7 @@ class KeepPlausibilities:
         Parameters
         ----------
         state : list
-            What was kept so far.
+            Result so far.
         place, case : int
             Place of the case among the requested ones, and in the dataset.
         draws : CaseDraws

@@ -87,7 +87,7 @@ class StudyEstimate(Result):
     Attributes
     ----------
     truth : {"gold", "panel_majority", "drawn"}
-        What was taken as truth.
+        Kind of truth.
     modality : str
     other_modality : str
         For differences, the modality that is subtracted; else empty.

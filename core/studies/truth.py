@@ -107,9 +107,9 @@ def fit_truth(
         See `normal_scores`.
     panel : ndarray of int8, shape (n_panellists, n_cases)
     weight : ndarray, shape (n_cases,), optional
-        How often each case counts; once if omitted.
+        Weight of each case; 1 if omitted.
     start : TruthFit, optional
-        Where to start; from the panel's opinions if omitted.
+        Starting values; from the panel's opinions if omitted.
     """
     weight = np.ones(len(features)) if weight is None else weight
     yes, no = (panel == 1).astype(np.float64), (panel == 0).astype(np.float64)

@@ -70,7 +70,7 @@ class OneCase:
     point : dict of int to float
         Point estimate by class code.
     n_votes : int
-        How many raters the case has; of fewer than two no certainty is shown.
+        Number of raters of the case; with fewer than two no certainty is shown.
     """
 
     draws: CaseDraws

@@ -47,7 +47,7 @@ class CalibrationOptions(ModelOptions):
     reliability : float
         Its γ.
     origin : str
-        Where gold comes from, if it is not in the file.
+        Source of gold, if it is not in the file.
     """
 
     plausibility: PlausibilityModel | None = None

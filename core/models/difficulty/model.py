@@ -99,10 +99,10 @@ def tempered_at_mode(
     dataset : Dataset
         Dataset of two classes, as it was fitted.
     beta : float
-        What an annotation counts for, above 0 and at most 1.
+        Weight of an annotation, above 0 and at most 1.
     token : CancelToken, optional
     doubt : float
-        As in `core.models.tempering.tempered`.
+        See `core.models.tempering.tempered`.
 
     Raises
     ------
@@ -152,7 +152,7 @@ class DifficultyModel:
     Parameters
     ----------
     tag : str
-        What is left out: see `core.models.difficulty.names`.
+        Effects that are left out, see `core.models.difficulty.names`.
     cooperative : bool
         No rater does worse than chance. Without it the classes may change places.
     as_published : bool

@@ -79,7 +79,7 @@ def refined(
     Parameters
     ----------
     counts : NodeCounts
-        Where refinement begins.
+        Nodes from which refinement begins.
     evaluate : callable
         From numbers of nodes to the values that must not move.
     longest : int

@@ -98,7 +98,7 @@ class NominalDifficulty:
     use_gold : bool
         Hold gold cases fixed at their class.
     repeats : {"independent", "first", "refuse"}
-        What further annotations of a rater on the same case count as.
+        Treatment of further annotations of a rater on the same case.
     beta : float
         What each annotation counts for in class probabilities, above 0 to 1: ``P_β(z | y) ∝ π_z ∫ p(d) Π p(y | z, d)^β
         dd``. It does not touch the parameters.
@@ -204,7 +204,7 @@ class NominalDifficulty:
         InputError
             β, doubt or gold held fixed is set, which chains do not support.
         NotApplicableError, LimitError
-            As `fit`; or the draws would not fit into memory.
+            See `fit`; or the draws would not fit into memory.
         core.runtime.processes.WorkerError
             The sampler's process ended without a result.
         Cancelled

@@ -65,7 +65,7 @@ def sample(
     n_chains : int
     seed : int
     start : ndarray, shape (n_chains, ndim), optional
-        Where chains begin; around the posterior mode if omitted.
+        Starting values of chains; around the posterior mode if omitted.
     target_accept : float
         Nearer to 1 the steps are shorter, for posteriors with narrow corners.
     token : CancelToken, optional
