@@ -83,7 +83,7 @@ def compare_weightings(data: ClassCounts | Dataset, seed: int = 0) -> WeightingC
     agreement, n = case_agreement(counts)
     usable = n >= 2
     if not usable.any():
-        raise NotApplicableError("No case has two annotations, which agreement needs.")
+        raise NotApplicableError("Cannot compare weightings: no case has two annotations.")
     shares = paired_shares(counts, n)
     pairs, times = np.unique(np.column_stack([n[usable], agreement[usable]]), axis=0, return_counts=True)
     weights = np.array([weights_of_sizes(pairs[:, 0], name, shares) for name in SPA_WEIGHTINGS])

@@ -259,11 +259,11 @@ def with_classifier(
     """
     if fit.method != "em" or fit.cases != dataset.cases or fit.classes != dataset.classes:
         raise InputError(
-            f"{fit.model} by {fit.method} takes no classifier as evidence here.",
+            f"{fit.model} by {fit.method} does not support a classifier as evidence here.",
             "Use a fit of these data by expectation-maximisation.",
         )
     if CLASSIFIER in fit.settings:
-        raise InputError(f"The fit counts {fit.settings[CLASSIFIER]} as evidence already.", "Take the fit without it.")
+        raise InputError(f"The fit counts {fit.settings[CLASSIFIER]} as evidence already.", "Use the fit without it.")
     if not found.weight:
         return fit
     given = _checked(dataset, found.classifier, probability)

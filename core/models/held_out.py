@@ -518,7 +518,7 @@ def held_out_difficulty(
 
     dataset = data.whole.dataset
     if dataset.n_classes != 2:
-        raise NotApplicableError("Difficulty models tell two classes apart.")
+        raise NotApplicableError("Difficulty models need two classes.")
     token = token or CancelToken()
     whole = at_its_mode(DifficultyDensity(dataset, Specification(tag)), token)
     scores = Scores(data, BETAS.size)

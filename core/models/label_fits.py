@@ -254,7 +254,7 @@ def _with_shared_trust(
     if any(p.settings["smoothing"] != "pooled" or p.prior.answers.ndim != 2 for p in problems):
         raise InputError(
             f"{model.title} with smoothing {problems[0].settings['smoothing']!r} shares no trust between labels.",
-            "Use the smoothing 'pooled', or fit each label alone.",
+            "Use the smoothing 'pooled', or fit each label by itself.",
         )
     pools = np.stack([problem.prior.answers for problem in problems])  # label, annotated, true
     size = pools.sum(axis=1)

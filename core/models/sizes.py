@@ -23,7 +23,7 @@ def check_size(title: str, dataset: Dataset) -> None:
     if per_case > limit:
         raise LimitError(
             f"{title} would need {dataset.n_cases:,} cases × {dataset.n_classes:,} classes = {per_case:,} numbers, "
-            f"more than the limit of {limit:,}. Merge rare classes or take fewer cases."
+            f"more than the limit of {limit:,}. Merge rare classes or use fewer cases."
         )
 
 

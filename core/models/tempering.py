@@ -107,9 +107,9 @@ def tempered(
     method = methods("rater model").get(fit.model) if fit.method == "map" else None
     own = None if method is None else getattr(method.make(), "tempered", None)
     if fit.method != "em" and own is None:
-        raise InputError(f"{fit.model} by {fit.method} takes no β.", "Use a fit by expectation-maximisation.")
+        raise InputError(f"{fit.model} by {fit.method} does not support β.", "Use a fit by expectation-maximisation.")
     if fit.cases != dataset.cases or fit.raters != dataset.raters or fit.classes != dataset.classes:
-        raise InputError(f"The fit of {fit.model} is of other data.", "Fit this dataset.")
+        raise InputError(f"The fit of {fit.model} belongs to other data.", "Fit the model to this dataset.")
     if own is not None:
         return own(fit, dataset, beta=beta, doubt=doubt, token=token)
     data = design(fit.model, dataset, fit.settings["use_gold"], fit.settings["repeats"])

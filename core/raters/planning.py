@@ -188,7 +188,9 @@ def _carried_out(
     results = list(map_chunks(one, list(range(n_worlds)), token=token, progress=progress))
     n_asked = np.array([asked for _, asked in results])
     if not n_asked.any():
-        raise NotApplicableError("Everybody who may be asked has annotated every case. Ask others, or take new cases.")
+        raise NotApplicableError(
+            "Cannot plan: these raters have annotated every case. Choose other raters, or add new cases."
+        )
     return np.array([found for found, _ in results]), n_asked
 
 

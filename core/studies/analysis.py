@@ -77,7 +77,9 @@ class StudyOptions:
         if self.threshold is not None:
             check_number(self.threshold, "The threshold")
         elif self.measure != "auc":
-            raise InputError(f"{TITLES[self.measure]} needs a threshold.", "Choose from which score on a case counts.")
+            raise InputError(
+                f"{TITLES[self.measure]} needs a threshold.", "Choose the lowest score that counts as positive."
+            )
 
 
 @dataclass(frozen=True, slots=True, repr=False)

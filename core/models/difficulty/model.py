@@ -51,8 +51,7 @@ def one_against_rest(dataset: Dataset, positive: str | None = None) -> tuple[Dat
     if positive is None:
         if dataset.n_classes > 2:
             raise NotApplicableError(
-                f"Difficulty models tell two classes apart; these data have {dataset.n_classes:,}. Choose the class "
-                "that "
+                f"Difficulty models need two classes; these data have {dataset.n_classes:,}. Choose the class that "
                 "counts as positive, against all others."
             )
         return dataset, 1
@@ -114,7 +113,7 @@ def tempered_at_mode(
     tag = fit.settings.get("tag")
     if fit.method != "map" or tag is None or fit.cases != dataset.cases or fit.raters != dataset.raters:
         raise InputError(
-            f"{fit.model} by {fit.method} takes no β here.", "Use a difficulty model of these data at its mode."
+            f"{fit.model} by {fit.method} does not support β here.", "Use a difficulty model of these data at its mode."
         )
     on, code = switches(tag), dataset.classes.index(fit.settings["positive"])
     names = ("alpha_spec", "alpha_sens") if on.bias else ("alpha", "alpha")
@@ -290,7 +289,7 @@ def _fit(model, dataset, way, run, token, progress) -> BayesianFit:
     if beta == 1 and not doubt:
         return found
     if way != "map":
-        raise InputError("A sampled difficulty model takes no β.", "Use its mode (map).")
+        raise InputError("A sampled difficulty model does not support β.", "Use its mode (map).")
     from .model import tempered_at_mode
 
     view = one_against_rest(dataset, model.positive)[0]
